@@ -1,0 +1,252 @@
+"""The record format: one JSON line each, appended and flushed while a run goes on.
+
+A results file is a header, then adapters, units, failures and timings in any order, then a footer. A file without a
+footer belongs to a run that died: what is there is good. Everything else (frames, pages, badges) is derived from it.
+This module needs nothing but the standard library, so that any room may write records.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+SCHEMA = 1
+
+Json: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict of them."""
+
+OUTCOMES = ("pass", "fail", "xfail", "xpass", "unsupported", "error", "crash", "timeout")
+"""Every outcome that a judged program or aspect can have."""
+
+RED = ("fail", "xpass", "error", "crash", "timeout")
+"""Outcomes that nobody expected: a run that holds one of them exits 1."""
+
+
+class ResultsError(Exception):
+    """A results file that cannot be read; the message names the file and the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """First line: what ran, where, with what."""
+
+    record: ClassVar[str] = "header"
+    suite: str
+    """Version of stridecheck."""
+    commit: str
+    """Commit of the suite's checkout, empty outside one."""
+    started: str
+    """Time of the start, ISO 8601 in UTC."""
+    command: str
+    arguments: Mapping[str, Json]
+    machine: Mapping[str, Json]
+    """`cpu`, `cores`, `memory_bytes`, `system`, `python`, `threads`."""
+    rules: tuple[Mapping[str, Json], ...] = ()
+    """The rule catalogue: `id`, `family`, `sentence`, `source`, `aspects`."""
+    schema: int = SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One library under test, once it has answered (or could not)."""
+
+    record: ClassVar[str] = "adapter"
+    name: str
+    status: str
+    """`ready`, `skipped` (not to be had here, with the reason) or `failed`."""
+    reason: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    capabilities: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A slice of the work done: the counts of everything judged in it."""
+
+    record: ClassVar[str] = "unit"
+    adapter: str
+    unit: str
+    """Name of the work unit, `corpus:0-256` or `random:7`; the same arguments give the same units."""
+    programs: int
+    """Programs run, unsupported ones included."""
+    outcomes: Mapping[str, int]
+    """Programs by their worst outcome."""
+    counts: Mapping[str, Mapping[str, Mapping[str, int]]]
+    """rule -> aspect -> outcome -> number of judged steps."""
+    unsupported: Mapping[str, int] = field(default_factory=dict)
+    """Programs not run, by the missing capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One program that did not do as expected of the library, or one known to (xfail), with all that is needed to act."""
+
+    record: ClassVar[str] = "failure"
+    adapter: str
+    program: str
+    """Id of the program as it was found."""
+    outcome: str
+    step: int
+    """Number of the failing step, -1 for the inputs, and for crashes the last step if known."""
+    operation: str
+    value: str
+    """Slot of the value that differs, `3` or `3.1`, or of the storage, `s0`; empty where the step as a whole failed."""
+    aspect: str
+    rules: tuple[str, ...]
+    expected: Json
+    got: Json
+    message: str
+    """One sentence: what was got, what was expected, under which rule."""
+    source: str = ""
+    """`corpus`, `random:SEED`, …"""
+    expectation: str = ""
+    """Reason of the expectation that covers it, if one does."""
+    attribution: str = ""
+    found: Mapping[str, Json] = field(default_factory=dict)
+    """The program as found, JSON."""
+    shrunk: Mapping[str, Json] = field(default_factory=dict)
+    """The smallest program that still fails alike, JSON; empty where shrinking was not asked for."""
+    listing: str = ""
+    """The shrunk program in words a reader of PyTorch understands, one step a line."""
+    expected_observation: Json = None
+    got_observation: Json = None
+    repro: str = ""
+    """Standalone script: exits 1 while the deviation is there, 0 when it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One case timed on one adapter."""
+
+    record: ClassVar[str] = "timing"
+    case: str
+    """`copy/transposed/float32/large`: operation/layout/dtype/size class."""
+    adapter: str
+    operation: str
+    layout: str
+    dtype: str
+    shape: tuple[int, ...]
+    size_class: str
+    threads: int
+    status: str
+    """`ok`, `unsupported` or `error`; the numbers below are 0 unless ok."""
+    reason: str = ""
+    samples_ns: tuple[float, ...] = ()
+    """Nanoseconds a call, one figure a block, in the order measured."""
+    median_ns: float = 0.0
+    output_bytes: int = 0
+    touched_bytes: int = 0
+    """Bytes of the cache lines that must be read and written."""
+    copied: bool | None = None
+    """Whether the result lies in fresh memory; None where it was not looked at."""
+    x_copy: float | None = None
+    """Time over the best contiguous copy of the same output bytes in the same run."""
+    x_traffic: float | None = None
+    """Time over that copy rate applied to `touched_bytes`."""
+    program: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """Last line of a run that ended by itself."""
+
+    record: ClassVar[str] = "footer"
+    finished: str
+    seconds: float
+    exit_code: int
+
+
+Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Footer
+
+_KINDS: dict[str, type[Record]] = {
+    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Footer)
+}
+_TUPLES = {"rules", "shape", "samples_ns"}
+
+
+def to_line(record: Record) -> str:
+    """The record as one line of JSON, without the newline."""
+    return json.dumps({"record": record.record, **asdict(record)}, separators=(",", ":"), allow_nan=False)
+
+
+def from_line(line: str) -> Record:
+    """The record that `to_line` wrote; ValueError says what is wrong with another line."""
+    data = json.loads(line)
+    if not isinstance(data, dict) or data.get("record") not in _KINDS:
+        raise ValueError(f"a record is an object whose `record` is one of {', '.join(_KINDS)}")
+    kind = _KINDS[data.pop("record")]
+    known = {f.name for f in fields(kind)}
+    if unknown := set(data) - known:
+        raise ValueError(f"a {kind.record} has no field {', '.join(sorted(unknown))}")
+    for name in _TUPLES & set(data):
+        data[name] = tuple(data[name])
+    try:
+        return kind(**data)
+    except TypeError as error:
+        raise ValueError(f"not a whole {kind.record}: {error}") from None
+
+
+class ResultsWriter:
+    """Appends records to a results file; each one is in the file before the call returns.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written (no permission, no space left).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("w", encoding="utf-8")
+
+    def write(self, record: Record) -> None:
+        """Append one record and hand it to the operating system."""
+        self._file.write(to_line(record) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write everything to disk and close the file."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def __enter__(self) -> ResultsWriter:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def read_results(path: Path) -> Iterator[Record]:
+    """Records of a results file, in the order written.
+
+    A last line that was cut off by the death of a run is left out.
+
+    Raises
+    ------
+    ResultsError
+        The file is missing, or a line of it is no record: file and line number are named.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: no such results file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path}: cannot be read ({error})") from None
+    cut_off = lines.pop()  # empty after a whole line, a fragment after a kill
+    for number, line in enumerate(lines, 1):
+        try:
+            record = from_line(line)
+        except ValueError as error:
+            raise ResultsError(f"{path}, line {number}: {error}") from None
+        if (number == 1) != isinstance(record, Header):
+            raise ResultsError(f"{path}, line {number}: the header must be the first line and no other")
+        if isinstance(record, Header) and record.schema != SCHEMA:
+            raise ResultsError(f"{path}: schema {record.schema}, this version reads {SCHEMA}")
+        yield record
+    if not lines:
+        raise ResultsError(f"{path}: empty" + (", its only line is cut off" if cut_off else ""))
