@@ -1,0 +1,74 @@
+"""CuPy on NumPy's mixin: the same templates, memory on the device, read back whole through the root array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+
+from ..capabilities import Capabilities
+from .numpy import DTYPES
+from .numpy_style import NumpyStyle, root_of
+
+
+class Cupy(NumpyStyle):
+    """CuPy on the current device."""
+
+    name = "cupy"
+    imports = "import cupy as np"
+    capabilities = Capabilities(
+        frozenset(DTYPES),
+        frozenset({"free-strides", "negative-strides"}),
+        frozenset({"raises", "error-kind", "shape", "values", "sharing", "strides", "layout", "contiguity", "storage"}),
+    )
+
+    def __init__(self) -> None:
+        super().__init__(cupy, DTYPES)
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+        runtime = cupy.cuda.runtime
+        return {"cupy": cupy.__version__, "cuda": str(runtime.runtimeGetVersion()), "driver": str(runtime.driverGetVersion())}
+
+    def address_of(self, x: Any) -> int:
+        """Device address of the first element."""
+        address: int = x.data.ptr
+        return address
+
+    def storage(self, data: Any, backing: str) -> Any:
+        """A byte array on the device."""
+        import numpy as np
+
+        return cupy.asarray(np.frombuffer(bytes(data), dtype=np.uint8))
+
+    def make(self, root: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        """An array over `root`'s device memory; strides and offset in bytes, unchecked by CuPy."""
+        array = cupy.ndarray(shape, dtype, memptr=root.data + offset, strides=strides)
+        array.base = root
+        return array
+
+    def bytes_of(self, storage: Any) -> bytes:
+        """All bytes of the allocation's part that the root array covers."""
+        flat = cupy.ndarray((storage.nbytes,), cupy.uint8, memptr=storage.data)
+        return bytes(cupy.asnumpy(flat).tobytes())
+
+    def storage_of(self, x: Any) -> Any:
+        """The array at the end of the chain of bases."""
+        return root_of(x)
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+        cupy.cuda.Stream.null.synchronize()
+
+
+def adapter(variant: str = "") -> Cupy:
+    """The adapter for `cupy`; raises ImportError with a reason where there is no GPU."""
+    if variant:
+        raise ValueError(f"cupy has no variant {variant!r}")
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise ImportError(f"no GPU that CuPy can use: {error}") from None
+    if not count:
+        raise ImportError("no GPU")
+    return Cupy()

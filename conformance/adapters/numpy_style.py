@@ -1,0 +1,245 @@
+"""Mixin for libraries in NumPy's style: strides in bytes, storages found through `base`, no methods that write in place."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..idiom import compile_template, named_template, write_argument
+from ..operations import overload
+from ..program import ITEMSIZES, Argument, Input, Ref, Step, Storage
+
+TEMPLATES: Mapping[str, str] = {
+    "view": "{self}.reshape({size}, copy=False)",
+    "view.dtype": "{self}.view({dtype})",
+    "view_as": "{self}.reshape({other}.shape, copy=False)",
+    "reshape": "{self}.reshape({shape})",
+    "reshape_as": "{self}.reshape({other}.shape)",
+    "ravel": "{self}.ravel()",
+    "permute": "np.transpose({self}, {dims})",
+    "transpose": "np.swapaxes({self}, {dim0}, {dim1})",
+    "swapaxes": "np.swapaxes({self}, {axis0}, {axis1})",
+    "swapdims": "np.swapaxes({self}, {dim0}, {dim1})",
+    "movedim": "np.moveaxis({self}, {source}, {destination})",
+    "moveaxis": "np.moveaxis({self}, {source}, {destination})",
+    "T": "{self}.T",
+    "mT": "{self}.mT",
+    "__getitem__": "{self}[{index:index}]",
+    "__setitem__": "{self}.__setitem__({index}, {value})",
+    "expand": "np.broadcast_to({self}, {size})",
+    "expand_as": "np.broadcast_to({self}, {other}.shape)",
+    "broadcast_to": "np.broadcast_to({self}, {size})",
+    "squeeze": "np.squeeze({self}, {dim})",
+    "unsqueeze": "np.expand_dims({self}, {dim})",
+    "unfold": "np.lib.stride_tricks.sliding_window_view({self}, {size}, {dimension}, writeable=True)"
+    "[(slice(None),) * ({dimension} % {self}.ndim) + (slice(None, None, {step}),)]",
+    "diagonal": "np.diagonal({self}, {offset}, {dim1}, {dim2})",
+    "as_strided": "as_strided({self}, {size}, {stride}, {storage_offset})",
+    "contiguous": "np.ascontiguousarray({self})",
+    "clone": "np.copy({self}, order='K')",
+    "tolist": "{self}.tolist()",
+    "fill_": "{self}.fill({value}) or {self}",
+    "zero_": "{self}.fill(0) or {self}",
+    "copy_": "np.copyto({self}, {src}, casting='unsafe') or {self}",
+    "add_": "np.add({self}, {other}, out={self})",
+    "sub_": "np.subtract({self}, {other}, out={self})",
+    "mul_": "np.multiply({self}, {other}, out={self})",
+    "relu_": "np.maximum({self}, 0, out={self})",
+    "add": "np.add({self}, {other})",
+    "sub": "np.subtract({self}, {other})",
+    "mul": "np.multiply({self}, {other})",
+    "neg": "np.negative({self})",
+    "abs": "np.abs({self})",
+    "relu": "np.maximum({self}, 0)",
+}
+"""PyTorch's operations in NumPy's idiom; what is not here is unsupported."""
+
+ERROR_KINDS = (
+    ("cannot reshape array", "size"),
+    ("can only specify one unknown dimension", "size"),
+    ("negative dimensions are not allowed", "size"),
+    ("all elements of broadcast shape must be non-negative", "size"),
+    ("window shape cannot be larger", "size"),
+    ("Unable to avoid creating a copy", "view"),
+    ("could not be broadcast", "broadcast"),
+    ("doesn't match the broadcast shape", "broadcast"),
+    ("input operand has more dimensions", "broadcast"),
+    ("could not broadcast", "broadcast"),
+    ("read-only", "read-only"),
+    ("Cannot cast ufunc", "dtype"),
+    ("is too small for requested array", "bounds"),
+    ("strides is incompatible with shape", "bounds"),
+    ("repeated axis", "dimension"),
+    ("axes don't match array", "dimension"),
+    ("must be of length", "size"),
+    ("strides", "size"),
+    ("axis1 and axis2 cannot be the same", "dimension"),
+    ("must have the same number of elements", "dimension"),
+    ("diag requires an array of at least two dimensions", "dimension"),
+    ("not equal to one", "size"),
+    ("slice step cannot be zero", "step"),
+    ("window", "size"),
+)
+
+
+def root_of(x: Any) -> Any:
+    """The array that owns an array's memory (or wraps foreign memory): the end of the chain of bases.
+
+    `as_strided` and `sliding_window_view` put an object that is no array into the chain; it has a `base` too.
+    """
+    while getattr(x, "base", None) is not None and hasattr(x.base, "__array_interface__"):
+        x = x.base
+    return x
+
+
+class NumpyStyle:
+    """Drives a module with NumPy's names; a subclass sets `name`, `versions` and `capabilities`."""
+
+    name: str
+    observes_storage = True
+    imports = "import numpy as np"
+
+    def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
+        self.namespace = namespace
+        self._dtypes = {name: namespace.dtype(dtype) for name, dtype in dtypes.items()}
+        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+        self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
+
+    # What differs between NumPy and libraries whose memory is elsewhere.
+
+    def address_of(self, x: Any) -> int:
+        """Address of the first element (of where it would be, for an empty array)."""
+        address: int = x.__array_interface__["data"][0]
+        return address
+
+    def wrap(self, data: Any) -> Any:
+        """A byte array over a writable buffer, without a copy."""
+        return self.namespace.frombuffer(data, dtype=self.namespace.uint8)
+
+    def make(self, root: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        """An array over `root`'s memory; strides and offset in bytes, bounds checked by the library."""
+        return self.namespace.ndarray(shape, dtype, root, offset, strides)
+
+    def storage(self, data: Any, backing: str) -> Any:
+        """The byte array that the inputs lie in."""
+        if backing == "guarded" and len(data):
+            return self.wrap(data)
+        return self.namespace.array(bytearray(data), dtype=self.namespace.uint8)
+
+    def tensor(
+        self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+    ) -> Any:
+        """An array over the storage."""
+        itemsize = ITEMSIZES[dtype]
+        return self.make(storage, self._dtypes[dtype], shape, tuple([s * itemsize for s in strides]), offset * itemsize)
+
+    def as_strided(self, x: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+        """PyTorch's `as_strided`: over the whole memory that `x` lies in, offset absolute."""
+        root, itemsize = root_of(x), x.itemsize
+        offset = self.address_of(x) - self.address_of(root) if storage_offset is None else storage_offset * itemsize
+        return self.make(root, x.dtype, tuple(size), tuple([s * itemsize for s in stride]), offset)
+
+    def operation(self, step: Step) -> Callable[..., Any] | None:
+        """The compiled template of a step, cached by its form."""
+        names = tuple([name for name, _ in step.kwargs])
+        form = (overload(step), len(step.args), names)
+        if form not in self._functions:
+            template = self.template(step)
+            places = (*(str(i) for i in range(len(step.args))), *names)
+            scope = {"np": self.namespace, "as_strided": self.as_strided}
+            self._functions[form] = None if template is None else compile_template(template, places, scope)
+        return self._functions[form]
+
+    def template(self, step: Step) -> str | None:
+        """The step's expression in the library's idiom."""
+        return named_template(step, TEMPLATES)
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is an array."""
+        return isinstance(x, self.namespace.ndarray)
+
+    def lift(self, x: Any) -> Any:
+        """NumPy answers with a scalar where PyTorch answers with a 0-dim tensor."""
+        return self.namespace.asarray(x) if isinstance(x, self.namespace.generic) else x
+
+    def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
+        """What the array says of itself; strides and offset in elements, rounded down where they are not whole."""
+        itemsize = x.itemsize
+        offset = self.address_of(x) - self.address_of(root_of(x))
+        return (
+            self._dtype_names.get(x.dtype, str(x.dtype)),
+            x.shape,
+            tuple([s // itemsize for s in x.strides]),
+            offset // itemsize,
+            ("T" if x.flags.c_contiguous else "F") + "--",
+            None,
+            None,
+        )
+
+    def storage_of(self, x: Any) -> Any:
+        """The array at the end of the chain of bases."""
+        return root_of(x)
+
+    def bytes_of(self, storage: Any) -> bytes:
+        """All bytes of the root array in memory order, whatever the order of its dimensions."""
+        return ctypes.string_at(self.address_of(storage), storage.nbytes) if storage.nbytes else b""
+
+    def base_of(self, x: Any) -> Any:
+        """NumPy's `base` is not PyTorch's `_base`: not claimed."""
+        return None
+
+    def shadow_of(self, storage: Any) -> bytes | None:
+        """A real library does not know which bytes are specified."""
+        return None
+
+    def read(self, x: Any) -> bytes:
+        """Elements, row-major."""
+        return bytes(x.tobytes("C"))
+
+    def dtype(self, name: str) -> Any:
+        """The dtype of PyTorch's name."""
+        return self._dtypes[name]
+
+    def memory_format(self, name: str) -> Any:
+        """NumPy has no memory formats; contiguous_format is what its functions do anyway."""
+        return None
+
+    def index(self, items: tuple[Any, ...]) -> Any:
+        """Basic indexing answers with an array, not a scalar, where an Ellipsis is in the index."""
+        return items if any(item is ... for item in items) else (*items, ...)
+
+    def error_kind(self, error: Exception) -> str | None:
+        """Kind by NumPy's exception classes, then by pieces of its messages."""
+        if type(error).__name__ == "AxisError":
+            return "dimension"
+        if isinstance(error, IndexError):
+            return "index"
+        text = str(error)
+        for fragment, kind in ERROR_KINDS:
+            if fragment in text:
+                return kind
+        return "argument" if isinstance(error, TypeError) else None
+
+    # How the same things are printed, for standalone scripts.
+
+    def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
+        """An argument as source text."""
+        return write_argument(argument, dtype=self.write_dtype, memory_format="", value=value)
+
+    def write_dtype(self, name: str) -> str:
+        """A dtype as source text."""
+        return f'np.dtype("{self._dtypes[name].name}")'
+
+    def write_storage(self, name: str, storage: Storage, data: str) -> str:
+        """Source that makes a storage from the bytes expression `data`."""
+        return f"{name} = np.array(bytearray({data}))"
+
+    def write_input(self, name: str, item: Input, storage: str) -> str:
+        """Source that makes an input over a storage."""
+        itemsize = ITEMSIZES[item.dtype]
+        strides = tuple(s * itemsize for s in item.strides)
+        return (
+            f"{name} = np.ndarray({item.shape}, {self.write_dtype(item.dtype)}, {storage}, "
+            f"{item.offset * itemsize}, {strides})"
+        )

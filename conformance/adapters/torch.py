@@ -1,0 +1,47 @@
+"""PyTorch itself, eager on the CPU."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from ..capabilities import FEATURES, Capabilities
+from .torch_style import TorchStyle
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import torch  # noqa: E402 - the thread count is read while importing
+
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+    "complex64", "complex128", "uint16", "uint32", "uint64",
+)  # fmt: skip
+
+
+class Torch(TorchStyle):
+    """Eager torch."""
+
+    name = "torch:cpu"
+    capabilities = Capabilities(frozenset(DTYPES), frozenset(FEATURES) - {"negative-strides"}, exact_errors=True)
+
+    def __init__(self) -> None:
+        super().__init__(torch, DTYPES)
+        torch.set_num_threads(1)
+        warnings.filterwarnings("ignore")
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+        return {"torch": str(torch.__version__)}
+
+
+def adapter(variant: str = "") -> Torch:
+    """The adapter for `torch` or `torch:cpu`.
+
+    Raises
+    ------
+    ValueError
+        Another device or mode is asked for.
+    """
+    if variant not in ("", "cpu"):
+        raise ValueError(f"torch has the variants cpu, not {variant!r}")
+    return Torch()

@@ -1,0 +1,223 @@
+"""Mixin for libraries in PyTorch's style: same method names, strides and offsets in elements, storages as objects."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from ..execute import Adapter
+from ..idiom import compile_template, torch_template, write_argument
+from ..operations import overload
+from ..program import Argument, Input, Ref, Step, Storage
+
+# Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
+ERROR_KINDS = (
+    ("out of bounds for storage", "bounds"),
+    ("refer to a single memory location", "overlap"),
+    ("refers to a single memory location", "overlap"),
+    ("view size is not compatible", "view"),
+    ("must match the size of tensor", "broadcast"),
+    ("doesn't match the broadcast shape", "broadcast"),
+    ("must match the existing size", "broadcast"),
+    ("must be greater or equal to the number of dimensions", "broadcast"),
+    ("leading, non-existing dimension", "broadcast"),
+    ("can't be cast to the desired output type", "dtype"),
+    ("must be divisible by", "dtype"),
+    ("self.stride(-1) must be 1", "dtype"),
+    ("self.dim() cannot be 0 to view", "dtype"),
+    ("required rank", "format"),
+    ("memory format", "format"),
+    ("emory_format", "format"),
+    ("step must be", "step"),
+    ("step is", "step"),
+    ("step cannot be zero", "step"),
+    ("overflow", "overflow"),
+    ("not resizable", "resize"),
+    ("Dimension out of range", "dimension"),
+    ("Dimension specified as 0", "dimension"),
+    ("repeated dim", "dimension"),
+    ("duplicate dims", "dimension"),
+    ("appears multiple times", "dimension"),
+    ("dimensions cannot be identical", "dimension"),
+    ("number of dimensions in the tensor input does not match", "dimension"),
+    ("same number of dims", "dimension"),
+    ("0-dim tensor", "dimension"),
+    ("<= 2 dimensions", "dimension"),
+    ("only supported on matrices", "dimension"),
+    ("start_dim cannot come after end_dim", "dimension"),
+    ("Negative strides are not supported", "size"),
+    ("mismatch in length of strides", "size"),
+    ("invalid storage offset", "size"),
+    ("is invalid for input of size", "size"),
+    ("only one dimension can be inferred", "size"),
+    ("is ambiguous", "size"),
+    ("invalid shape dimension", "size"),
+    ("don't multiply up", "size"),
+    ("must be non-empty", "size"),
+    ("non-negative", "size"),
+    ("maximum size for tensor at dimension", "size"),
+    ("but must be >= 0", "size"),
+    ("exceeds dimension size", "index"),
+    ("start out of range", "index"),
+    ("out of range for tensor of size", "index"),
+    ("is out of bounds for dimension", "index"),
+    ("too many indices", "index"),
+    ("requires grad", "grad"),
+)
+
+
+class TorchStyle:
+    """Drives a module with PyTorch's names; a subclass sets `name`, `versions` and `capabilities`.
+
+    Source: the facts pages this project was built from, measured on torch 2.13.0.
+    """
+
+    name: str
+    observes_storage = True
+    prefix = "torch."
+    imports = "import torch"
+
+    def __init__(self, namespace: Any, dtypes: tuple[str, ...]) -> None:
+        self.namespace = namespace
+        self._dtypes = {name: getattr(namespace, name) for name in dtypes}
+        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+        self._channels_last = namespace.channels_last
+        self._channels_last_3d = namespace.channels_last_3d
+        self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
+        self._tensor_type = namespace.Tensor
+
+    @cached_property
+    def _empty(self) -> Callable[..., Any]:
+        empty: Callable[..., Any] = self.namespace.empty
+        return empty
+
+    def storage(self, data: Any, backing: str) -> Any:
+        """An owned storage is allocated and filled; a guarded one is the buffer itself."""
+        if backing == "guarded" and len(data):
+            return self.namespace.frombuffer(data, dtype=self.namespace.uint8).untyped_storage()
+        storage = self.namespace.UntypedStorage(len(data))
+        ctypes.memmove(storage.data_ptr(), bytes(data), len(data))
+        return storage
+
+    def tensor(
+        self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+    ) -> Any:
+        """A tensor set on the storage; `.data` gives it a version counter that starts at 0."""
+        return self._empty(0, dtype=self._dtypes[dtype]).set_(storage, offset, shape, strides).data
+
+    def operation(self, step: Step) -> Callable[..., Any] | None:
+        """The compiled template of a step, cached by its form."""
+        names = tuple([name for name, _ in step.kwargs])
+        form = (overload(step), len(step.args), names)
+        if form not in self._functions:
+            template = self.template(step)
+            places = (*(str(i) for i in range(len(step.args))), *names)
+            self._functions[form] = (
+                None if template is None else compile_template(template, places, {"torch": self.namespace})
+            )
+        return self._functions[form]
+
+    def template(self, step: Step) -> str | None:
+        """The step's expression in the library's idiom."""
+        return torch_template(step)
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is a tensor."""
+        return isinstance(x, self._tensor_type)
+
+    def lift(self, x: Any) -> Any:
+        """Results are taken as they are."""
+        return x
+
+    def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, int | None, str | None]:
+        """What the tensor says of itself."""
+        contiguity = (
+            ("T" if x.is_contiguous() else "F")
+            + ("T" if x.is_contiguous(memory_format=self._channels_last) else "F")
+            + ("T" if x.is_contiguous(memory_format=self._channels_last_3d) else "F")
+        )
+        return (
+            self._dtype_names[x.dtype],
+            tuple(x.shape),
+            tuple(x.stride()),
+            x.storage_offset(),
+            contiguity,
+            x._version,
+            self.flags(x),
+        )
+
+    def flags(self, x: Any) -> str:
+        """One letter for each flag that is set: g requires_grad, l leaf, c conjugate, n negative, v view."""
+        text = "g" if x.requires_grad else ""
+        if x.is_leaf:
+            text += "l"
+        if x.is_conj():
+            text += "c"
+        if x.is_neg():
+            text += "n"
+        return text + "v" if x._is_view() else text
+
+    def storage_of(self, x: Any) -> Any:
+        """The storage object, the same one as long as it lives."""
+        return x.untyped_storage()
+
+    def bytes_of(self, storage: Any) -> bytes:
+        """All bytes, read by address: no operation of the library sees it."""
+        nbytes = storage.nbytes()
+        return ctypes.string_at(storage.data_ptr(), nbytes) if nbytes else b""
+
+    def base_of(self, x: Any) -> Any:
+        """PyTorch's `_base`."""
+        return x._base
+
+    def shadow_of(self, storage: Any) -> bytes | None:
+        """A real library does not know which bytes are specified."""
+        return None
+
+    def read(self, x: Any) -> bytes:
+        """Elements, row-major; only for devices whose memory cannot be addressed."""
+        flat = x.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
+        return bytes(flat.view(self.namespace.uint8).tolist()) if flat.numel() else b""
+
+    def dtype(self, name: str) -> Any:
+        """The dtype of that name."""
+        return self._dtypes[name]
+
+    def memory_format(self, name: str) -> Any:
+        """The memory format of that name."""
+        return getattr(self.namespace, name)
+
+    def index(self, items: tuple[Any, ...]) -> Any:
+        """An index of one item is written without a tuple, as people do."""
+        return items[0] if len(items) == 1 else items
+
+    def error_kind(self, error: Exception) -> str | None:
+        """Kind by stable pieces of PyTorch's messages."""
+        text = str(error)
+        for fragment, kind in ERROR_KINDS:
+            if fragment in text:
+                return kind
+        if isinstance(error, TypeError):
+            return "argument"
+        return None
+
+    # How the same things are printed, for standalone scripts.
+
+    def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
+        """An argument as source text."""
+        return write_argument(argument, dtype=lambda name: f"{self.prefix}{name}", memory_format=self.prefix, value=value)
+
+    def write_storage(self, name: str, storage: Storage, data: str) -> str:
+        """Source that makes a storage from the bytes expression `data`."""
+        return f"{name} = torch.tensor(list({data}), dtype=torch.uint8).untyped_storage()"
+
+    def write_input(self, name: str, item: Input, storage: str) -> str:
+        """Source that makes an input over a storage."""
+        return (
+            f"{name} = torch.empty(0, dtype=torch.{item.dtype})"
+            f".set_({storage}, {item.offset}, {item.shape}, {item.strides}).data"
+        )
+
+

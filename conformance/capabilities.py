@@ -1,0 +1,125 @@
+"""What a library claims, and what a program needs: a program that needs more than is claimed is *unsupported*, not failed.
+
+Needs are computed from a program's operations, dtypes and layouts, never listed by hand. Standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from .observation import Observation
+from .program import DType, MemoryFormat, Program, Step
+
+Json: TypeAlias = Any
+
+ASPECTS = (
+    "raises", "error-kind", "shape", "values", "sharing", "strides", "layout", "contiguity", "storage", "flags",
+)  # fmt: skip
+"""Every aspect of an observation that can be judged, apart from each other."""
+
+FEATURES: Mapping[str, str] = {
+    "free-strides": "tensors of any non-negative strides and offset over given memory",
+    "negative-strides": "negative strides",
+    "memory-format": "memory formats (channels_last, channels_last_3d, preserve_format)",
+    "infer-size": "-1 for a size that is to be kept or found",
+    "guarded": "tensors over foreign memory, without a copy",
+    "bounds": "a check that a layout stays inside its storage: without one, a program that would reach outside is not run",
+    "requires-grad": "inputs that require gradients",
+}
+"""Every feature that a program can need, with its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a library claims to do.
+
+    `dtypes` by PyTorch's names; `features` out of `FEATURES`; `aspects` out of `ASPECTS`, those that make sense for the
+    library (one without version counters does not claim `flags`).
+    """
+
+    dtypes: frozenset[str]
+    features: frozenset[str] = frozenset(FEATURES)
+    aspects: frozenset[str] = frozenset(ASPECTS)
+    exact_errors: bool = False
+    """Whether exceptions have PyTorch's types, not only a kind."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Sorted lists, as they stand in a results file."""
+        return {
+            "dtypes": sorted(self.dtypes),
+            "features": sorted(self.features),
+            "aspects": [a for a in ASPECTS if a in self.aspects],
+            "exact_errors": self.exact_errors,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> Capabilities:
+        """The capabilities that `to_json` wrote."""
+        return cls(
+            frozenset(data["dtypes"]), frozenset(data["features"]), frozenset(data["aspects"]), data["exact_errors"]
+        )
+
+    def missing(self, needs: Iterable[str]) -> str | None:
+        """The first need that is not claimed, None where all are.
+
+        >>> Capabilities(frozenset({"int8"})).missing(["dtype:int8", "dtype:float32"])
+        'dtype:float32'
+        """
+        for need in needs:
+            kind, _, what = need.partition(":")
+            if what not in (self.dtypes if kind == "dtype" else self.features):
+                return need
+        return None
+
+
+def needs(program: Program) -> list[str]:
+    """What a program needs of a library, most basic first; operations are looked up by the adapter itself."""
+    found = {f"dtype:{item.dtype}": None for item in program.inputs}
+    for item in program.inputs:
+        if any(stride < 0 for stride in item.strides):
+            found["feature:negative-strides"] = None
+        elif _is_free(item.shape, item.strides, item.offset):
+            found["feature:free-strides"] = None
+        if item.requires_grad:
+            found["feature:requires-grad"] = None
+    if any(storage.backing == "guarded" for storage in program.storages):
+        found["feature:guarded"] = None
+    for step in program.steps:
+        for need in _step_needs(step):
+            found[need] = None
+    return list(found)
+
+
+def _is_free(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> bool:
+    """Whether a layout is more than the row-major one at the start of its storage."""
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size != 1 and stride != expected and 0 not in shape:
+            return True
+        expected *= size
+    return offset != 0
+
+
+_INFERS = {"expand": "size", "broadcast_to": "size"}
+
+
+def _step_needs(step: Step) -> Iterable[str]:
+    for argument in (*step.args, *(value for _, value in step.kwargs)):
+        if isinstance(argument, MemoryFormat) and argument.name != "contiguous_format":
+            yield "feature:memory-format"
+        elif isinstance(argument, DType):
+            yield f"dtype:{argument.name}"
+        elif step.op in _INFERS and isinstance(argument, tuple) and -1 in argument:
+            yield "feature:infer-size"
+
+
+def hazards(observations: Iterable[Observation]) -> list[str]:
+    """What a program needs that only its run on the oracle shows: a step out of bounds needs a library that checks."""
+    for observation in observations:
+        if observation.raised is not None and observation.raised.kind == "bounds":
+            return ["feature:bounds"]
+    return []
+
+

@@ -1,0 +1,97 @@
+"""Finds adapters by name: bundled and entry points, `module:attribute`, or a file's path. Standard library only."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+GROUP = "stridecheck.adapters"
+BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")}
+"""Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
+
+
+class UnknownAdapter(Exception):
+    """No adapter of that name; the message lists what there is."""
+
+
+class NotInstalled(Exception):
+    """The library under test is not to be had here; the message names the extra that installs it."""
+
+
+def names() -> list[str]:
+    """Every adapter that can be named, sorted."""
+    found = importlib.metadata.entry_points(group=GROUP)
+    return sorted({*BUNDLED, *(entry.name for entry in found)})
+
+
+def find(spec: str) -> tuple[Callable[[], Any], str]:
+    """A function that loads the adapter of `spec`, and its canonical name (`torch` means `torch:cpu`).
+
+    The library itself is not imported before the function is called.
+
+    Raises
+    ------
+    UnknownAdapter
+        There is no such name, module, attribute or file.
+    """
+    name, _, variant = spec.partition(":")
+    entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
+    if name in BUNDLED:
+        return lambda: _bundled(name, variant), "torch:cpu" if spec == "torch" else spec
+    if name in entries:
+        return lambda: _make(entries[name].load(), variant), spec
+    if name.endswith(".py"):
+        if not Path(name).is_file():
+            raise UnknownAdapter(f"no file {name}")
+        return lambda: _make(_attribute(_module_from(Path(name)), variant or "adapter", spec), ""), Path(name).stem
+    if variant:
+        try:
+            known = importlib.util.find_spec(name) is not None
+        except (ImportError, ValueError):
+            known = False
+        if known:
+            return lambda: _make(_attribute(importlib.import_module(name), variant, spec), ""), spec
+    close = difflib.get_close_matches(name, names(), 1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    raise UnknownAdapter(
+        f"unknown adapter {spec!r}{hint}; installed: {', '.join(names())}; or give module:attribute or a path/to/file.py"
+    )
+
+
+def _bundled(name: str, variant: str) -> Any:
+    try:
+        module = importlib.import_module(BUNDLED[name])
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] == "stridecheck":
+            raise
+        raise NotInstalled(f"{error.name} is not installed here: pip install 'stridecheck[{name}]'") from None
+    return module.adapter(variant)
+
+
+def _module_from(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"stridecheck_adapter_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise UnknownAdapter(f"{path} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _attribute(module: Any, attribute: str, spec: str) -> Any:
+    if not hasattr(module, attribute):
+        raise UnknownAdapter(f"{spec}: {module.__name__} has no attribute {attribute!r}")
+    return getattr(module, attribute)
+
+
+def _make(thing: Any, variant: str) -> Any:
+    """Adapters may be given as an object, a class, or a function of the variant."""
+    if isinstance(thing, type):
+        return thing()
+    if callable(thing) and not hasattr(thing, "describe"):
+        return thing(variant) if variant else thing()
+    return thing

@@ -1,0 +1,125 @@
+"""A library's own way to write an operation: one expression, compiled to run it and printed to reproduce it.
+
+A template is a Python expression with placeholders `{0}`, `{1}`, … for the positional arguments of a step and `{name}` for
+its keywords; `{1:index}` prints as the inside of square brackets. Standard library only: workers compile templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .operations import OPERATIONS, overload
+from .program import Argument, DType, MemoryFormat, Ref, Slice, Step
+
+_PLACEHOLDER = re.compile(r"\{(\w+)(:index)?\}")
+
+
+def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[str, Any]) -> Callable[..., Any]:
+    """A function of the placeholders `names`, in that order, that evaluates the template in `namespace`.
+
+    >>> compile_template("{0} + {other}", ("0", "other"), {})(2, 3)
+    5
+    """
+    body = _PLACEHOLDER.sub(lambda match: f"_{match[1]}", template)
+    parameters = ", ".join(f"_{name}" for name in names)
+    function: Callable[..., Any] = eval(f"lambda {parameters}: {body}", dict(namespace))
+    return function
+
+
+def print_template(template: str, sources: Mapping[str, Argument], write: Callable[[Argument], str]) -> str:
+    """The template as source text, each placeholder replaced by what `write` makes of its argument."""
+
+    def fill(match: re.Match[str]) -> str:
+        argument = sources[match[1]]
+        return write_index(argument, write) if match[2] else write(argument)
+
+    return _PLACEHOLDER.sub(fill, template)
+
+
+def write_index(index: Argument, write: Callable[[Argument], str]) -> str:
+    """An index as it stands between square brackets.
+
+    >>> write_index((Slice(1, None, 2), ..., None), repr)
+    '1::2, ..., None'
+    """
+    if not isinstance(index, tuple):
+        return _write_item(index, write)
+    if not index:
+        return "()"
+    return ", ".join([_write_item(item, write) for item in index]) + ("," if len(index) == 1 and index[0] is None else "")
+
+
+def _write_item(item: Argument, write: Callable[[Argument], str]) -> str:
+    if isinstance(item, Slice):
+        text = ":".join("" if part is None else str(part) for part in (item.start, item.stop, item.step))
+        return text.removesuffix(":") if item.step is None else text
+    return "..." if item is ... else write(item)
+
+
+def write_argument(argument: Argument, *, dtype: Callable[[str], str], memory_format: str, value: Callable[[Ref], str]) -> str:
+    """An argument as source text; `dtype` writes a dtype, `memory_format` is the prefix of a memory format's name."""
+    match argument:
+        case Ref():
+            return value(argument)
+        case DType(name):
+            return dtype(name)
+        case MemoryFormat(name):
+            return memory_format + name
+        case Slice(start, stop, step):
+            return f"slice({start}, {stop}, {step})"
+        case tuple():
+            inner = [write_argument(a, dtype=dtype, memory_format=memory_format, value=value) for a in argument]
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        case float() if argument != argument or argument in (float("inf"), float("-inf")):
+            return f'float("{argument}")'
+        case _ if argument is ...:
+            return "..."
+    return repr(argument)
+
+
+def torch_template(step: Step) -> str | None:
+    """The template of a step in PyTorch's style: methods, properties and functions named as the program names them."""
+    operation = OPERATIONS.get(overload(step))
+    if operation is None:
+        return None
+    rest = [f"{{{i}}}" for i in range(1, len(step.args))] + [f"{name}={{{name}}}" for name, _ in step.kwargs]
+    match operation.form:
+        case "property":
+            return f"{{0}}.{step.op}"
+        case "index":
+            return "{0}[{1:index}]"
+        case "assign":
+            return "{0}.__setitem__({1}, {2})"
+        case "function":
+            return f"torch.{step.op}({', '.join(['{0}', *rest])})"
+    return f"{{0}}.{step.op}({', '.join(rest)})"
+
+
+def named_template(step: Step, table: Mapping[str, str]) -> str | None:
+    """The template of a step from a table of templates with parameter names, `"np.swapaxes({self}, {dim0}, {dim1})"`.
+
+    Parameters that the step leaves out are filled with PyTorch's defaults; None where the table has no entry, or an
+    entry without a place for an argument that the step gives.
+    """
+    entry = overload(step)
+    operation, template = OPERATIONS.get(entry), table.get(entry)
+    if operation is None or template is None:
+        return None
+    last = len(operation.parameters) - 1
+    places = {name: f"{{{i}}}" for i, name in enumerate(operation.parameters[: len(step.args)])}
+    if operation.variadic and len(step.args) > len(operation.parameters):
+        places[operation.parameters[last]] = f"({', '.join(f'{{{i}}}' for i in range(last, len(step.args)))})"
+    places |= {name: f"{{{name}}}" for name, _ in step.kwargs}
+    used = {match[1] for match in _PLACEHOLDER.finditer(template)}
+    if not set(places) <= used:
+        return None
+
+    def place(match: re.Match[str]) -> str:
+        given = places.get(match[1])
+        if given is None:
+            return repr(operation.defaults[match[1]])
+        return given[:-1] + (match[2] or "") + "}" if given.endswith("}") else given
+
+    return _PLACEHOLDER.sub(place, template)

@@ -1,0 +1,354 @@
+"""Programs: storages, inputs and steps as frozen values with an exact JSON form.
+
+Everything that is ever checked or timed is a `Program`. Workers in foreign environments read programs too, so this
+module needs nothing but the standard library; the JSON schema for files from outside is in `schema.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+Json: TypeAlias = Any
+
+ITEMSIZES: Mapping[str, int] = {
+    "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "float16": 2, "bfloat16": 2,
+    "uint32": 4, "int32": 4, "float32": 4, "complex32": 4,
+    "uint64": 8, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16,
+    "float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
+}  # fmt: skip
+"""Bytes an element, by PyTorch's dtype name."""
+
+FILLS = ("ramp1", "bool1", "zeros1")
+BACKINGS = ("owned", "guarded")
+
+
+class Ref(NamedTuple):
+    """A value of the program: inputs take slots 0…n-1, step s takes slot n+s; `item` where a step answers a tuple."""
+
+    slot: int
+    item: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Name of the value in observations: `3`, or `3.1` for an item of a tuple."""
+        return str(self.slot) if self.item is None else f"{self.slot}.{self.item}"
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """A dtype as an argument, by PyTorch's name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFormat:
+    """A memory format as an argument, by PyTorch's name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A slice as an index; Python's own is not hashable before 3.12."""
+
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+
+
+Argument: TypeAlias = Any
+"""None, bool, int, float, complex, str, `...`, Ref, DType, MemoryFormat, Slice, or a tuple of them."""
+
+
+def argument_to_json(value: Argument) -> Json:
+    """The JSON form of an argument.
+
+    >>> argument_to_json((Ref(0), Slice(1, None, 2), 3))
+    [{'ref': 0}, {'slice': [1, None, 2]}, 3]
+    """
+    match value:
+        case Ref(slot, None):
+            return {"ref": slot}
+        case Ref(slot, item):
+            return {"ref": [slot, item]}
+        case tuple():
+            return [argument_to_json(item) for item in value]
+        case DType(name):
+            return {"dtype": name}
+        case MemoryFormat(name):
+            return {"format": name}
+        case Slice(start, stop, step):
+            return {"slice": [start, stop, step]}
+        case complex():
+            return {"complex": [argument_to_json(value.real), argument_to_json(value.imag)]}
+        case float() if not math.isfinite(value):
+            return {"float": repr(value)}
+        case None | bool() | int() | float() | str():
+            return value
+        case _ if value is ...:
+            return {"ellipsis": True}
+    raise ValueError(f"a program cannot hold {value!r} as an argument")
+
+
+def argument_from_json(data: Json) -> Argument:
+    """The argument that `argument_to_json` wrote.
+
+    >>> argument_from_json([{"ref": [4, 1]}, 2.5])
+    (Ref(slot=4, item=1), 2.5)
+    """
+    if isinstance(data, list):
+        return tuple([argument_from_json(item) for item in data])
+    if not isinstance(data, dict):
+        return data
+    (kind, value), *rest = data.items()
+    if rest:
+        raise ValueError(f"an argument object has one key, got {sorted(data)}")
+    match kind:
+        case "ref":
+            return Ref(value) if isinstance(value, int) else Ref(*value)
+        case "dtype":
+            return DType(value)
+        case "format":
+            return MemoryFormat(value)
+        case "slice":
+            return Slice(*value)
+        case "complex":
+            return complex(*(float(argument_from_json(part)) for part in value))
+        case "float":
+            return float(value)
+        case "ellipsis":
+            return ...
+    raise ValueError(f"unknown kind of argument: {kind!r}")
+
+
+def refs_in(value: Argument) -> Iterator[Ref]:
+    """Every value reference inside an argument, in order."""
+    if isinstance(value, Ref):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from refs_in(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Memory that the inputs lie in.
+
+    `backing` is `owned` (the library's own memory, resizable) or `guarded` (foreign memory with guard bytes outside
+    the storage, not resizable). `fill` is a name of `FILLS`, or `literal` with the bytes in `data`.
+    """
+
+    nbytes: int
+    fill: str = "ramp1"
+    backing: str = "owned"
+    data: bytes = b""
+
+    def contents(self) -> bytes:
+        """The bytes that the storage starts with."""
+        return self.data if self.fill == "literal" else fill_bytes(self.fill, self.nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A tensor over one of the storages; strides and offset in elements."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+    storage: int = 0
+    requires_grad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation by PyTorch's name; see `operations.py` for the names."""
+
+    op: str
+    args: tuple[Argument, ...] = ()
+    kwargs: tuple[tuple[str, Argument], ...] = ()
+
+    def refs(self) -> Iterator[Ref]:
+        """Every value that the step uses."""
+        yield from refs_in(self.args)
+        for _, value in self.kwargs:
+            yield from refs_in(value)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Storages, inputs and steps: all that is needed to run the same thing on any library.
+
+    Raises
+    ------
+    ValueError
+        From `check`: an input that does not fit its storage, a reference to a later value, an unknown name.
+    """
+
+    storages: tuple[Storage, ...] = ()
+    inputs: tuple[Input, ...] = ()
+    steps: tuple[Step, ...] = ()
+    tags: tuple[str, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def id(self) -> str:
+        """Sixteen hexadecimal digits of the hash of the canonical JSON; tags do not count."""
+        text = json.dumps(self.to_json(tags=False), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def slot_of(self, step: int) -> int:
+        """Slot that the results of step number `step` take."""
+        return len(self.inputs) + step
+
+    def to_json(self, *, tags: bool = True) -> dict[str, Json]:
+        """The JSON form, fields at their defaults left out."""
+        data: dict[str, Json] = {
+            "storages": [_storage_to_json(s) for s in self.storages],
+            "inputs": [_input_to_json(i) for i in self.inputs],
+            "steps": [_step_to_json(s) for s in self.steps],
+        }
+        if tags and self.tags:
+            data["tags"] = list(self.tags)
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> Program:
+        """The program that `to_json` wrote; files from outside go through `schema.read_program` first."""
+        return cls(
+            tuple([_storage_from_json(s) for s in data.get("storages", ())]),
+            tuple([_input_from_json(i) for i in data.get("inputs", ())]),
+            tuple([_step_from_json(s) for s in data["steps"]]),
+            tuple(data.get("tags", ())),
+        )
+
+    def check(self) -> None:
+        """Raise ValueError where the parts do not fit together."""
+        for number, storage in enumerate(self.storages):
+            if storage.nbytes < 0 or storage.backing not in BACKINGS:
+                raise ValueError(f"storage {number}: {storage.nbytes} bytes, backing {storage.backing!r}")
+            if storage.fill not in FILLS and (storage.fill != "literal" or len(storage.data) != storage.nbytes):
+                raise ValueError(f"storage {number}: fill {storage.fill!r} is not one of {', '.join(FILLS)} or whole")
+        for number, item in enumerate(self.inputs):
+            if item.dtype not in ITEMSIZES:
+                raise ValueError(f"input {number}: unknown dtype {item.dtype!r}")
+            if not 0 <= item.storage < len(self.storages):
+                raise ValueError(f"input {number}: no storage {item.storage}")
+            if len(item.shape) != len(item.strides) or min(item.shape, default=0) < 0:
+                raise ValueError(f"input {number}: shape {item.shape} and strides {item.strides} are no layout")
+            first, last = span(item.shape, item.strides, item.offset)
+            nbytes = self.storages[item.storage].nbytes
+            if item.offset < 0 or first < 0 or last * ITEMSIZES[item.dtype] > nbytes:
+                raise ValueError(
+                    f"input {number}: shape {item.shape}, strides {item.strides}, offset {item.offset} of {item.dtype} "
+                    f"reach outside storage {item.storage} of {nbytes} bytes"
+                )
+        for number, step in enumerate(self.steps):
+            for ref in step.refs():
+                if not 0 <= ref.slot < self.slot_of(number):
+                    raise ValueError(f"step {number} ({step.op}): value {ref.key} does not come before it")
+
+
+def span(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
+    """First and one past the last element that a layout addresses; (offset, offset) for an empty one, which addresses none.
+
+    >>> span((2, 3), (5, 2), 1)
+    (1, 11)
+    """
+    if 0 in shape:
+        return 0, 0
+    low = high = offset
+    for size, stride in zip(shape, strides, strict=True):
+        if stride < 0:
+            low += (size - 1) * stride
+        else:
+            high += (size - 1) * stride
+    return low, high + 1
+
+
+_RAMP = bytes(0x20 + (k % 64) + (0x80 if k >= 64 else 0) for k in (37 * i % 128 for i in range(128)))
+_BOOL = bytes((i * i + i // 3) % 5 % 2 for i in range(120))
+
+
+def fill_bytes(fill: str, nbytes: int) -> bytes:
+    """Bytes of a named fill.
+
+    `ramp1` repeats 128 different bytes whose groups of 2, 4, 8 and 16 are finite, normal, mostly different numbers of
+    both signs in every floating dtype, so that a misplaced element shows; `bool1` holds zeros and ones only, the
+    bytes that a bool tensor may hold; `zeros1` is zero.
+    """
+    if fill == "zeros1":
+        return bytes(nbytes)
+    pattern = _RAMP if fill == "ramp1" else _BOOL
+    if fill == "ramp1" and nbytes > len(_RAMP):
+        # The second period differs from the first: elements 128 bytes apart must not look alike.
+        rows = nbytes // 128 + 1
+        return b"".join(_shifted(row) for row in range(rows))[:nbytes]
+    return (pattern * (nbytes // len(pattern) + 1))[:nbytes]
+
+
+def _shifted(row: int) -> bytes:
+    turn = 5 * row % 128
+    return _RAMP[turn:] + _RAMP[:turn]
+
+
+def _storage_to_json(storage: Storage) -> dict[str, Json]:
+    data: dict[str, Json] = {"nbytes": storage.nbytes}
+    if storage.fill == "literal":
+        data["data"] = base64.b64encode(storage.data).decode()
+    elif storage.fill != "ramp1":
+        data["fill"] = storage.fill
+    if storage.backing != "owned":
+        data["backing"] = storage.backing
+    return data
+
+
+def _storage_from_json(data: Mapping[str, Json]) -> Storage:
+    literal = data.get("data")
+    fill = "literal" if literal is not None else data.get("fill", "ramp1")
+    raw = b"" if literal is None else base64.b64decode(literal, validate=True)
+    return Storage(data["nbytes"], fill, data.get("backing", "owned"), raw)
+
+
+def _input_to_json(item: Input) -> dict[str, Json]:
+    data: dict[str, Json] = {"dtype": item.dtype, "shape": list(item.shape), "strides": list(item.strides)}
+    if item.offset:
+        data["offset"] = item.offset
+    if item.storage:
+        data["storage"] = item.storage
+    if item.requires_grad:
+        data["requires_grad"] = True
+    return data
+
+
+def _input_from_json(data: Mapping[str, Json]) -> Input:
+    return Input(
+        data["dtype"],
+        tuple(data["shape"]),
+        tuple(data["strides"]),
+        data.get("offset", 0),
+        data.get("storage", 0),
+        data.get("requires_grad", False),
+    )
+
+
+def _step_to_json(step: Step) -> dict[str, Json]:
+    data: dict[str, Json] = {"op": step.op, "args": [argument_to_json(a) for a in step.args]}
+    if step.kwargs:
+        data["kwargs"] = {name: argument_to_json(value) for name, value in step.kwargs}
+    return data
+
+
+def _step_from_json(data: Mapping[str, Json]) -> Step:
+    args = tuple([argument_from_json(a) for a in data.get("args", ())])
+    kwargs = data.get("kwargs")
+    if not kwargs:
+        return Step(data["op"], args)
+    return Step(data["op"], args, tuple([(name, argument_from_json(value)) for name, value in kwargs.items()]))
