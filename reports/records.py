@@ -1,15 +1,16 @@
 """The record format: one JSON line each, appended and flushed while a run goes on.
 
-A results file is a header, then adapters, units, failures and timings in any order, then a footer. A file without a
-footer belongs to a run that died: what is there is good. Everything else (frames, pages, badges) is derived from it.
+A results file is a header, then adapters, units, failures and timings in any order, then a footer. A file
+without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
 This module needs nothing but the standard library, so that any room may write records.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -42,7 +43,9 @@ class Header:
     started: str
     """Time of the start, ISO 8601 in UTC."""
     command: str
+    """The command line as one would type it again, `stridecheck check numpy --seed 7`."""
     arguments: Mapping[str, Json]
+    """What the command line came to, defaults included; `seed` is shown at the top of a page."""
     machine: Mapping[str, Json]
     """`cpu`, `cores`, `memory_bytes`, `system`, `python`, `threads`."""
     rules: tuple[Mapping[str, Json], ...] = ()
@@ -83,7 +86,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One program that did not do as expected of the library, or one known to (xfail), with all that is needed to act."""
+    """One program that did not do as expected of the library, or is known not to (xfail)."""
 
     record: ClassVar[str] = "failure"
     adapter: str
@@ -94,7 +97,7 @@ class Failure:
     """Number of the failing step, -1 for the inputs, and for crashes the last step if known."""
     operation: str
     value: str
-    """Slot of the value that differs, `3` or `3.1`, or of the storage, `s0`; empty where the step as a whole failed."""
+    """Slot of the value that differs, `3` or `3.1`, or storage, `s0`; empty for the step as a whole."""
     aspect: str
     rules: tuple[str, ...]
     expected: Json
@@ -168,6 +171,66 @@ _KINDS: dict[str, type[Record]] = {
 _TUPLES = {"rules", "shape", "samples_ns"}
 
 
+def _is_int(value: Json) -> bool:
+    # What does not fit into 64 bits fits into no frame.
+    return type(value) is int and -(2**63) <= value < 2**63
+
+
+def _is_number(value: Json) -> bool:
+    return _is_int(value) or (type(value) is float and math.isfinite(value))  # 1e999 is read as inf
+
+
+def _is_table(depth: int, value: Json) -> bool:
+    """Whether the value is an object of objects … of whole numbers, `depth` objects deep."""
+    if depth == 0:
+        return _is_int(value)
+    return isinstance(value, dict) and all(_is_table(depth - 1, item) for item in value.values())
+
+
+# Checked by hand: jsonschema needs longer for a line than parsing it does, and a file has very many lines.
+_CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
+    "str": ("text", lambda value: isinstance(value, str)),
+    "int": ("a whole number", _is_int),
+    "float": ("a number", _is_number),
+    "bool | None": ("true, false or null", lambda value: value is None or isinstance(value, bool)),
+    "float | None": ("a number or null", lambda value: value is None or _is_number(value)),
+    "Json": ("anything", lambda value: True),
+    "Mapping[str, Json]": ("an object", lambda value: isinstance(value, dict)),
+    "Mapping[str, str]": (
+        "an object of texts",
+        lambda value: isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
+    ),
+    "Mapping[str, int]": ("an object of whole numbers", lambda value: _is_table(1, value)),
+    "Mapping[str, Mapping[str, Mapping[str, int]]]": (
+        "rule -> aspect -> outcome -> whole number",
+        lambda value: _is_table(3, value),
+    ),
+    "tuple[str, ...]": (
+        "a list of texts",
+        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    ),
+    "tuple[int, ...]": (
+        "a list of whole numbers",
+        lambda value: isinstance(value, list) and all(_is_int(item) for item in value),
+    ),
+    "tuple[float, ...]": (
+        "a list of numbers",
+        lambda value: isinstance(value, list) and all(_is_number(item) for item in value),
+    ),
+    "tuple[Mapping[str, Json], ...]": (
+        "a list of objects",
+        lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
+    ),
+}
+"""The annotation of a field -> what it says in words, and whether a JSON value does so."""
+
+_FIELDS = {kind: {field.name: _CHECKS[str(field.type)] for field in fields(kind)} for kind in _KINDS.values()}
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
 def to_line(record: Record) -> str:
     """The record as one line of JSON, without the newline."""
     return json.dumps({"record": record.record, **asdict(record)}, separators=(",", ":"), allow_nan=False)
@@ -175,15 +238,19 @@ def to_line(record: Record) -> str:
 
 def from_line(line: str) -> Record:
     """The record that `to_line` wrote; ValueError says what is wrong with another line."""
-    data = json.loads(line)
-    if not isinstance(data, dict) or data.get("record") not in _KINDS:
+    data = json.loads(line, parse_constant=_no_constant)
+    if not isinstance(data, dict) or str(data.get("record")) not in _KINDS:
         raise ValueError(f"a record is an object whose `record` is one of {', '.join(_KINDS)}")
     kind = _KINDS[data.pop("record")]
-    known = {f.name for f in fields(kind)}
-    if unknown := set(data) - known:
-        raise ValueError(f"a {kind.record} has no field {', '.join(sorted(unknown))}")
-    for name in _TUPLES & set(data):
-        data[name] = tuple(data[name])
+    known = _FIELDS[kind]
+    for name, value in data.items():
+        if name not in known:
+            raise ValueError(f"a {kind.record} has no field {name}")
+        words, is_right = known[name]
+        if not is_right(value):
+            raise ValueError(f"`{name}` of a {kind.record} is {words}, not {json.dumps(value)[:80]}")
+        if isinstance(value, list) and name in _TUPLES:
+            data[name] = tuple(value)
     try:
         return kind(**data)
     except TypeError as error:
@@ -232,16 +299,16 @@ def read_results(path: Path) -> Iterator[Record]:
         The file is missing, or a line of it is no record: file and line number are named.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         raise ResultsError(f"{path}: no such results file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path}: cannot be read ({error})") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read ({error.strerror})") from None
     cut_off = lines.pop()  # empty after a whole line, a fragment after a kill
     for number, line in enumerate(lines, 1):
         try:
-            record = from_line(line)
-        except ValueError as error:
+            record = from_line(line.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
             raise ResultsError(f"{path}, line {number}: {error}") from None
         if (number == 1) != isinstance(record, Header):
             raise ResultsError(f"{path}, line {number}: the header must be the first line and no other")

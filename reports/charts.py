@@ -1,0 +1,119 @@
+"""Charts of timings as inline SVG: one small chart per operation, readable on a narrow screen too.
+
+altair and vl-convert are imported here only, and need neither a browser nor the network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+import vl_convert
+
+SERIES: Sequence[tuple[str, str]] = (
+    ("circle", "●"),
+    ("square", "■"),
+    ("triangle-up", "▲"),
+    ("diamond", "◆"),
+    ("cross", "✚"),
+    ("triangle-down", "▼"),
+)
+"""Shape of each adapter's points, for Vega and as a letter; its colour is the style sheet's `--series-N`."""
+
+_WIDTH = 190
+"""Width of the plot in CSS pixels; with the labels a chart is about 320 wide."""
+
+_LABELS = 120
+"""Room for the layouts' names, in CSS pixels."""
+
+_COLOURS = [f"#0000{number:02x}" for number in range(1, len(SERIES) + 1)]
+# Placeholders: the style sheet has other colours for the dark scheme, which Vega knows nothing of.
+_PLACEHOLDER = re.compile(r"#0000(0[1-9])")
+
+
+def x_copy_chart(rows: pd.DataFrame, adapters: Sequence[str], title: str) -> str:
+    """One operation's `x_copy` per layout and adapter, as an SVG element.
+
+    Parameters
+    ----------
+    rows
+        Rows of the frame `timings`, of one operation; those without an `x_copy` are left out.
+    adapters
+        All adapters of the run: the place in this list gives colour and shape.
+    title
+        What a screen reader says of the chart.
+    """
+    shown = rows.dropna(subset=["x_copy"])
+    per_ns = shown["x_copy"] / shown["median_ns"]
+    shown = shown.assign(low=shown["q1_ns"] * per_ns, high=shown["q3_ns"] * per_ns)
+    base = alt.Chart(shown[["adapter", "layout", "x_copy", "low", "high"]])
+    layouts = list(dict.fromkeys(shown["layout"]))
+    # Vega measures labels in a font of its own; the reader's may be wider.
+    room = min(_LABELS, 8 * max(map(len, layouts)))
+    y = alt.Y("layout:N", sort=layouts, title=None, axis=alt.Axis(minExtent=room, maxExtent=room))
+    series = {
+        "color": alt.Color(
+            "adapter:N", legend=None, scale=alt.Scale(domain=list(adapters), range=_cycle(_COLOURS, adapters))
+        ),
+        "yOffset": alt.YOffset("adapter:N", sort=list(adapters)),
+    }
+    largest = max(2.0, float(shown["high"].max()), float(shown["x_copy"].max()))
+    smallest = min(0.8, float(shown["low"].min()), float(shown["x_copy"].min()))
+    scale = alt.Scale(type="log", domain=[smallest * 0.9, largest * 1.1], nice=False)
+    ticks = [
+        tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if tick <= largest * 1.1
+    ]
+    x = alt.X(
+        "x_copy:Q",
+        title=None,
+        scale=scale,
+        axis=alt.Axis(values=[tick for tick in ticks if smallest <= tick <= largest], format="~g"),
+    )
+    one = alt.Chart(pd.DataFrame({"x_copy": [1]})).mark_rule(
+        strokeDash=[3, 3], color="currentColor", opacity=0.5
+    )
+    spread = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
+        x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y, **series
+    )
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(
+        x=x,
+        y=y,
+        shape=alt.Shape(
+            "adapter:N",
+            legend=None,
+            scale=alt.Scale(domain=list(adapters), range=_cycle([name for name, _ in SERIES], adapters)),
+        ),
+        **series,
+    )
+    chart = (
+        alt.layer(one.encode(x=x), spread, points)
+        .properties(width=_WIDTH, height=alt.Step(max(9, 34 // len(adapters))), description=title)
+        .configure(background="transparent", font="system-ui, sans-serif", padding=2)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor="currentColor",
+            labelFontSize=12,
+            labelLimit=_LABELS,
+            domain=False,
+            ticks=False,
+            gridColor="currentColor",
+            gridOpacity=0.12,
+        )
+    )
+    return _inline(vl_convert.vegalite_to_svg(chart.to_dict()), title)
+
+
+def _cycle(values: Sequence[str], adapters: Sequence[str]) -> list[str]:
+    return [values[number % len(values)] for number in range(len(adapters))]
+
+
+def _inline(svg: str, title: str) -> str:
+    """The SVG with the style sheet's colours, and as one picture to a screen reader."""
+    coloured = _PLACEHOLDER.sub(lambda match: f"var(--series-{int(match.group(1))})", svg)
+    # Vega gives every mark a role and a label of its own: hundreds of stops for who listens to the page. The
+    # table beside the chart holds the same figures.
+    quiet = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", coloured)
+    label = title.translate({ord(letter): None for letter in '<>&"'})
+    return quiet.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)

@@ -1,0 +1,133 @@
+"""The page: one HTML file that needs no network, no server and no script to be read.
+
+Everything shown passes through jinja2's autoescape and `clean`; a Content-Security-Policy forbids whatever
+might still come through to run or to load anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from . import text
+from .charts import SERIES
+from .frames import COLUMNS
+from .run import Run
+from .summary import summaries, tally
+from .timing_view import time_groups
+from .view import FULL, cell, failure_groups, families, known_groups, verdict
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+_ASPECTS: Mapping[str, str] = {
+    "raises": "whether the step raises an error",
+    "error-kind": "which kind of error, where the library's error could be classified",
+    "shape": "shape and dtype of the result",
+    "values": "the elements",
+    "sharing": "view or copy: whose memory the result lies in, and whether writes go through",
+    "strides": "strides of dimensions longer than 1, of tensors that are not empty",
+    "layout": "every stride and the offset, meaningful or not",
+    "contiguity": "is_contiguous in each memory format",
+    "storage": "every specified byte of every storage, and the guard bytes around it",
+    "flags": "version counter, base, conjugate and negative bits, requires_grad",
+}
+
+_OUTCOMES: Mapping[str, str] = {
+    "pass": "as PyTorch does",
+    "fail": "differs from PyTorch, and nobody expected it",
+    "xfail": "differs, and an expectation says why: a known deviation",
+    "xpass": "an expectation says that it differs, but it no longer does",
+    "unsupported": "asks for something that the adapter does not claim; counted, never judged",
+    "error": "the adapter broke the protocol",
+    "crash": "the process of the library died",
+    "timeout": "the library did not answer in time",
+}
+
+
+def page(run: Run, out: Path, limit: int = FULL) -> str:
+    """The report as one HTML document.
+
+    Parameters
+    ----------
+    out
+        Directory that the page goes to; results files are named relative to it.
+    limit
+        Failures shown in full.
+    """
+    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    tallied = tally(run)
+    adapters = summaries(run, tallied)
+    return _environment().get_template("report.html").render(
+        run=run,
+        verdict=verdict(run, adapters, tallied),
+        adapters=adapters,
+        aspects=tallied.aspects,
+        families=families(tallied, adapters, run),
+        failure_groups=failure_groups(run, limit),
+        known_groups=known_groups(run),
+        time_groups=time_groups(run.frames.timings) if run.timings else [],
+        columns=COLUMNS,
+        aspect_words=_ASPECTS,
+        outcome_words=_OUTCOMES,
+        facts=list(_facts(run)),
+        paths={source.path: _relative(source.path, out) for source in run.sources},
+        style=Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_digest=digest,
+    )  # fmt: skip
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Every text that is not ours already: escapes for what would hide or break something.
+        finalize=lambda value: value if isinstance(value, Markup) else _cleaned(value),
+    )
+    environment.filters |= {
+        "count": text.count,
+        "percent": text.percent,
+        "duration": text.duration,
+        "moment": text.moment,
+        "compact": text.compact,
+        "shorten": text.shorten,
+        "slug": text.slug,
+        "size": text.size,
+        "svg": Markup,  # only for what charts.py has made
+    }
+    environment.globals |= {"cell": cell, "symbols": [symbol for _, symbol in SERIES], "len": len}
+    return environment
+
+
+def _cleaned(value: object) -> object:
+    return text.clean(value) if isinstance(value, str) else value
+
+
+def _facts(run: Run) -> Iterator[str]:
+    """When, with what and where, for the line under the command."""
+    header = run.header
+    yield text.moment(header.started)
+    yield f"stridecheck {header.suite}" + (f" ({header.commit[:10]})" if header.commit else "")
+    seeds = [source.header.arguments.get("seed") for source in run.sources]
+    if known := dict.fromkeys(str(seed) for seed in seeds if seed is not None):
+        yield f"seed {', '.join(known)}"
+    yield from (str(header.machine[key]) for key in ("cpu", "system") if header.machine.get(key))
+    if cores := header.machine.get("cores"):
+        yield f"{cores} cores"
+
+
+def _relative(path: Path, out: Path) -> str:
+    try:
+        return os.path.relpath(path, out)
+    except ValueError:  # another drive
+        return path.name

@@ -1,0 +1,163 @@
+"""The run as Markdown, short enough for a CI job's summary page ($GITHUB_STEP_SUMMARY)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .run import Run
+from .summary import AdapterSummary, summaries, tally
+from .text import clean, compact, count, listed, shorten
+from .timing_view import time_groups
+from .view import FailureView, failure_groups, known_groups, verdict
+
+_FAILURES = 20
+"""Failures shown with their repro."""
+
+_TIMES = 60
+"""Rows of times shown."""
+
+LIMIT = 900_000
+"""Bytes; GitHub refuses a summary above 1 MiB."""
+
+
+def markdown(run: Run) -> str:
+    """The run as Markdown of at most `LIMIT` bytes; it says so where that leaves something out."""
+    text = ""
+    used = 0
+    for part in _parts(run):
+        used += len(part.encode()) + 1
+        if used > LIMIT:
+            return text + "\n*The rest is too long for a summary; see report.html.*\n"
+        text += part + "\n"
+    return text
+
+
+def _parts(run: Run) -> Iterator[str]:
+    tallied = tally(run)
+    adapters = summaries(run, tallied)
+    line = verdict(run, adapters, tallied)
+    yield f"## stridecheck: {line.symbol} {_text(line.headline)}\n"
+    yield _text(line.lede) + "\n"
+    for note in run.notes:
+        yield f"> **Note:** {_text(note)}\n"
+    yield _adapter_table(adapters)
+    yield from _failures(run)
+    yield from _known(run)
+    yield from _times(run)
+    yield f"<sub>stridecheck {_text(run.header.suite)}, `{_code(run.header.command)}`</sub>"
+
+
+def _adapter_table(adapters: Sequence[AdapterSummary]) -> str:
+    lines = [
+        "| adapter | score | programs | unexpected | known deviations | not supported | crashes |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for summary in adapters:
+        adapter = summary.adapter
+        versions = listed([f"{name} {version}" for name, version in adapter.versions.items()], 2)
+        name = f"**{_text(adapter.name)}** {_text(versions)}".strip()
+        if adapter.status != "ready":
+            lines.append(f"| {name} | {adapter.status}: {_text(adapter.reason)} | | | | | |")
+            continue
+        crashes = summary.outcomes.get("crash", 0) + summary.outcomes.get("timeout", 0)
+        red = f"**{count(summary.red)}**" if summary.red else "0"
+        lines.append(
+            f"| {name} | {summary.score.text} | {count(summary.programs)} | {red} | {count(summary.known)} "
+            f"| {count(summary.not_run)} | {count(crashes)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _failures(run: Run) -> Iterator[str]:
+    groups = failure_groups(run, _FAILURES)
+    if not groups:
+        return
+    yield "### Unexpected\n"
+    for group in groups:
+        for kind in group.kinds:
+            yield from map(_failure, [kind.first, *kind.more])
+        if group.left_out:
+            yield f"*{count(group.left_out, 'more failure')} of {_text(group.adapter)} in report.html.*\n"
+
+
+def _failure(view: FailureView) -> str:
+    failure = view.failure
+    rules = ", ".join(f"`{_code(rule)}`" for rule in failure.rules)
+    head = f"{failure.outcome} · {failure.adapter} · {failure.operation} · {failure.aspect}"
+    facts = [f"- rules: {rules}"] if rules else []
+    if failure.expected is not None or failure.got is not None:
+        facts += [
+            f"- expected `{_code(shorten(compact(failure.expected), 300))}`",
+            f"- got `{_code(shorten(compact(failure.got), 300))}`",
+        ]
+    blocks = [_fence(failure.listing, "")] if failure.listing else []
+    blocks += [_fence(view.repro, "python")] if view.repro else []
+    # Without the empty lines GitHub takes the Markdown inside for text.
+    return "\n".join(
+        [
+            f"<details><summary>{_text(head)}: {_text(shorten(failure.message, 300))}</summary>\n",
+            *facts,
+            "",
+            *blocks,
+            "\n</details>\n",
+        ]
+    )
+
+
+def _known(run: Run) -> Iterator[str]:
+    groups = known_groups(run)
+    if not groups:
+        return
+    yield "### Known deviations\n"
+    yield "| adapter | programs | reason |\n|---|---:|---|"
+    for group in groups:
+        yield f"| {_text(group.adapter)} | {count(group.programs)} | {_text(group.reason)} |"
+    yield ""
+
+
+def _times(run: Run) -> Iterator[str]:
+    if not run.timings:
+        return
+    yield "### Timings\n"
+    yield "Median time of a call; in brackets `x_copy`: time over that of a contiguous copy as large.\n"
+    room = _TIMES
+    groups = time_groups(run.frames.timings, charts=0)
+    for group in groups:
+        rows = [(operation.name, row) for operation in group.operations for row in operation.rows][:room]
+        if not rows:
+            break
+        room -= len(rows)
+        yield f"**{_text(group.title)}**\n"
+        yield "| operation | layout | " + " | ".join(_text(name) for name in group.adapters) + " |"
+        yield "|---|---|" + "---:|" * len(group.adapters)
+        for name, row in rows:
+            cells = [
+                f"{cell.time} ({cell.x_copy})" if cell.x_copy else cell.time or _text(cell.remark)
+                for cell in row.cells
+            ]
+            yield f"| {_text(name)} | {_text(row.layout)} | {' | '.join(cells)} |"
+        yield ""
+    total = sum(len(operation.rows) for group in groups for operation in group.operations)
+    if total > _TIMES:
+        yield f"*{count(total - _TIMES, 'more row')} in report.html.*\n"
+
+
+def _text(text: str) -> str:
+    """Foreign text on one line that Markdown shows as it is."""
+    flat = " ".join(clean(text).split())
+    safe = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", safe)
+
+
+def _code(text: str) -> str:
+    """Foreign text between single backticks, also inside a table."""
+    return " ".join(clean(text).split()).replace("`", "'").replace("|", "¦")
+
+
+def _fence(text: str, language: str) -> str:
+    """A block of code behind a fence that is longer than any inside it."""
+    safe = clean(text).rstrip("\n")
+    longest = max((len(run) for run in re.findall("`+", safe)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{safe}\n{fence}"

@@ -1,0 +1,242 @@
+"""One or several results files, read and merged into one frozen `Run`.
+
+Shards of one run, or conformance and timings, are put together. What a resumed run wrote twice counts once.
+An adapter that appears with different versions is two adapters, each named after its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .records import (
+    RED,
+    Adapter,
+    Failure,
+    Footer,
+    Header,
+    Json,
+    ResultsError,
+    Timing,
+    Unit,
+    read_results,
+)
+from .text import count
+
+if TYPE_CHECKING:
+    from .frames import Frames
+
+RESULTS = "results.jsonl"
+"""Name of the results file in a results directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One results file: where it is and how it began and ended."""
+
+    path: Path
+    header: Header
+    footer: Footer | None
+    """None: the run died."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that one or several results files say, ready to be shown.
+
+    >>> run = load([Path("out")])  # doctest: +SKIP
+    >>> run.complete, run.exit_code  # doctest: +SKIP
+    (True, 0)
+    """
+
+    sources: tuple[Source, ...]
+    adapters: tuple[Adapter, ...]
+    """In the order in which they appear; those that only units or failures name are last."""
+    rules: Mapping[str, Mapping[str, Json]]
+    """Rule id -> its entry in the catalogue."""
+    units: tuple[Unit, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader must know about how the files fit together."""
+
+    @property
+    def header(self) -> Header:
+        """Header of the first file."""
+        return self.sources[0].header
+
+    @property
+    def footer(self) -> Footer | None:
+        """Footer of the last file; None if any file has none."""
+        return self.sources[-1].footer if self.complete else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file ends with a footer."""
+        return all(source.footer is not None for source in self.sources)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the files took to make, together; those of files without a footer are not known."""
+        return sum(source.footer.seconds for source in self.sources if source.footer)
+
+    @property
+    def red(self) -> tuple[Failure, ...]:
+        """Failures that nobody expected."""
+        return tuple([failure for failure in self.failures if failure.outcome in RED])
+
+    @property
+    def known(self) -> tuple[Failure, ...]:
+        """Failures that an expectation covers."""
+        return tuple([failure for failure in self.failures if failure.outcome == "xfail"])
+
+    @property
+    def exit_code(self) -> int:
+        """0 as expected, 1 unexpected outcomes, 3 could not run or died, 4 judged and measured nothing.
+
+        A file with nothing judged lets the others decide: an idle shard does not hide a busy one.
+        """
+        codes = {source.footer.exit_code if source.footer else 3 for source in self.sources}
+        has_red = bool(self.red) or any(unit.outcomes.get(name) for unit in self.units for name in RED)
+        if has_red:
+            codes.add(1)
+        if has_red and not self.complete:
+            return 1
+        return next((code for code in (3, 2, 1) if code in codes), 4 if codes == {4} else 0)
+
+    @cached_property
+    def frames(self) -> Frames:
+        """The run as tidy pandas frames; pandas is imported at the first use."""
+        from .frames import frames
+
+        return frames(self)
+
+
+def results_files(path: Path) -> list[Path]:
+    """The results files that a path stands for: itself, the one in it, or all below it.
+
+    Raises
+    ------
+    ResultsError
+        There is none.
+    """
+    if not path.is_dir():
+        return [path]
+    if (path / RESULTS).exists():
+        return [path / RESULTS]
+    if found := sorted(path.rglob(RESULTS)):
+        return found
+    raise ResultsError(f"{path}: no {RESULTS} in this directory or below it")
+
+
+def load(paths: Iterable[Path]) -> Run:
+    """Read results directories or files and merge them.
+
+    Raises
+    ------
+    ResultsError
+        A file is missing, broken or empty; file and line are named.
+    """
+    files = list(dict.fromkeys(file for path in paths for file in results_files(path)))
+    if not files:
+        raise ResultsError("no results file was given")
+    merger = _Merger()
+    for file in files:
+        merger.add(file)
+    return merger.run()
+
+
+class _Merger:
+    """Collects the records of the files, each kind under the key that makes a repetition one."""
+
+    def __init__(self) -> None:
+        self.sources: list[Source] = []
+        self.adapters: dict[str, Adapter] = {}
+        self.rules: dict[str, Mapping[str, Json]] = {}
+        self.units: dict[tuple[str, str], Unit] = {}
+        self.failures: dict[tuple[str, ...], Failure] = {}
+        self.timings: dict[tuple[str, str, int], Timing] = {}
+        self.repeated = 0
+
+    def add(self, path: Path) -> None:
+        records = list(read_results(path))
+        header = next(record for record in records if isinstance(record, Header))
+        footer = next((record for record in records if isinstance(record, Footer)), None)
+        self.sources.append(Source(path, header, footer))
+        self.rules |= {str(rule["id"]): rule for rule in header.rules if "id" in rule}
+        labels = self._add_adapters([record for record in records if isinstance(record, Adapter)], path)
+        before = {*self.units}, {*self.timings}
+        for record in records:
+            if isinstance(record, Unit | Failure | Timing):
+                label = labels.get(record.adapter, record.adapter)
+                if label != record.adapter:
+                    record = replace(record, adapter=label)
+                self._add(record, before)
+
+    def _add_adapters(self, adapters: Sequence[Adapter], path: Path) -> dict[str, str]:
+        """Take in one file's adapters; the answer says what each is called in the merged run."""
+        labels: dict[str, str] = {}
+        for adapter in {adapter.name: adapter for adapter in adapters}.values():
+            label = adapter.name
+            known = self.adapters.get(label)
+            if known is None or known.status != "ready" or adapter.status != "ready":
+                # Skipped on one machine and ready on another: it ran.
+                if known is None or known.status != "ready":
+                    self.adapters[label] = adapter
+            elif known.versions != adapter.versions:
+                label = _free_name(f"{adapter.name} ({path.parent.name or path.stem})", self.adapters)
+                self.adapters[label] = replace(adapter, name=label)
+            labels[adapter.name] = label
+        return labels
+
+    def _add(
+        self, record: Unit | Failure | Timing, before: tuple[set[tuple[str, str]], set[tuple[str, str, int]]]
+    ) -> None:
+        if record.adapter not in self.adapters:
+            self.adapters[record.adapter] = Adapter(record.adapter, "ready")
+        match record:
+            case Unit():
+                unit = (record.adapter, record.unit)
+                self.repeated += unit in before[0]
+                self.units[unit] = record
+            case Timing():
+                case_ = (record.adapter, record.case, record.threads)
+                self.repeated += case_ in before[1]
+                self.timings[case_] = record
+            case Failure():
+                failure = (record.adapter, record.program, record.outcome, str(record.step), record.value)
+                self.failures[(*failure, record.aspect)] = record
+
+    def run(self) -> Run:
+        return Run(
+            sources=tuple(self.sources),
+            adapters=tuple(self.adapters.values()),
+            rules=self.rules,
+            units=tuple(self.units.values()),
+            failures=tuple(self.failures.values()),
+            timings=tuple(self.timings.values()),
+            notes=tuple(self._notes()),
+        )
+
+    def _notes(self) -> Iterable[str]:
+        if dead := [source for source in self.sources if source.footer is None]:
+            where = "" if len(self.sources) == 1 else f" of {count(len(dead), 'file')}"
+            yield f"The run{where} ended before it was done: what follows is true, but not all there is."
+        if self.repeated:
+            yield (
+                f"{count(self.repeated, 'unit of work is', 'units of work are')} in more than one file; "
+                "each counts once, as the last file has it."
+            )
+        if len(suites := {source.header.suite for source in self.sources}) > 1:
+            yield f"The files come from different versions of stridecheck: {', '.join(sorted(suites))}."
+        machines = {str(source.header.machine.get("cpu", "")) for source in self.sources}
+        if self.timings and len(machines) > 1:
+            yield "The files come from different processors: their times are not comparable."
+
+
+def _free_name(name: str, taken: Mapping[str, object]) -> str:
+    candidates = [name, *(f"{name} {number}" for number in range(2, len(taken) + 3))]
+    return next(candidate for candidate in candidates if candidate not in taken)

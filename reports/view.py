@@ -1,0 +1,317 @@
+"""What the page shows of a conformance run: pure functions from a run to frozen values for the template."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from .observations import Part, compare
+from .records import Failure, Json
+from .run import Run
+from .summary import AdapterSummary, Score, Tally, score
+from .text import compact, count, duration, listed, shorten, slug
+
+FULL = 200
+"""Failures shown in full; a page with thousands is read by nobody and opened by no browser."""
+
+_JSON_LIMIT = 2000
+_REPRO_LIMIT = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The run in one line, and how it is coloured: `good`, `bad`, `part` or `none`."""
+
+    tone: str
+    symbol: str
+    headline: str
+    lede: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of the matrix; `tone` is `pass`, `known`, `fail`, `unsupported` or `empty`."""
+
+    tone: str
+    text: str
+    words: str
+    """The same for who cannot see symbol and colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One adapter in one family or rule."""
+
+    adapter: str
+    score: Score
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule with its counts."""
+
+    id: str
+    sentence: str
+    source: str
+    aspects: tuple[str, ...]
+    rows: tuple[Row, ...]
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of rules: its rows in the matrix, its rules below."""
+
+    name: str
+    anchor: str
+    rows: tuple[Row, ...]
+    rules: tuple[Rule, ...]
+
+    @property
+    def deviating(self) -> int:
+        """Rules that some adapter fails or is known to fail."""
+        return sum(rule.tone in ("fail", "known") for rule in self.rules)
+
+    @property
+    def judged(self) -> int:
+        """Rules that were judged at least once."""
+        return sum(rule.tone not in ("empty", "unsupported") for rule in self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureView:
+    """One failure in full."""
+
+    failure: Failure
+    anchor: str
+    """Stays the same from run to run, so that a link can be kept in an issue."""
+    expected: str
+    got: str
+    differing: tuple[Part, ...]
+    agreeing: tuple[Part, ...]
+    repro: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """Failures alike: same outcome, operation, aspect and rules."""
+
+    first: FailureView
+    more: tuple[FailureView, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Unexpected failures of one adapter, crashes first."""
+
+    adapter: str
+    kinds: tuple[FailureKind, ...]
+    total: int
+    left_out: int
+    """Failures that are in the results file only."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownGroup:
+    """Deviations covered by one expectation."""
+
+    adapter: str
+    reason: str
+    programs: int
+    operations: str
+    rules: tuple[str, ...]
+    example: FailureView
+
+
+def verdict(run: Run, adapters: Sequence[AdapterSummary], tally: Tally) -> Verdict:
+    """The run in one line."""
+    red = sum(adapter.red for adapter in adapters)
+    known = sum(adapter.known for adapter in adapters)
+    judged = [adapter for adapter in adapters if adapter.score.judged]
+    timed = sum(adapter.timed for adapter in adapters)
+    lede = _lede(run, judged, timed, tally)
+    deviations = count(red, "program") + " did not behave as expected"
+    if not run.complete:
+        return Verdict(
+            "part", "◐", "Incomplete: " + (deviations if red else "nothing unexpected so far"), lede
+        )
+    if red:
+        return Verdict("bad", "✗", deviations, lede)
+    if not judged and not timed:
+        return Verdict("none", "○", "Nothing was judged, nothing was measured", lede)
+    if run.exit_code:
+        return Verdict("bad", "✗", f"The run ended with exit code {run.exit_code}", lede)
+    if not judged:
+        return Verdict("good", "✓", f"{count(timed, 'case')} timed", lede)
+    covered = f"; {count(known, 'program')} with known deviations" if known else ""
+    return Verdict("good", "✓", f"Everything as expected{covered}", lede)
+
+
+def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int, tally: Tally) -> str:
+    sentences = []
+    if judged:
+        rules = {rule for _, rule, _ in tally.cells}
+        names = [adapter.name for adapter in judged]
+        programs = max(adapter.programs for adapter in judged)
+        each = " each" if len(judged) > 1 else ""
+        upto = "up to " if len({adapter.programs for adapter in judged}) > 1 else ""
+        sentences.append(
+            f"{_and(names)} judged by {count(len(rules), 'rule')} on "
+            f"{upto}{count(programs, 'program')}{each}."
+        )
+    if timed:
+        names = list(dict.fromkeys(timing.adapter for timing in run.timings if timing.status == "ok"))
+        sentences.append(f"{count(timed, 'timing')} of {_and(names)}.")
+    absent = [adapter.name for adapter in run.adapters if adapter.status != "ready"]
+    if absent:
+        sentences.append(f"Not run: {_and(absent)}.")
+    if run.seconds:
+        sentences.append(f"Took {duration(run.seconds)}.")
+    return " ".join(sentences)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def families(tally: Tally, adapters: Sequence[AdapterSummary], run: Run) -> list[Family]:
+    """The matrix and the rules behind it."""
+    names = [adapter.name for adapter in adapters if adapter.score.judged or adapter.score.unsupported]
+    return [
+        Family(
+            name=family,
+            anchor=slug("family", family),
+            rows=tuple(_rows(tally, names, rules, tally.aspects)),
+            rules=tuple([_rule(tally, names, rule, run) for rule in rules]),
+        )
+        for family, rules in tally.families.items()
+        if names
+    ]
+
+
+def _rows(
+    tally: Tally, adapters: Iterable[str], rules: Sequence[str], aspects: Sequence[str]
+) -> Iterator[Row]:
+    for adapter in adapters:
+        cells = tuple([cell(score(tally.counts(adapter, rules, aspect))) for aspect in aspects])
+        yield Row(adapter, score(tally.counts(adapter, rules)), cells)
+
+
+def cell(judged: Score) -> Cell:
+    """Symbol, figure and tone of some judged steps.
+
+    >>> cell(Score(passed=9, known=1)).text
+    '≈ 1/10'
+    """
+    words = f"{count(judged.passed)} of {count(judged.judged)} judged steps pass"
+    if judged.failed:
+        words += f", {count(judged.failed)} fail"
+    if judged.known:
+        words += f", {count(judged.known)} known to deviate"
+    if judged.unsupported:
+        words += f"; {count(judged.unsupported)} not supported"
+    if judged.failed:
+        return Cell("fail", f"✗ {count(judged.failed)}/{count(judged.judged)}", words)
+    if judged.known:
+        return Cell("known", f"≈ {count(judged.known)}/{count(judged.judged)}", words)
+    if judged.passed:
+        return Cell("pass", f"✓ {count(judged.passed)}", words)
+    if judged.unsupported:
+        return Cell("unsupported", f"– {count(judged.unsupported)}", words)
+    return Cell("empty", "·", "not judged")
+
+
+def _rule(tally: Tally, adapters: Sequence[str], rule: str, run: Run) -> Rule:
+    entry = run.rules.get(rule, {})
+    seen = {aspect for _, name, aspect in tally.cells if name == rule}
+    aspects = tuple([aspect for aspect in tally.aspects if aspect in seen])
+    rows = tuple(_rows(tally, adapters, [rule], aspects))
+    tones = {cell(row.score).tone for row in rows}
+    tone = next((tone for tone in ("fail", "known", "pass", "unsupported") if tone in tones), "empty")
+    return Rule(rule, str(entry.get("sentence", "")), str(entry.get("source", "")), aspects, rows, tone)
+
+
+def failure_groups(run: Run, limit: int = FULL) -> list[FailureGroup]:
+    """Unexpected failures by adapter and kind; of too many, each kind comes before any repetition."""
+    by_adapter: dict[str, list[Failure]] = {}
+    for failure in run.red:
+        by_adapter.setdefault(failure.adapter, []).append(failure)
+    groups = []
+    room = limit
+    for number, (adapter, failures) in enumerate(by_adapter.items()):
+        # What one adapter does not need is left to those that follow.
+        chosen = _varied(failures)[: -(-room // (len(by_adapter) - number))]
+        room -= len(chosen)
+        totals = Counter(map(_kind, failures))
+        views: dict[tuple[str, ...], list[FailureView]] = {}
+        for failure in chosen:
+            views.setdefault(_kind(failure), []).append(failure_view(failure))
+        kinds = [FailureKind(first, tuple(more), totals[kind]) for kind, (first, *more) in views.items()]
+        groups.append(FailureGroup(adapter, tuple(kinds), len(failures), len(failures) - len(chosen)))
+    return groups
+
+
+def _kind(failure: Failure) -> tuple[str, ...]:
+    return (failure.outcome, failure.operation, failure.aspect, *failure.rules)
+
+
+def _varied(failures: Sequence[Failure]) -> list[Failure]:
+    """The failures in rounds, each with one of every kind; crashes first."""
+    kinds: dict[tuple[str, ...], list[Failure]] = {}
+    for failure in failures:
+        kinds.setdefault(_kind(failure), []).append(failure)
+    severity = ("crash", "timeout", "error", "fail", "xpass")
+    ordered = sorted(kinds, key=lambda kind: severity.index(kind[0]))
+    rounds = zip_longest(*(kinds[kind] for kind in ordered))
+    return [failure for one_of_each in rounds for failure in one_of_each if failure is not None]
+
+
+def known_groups(run: Run) -> list[KnownGroup]:
+    """Known deviations by adapter and reason, most frequent first; the smallest program is the example."""
+    by_reason: dict[tuple[str, str], list[Failure]] = {}
+    for failure in run.known:
+        by_reason.setdefault((failure.adapter, failure.expectation), []).append(failure)
+    groups = [
+        KnownGroup(
+            adapter=adapter,
+            reason=reason or "no reason given",
+            programs=len({failure.program for failure in failures}),
+            operations=listed(sorted({failure.operation for failure in failures if failure.operation})),
+            rules=tuple(sorted({rule for failure in failures for rule in failure.rules})),
+            example=failure_view(
+                min(failures, key=lambda failure: (not failure.listing, len(failure.listing)))
+            ),
+        )
+        for (adapter, reason), failures in by_reason.items()
+    ]
+    order = [adapter.name for adapter in run.adapters]
+    return sorted(groups, key=lambda group: (order.index(group.adapter), -group.programs))
+
+
+def failure_view(failure: Failure) -> FailureView:
+    """One failure, its observations compared."""
+    differing, agreeing = compare(failure.expected_observation, failure.got_observation)
+    return FailureView(
+        failure=failure,
+        anchor=slug(
+            failure.outcome,
+            failure.adapter,
+            failure.program[:12],
+            str(failure.step),
+            failure.value,
+            failure.aspect,
+        ),
+        expected=_json(failure.expected),
+        got=_json(failure.got),
+        differing=tuple(differing),
+        agreeing=tuple(agreeing),
+        repro=shorten(failure.repro, _REPRO_LIMIT),
+    )
+
+
+def _json(value: Json) -> str:
+    return "" if value is None else shorten(compact(value), _JSON_LIMIT)
