@@ -1,0 +1,156 @@
+"""Arithmetic operators: add, sub, mul, div, neg, abs, relu and their kin."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from .core import TensorBase
+from .errors import LayoutError, LayoutTypeError
+from .pointwise import Op, apply, apply_, check_operands
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+ADD = Op("add", np.add, "bifch", wide_scalar=True)
+SUB = Op("sub", np.subtract, "ifch", wide_scalar=True, refusal="b")
+MUL = Op("mul", np.multiply, "bifchu8", wide_scalar=True, smooth=True)
+NEG = Op("neg", np.negative, "ifch", smooth=True, refusal="b")
+
+
+def _relu(a: Any) -> Any:
+    # What is not below zero stays as it is, so that NaN passes and -0.0 does as PyTorch's vectorised maximum leaves it.
+    return np.maximum(a, a.dtype.type(0))
+
+
+RELU = Op("relu", _relu, "if", smooth=True, refusal="b")
+
+
+def _abs(a: Any) -> Any:
+    return np.abs(a)
+
+
+ABS = Op("abs", _abs, "ifch8", result="real", smooth=True)
+
+
+def _scaled(name: str, sign: int, alpha: Any) -> Op:
+    """`add` or `sub` with a factor; the product may be fused into the sum, so that floats have a tolerance."""
+    base = ADD if sign > 0 else SUB
+    if alpha == 1:
+        return base
+
+    def compute(a: Any, b: Any) -> Any:
+        factor = a.dtype.type(alpha)
+        return a + b * factor if sign > 0 else a - b * factor
+
+    return Op(
+        name, compute, base.groups, wide_scalar=True, refusal=base.refusal, exact=_is_power_of_two(alpha)
+    )
+
+
+def _is_power_of_two(alpha: Any) -> bool:
+    return not isinstance(alpha, complex) and bool(alpha) and float(np.frexp(abs(float(alpha)))[0]) == 0.5
+
+
+def _check_alpha(name: str, self: Any, other: Any, alpha: Any) -> None:
+    if type(alpha) is int and alpha == 1:
+        return
+    if not isinstance(alpha, (int, float, complex)):
+        raise LayoutTypeError("argument", f"{name}: alpha must be a number, got {type(alpha).__name__}")
+    from .promotion import common_dtype
+
+    common = common_dtype(self, other)
+    if isinstance(alpha, bool) and common is not dt.bool_:
+        raise LayoutError("dtype", f"{name}: a boolean alpha needs boolean operands, got {common}")
+    if isinstance(alpha, float) and common.category in ("bool", "int"):
+        raise LayoutError("dtype", f"{name}: alpha {alpha} is no integer, the operands are {common}")
+    if isinstance(alpha, complex) and not common.is_complex:
+        raise LayoutError("dtype", f"{name}: a complex alpha needs complex operands, got {common}")
+
+
+def _check_sub(self: Any, other: Any) -> None:
+    both = [x.dtype is dt.bool_ if isinstance(x, TensorBase) else isinstance(x, bool) for x in (self, other)]
+    if any(both):
+        raise LayoutError("dtype", "sub: subtraction with a bool tensor is not supported")
+
+
+def add(input: "Tensor", other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
+    """`input + alpha * other`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
+    check_operands("add", (input, other))
+    _check_alpha("add", input, other, alpha)
+    return apply(_scaled("add", 1, alpha), (input, other), out)
+
+
+def add_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
+    """`add` in place. Raises: grad, overlap, broadcast, dtype. Source: facts 5, torch 2.13."""
+    check_operands("add_", (self, other))
+    _check_alpha("add_", self, other, alpha)
+    return apply_(_scaled("add", 1, alpha), self, (other,))
+
+
+def sub(input: "Tensor", other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
+    """`input - alpha * other`. Raises: broadcast, dtype (also for bool). Source: facts 4.3, torch 2.13."""
+    check_operands("sub", (input, other))
+    _check_sub(input, other)
+    _check_alpha("sub", input, other, alpha)
+    return apply(_scaled("sub", -1, alpha), (input, other), out)
+
+
+def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
+    """`sub` in place. Raises: grad, overlap, broadcast, dtype. Source: facts 5, torch 2.13."""
+    check_operands("sub_", (self, other))
+    _check_sub(self, other)
+    _check_alpha("sub_", self, other, alpha)
+    return apply_(_scaled("sub", -1, alpha), self, (other,))
+
+
+def rsub(input: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
+    """`other - alpha * input`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
+    check_operands("rsub", (input, other))
+    _check_sub(other, input)
+    _check_alpha("rsub", other, input, alpha)
+    return apply(_scaled("sub", -1, alpha), (other, input))
+
+
+def mul(input: "Tensor", other: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`input * other`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
+    check_operands("mul", (input, other))
+    return apply(MUL, (input, other), out)
+
+
+def mul_(self: "Tensor", other: Any) -> "Tensor":
+    """`mul` in place. Raises: grad, overlap, broadcast, dtype. Source: facts 5, torch 2.13."""
+    check_operands("mul_", (self, other))
+    return apply_(MUL, self, (other,))
+
+
+def neg(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`-input`. Raises: dtype (RuntimeError) for bool. Source: facts 4.3, torch 2.13."""
+    return apply(NEG, (input,), out)
+
+
+def neg_(self: "Tensor") -> "Tensor":
+    """`neg` in place. Raises: grad, overlap, dtype. Source: facts 5, torch 2.13."""
+    return apply_(NEG, self, ())
+
+
+def abs(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Absolute values, real ones of complex. Raises: dtype. Source: facts 4.3, torch 2.13."""
+    return apply(ABS, (input,), out)
+
+
+def abs_(self: "Tensor") -> "Tensor":
+    """`abs` in place. Raises: grad, overlap, dtype (also for complex). Source: facts 5, torch 2.13."""
+    if self.dtype.is_complex:
+        raise LayoutError("dtype", "abs_: a real result cannot be written to a complex tensor in place")
+    return apply_(ABS, self, ())
+
+
+def relu(input: "Tensor") -> "Tensor":
+    """Elements, or 0 where they are negative. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return apply(RELU, (input,))
+
+
+def relu_(self: "Tensor") -> "Tensor":
+    """`relu` in place. Raises: grad, overlap, dtype. Source: facts 5, torch 2.13."""
+    return apply_(RELU, self, ())

@@ -1,0 +1,474 @@
+"""New tensors: from values, filled, empty, and like another."""
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .contiguity import format_strides
+from .conversion import cast
+from .copies import like_strides, scalar_array
+from .core import TensorBase, array, as_int_list, as_ints, build, from_array, fresh
+from .device import check_device
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .layout import Layout, Shape, Strides, check_allocation, check_strided_allocation, contiguous_strides
+from .memory_format import contiguous_format, memory_format
+from .promotion import get_default_dtype, scalar_dtype
+from .storage import UntypedStorage
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def _flagged(t: "Tensor", requires_grad: bool) -> "Tensor":
+    if requires_grad:
+        if not (t.dtype.is_floating_point or t.dtype.is_complex):
+            raise LayoutError(
+                "grad",
+                f"only tensors of floating point and complex dtype can require gradients, not {t.dtype}",
+            )
+        t._leaf_grad = True
+    return t
+
+
+def uninitialised(shape: Shape, strides: Strides, d: dtype) -> "Tensor":
+    """A tensor over fresh memory whose every byte is unspecified; `strides` must be dense."""
+    nbytes = check_allocation(shape, d.itemsize)
+    if d.pack > 1:
+        nbytes = -(-nbytes // d.pack)
+    t = build(UntypedStorage._allocate(nbytes), Layout(shape, strides, 0), d)
+    t._storage._shadow = shadow.all_unspecified(nbytes)
+    return t
+
+
+def _dtype_of(d: Any) -> dtype:
+    if d is None:
+        return get_default_dtype()
+    if not isinstance(d, dtype):
+        raise LayoutTypeError("argument", f"dtype must be a dtype, got {d!r}")
+    return d
+
+
+def _sizes(size: tuple[Any, ...], kwargs_size: Any = None) -> Shape:
+    if kwargs_size is not None:
+        return as_int_list(kwargs_size, "size")
+    return as_ints(size)
+
+
+def empty(
+    *size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format = contiguous_format,
+    out: "Tensor | None" = None,
+    **kwargs: Any,
+) -> "Tensor":
+    """Fresh memory with unspecified values.
+
+    Raises: size (a negative length), overflow, format, memory, device. Source: facts 1.12, 1.19 and 1.20, torch 2.13.
+    """
+    check_device(device)
+    shape = _sizes(size, kwargs.pop("size", None))
+    if kwargs:
+        raise LayoutTypeError("argument", f"empty: unknown keyword {next(iter(kwargs))}")
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        return out
+    d = _dtype_of(dtype)
+    check_allocation(shape, d.itemsize)
+    return _flagged(uninitialised(shape, format_strides(shape, memory_format), d), requires_grad)
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Fresh memory under given strides, exactly as long as they require.
+
+    Raises: dimension, size, overflow (see `layout.check_strided_allocation`). Source: facts 1.13, torch 2.13.
+    """
+    check_device(device)
+    d = _dtype_of(dtype)
+    shape, strides = as_int_list(size, "size"), as_int_list(stride, "stride")
+    nbytes = check_strided_allocation(shape, strides, d.itemsize)
+    t = build(UntypedStorage._allocate(nbytes), Layout(shape, accepted_strides(shape, strides), 0), d)
+    t._storage._shadow = shadow.all_unspecified(nbytes)
+    return _flagged(t, requires_grad)
+
+
+def accepted_strides(shape: Shape, strides: Strides) -> Strides:
+    """Strides as a tensor takes them: a negative one is silently replaced by that of a contiguous dimension.
+
+    Source: torch 2.13, set_sizes_and_strides; reached only where the dimension has at most one index.
+    """
+    if not strides or min(strides) >= 0:
+        return strides
+    result = list(strides)
+    for d in range(len(shape) - 1, -1, -1):
+        if strides[d] < 0:
+            result[d] = 1 if d == len(shape) - 1 else max(shape[d + 1], 1) * result[d + 1]
+    return tuple(result)
+
+
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Fresh memory, dense in an order of dimensions given from outermost to innermost.
+
+    Raises: dimension (RuntimeError). Source: facts 1.14, torch 2.13.
+    """
+    check_device(device)
+    shape, order = as_int_list(size, "size"), as_int_list(physical_layout, "physical_layout")
+    if len(order) != len(shape):
+        raise LayoutError("dimension", f"empty_permuted: {len(order)} dimensions ordered for {len(shape)}")
+    if any(not 0 <= o < len(shape) for o in order) or len(set(order)) != len(order):
+        raise LayoutError("dimension", f"empty_permuted: {order} is no order of {len(shape)} dimensions")
+    inner = contiguous_strides(tuple([shape[o] for o in order]))
+    strides = [0] * len(shape)
+    for o, s in zip(order, inner, strict=True):
+        strides[o] = s
+    return _flagged(uninitialised(shape, tuple(strides), _dtype_of(dtype)), requires_grad)
+
+
+def _filled(shape: Shape, value: Any, d: dtype) -> "Tensor":
+    check_allocation(shape, d.itemsize)
+    t = fresh(shape, contiguous_strides(shape), d)
+    array(t)[...] = value
+    return t
+
+
+def zeros(
+    *size: Any, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False, out: "Tensor | None" = None, **kwargs: Any,
+) -> "Tensor":  # fmt: skip
+    """A contiguous tensor of zeros. Raises: as `empty`. Source: facts 1.12, torch 2.13."""
+    check_device(device)
+    shape = _sizes(size, kwargs.pop("size", None))
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        return out.zero_()
+    return _flagged(_filled(shape, 0, _dtype_of(dtype)), requires_grad)
+
+
+def ones(
+    *size: Any, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False, out: "Tensor | None" = None, **kwargs: Any,
+) -> "Tensor":  # fmt: skip
+    """A contiguous tensor of ones. Raises: as `empty`. Source: facts 1.12, torch 2.13."""
+    check_device(device)
+    shape = _sizes(size, kwargs.pop("size", None))
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        return out.fill_(1)
+    d = _dtype_of(dtype)
+    return _flagged(_filled(shape, scalar_array(1, d), d), requires_grad)
+
+
+def full(
+    size: Any, fill_value: Any, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """A contiguous tensor of one value; the value decides the dtype unless one is given.
+
+    Raises: as `empty`. Source: facts 1.12, torch 2.13.
+    """
+    check_device(device)
+    shape = as_int_list(size, "size")
+    if isinstance(fill_value, TensorBase):
+        fill_value = fill_value.item()  # type: ignore[attr-defined]
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        return out.fill_(fill_value)
+    d = scalar_dtype(type(fill_value)) if dtype is None else _dtype_of(dtype)
+    return _flagged(_filled(shape, scalar_array(fill_value, d), d), requires_grad)
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None) -> "Tensor":
+    """A tensor without dimensions."""
+    return full((), s, dtype=get_default_dtype() if dtype is None else dtype)
+
+
+def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
+    check_allocation(shape, d.itemsize)
+    t = from_array(cast(np.asarray(draw(shape), np.float64), dt.float64, d), d)
+    shadow.stamp(t, shadow.UNSPECIFIED)
+    return t
+
+
+def rand(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any
+) -> "Tensor":
+    """Uniform random values in [0, 1); never compared with PyTorch's."""
+    return _flagged(_random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.random), requires_grad)
+
+
+def randn(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any
+) -> "Tensor":
+    """Normal random values; never compared with PyTorch's."""
+    return _flagged(
+        _random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.standard_normal), requires_grad
+    )
+
+
+def randint(
+    low: int, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None
+) -> "Tensor":
+    """Random integers; never compared with PyTorch's."""
+    if size is None:
+        low, high, size = 0, low, high
+    t = from_array(_rng.integers(low, high, as_int_list(size, "size")), dt.int64)
+    shadow.stamp(t, shadow.UNSPECIFIED)
+    return t if dtype is None else t.to(dtype)
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the random constructors."""
+    global _rng
+    _rng = np.random.default_rng(seed)
+
+
+_rng = np.random.default_rng(0)
+
+
+def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: Any = None, device: Any = None,
+           requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> "Tensor":  # fmt: skip
+    """Evenly stepped numbers from start to before end.
+
+    Raises: size (RuntimeError: step 0, or bounds against its sign), argument. Source: torch 2.13.
+    """
+    check_device(device)
+    start, end, step = 0, None, 1
+    if len(args) == 1:
+        end = args[0]
+    elif len(args) == 2:
+        start, end = args
+    elif len(args) == 3:
+        start, end, step = args
+    start, end, step = kwargs.get("start", start), kwargs.get("end", end), kwargs.get("step", step)
+    if end is None:
+        raise LayoutTypeError("argument", "arange: no end given")
+    start, end, step = (
+        x.item() if isinstance(x, (TensorBase, np.generic)) else x for x in (start, end, step)
+    )
+    if dtype is not None:
+        d = _dtype_of(dtype)
+    else:
+        d = dt.int64 if all(isinstance(x, int) for x in (start, end, step)) else get_default_dtype()
+    if step == 0:
+        raise LayoutError("step", "arange: step must not be 0")
+    if (end - start) / step < 0:
+        raise LayoutError("size", f"arange: bounds {start} and {end} against the sign of step {step}")
+    count = (
+        len(range(start, end, step))
+        if all(isinstance(x, int) for x in (start, end, step))
+        else ceil((end - start) / step)
+    )
+    if d.category == "int":
+        numbers = np.arange(count, dtype=np.int64) * int(step) + int(start)
+        t = from_array(numbers.astype(d.numpy), d)
+    else:
+        t = from_array(cast(start + np.arange(count, dtype=np.float64) * step, dt.float64, d), d)
+    return _flagged(t, requires_grad)
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None) -> "Tensor":
+    """Evenly spaced values with both ends; within a tolerance. Source: torch 2.13."""
+    if steps < 0:
+        raise LayoutError("size", f"linspace: {steps} steps")
+    d = _dtype_of(dtype)
+    t = from_array(cast(np.linspace(start, end, steps), dt.float64, d), d)
+    shadow.stamp(t, shadow.TOLERANCE if d.category == "float" else None)
+    return t
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> "Tensor":
+    """The identity matrix."""
+    d = _dtype_of(dtype)
+    return from_array(np.eye(n, m).astype(d.numpy), d)
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> "Tensor":
+    """A tensor with a copy of data: nested lists, numbers, arrays.
+
+    An array keeps the order of its dimensions, a tensor is cloned.
+
+    Raises: size (ValueError) for ragged lists, argument (TypeError), dtype. Source: facts 4.1.10 and 8.1, torch 2.13.
+    """
+    check_device(device)
+    if isinstance(data, TensorBase):
+        from .copies import to_copy
+
+        t = to_copy(data, data.dtype if dtype is None else _dtype_of(dtype))  # type: ignore[arg-type]
+        t._has_fn = False
+        return _flagged(t, requires_grad)
+    if isinstance(data, np.ndarray):
+        from .numpy_bridge import dtype_from_numpy, tensor_from_array
+
+        t = tensor_from_array(data, dtype_from_numpy(data.dtype) if dtype is None else _dtype_of(dtype))
+        return _flagged(t, requires_grad)
+    found, values = _parsed(data)
+    d = found if dtype is None else _dtype_of(dtype)
+    if d.category == "raw" and d is not dt.complex32:
+        raise LayoutTypeError("dtype", f"tensor: values of {d} cannot be given as numbers")
+    if found is dt.int64 and d.category == "int" and values.size and d is not dt.int64:
+        info = np.iinfo(d.numpy)
+        if (
+            values.dtype == object
+            or values.min() < (info.min if d.is_signed else -info.max)
+            or values.max() > info.max
+        ):
+            raise LayoutError("overflow", f"tensor: a value does not fit {d}")
+        return _flagged(from_array(values.astype(d.numpy), d), requires_grad)
+    if values.dtype == object:
+        raise LayoutError("overflow", "tensor: an integer does not fit 64 bits")
+    if found.category == "float" and d.category == "int" and not np.isfinite(values).all():
+        raise LayoutError("overflow", f"tensor: a value does not fit {d}")
+    if found.is_complex and not d.is_complex:
+        raise LayoutTypeError("dtype", f"tensor: complex values for {d}")
+    source = dt.float64 if found.category == "float" else dt.complex128 if found.is_complex else found
+    return _flagged(from_array(cast(values, source, d), d), requires_grad)
+
+
+def _parsed(data: Any) -> tuple[dtype, Any]:
+    if isinstance(data, np.generic):
+        from .numpy_bridge import dtype_from_numpy
+
+        return dtype_from_numpy(data.dtype), np.asarray(data)
+    if not isinstance(data, (bool, int, float, complex, list, tuple, range)):
+        try:
+            data = list(data)
+        except TypeError:
+            raise LayoutError("argument", f"tensor: cannot infer a dtype of {type(data).__name__}") from None
+    plain = _plain(data)
+    try:
+        values = np.array(plain)
+    except ValueError:
+        raise LayoutValueError("size", "tensor: the lists differ in length or depth") from None
+    kind = values.dtype.kind
+    if kind == "b":
+        return dt.bool_, values
+    if kind in "iu":
+        return dt.int64, values if kind == "i" else values.astype(object)
+    if kind == "f":
+        if not values.size:
+            return get_default_dtype(), values
+        return get_default_dtype(), values
+    if kind == "c":
+        return scalar_dtype(complex), values
+    if kind == "O":
+        return dt.int64, values
+    raise LayoutTypeError("argument", f"tensor: cannot use values like {type(data).__name__}")
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple, range)):
+        return [_plain(x) for x in data]
+    if isinstance(data, TensorBase):
+        return data.tolist()  # type: ignore[attr-defined]
+    if not isinstance(data, (bool, int, float, complex, np.generic, np.ndarray)):
+        raise LayoutTypeError("argument", f"tensor: cannot use a {type(data).__name__} as a value")
+    return data
+
+
+def empty_like(
+    input: "Tensor", *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    memory_format: memory_format | None = None,
+) -> "Tensor":  # fmt: skip
+    """Fresh memory with another tensor's shape and, unless told, its order of dimensions.
+
+    Raises: format, device. Source: facts 4.1.8, torch 2.13.
+    """
+    check_device(device)
+    d = input.dtype if dtype is None else _dtype_of(dtype)
+    return _flagged(uninitialised(input._layout.shape, like_strides(input, memory_format), d), requires_grad)
+
+
+def zeros_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+    """`empty_like` filled with zeros. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
+    return full_like(input, 0, **kwargs)
+
+
+def ones_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+    """`empty_like` filled with ones. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
+    return full_like(input, 1, **kwargs)
+
+
+def full_like(input: "Tensor", fill_value: Any, *, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
+    """`empty_like` filled with a value. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
+    from .copies import write_fill
+
+    t = empty_like(input, **kwargs)
+    write_fill(t, fill_value)
+    return _flagged(t, requires_grad)
+
+
+def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+    """`empty_like` with unspecified values. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
+    return empty_like(input, **kwargs)
+
+
+randn_like = rand_like
+
+
+def new_empty(
+    self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
+) -> "Tensor":
+    """Contiguous fresh memory of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    return empty(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def new_zeros(
+    self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
+) -> "Tensor":
+    """Contiguous zeros of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    return zeros(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def new_ones(
+    self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
+) -> "Tensor":
+    """Contiguous ones of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    return ones(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def new_full(
+    self: "Tensor",
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> "Tensor":
+    """A contiguous tensor of one value, of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    return full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def new_tensor(
+    self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
+) -> "Tensor":
+    """A copy of data in this tensor's dtype. Raises: as `tensor`. Source: facts 4.1.9, torch 2.13."""
+    return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def new_empty_strided(self: "Tensor", size: Any, stride: Any, dtype: Any = None, **kwargs: Any) -> "Tensor":
+    """Fresh memory under given strides, of this tensor's dtype. Raises: as `empty_strided`. Source: facts 4.1.9."""
+    return empty_strided(size, stride, dtype=dtype or self.dtype)

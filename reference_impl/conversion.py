@@ -1,0 +1,138 @@
+"""Values of one dtype as values of another, as PyTorch's `to` and `copy_` convert them."""
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes as dt
+from .core import Array
+from .dtypes import dtype
+from .errors import UnsupportedError
+from .shadow import EXACT, NAN, TOLERANCE, UNSPECIFIED, Marks
+
+_NARROW = frozenset((dt.float16, dt.bfloat16, *dt.FLOAT8))
+_MOVABLE = frozenset((dt.complex32,))
+
+
+def check_castable(old: dtype, new: dtype) -> None:
+    """Refuse conversions that PyTorch has no kernel for.
+
+    Raises: dtype (NotImplementedError). Source: facts 11, torch 2.13.
+    """
+    for d in (old, new):
+        if d.category == "raw" and d not in _MOVABLE:
+            raise UnsupportedError("dtype", f"no conversion from {old} to {new} (facts 11)")
+
+
+def cast(a: Array, old: dtype, new: dtype) -> Array:
+    """An array of one dtype's values in another: C's conversion, toward zero for integers, real part of complex.
+
+    Raises: dtype (NotImplementedError). Source: facts 5.2.4, torch 2.13.
+    """
+    if old is new:
+        return a
+    check_castable(old, new)
+    if old is dt.complex32:
+        a, old = unpack_half_complex(a), dt.complex64
+    if new is dt.complex32:
+        return pack_half_complex(cast(a, old, dt.complex64))
+    with np.errstate(all="ignore"):
+        if old.is_complex and not new.is_complex and new is not dt.bool_:
+            a = a.real
+            old = old.to_real()
+        if new in _NARROW and old is not dt.float32:
+            # PyTorch's short floats are made from a float: two roundings, not one.
+            a = a.astype(np.float32)
+        elif new is dt.complex64 and old in (dt.int64, dt.float64):
+            a = a.astype(np.float32)
+        if old in dt.FLOAT8 and new.numpy.kind in "iub":
+            a = a.astype(np.float32)
+        elif old is dt.bfloat16 and new.numpy.kind in "iub":
+            a = a.astype(np.float32)
+        if old.category == "float" and new.category == "int":
+            return _to_integer(a, new)
+        return a.astype(new.numpy)
+
+
+def _to_integer(a: Array, new: dtype) -> Array:
+    # In range C truncates; out of range it leaves the value undefined, and any answer will do (it is marked).
+    if new.itemsize < 8:
+        return np.asarray(a.astype(np.int64)).astype(new.numpy)
+    return a.astype(new.numpy)
+
+
+def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks | None:
+    """Marks of converted elements: what C leaves undefined is unspecified, a NaN stays one without its payload.
+
+    Shapes: `a` holds the values before the conversion, `marks` theirs.
+    """
+    if old is new:
+        return marks
+    result = marks
+    if old.category == "float" or old.is_complex:
+        if new.category == "int":
+            plain = (unpack_half_complex(a) if old is dt.complex32 else a).real.astype(np.float64)
+            info = np.iinfo(new.numpy)
+            low = float(info.min) - 1 if new.itemsize < 8 else float(info.min)
+            high = float(info.max) + 1
+            ok = (plain > low if new.itemsize < 8 else plain >= low) & (plain < high)
+            if not ok.all():
+                bad = np.where(ok, EXACT, UNSPECIFIED).astype(np.uint8)
+                result = bad if result is None else np.maximum(result, bad)
+            if marks is not None:
+                result = np.where(marks == EXACT, result, UNSPECIFIED).astype(np.uint8)  # type: ignore[arg-type]
+        elif new is dt.bool_:
+            if marks is not None:
+                result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
+        else:
+            with np.errstate(all="ignore"):
+                nan = is_nan(a, old)
+            if nan is not None and nan.any():
+                bad = np.where(nan, NAN, EXACT).astype(np.uint8)
+                result = bad if result is None else np.maximum(result, bad)
+    elif marks is not None:
+        result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
+    return result
+
+
+def is_nan(a: Array, d: dtype) -> Any:
+    """Which values are NaN, or have a NaN part; None for dtypes without NaN."""
+    if d is dt.complex32:
+        a = unpack_half_complex(a)
+    elif d.category not in ("float", "complex"):
+        return None
+    return np.isnan(a)
+
+
+def nan_marks(a: Array, d: dtype) -> Marks | None:
+    """NAN where an arithmetic result is one, else None: sign and payload are the processor's choice."""
+    if d.category != "float":
+        if d.category != "complex":
+            return None
+        bad = ~np.isfinite(a)
+        # Which part of a complex number turns NaN or infinite depends on the order of multiplications.
+        return np.where(bad, UNSPECIFIED, EXACT).astype(np.uint8) if bad.any() else None
+    nan = np.isnan(a)
+    return np.where(nan, NAN, EXACT).astype(np.uint8) if nan.any() else None
+
+
+def unpack_half_complex(a: Array) -> Array:
+    """complex32 bits (uint32) as complex64 values."""
+    pairs = np.ascontiguousarray(a).view(np.float16).reshape(*a.shape, 2).astype(np.float32)
+    result: Array = np.ascontiguousarray(pairs).view(np.complex64).reshape(a.shape)
+    return result
+
+
+def pack_half_complex(a: Array) -> Array:
+    """complex64 values as complex32 bits (uint32)."""
+    parts = np.empty((*a.shape, 2), np.float16)
+    parts[..., 0] = a.real
+    parts[..., 1] = a.imag
+    result: Array = parts.view(np.uint32).reshape(a.shape)
+    return result
+
+
+def inexact(marks: Marks | None, shape: tuple[int, ...]) -> Marks:
+    """Marks of a result that is specified within a tolerance only."""
+    base = np.full(shape, TOLERANCE, np.uint8)
+    return base if marks is None else np.maximum(base, marks)

@@ -1,0 +1,378 @@
+"""Copies: clone, contiguous, to, copy_, fill_, and the new tensors made like another."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
+from .conversion import cast, cast_marks, check_castable
+from .core import (
+    TensorBase,
+    array,
+    bad_arguments,
+    check_inplace,
+    check_overlap,
+    fresh,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
+from .device import check_device
+from .dtypes import dtype
+from .elementwise import preserved_strides
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .kernels import strided_copy
+from .layout import Layout, Strides
+from .memory_format import contiguous_format, memory_format, preserve_format
+from .views import expand
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def copy_elements(out: Any, source: Any) -> None:
+    """Write the elements of `source` to `out` of the same shape, converted to its dtype, marks carried along."""
+    if out.dtype is source.dtype and not source._bits and not out._bits:
+        if out.dtype in dt.SUB_BYTE:
+            raise UnsupportedError("dtype", f"copy: PyTorch has no copy kernel for {out.dtype} (facts 11)")
+        a, b = array(out), array(source)
+        if a.size < 4096:
+            a[...] = b
+        else:
+            strided_copy(a, b)
+        if source._storage._shadow is not None or out._storage._shadow is not None:
+            shadow.copy_bytes(out, source)
+        return
+    check_castable(source.dtype, out.dtype)
+    plain = values(source)
+    marks = shadow.marks_of(source)
+    result = cast(plain, source.dtype, out.dtype)
+    if out.dtype is not source.dtype:
+        marks = cast_marks(plain, source.dtype, out.dtype, marks)
+    store(out, result, marks)
+
+
+def store(out: Any, result: Any, marks: Any = None) -> None:
+    """Write an array of the right dtype to a tensor through its conjugate and negative bits, and mark it."""
+    if out._bits:
+        if out._bits & 1:
+            result = np.conj(result)
+        if out._bits & 2:
+            result = np.negative(result)
+    array(out)[...] = result
+    if marks is not None or out._storage._shadow is not None:
+        shadow.stamp(out, marks)
+
+
+def clone(input: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
+    """A copy; dense in the same order of dimensions unless a format is given.
+
+    Raises: format (RuntimeError). Source: facts 4.1.5, torch 2.13.
+    """
+    layout = input._layout
+    if memory_format is None or memory_format is preserve_format:
+        strides = preserved_strides(layout.shape, layout.strides)
+    else:
+        strides = format_strides(layout.shape, memory_format)
+    out = fresh(layout.shape, strides, input.dtype)
+    copy_elements(out, input)
+    return recorded(out, input)
+
+
+def contiguous(input: "Tensor", *, memory_format: memory_format = contiguous_format) -> "Tensor":
+    """The tensor itself where it is contiguous in the format, else a copy in that format.
+
+    Raises: format (RuntimeError). Source: facts 4.1.1 and 4.1.2, torch 2.13.
+    """
+    shape, strides, _ = input._layout
+    if is_contiguous_in(shape, strides, memory_format):
+        return input
+    if memory_format is preserve_format:
+        raise LayoutError("format", "contiguous: preserve_format is not supported (facts 4.1.2)")
+    return clone(input, memory_format=memory_format)
+
+
+def to_copy(input: "Tensor", dtype: dtype, memory_format: memory_format | None = None) -> "Tensor":
+    """A copy in a dtype; strides preserved unless a format is given. Source: facts 4.1.6, torch 2.13."""
+    layout = input._layout
+    if memory_format is None or memory_format is preserve_format:
+        strides = preserved_strides(layout.shape, layout.strides)
+    else:
+        strides = format_strides(layout.shape, memory_format)
+    out = fresh(layout.shape, strides, dtype)
+    copy_elements(out, input)
+    return recorded(out, input)
+
+
+def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
+    """The tensor itself where nothing is to change, else a copy with another dtype or memory format.
+
+    A memory format alone is compared with the one the tensor *suggests*, so that a tensor may be answered as it is though
+    it is not contiguous in the format.
+
+    Raises: argument, device, format, dtype. Source: facts 4.1.6, torch 2.13.
+    """
+    wanted, copy, format = _to_arguments(input, args, kwargs)
+    if (
+        not copy
+        and wanted is input.dtype
+        and (
+            format is None
+            or format is preserve_format
+            or format is suggested_format(input._layout.shape, input._layout.strides)
+        )
+    ):
+        return input
+    return to_copy(input, wanted, format)
+
+
+def _to_arguments(
+    input: "Tensor", args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[dtype, bool, memory_format | None]:
+    wanted: Any = None
+    names = ["non_blocking", "copy"]
+    copy: Any = False
+    rest = list(args)
+    if rest and isinstance(rest[0], TensorBase):
+        wanted = rest.pop(0).dtype
+    elif rest and isinstance(rest[0], dtype):
+        wanted = rest.pop(0)
+    elif rest:
+        where = rest.pop(0)
+        if not (where is None or isinstance(where, str) or hasattr(where, "type")):
+            raise bad_arguments("to", f"{type(where).__name__} is no dtype, device or tensor")
+        check_device(where)
+        if rest and (isinstance(rest[0], dtype) or rest[0] is None):
+            wanted = rest.pop(0)
+    for name, value in zip(names, rest, strict=False):
+        if name == "copy":
+            copy = value
+    if len(rest) > 2:
+        raise bad_arguments("to", "too many arguments")
+    format = None
+    for key, value in kwargs.items():
+        if key == "dtype":
+            wanted = value
+        elif key == "device":
+            check_device(value)
+        elif key == "copy":
+            copy = value
+        elif key == "memory_format":
+            format = value
+        elif key == "other":
+            wanted = value.dtype
+        elif key != "non_blocking":
+            raise bad_arguments("to", f"unknown keyword {key}")
+    if not args and not kwargs:
+        raise bad_arguments("to", "nothing to change is given")
+    if wanted is not None and not isinstance(wanted, dtype):
+        raise bad_arguments("to", f"{wanted!r} is no dtype")
+    return wanted or input.dtype, bool(copy), format
+
+
+def copy_(self: "Tensor", src: "Tensor", non_blocking: bool = False) -> "Tensor":
+    """Write another tensor's elements, broadcast and converted.
+
+    Raises: broadcast; overlap; grad; dtype. Source: facts 5.2.4, torch 2.13.
+    """
+    if not isinstance(src, TensorBase):
+        raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(src).__name__}")
+    check_inplace(self, src)
+    write_copy(self, src)
+    written(self, src)
+    return self
+
+
+def write_copy(self: "Tensor", src: "Tensor") -> None:
+    """`copy_` without its bookkeeping of versions and history."""
+    if src is self:
+        return
+    shape = self._layout.shape
+    source: Any = src
+    if src._layout.shape != shape:
+        source = _Reader(src, expand(src._layout, shape))
+    if 0 in shape:
+        return
+    check_overlap(self, source)
+    marks = order_marks(self, source)
+    if marks is not None and self._storage is src._storage:
+        # What torch leaves there depends on its traversal; a copy first keeps at least this run deterministic.
+        source = clone(src.expand(shape))
+    copy_elements(self, source)
+    if marks is not None:
+        shadow.stamp(self, marks)
+
+
+class _Reader(TensorBase):
+    """An operand under another layout, for reading only."""
+
+    __slots__ = ()
+
+    def __init__(self, t: Any, layout: Layout) -> None:
+        self._storage = t._storage
+        self._layout = layout
+        self.dtype = t.dtype
+        self._bits = t._bits
+        self._base = None
+
+
+def reader(t: Any, layout: Layout) -> Any:
+    """An operand under another layout, for reading only: no view is recorded."""
+    return _Reader(t, layout)
+
+
+def fill_(self: "Tensor", value: Any) -> "Tensor":
+    """Write one value everywhere; allowed on repeated elements, since all are equal.
+
+    Raises: grad; dimension for a value tensor with dimensions; overflow for a number outside the dtype.
+    Source: facts 5.1.2, torch 2.13.
+    """
+    check_inplace(self, value)
+    write_fill(self, value)
+    written(self, value)
+    return self
+
+
+def write_fill(self: "Tensor", value: Any) -> None:
+    """`fill_` without its bookkeeping of versions and history."""
+    d = self.dtype
+    marks = None
+    if isinstance(value, TensorBase):
+        if value._layout.shape:
+            raise LayoutError(
+                "dimension", f"fill_ needs a value without dimensions, got shape {value._layout.shape}"
+            )
+        plain = values(value)
+        marks = shadow.marks_of(value)
+        if value.dtype is not d:
+            marks = cast_marks(plain, value.dtype, d, marks)
+            check_castable(value.dtype, d)
+        result = cast(plain, value.dtype, d)
+    else:
+        result = scalar_array(value, d)
+    if not self._bits:
+        array(self)[...] = result
+        if marks is not None or self._storage._shadow is not None:
+            shadow.stamp(self, marks)
+    else:
+        store(self, np.broadcast_to(result, self._layout.shape), marks)
+
+
+def scalar_array(value: Any, d: dtype) -> Any:
+    """A Python number as a 0-dim array of a dtype, as PyTorch checks and converts it.
+
+    Raises: overflow (RuntimeError) for a number that the dtype cannot hold; argument (TypeError).
+    """
+    kind = type(value)
+    if kind is float and d.category == "float" and d.itemsize >= 4:
+        if (
+            d.itemsize == 4
+            and not -3.4028235677973366e38 < value < 3.4028235677973366e38
+            and abs(value) != np.inf
+            and value == value
+        ):
+            raise LayoutError("overflow", f"{value} does not fit {d}")
+        return d.numpy.type(value)
+    if kind is int and d.category == "int":
+        info = np.iinfo(d.numpy)
+        # Unsigned dtypes take negative numbers modulo their range.
+        low = info.min if d.is_signed else -info.max
+        if not low <= value <= info.max:
+            raise LayoutError("overflow", f"{value} does not fit {d}")
+        return np.array(value & (2 * info.max + 1 if d.is_signed else info.max), np.uint64).astype(d.numpy)
+    if not isinstance(value, (int, float, complex, np.generic, np.bool_)):
+        raise LayoutTypeError("argument", f"expected a number, got {kind.__name__}")
+    if isinstance(value, np.generic):
+        return scalar_array(value.item(), d)
+    if d.category == "raw":
+        if d is dt.complex32:
+            return cast(np.array(value, np.complex64), dt.complex64, d)
+        if d in dt.QUANTIZED:
+            raise UnsupportedError("dtype", f"fill_ has no kernel for {d} (facts 10.1)")
+        return (
+            np.array(int(value.real) & 0xFF, np.uint8).view(d.numpy)
+            if d.itemsize == 1
+            else np.array(value, d.numpy)
+        )
+    if isinstance(value, complex) and not d.is_complex:
+        if value.imag != 0:
+            raise LayoutError("dtype", f"{value} cannot be converted to {d} without loss")
+        value = value.real
+    if d.category == "int" and isinstance(value, float):
+        if not np.isfinite(value) or not np.iinfo(d.numpy).min - 1 < value < np.iinfo(d.numpy).max + 1:
+            raise LayoutError("overflow", f"{value} does not fit {d}")
+        return scalar_array(int(value), d)
+    if d.category == "float" and d.itemsize < 4:
+        with np.errstate(all="ignore"):
+            result = np.array(value, np.float64).astype(np.float32).astype(d.numpy)
+        if np.isfinite(value) and not np.isfinite(result.astype(np.float32)):
+            raise LayoutError("overflow", f"{value} does not fit {d}")
+        return result
+    with np.errstate(all="ignore"):
+        return np.array(value).astype(d.numpy)
+
+
+def zero_(self: "Tensor") -> "Tensor":
+    """Write zeros. Raises: grad. Source: facts 5.1.2, torch 2.13."""
+    check_inplace(self)
+    array(self)[...] = 0
+    if self._storage._shadow is not None:
+        shadow.stamp(self, None)
+    written(self)
+    return self
+
+
+def like_strides(input: "Tensor", format: memory_format | None) -> Strides:
+    """Strides of `*_like` results: preserved unless a format is given. Source: facts 4.1.8, torch 2.13."""
+    layout = input._layout
+    if format is None or format is preserve_format:
+        return preserved_strides(layout.shape, layout.strides)
+    return format_strides(layout.shape, format)
+
+
+def suggested_clone(input: "Tensor") -> "Tensor":
+    """A copy in the format the tensor suggests. Source: facts 4.2 (class SUGGEST)."""
+    shape, strides, _ = input._layout
+    out = fresh(shape, suggested_strides(shape, suggested_format(shape, strides)), input.dtype)
+    copy_elements(out, input)
+    return out
+
+
+def resolve_conj(input: "Tensor") -> "Tensor":
+    """The tensor itself without a conjugate bit, else a copy with it applied. Source: facts 9.3, torch 2.13."""
+    return clone(input) if input._bits & 1 else input
+
+
+def resolve_neg(input: "Tensor") -> "Tensor":
+    """The tensor itself without a negative bit, else a copy with it applied. Source: facts 9.3, torch 2.13."""
+    return clone(input) if input._bits & 2 else input
+
+
+_TYPE_NAMES = {
+    "Float": dt.float32, "Double": dt.float64, "Half": dt.float16, "BFloat16": dt.bfloat16, "Byte": dt.uint8,
+    "Char": dt.int8, "Short": dt.int16, "Int": dt.int32, "Long": dt.int64, "Bool": dt.bool_,
+    "ComplexFloat": dt.complex64, "ComplexDouble": dt.complex128,
+}  # fmt: skip
+
+
+def type_(input: "Tensor", wanted: Any) -> Any:
+    """`type()`: PyTorch's name of the class for this dtype, or the tensor in another dtype, named either way.
+
+    Raises: argument (ValueError) for a name that does not exist. Source: facts 4.1.7, torch 2.13.
+    """
+    if wanted is None:
+        return next(
+            (f"torch.{n}Tensor" for n, d in _TYPE_NAMES.items() if d is input.dtype),
+            f"torch.{input.dtype.name}Tensor",
+        )
+    if isinstance(wanted, str):
+        found = _TYPE_NAMES.get(wanted.removeprefix("torch.").removesuffix("Tensor"))
+        if found is None:
+            from .errors import LayoutValueError
+
+            raise LayoutValueError("argument", f"type: unknown name {wanted!r}")
+        wanted = found
+    return to(input, wanted)

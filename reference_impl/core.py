@@ -1,0 +1,355 @@
+"""What a tensor carries, and the few functions that make, read and write one; every family of operators builds on these.
+
+`TensorBase` only carries data. `Tensor` (tensor.py) adds PyTorch's names, each bound to a plain function of a family module.
+"""
+
+from math import prod
+from operator import index
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from . import shadow
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError
+from .layout import Layout, Shape, Strides, contiguous_strides
+from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
+from .storage import UntypedStorage
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+Array = npt.NDArray[Any]
+
+CONJ = 1
+NEG = 2
+
+# How a view came about, where that forbids writing through it while gradients are recorded (facts 5.4).
+MADE_MULTI = 1
+MADE_NO_GRAD = 2
+
+
+class TensorBase:
+    """Storage, layout, dtype and flags of a tensor.
+
+    `_base` is the root that a view was made of, never a view itself; `_versions` holds the counter that a base shares with
+    its views. `_leaf_grad` is the flag a user set, `_has_fn` says that the tensor is the result of a recorded operator.
+    """
+
+    __slots__ = (
+        "__weakref__", "_base", "_bits", "_has_fn", "_layout", "_leaf_grad", "_made", "_seen", "_storage",
+        "_versions", "dtype", "grad",
+    )  # fmt: skip
+
+    _storage: UntypedStorage
+    _layout: Layout
+    dtype: dtype
+    _base: "Tensor | None"
+    _bits: int
+    _versions: list[int]
+    _seen: int
+    _made: int
+    _leaf_grad: bool
+    _has_fn: bool
+    grad: "Tensor | None"
+
+
+_new = object.__new__
+_class: Any = TensorBase
+_grad_enabled: list[bool] = [True]
+_inference: list[bool] = [False]
+
+
+def register(cls: type) -> None:
+    """Name the class of all tensors made from now on (called once, by tensor.py)."""
+    global _class
+    _class = cls
+
+
+def build(storage: UntypedStorage, layout: Layout, dtype: dtype) -> "Tensor":
+    """A tensor of its own (no view of another) over a storage."""
+    t = _new(_class)
+    t._storage = storage
+    t._layout = layout
+    t.dtype = dtype
+    t._base = None
+    t._bits = 0
+    t._versions = [0]
+    t._seen = 0
+    t._made = 0
+    t._leaf_grad = False
+    t._has_fn = False
+    t.grad = None
+    return t  # type: ignore[no-any-return]
+
+
+def fresh(shape: Shape, strides: Strides, dtype: dtype) -> "Tensor":
+    """A tensor over new memory that its caller will fill; `strides` must be dense."""
+    return build(UntypedStorage._allocate(prod(shape) * dtype.itemsize), Layout(shape, strides, 0), dtype)
+
+
+def from_array(values: Array, dtype: dtype, strides: Strides | None = None) -> "Tensor":
+    """A tensor over new memory holding an array's values, row-major unless told."""
+    shape = values.shape
+    out = fresh(shape, contiguous_strides(shape) if strides is None else strides, dtype)
+    array(out)[...] = values
+    return out
+
+
+def view_of(t: "Tensor", layout: Layout, made: int = 0) -> "Tensor":
+    """A view of a tensor under another layout."""
+    base = t._base
+    v = _new(_class)
+    v._storage = t._storage
+    v._layout = layout
+    v.dtype = t.dtype
+    v._bits = t._bits
+    v._versions = versions = t._versions
+    v._seen = versions[0]
+    v._leaf_grad = False
+    v.grad = None
+    if base is None:
+        v._base = t
+        v._has_fn = (t._leaf_grad or t._has_fn) and _grad_enabled[0]
+    else:
+        v._base = base
+        v._has_fn = (t._leaf_grad or t._has_fn or base._leaf_grad or base._has_fn) and _grad_enabled[0]
+    v._made = made or t._made if _grad_enabled[0] else MADE_NO_GRAD
+    return v  # type: ignore[no-any-return]
+
+
+def detached(t: "Tensor", layout: Layout, dtype: dtype, *, share_version: bool = True) -> "Tensor":
+    """A tensor over the same memory that is no recorded view: `detach`, `data`, `view(dtype)`."""
+    v = build(t._storage, layout, dtype)
+    v._bits = t._bits
+    if share_version:
+        v._versions = t._versions
+    return v
+
+
+def array(t: Any) -> Array:
+    """The elements of a tensor as a NumPy array over its storage, conjugate and negative bits not applied.
+
+    Raises: bounds where the storage has shrunk below what the layout addresses.
+    """
+    shape, strides, offset = t._layout
+    d = t.dtype
+    itemsize = d.itemsize
+    try:
+        return _ndarray(
+            shape, d.numpy, t._storage._bytes, offset * itemsize, tuple([s * itemsize for s in strides])
+        )
+    except (TypeError, ValueError):
+        if 0 in shape:
+            return np.empty(shape, d.numpy)
+        _out_of_storage(t)
+
+
+def _out_of_storage(t: Any) -> NoReturn:
+    raise LayoutError(
+        "bounds",
+        f"{t._layout} of {t.dtype} addresses past its storage of {len(t._storage._bytes)} bytes (facts 6.6)",
+    )
+
+
+_ndarray = np.ndarray
+
+
+def values(t: Any) -> Array:
+    """The elements of a tensor with conjugate and negative bits applied; a copy only if one is set."""
+    a = array(t)
+    if t._bits:
+        if t._bits & CONJ:
+            a = np.conj(a)
+        if t._bits & NEG:
+            a = np.negative(a)
+    return a
+
+
+def requires_grad(t: Any) -> bool:
+    """Whether gradients flow to a tensor: by its own flag, by its history, or by its base's."""
+    if t._leaf_grad or t._has_fn:
+        return True
+    base = t._base
+    return base is not None and (base._leaf_grad or base._has_fn)
+
+
+def is_leaf(t: Any) -> bool:
+    """Whether a tensor has no history; a view takes over its base's when that has been written since."""
+    if t._has_fn:
+        return False
+    base = t._base
+    return base is None or t._seen == t._versions[0] or not (base._leaf_grad or base._has_fn)
+
+
+def check_inplace(t: Any, *inputs: Any) -> None:
+    """Refuse a write that automatic differentiation could not follow.
+
+    Raises: grad (RuntimeError) for a leaf that requires grad or a view of one, a view that is one of several outputs, and
+    a view made while gradients were off.
+    Source: facts 5.4, torch 2.13.
+    """
+    if not _grad_enabled[0]:
+        return
+    own = requires_grad(t)
+    if not own:
+        for i in inputs:
+            if isinstance(i, TensorBase) and requires_grad(i):
+                break
+        else:
+            return
+    base = t._base
+    if base is not None:
+        if t._made:
+            how = (
+                "is one of several outputs of its operator"
+                if t._made == MADE_MULTI
+                else "was made in no_grad mode"
+            )
+            raise LayoutError(
+                "grad", f"this view {how} and is written in place while gradients are recorded (facts 5.4)"
+            )
+        if own and is_leaf(base):
+            raise LayoutError("grad", "a view of a leaf that requires grad is written in place (facts 5.4)")
+    if own and is_leaf(t):
+        raise LayoutError("grad", "a leaf that requires grad is written in place (facts 5.4)")
+
+
+def written(t: Any, *inputs: Any) -> None:
+    """Count a write to a tensor, and record its history where an input requires grad."""
+    versions = t._versions
+    versions[0] += 1
+    if _grad_enabled[0]:
+        for i in inputs:
+            if isinstance(i, TensorBase) and requires_grad(i):
+                if t.dtype.is_floating_point or t.dtype.is_complex:
+                    t._has_fn = True
+                    if t._base is not None:
+                        t._base._has_fn = True
+                break
+
+
+def recorded(out: "Tensor", *inputs: Any) -> "Tensor":
+    """Give an operator's fresh result a history if an input requires grad."""
+    if _grad_enabled[0]:
+        for i in inputs:
+            if isinstance(i, TensorBase) and requires_grad(i):
+                if out.dtype.is_floating_point or out.dtype.is_complex:
+                    out._has_fn = True
+                break
+    return out
+
+
+def check_overlap(out: Any, *inputs: Any) -> None:
+    """Refuse a write whose target certainly has repeated elements, or partly covers an input.
+
+    What PyTorch's quick answers do not find is not refused.
+
+    Raises: overlap (RuntimeError).
+    Source: facts 5.1 and 5.2, torch 2.13.
+    """
+    check_internal_overlap(out)
+    for i in inputs:
+        if (
+            isinstance(i, TensorBase)
+            and i is not out
+            and i._storage is out._storage
+            and mutual_overlap(out._layout, out.dtype.itemsize, i._layout, i.dtype.itemsize) is Mutual.PARTIAL
+        ):
+            raise LayoutError(
+                "overlap",
+                f"the input {i._layout} and the tensor written to {out._layout} share elements of one storage "
+                "(facts 5.2)",
+            )
+
+
+def check_internal_overlap(out: Any) -> None:
+    """Refuse a write to a tensor with a repeated dimension of stride 0.
+
+    Raises: overlap (RuntimeError).
+    Source: facts 5.1, torch 2.13.
+    """
+    if internal_overlap(out._layout.shape, out._layout.strides) is Internal.YES:
+        raise LayoutError(
+            "overlap",
+            f"strides {out._layout.strides} at shape {out._layout.shape}: several elements of the tensor written to "
+            "are one place in memory (facts 5.1)",
+        )
+
+
+def order_marks(out: Any, *inputs: Any) -> int | None:
+    """UNSPECIFIED where the result of an elementwise write depends on its order, else None.
+
+    That is: two elements of the target are one place in memory, or an input reads a place under another index than
+    the one that writes it.
+    """
+    shape, strides, _ = out._layout
+    if internal_overlap(shape, strides) and has_internal_overlap(shape, strides):
+        return shadow.UNSPECIFIED
+    for i in inputs:
+        if (
+            isinstance(i, TensorBase)
+            and i is not out
+            and i._storage is out._storage
+            and (i._layout != out._layout or i.dtype.itemsize != out.dtype.itemsize)
+            and shares_memory(out._layout, out.dtype.itemsize, i._layout, i.dtype.itemsize)
+        ):
+            return shadow.UNSPECIFIED
+    return None
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether an object is one of our tensors."""
+    return isinstance(x, TensorBase)
+
+
+def as_int(x: Any, name: str = "argument") -> int:
+    """An int from what PyTorch takes for one: ints and integers of NumPy, no bool and no float.
+
+    Raises: argument (TypeError); overflow (TypeError) past 64 bits.
+    """
+    if type(x) is int:
+        if -(2**63) <= x < 2**63:
+            return x
+        raise LayoutTypeError("overflow", f"{name}: {x} does not fit 64 bits (facts 1.19)")
+    if isinstance(x, (bool, np.bool_)):
+        raise LayoutTypeError("argument", f"{name} must be an int, got {type(x).__name__}")
+    try:
+        return index(x)
+    except TypeError:
+        raise LayoutTypeError("argument", f"{name} must be an int, got {type(x).__name__}") from None
+
+
+def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
+    """A tuple of ints from varargs or from one sequence, as PyTorch takes sizes and dimensions.
+
+    Raises: argument (TypeError).
+    """
+    if len(args) == 1:
+        only = args[0]
+        kind = type(only)
+        if kind is tuple or kind is list or isinstance(only, (tuple, list)):
+            args = only
+    for a in args:
+        if type(a) is not int:
+            return tuple([as_int(a, name) for a in args])
+    result = tuple(args)
+    if result and not (-(2**63) <= min(result) and max(result) < 2**63):
+        raise LayoutTypeError("overflow", f"{name} {result} does not fit 64 bits (facts 1.19)")
+    return result
+
+
+def as_int_list(value: Any, name: str) -> tuple[int, ...]:
+    """A tuple of ints from one sequence.
+
+    Raises: argument (TypeError).
+    """
+    if not isinstance(value, (tuple, list)):
+        raise LayoutTypeError("argument", f"{name} must be a tuple of ints, got {type(value).__name__}")
+    return as_ints((value,), name)
+
+
+def bad_arguments(name: str, why: str = "") -> LayoutTypeError:
+    """The error of a call that fits no signature."""
+    return LayoutTypeError("argument", f"{name}: invalid combination of arguments{': ' + why if why else ''}")

@@ -1,0 +1,104 @@
+"""PyTorch's dtypes over NumPy's and ml_dtypes'.
+
+A dtype that no library has arithmetic for is held as raw integers of its width: it can be viewed, moved and compared, not computed.
+"""
+
+from typing import Any, Final, Literal
+
+import ml_dtypes
+import numpy as np
+
+Category = Literal["bool", "int", "float", "complex", "raw"]
+
+
+class dtype:  # noqa: N801 - PyTorch's own name
+    """One of PyTorch's element types; the instances in this module are all there are.
+
+    Units: `itemsize` in bytes. Source: facts 1.21, torch 2.13.
+    """
+
+    __slots__ = (
+        "category",
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "name",
+        "numpy",
+        "pack",
+    )
+
+    def __init__(
+        self, name: str, numpy: Any, category: Category, *, signed: bool = True, pack: int = 1
+    ) -> None:
+        self.name: Final = name
+        self.numpy: Final[np.dtype[Any]] = np.dtype(numpy)
+        self.itemsize: Final = self.numpy.itemsize
+        self.category: Final = category
+        self.is_floating_point: Final = category == "float" or name.startswith("float")
+        self.is_complex: Final = category == "complex" or name == "complex32"
+        self.is_signed: Final = signed
+        # Elements per byte in a fresh storage of the packed quantised dtypes (facts 1.21).
+        self.pack: Final = pack
+        ALL[name] = self
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> str:
+        return "bool_" if self.name == "bool" else self.name
+
+    def to_real(self) -> "dtype":
+        """The dtype of the real part."""
+        return {"complex64": float32, "complex128": float64, "complex32": float16}.get(self.name, self)
+
+    def to_complex(self) -> "dtype":
+        """The complex dtype with parts of this dtype."""
+        return {"float32": complex64, "float64": complex128, "float16": complex32}.get(self.name, self)
+
+
+ALL: Final[dict[str, dtype]] = {}
+
+bool_ = dtype("bool", np.bool_, "bool", signed=False)
+uint8 = dtype("uint8", np.uint8, "int", signed=False)
+int8 = dtype("int8", np.int8, "int")
+uint16 = dtype("uint16", np.uint16, "int", signed=False)
+int16 = dtype("int16", np.int16, "int")
+uint32 = dtype("uint32", np.uint32, "int", signed=False)
+int32 = dtype("int32", np.int32, "int")
+uint64 = dtype("uint64", np.uint64, "int", signed=False)
+int64 = dtype("int64", np.int64, "int")
+float16 = dtype("float16", np.float16, "float")
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, "float")
+float32 = dtype("float32", np.float32, "float")
+float64 = dtype("float64", np.float64, "float")
+complex32 = dtype("complex32", np.uint32, "raw")
+complex64 = dtype("complex64", np.complex64, "complex")
+complex128 = dtype("complex128", np.complex128, "complex")
+float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn, "float")
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "float")
+float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2, "float")
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "float")
+float8_e8m0fnu = dtype("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, "float")
+float4_e2m1fn_x2 = dtype("float4_e2m1fn_x2", np.uint8, "raw")
+uint1, uint2, uint3, uint4, uint5, uint6, uint7 = (
+    dtype(f"uint{n}", np.uint8, "raw", signed=False) for n in range(1, 8)
+)
+int1, int2, int3, int4, int5, int6, int7 = (dtype(f"int{n}", np.int8, "raw") for n in range(1, 8))
+bits1x8, bits2x4, bits4x2, bits8 = (
+    dtype(n, np.uint8, "raw", signed=False) for n in ("bits1x8", "bits2x4", "bits4x2", "bits8")
+)
+bits16 = dtype("bits16", np.uint16, "raw", signed=False)
+quint8 = dtype("quint8", np.uint8, "raw", signed=False)
+qint8 = dtype("qint8", np.int8, "raw")
+qint32 = dtype("qint32", np.int32, "raw")
+quint4x2 = dtype("quint4x2", np.uint8, "raw", signed=False, pack=2)
+quint2x4 = dtype("quint2x4", np.uint8, "raw", signed=False, pack=4)
+
+FLOAT8: Final = frozenset((float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu))
+# Dtypes without arithmetic kernels in PyTorch; uint64 has some (facts 11).
+BARE_UINT: Final = frozenset((uint16, uint32, uint64))
+SUB_BYTE: Final = frozenset(
+    (uint1, uint2, uint3, uint4, uint5, uint6, uint7, int1, int2, int3, int4, int5, int6, int7)
+)
+QUANTIZED: Final = frozenset((quint8, qint8, qint32, quint4x2, quint2x4))

@@ -1,0 +1,91 @@
+"""Errors of the reference: PyTorch's exception types, each carrying a normalised kind.
+
+A message says what was got, where, and which rule refuses it; its wording is ours and is not meant to match PyTorch's.
+"""
+
+from typing import Final, Literal
+
+Kind = Literal[
+    "argument", "dimension", "index", "size", "view", "bounds", "overlap", "broadcast", "dtype", "format",
+    "step", "overflow", "resize", "read-only", "grad", "device", "memory",
+]  # fmt: skip
+
+KINDS: Final[dict[str, str]] = {
+    "argument": "wrong Python types or number of arguments",
+    "dimension": "a dimension out of range, repeated, or missing",
+    "index": "an element index out of range",
+    "size": "bad, negative or ambiguous sizes, or element counts that do not agree",
+    "view": "the strides do not allow the view",
+    "bounds": "the layout would address past the storage",
+    "overlap": "a write to memory with more than one address, or to memory that is read at another address",
+    "broadcast": "shapes that cannot be broadcast together",
+    "dtype": "a cast, item size or operation that the dtype does not allow",
+    "format": "a memory format that does not fit",
+    "step": "a slice or unfold step that is not positive",
+    "overflow": "sizes whose product does not fit 64 bits",
+    "resize": "growth of a storage that cannot grow",
+    "read-only": "a write to memory that cannot be written",
+    "grad": "an action that automatic differentiation forbids",
+    "device": "a device that is not there",
+    "memory": "an allocation that failed",
+}
+
+
+class LayoutError(RuntimeError):
+    """A `RuntimeError` of PyTorch's with its normalised kind: nearly every geometry, bounds or overlap violation."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutIndexError(IndexError):
+    """An `IndexError` of PyTorch's with its normalised kind: dimensions and element indices out of range."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutTypeError(TypeError):
+    """A `TypeError` of PyTorch's with its normalised kind: arguments of the wrong Python type or number."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutValueError(ValueError):
+    """A `ValueError` of PyTorch's with its normalised kind: mostly checks made in Python before an operator runs."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class UnsupportedError(NotImplementedError):
+    """A `NotImplementedError` of PyTorch's with its normalised kind: no kernel for this dtype."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutBufferError(BufferError):
+    """A `BufferError` of PyTorch's with its normalised kind: memory that may not be exchanged."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind

@@ -1,0 +1,250 @@
+"""`x[…]` and `x[…] = v`: the basic part is a view; integer and mask tensors gather and scatter (advanced_indexing.py)."""
+
+from operator import index as _operator_index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from .core import TensorBase, check_inplace, view_of, written
+from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
+from .layout import Layout
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def _bound(x: Any) -> int:
+    if type(x) is int:
+        return x
+    try:
+        return _operator_index(x)
+    except TypeError:
+        raise LayoutTypeError(
+            "argument", f"slice indices must be integers or None, got {type(x).__name__}"
+        ) from None
+
+
+class _Plan:
+    """Layout after the basic items of an index, and the tensor items left over at their dimensions."""
+
+    __slots__ = ("offset", "shape", "strides", "tensors")
+
+    def __init__(self, layout: Layout) -> None:
+        self.shape = list(layout.shape)
+        self.strides = list(layout.strides)
+        self.offset = layout.offset
+        self.tensors: dict[int, Any] = {}
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(tuple(self.shape), tuple(self.strides), self.offset)
+
+    def select(self, dim: int, at: int) -> None:
+        if dim >= len(self.shape):
+            raise LayoutIndexError("dimension", f"index: dimension {dim} is out of range (facts 3.7)")
+        length = self.shape[dim]
+        if not -length <= at < length:
+            raise LayoutIndexError(
+                "index", f"index {at} is out of bounds for dimension {dim} of length {length} (facts 3.7)"
+            )
+        self.offset += (at + length if at < 0 else at) * self.strides[dim]
+        del self.shape[dim], self.strides[dim]
+
+    def slice(self, dim: int, s: slice) -> None:
+        if dim >= len(self.shape):
+            raise LayoutIndexError("dimension", f"index: dimension {dim} is out of range (facts 3.7)")
+        step = 1 if s.step is None else _bound(s.step)
+        length = self.shape[dim]
+        if step == 0:
+            raise LayoutValueError("step", "slice step cannot be zero (facts 3.7)")
+        start = s.start
+        stop = s.stop
+        first = 0 if start is None else _bound(start)
+        last = length if stop is None else _bound(stop)
+        if step < 0:
+            raise LayoutValueError("step", f"slice step {step} must be greater than zero (facts 3.7)")
+        first = min(max(first + length if first < 0 else first, 0), length)
+        last = min(max(last + length if last < 0 else last, first), length)
+        self.shape[dim] = (last - first + step - 1) // step
+        self.offset += first * self.strides[dim]
+        self.strides[dim] *= step
+
+    def insert(self, dim: int) -> None:
+        if dim > len(self.shape):
+            raise LayoutIndexError("dimension", f"index: dimension {dim} is out of range (facts 3.4)")
+        step = self.shape[dim] * self.strides[dim] if dim < len(self.shape) else 1
+        self.shape.insert(dim, 1)
+        self.strides.insert(dim, step)
+
+
+def _is_basic_tensor(item: Any) -> bool:
+    return not item._layout.shape and item.dtype.category == "int" and item.dtype is not dt.uint8
+
+
+def plan(input: "Tensor", items: tuple[Any, ...]) -> _Plan:
+    """Apply the basic items of an index in order, and note the tensor items.
+
+    Raises: index, dimension, step, argument. Source: facts 3.12, torch 2.13.
+    """
+    p = _Plan(input._layout)
+    ndim = len(p.shape)
+    named = 0
+    for item in items:
+        if item is None or item is Ellipsis or item is True or item is False:
+            continue
+        if isinstance(item, TensorBase) and item.dtype in (dt.bool_, dt.uint8):
+            named += len(item._layout.shape)
+        else:
+            named += 1
+    if named > ndim:
+        raise LayoutIndexError("dimension", f"{named} indices for a tensor of {ndim} dimensions (facts 3.7)")
+    dim = 0
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            p.select(dim, item)
+        elif kind is slice:
+            p.slice(dim, item)
+            dim += 1
+        elif item is None:
+            p.insert(dim)
+            dim += 1
+        elif item is Ellipsis:
+            dim += ndim - named
+        elif isinstance(item, (bool, np.bool_)):
+            from .advanced_indexing import mask_tensor
+
+            p.insert(dim)
+            p.tensors[dim] = mask_tensor(bool(item))
+            dim += 1
+        elif isinstance(item, TensorBase):
+            if _is_basic_tensor(item):
+                p.select(dim, int(item.item()))  # type: ignore[attr-defined]
+                continue
+            if not item._layout.shape and item.dtype in (dt.bool_, dt.uint8):
+                from .advanced_indexing import mask_tensor
+
+                p.insert(dim)
+                p.tensors[dim] = mask_tensor(bool(item.item()))  # type: ignore[attr-defined]
+                dim += 1
+                continue
+            p.tensors[dim] = item
+            dim += len(item._layout.shape) if item.dtype in (dt.bool_, dt.uint8) else 1
+        elif isinstance(item, np.integer):
+            p.select(dim, int(item))
+        elif isinstance(item, (list, tuple, range, np.ndarray)):
+            from .advanced_indexing import index_tensor
+
+            made = index_tensor(item)
+            if not made._layout.shape and made.dtype.category == "int":
+                p.select(dim, int(made.item()))
+                continue
+            p.tensors[dim] = made
+            dim += len(made._layout.shape) if made.dtype in (dt.bool_, dt.uint8) else 1
+        else:
+            try:
+                p.select(dim, _operator_index(item))
+            except TypeError:
+                raise LayoutIndexError(
+                    "argument",
+                    "only integers, slices, ellipsis, None and integer or boolean tensors are indices, got "
+                    f"{kind.__name__} (facts 3.12)",
+                ) from None
+    return p
+
+
+def _as_items(index: Any) -> tuple[Any, ...]:
+    if type(index) is tuple:
+        return index
+    if isinstance(index, list) and _is_nested(index):
+        return tuple(index)
+    return (index,)
+
+
+def _is_nested(items: list[Any]) -> bool:
+    # A list that holds sequences, slices or tensors is taken for a tuple, as old NumPy did (facts 3.12).
+    return len(items) < 32 and any(
+        i is None or i is Ellipsis or isinstance(i, (slice, list, tuple, TensorBase)) for i in items
+    )
+
+
+def getitem(self: "Tensor", index: Any) -> "Tensor":
+    """A view for basic indices, a gathered copy where tensors, lists or masks take part.
+
+    Raises: index, dimension, step, argument. Source: facts 3.12, torch 2.13.
+    """
+    layout = self._layout
+    if type(index) is int:
+        shape, strides, offset = layout
+        if not shape:
+            raise LayoutIndexError("dimension", "invalid index of a 0-dim tensor (facts 3.7)")
+        length = shape[0]
+        if not -length <= index < length:
+            raise LayoutIndexError(
+                "index", f"index {index} is out of bounds for dimension 0 of length {length} (facts 3.7)"
+            )
+        at = index + length if index < 0 else index
+        return view_of(self, Layout(shape[1:], strides[1:], offset + at * strides[0]))
+    if not layout.shape and (
+        type(index) is slice
+        or isinstance(index, (int, np.integer))
+        and not isinstance(index, (bool, np.bool_))
+    ):
+        raise LayoutIndexError("dimension", "a 0-dim tensor takes no index or slice (facts 3.7)")
+    p = plan(self, _as_items(index))
+    view = view_of(self, p.layout)
+    if p.tensors:
+        from .advanced_indexing import gather_indexed
+
+        return gather_indexed(view, p.tensors)
+    return view
+
+
+def setitem(self: "Tensor", index: Any, value: Any) -> None:
+    """Write to what the index names: in place on the view, or scattered where tensors, lists or masks take part.
+
+    Raises: index, dimension, step, argument, broadcast, overlap, grad. Source: facts 3.12 and 5.1.2, torch 2.13.
+    """
+    if type(index) is int:
+        target = getitem(self, index)
+        tensors: dict[int, Any] = {}
+    else:
+        if not self._layout.shape and type(index) is slice:
+            raise LayoutIndexError("dimension", "a 0-dim tensor takes no slice (facts 3.7)")
+        p = plan(self, _as_items(index))
+        target = view_of(self, p.layout)
+        tensors = p.tensors
+    if tensors:
+        from .advanced_indexing import scatter_indexed
+
+        scatter_indexed(self, target, tensors, value)
+        return
+    assign(target, value)
+
+
+def assign(target: "Tensor", value: Any) -> None:
+    """Write a number or a tensor to a view: filled where the value has no dimensions, else copied."""
+    from .copies import reader, write_copy, write_fill
+
+    if not isinstance(value, TensorBase):
+        if isinstance(value, (list, tuple)) or not isinstance(value, (bool, int, float, complex, np.generic)):
+            raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to a tensor")
+        check_inplace(target)
+        write_fill(target, value)
+        written(target)
+        return
+    check_inplace(target, value)
+    shape = value._layout.shape
+    if shape != target._layout.shape:
+        if not shape:
+            write_fill(target, value)
+            written(target, value)
+            return
+        extra = 0
+        while extra < len(shape) and shape[extra] == 1:
+            extra += 1
+        # Leading lengths of 1 are dropped, so that a value may have more dimensions than its target.
+        value = reader(value, Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset))
+    write_copy(target, value)  # type: ignore[arg-type]
+    written(target, value)

@@ -1,0 +1,298 @@
+"""Changes of a tensor's own metadata: resize_, set_, in-place views, flags, data."""
+
+from typing import TYPE_CHECKING, Any
+
+from . import views
+from .constructors import accepted_strides
+from .contiguity import format_strides, suggested_format
+from .core import (
+    TensorBase,
+    as_int,
+    as_int_list,
+    as_ints,
+    bad_arguments,
+    check_inplace,
+    detached,
+    is_leaf,
+    requires_grad,
+)
+from .errors import LayoutError, LayoutTypeError
+from .layout import (
+    INT64_MAX,
+    Layout,
+    Shape,
+    Strides,
+    check_allocation,
+    check_bounds,
+    check_numel,
+    check_required,
+    contiguous_strides,
+)
+from .memory_format import memory_format, preserve_format
+from .out import grow
+from .storage import UntypedStorage
+from .view_ops import squeeze_layout, strided_layout, t_layout
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def resize_(
+    self: "Tensor", *sizes: Any, memory_format: memory_format | None = None, **kwargs: Any
+) -> "Tensor":
+    """Another shape over the same storage, which grows where it must and never shrinks.
+
+    The same shape leaves the strides as they are unless a format is given; another one is contiguous. The offset
+    stays. Where the storage cannot grow the tensor is left with the new shape over the old bytes, as PyTorch leaves it.
+
+    Raises: grad, overflow, format, resize. Source: facts 6.1, torch 2.13.
+    """
+    shape = as_int_list(kwargs["size"], "size") if "size" in kwargs else as_ints(sizes)
+    if requires_grad(self):
+        raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
+    resize_to(self, shape, memory_format)
+    return self
+
+
+def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> None:
+    """`resize_` once its arguments are known."""
+    changed = shape != self._layout.shape
+    if changed:
+        check_numel(shape)
+        check_allocation(shape, self.dtype.itemsize)
+        self._layout = Layout(shape, contiguous_strides(shape), self._layout.offset)
+        grow(self)
+        self._versions[0] += 1
+    if format is not None:
+        if format is preserve_format:
+            raise LayoutError("format", "resize_: preserve_format is not supported (facts 6.1)")
+        self._layout = Layout(shape, format_strides(shape, format), self._layout.offset)
+
+
+def resize_as_(
+    self: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None
+) -> "Tensor":
+    """`resize_` to another tensor's shape; `preserve_format` takes over the format that it suggests.
+
+    Raises: grad, overflow, format, resize. Source: facts 6.2, torch 2.13.
+    """
+    if requires_grad(self):
+        raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
+    template = the_template._layout
+    resize_to(self, template.shape, None)
+    if memory_format is not None:
+        if memory_format is preserve_format:
+            memory_format = suggested_format(template.shape, template.strides)
+        self._layout = Layout(
+            template.shape, format_strides(template.shape, memory_format), self._layout.offset
+        )
+    return self
+
+
+def set_(
+    self: "Tensor", source: Any = None, storage_offset: Any = None, size: Any = None, stride: Any = None
+) -> "Tensor":
+    """Another storage and layout for the same tensor object, in any of five forms.
+
+    `set_()` empties; `set_(tensor)` adopts storage and layout; `set_(storage)` is flat; with offset and size the layout is
+    explicit, contiguous unless strides are given. The storage grows to what an explicit layout requires, unless
+    the size is the current one: then the current strides stay where none are given, and the bounds are checked instead.
+
+    Raises: dtype, size, index, dimension, overflow, resize, bounds, grad. Source: facts 6.3 and 6.4, torch 2.13.
+    """
+    if storage_offset is None and size is None and stride is None:
+        if source is None:
+            check_inplace(self)
+            self._storage = UntypedStorage._allocate(0)
+            self._layout = Layout((0,), (1,), 0)
+        elif isinstance(source, TensorBase):
+            check_inplace(self, source)
+            _check_same_dtype(self, source)
+            self._storage = source._storage
+            self._layout = source._layout
+        else:
+            storage = _untyped(self, source)
+            check_inplace(self)
+            self._storage = storage
+            self._layout = Layout((len(storage._bytes) // self.dtype.itemsize,), (1,), 0)
+        self._versions[0] += 1
+        return self
+    if source is None or storage_offset is None or size is None:
+        raise bad_arguments("set_", "an explicit layout needs a storage, an offset and a size")
+    offset = as_int(storage_offset, "storage_offset")
+    shape = as_int_list(size, "size") if isinstance(size, (tuple, list)) else _not_sizes()
+    strides = None if stride is None else as_int_list(stride, "stride")
+    if strides == () and shape:
+        strides = None
+    if isinstance(source, TensorBase):
+        _check_same_dtype(self, source)
+        storage = source._storage
+    else:
+        storage = _untyped(self, source)
+    check_inplace(self)
+    _set_explicit(self, storage, offset, shape, strides)
+    self._versions[0] += 1
+    return self
+
+
+def _not_sizes() -> Shape:
+    raise bad_arguments("set_", "size must be a tuple of ints")
+
+
+def _set_explicit(
+    self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None
+) -> None:
+    itemsize = self.dtype.itemsize
+    if strides is not None and len(strides) != len(shape):
+        raise LayoutError(
+            "dimension", f"set_: size {shape} and stride {strides} differ in length (facts 6.3)"
+        )
+    old_shape, old_strides, _ = self._layout
+    if shape == old_shape and (strides is None or strides == old_strides):
+        if offset < 0:
+            raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
+        layout = Layout(shape, old_strides, offset)
+        needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)
+        check_bounds(needed, itemsize, len(storage._bytes))
+        self._storage = storage
+        self._layout = layout
+        return
+    if offset < 0:
+        raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
+    # From here on PyTorch has already changed the tensor when it finds the layout impossible.
+    self._storage = storage
+    if strides is None:
+        self._layout = Layout(
+            shape, old_strides if len(old_strides) == len(shape) else contiguous_strides(shape), offset
+        )
+        check_numel(shape)
+        check_allocation(shape, itemsize)
+        self._layout = Layout(shape, contiguous_strides(shape), offset)
+        needed_bytes = self._layout.span * itemsize
+        if needed_bytes > INT64_MAX:
+            raise LayoutError("overflow", f"set_: {self._layout} does not fit 64 bits")
+    else:
+        self._layout = Layout(shape, accepted_strides(shape, strides), offset)
+        check_numel(shape)
+        needed_bytes = check_required(shape, strides, offset, itemsize)
+    if needed_bytes > len(storage._bytes):
+        storage.resize_(needed_bytes)
+
+
+def _check_same_dtype(self: "Tensor", source: Any) -> None:
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"set_: a tensor of {source.dtype} for one of {self.dtype} (facts 6.3)")
+
+
+def _untyped(self: "Tensor", source: Any) -> UntypedStorage:
+    if isinstance(source, UntypedStorage):
+        return source
+    inner = getattr(source, "_untyped_storage", None)
+    if isinstance(inner, UntypedStorage):
+        if source.dtype is not self.dtype:
+            raise LayoutError(
+                "dtype", f"set_: a storage of {source.dtype} for a tensor of {self.dtype} (facts 6.3)"
+            )
+        return inner
+    raise bad_arguments("set_", f"{type(source).__name__} is neither a storage nor a tensor")
+
+
+def _relaid(self: "Tensor", layout: Layout) -> "Tensor":
+    self._layout = layout
+    self._versions[0] += 1
+    return self
+
+
+def as_strided_(self: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
+    """`as_strided` of this tensor object. Raises: as `as_strided`, grad. Source: facts 6.5, torch 2.13."""
+    check_inplace(self)
+    return _relaid(self, strided_layout(self, size, stride, storage_offset))
+
+
+def squeeze_(self: "Tensor", dim: Any = None) -> "Tensor":
+    """`squeeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13."""
+    check_inplace(self)
+    return _relaid(self, squeeze_layout(self, dim))
+
+
+def unsqueeze_(self: "Tensor", dim: int) -> "Tensor":
+    """`unsqueeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13."""
+    check_inplace(self)
+    return _relaid(self, views.unsqueeze(self._layout, as_int(dim, "dim")))
+
+
+def transpose_(self: "Tensor", dim0: int, dim1: int) -> "Tensor":
+    """`transpose` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13."""
+    check_inplace(self)
+    return _relaid(self, views.transpose(self._layout, as_int(dim0, "dim0"), as_int(dim1, "dim1")))
+
+
+def swapaxes_(self: "Tensor", axis0: int, axis1: int) -> "Tensor":
+    """`transpose_` under NumPy's name."""
+    return transpose_(self, axis0, axis1)
+
+
+def swapdims_(self: "Tensor", dim0: int, dim1: int) -> "Tensor":
+    """`transpose_` under another name."""
+    return transpose_(self, dim0, dim1)
+
+
+def t_(self: "Tensor") -> "Tensor":
+    """`t` of this tensor object. Raises: dimension above rank 2, grad. Source: facts 6.5, torch 2.13."""
+    check_inplace(self)
+    return _relaid(self, t_layout(self, "t_"))
+
+
+def detach_(self: "Tensor") -> "Tensor":
+    """Forget the history of this tensor object. Raises: grad for a view. Source: facts 5.4, torch 2.13."""
+    if self._base is not None:
+        raise LayoutError("grad", "can't detach views in-place (facts 5.4)")
+    self._has_fn = False
+    self._leaf_grad = False
+    return self
+
+
+def requires_grad_(self: "Tensor", requires_grad: bool = True) -> "Tensor":
+    """Set the flag of a leaf. Raises: grad. Source: facts 5.4, torch 2.13."""
+    set_requires_grad(self, requires_grad)
+    return self
+
+
+def set_requires_grad(self: "Tensor", value: bool) -> None:
+    """Set the flag of a leaf.
+
+    Raises: grad (RuntimeError) for a dtype without gradients, or for a tensor with history.
+    Source: facts 5.4, torch 2.13.
+    """
+    if not is_leaf(self):
+        if not value:
+            raise LayoutError("grad", "only leaves can change requires_grad (facts 5.4)")
+        return
+    if value and not (self.dtype.is_floating_point or self.dtype.is_complex):
+        raise LayoutError(
+            "grad", f"only floating point and complex tensors can require gradients, not {self.dtype}"
+        )
+    self._leaf_grad = bool(value)
+
+
+def get_data(self: "Tensor") -> "Tensor":
+    """The same memory as a tensor of its own: no history, its own version counter. Source: facts 6.7, torch 2.13."""
+    return detached(self, self._layout, self.dtype, share_version=False)
+
+
+def set_data(self: "Tensor", new: Any) -> None:
+    """Adopt another tensor's storage, layout and dtype; the version stays.
+
+    Raises: argument (TypeError), grad. Source: facts 5.4, torch 2.13.
+    """
+    if not isinstance(new, TensorBase):
+        raise LayoutTypeError("argument", f"data must be a tensor, got {type(new).__name__}")
+    if requires_grad(self) and not (new.dtype.is_floating_point or new.dtype.is_complex):
+        raise LayoutError(
+            "grad",
+            f"data of a tensor that requires gradients must be floating point or complex, not {new.dtype}",
+        )
+    self._storage = new._storage
+    self._layout = new._layout
+    self.dtype = new.dtype
+    self._bits = new._bits

@@ -1,0 +1,67 @@
+"""`out=`: writing a result into a given tensor."""
+
+from typing import TYPE_CHECKING, Any
+
+from . import shadow
+from .conversion import cast, cast_marks
+from .core import TensorBase, requires_grad, values
+from .errors import LayoutError, LayoutTypeError
+from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
+from .promotion import can_cast
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def check_out(out: Any, *inputs: Any) -> None:
+    """Refuse an `out` that is no tensor, or gradients through it.
+
+    Raises: argument (TypeError), grad (RuntimeError). Source: facts 5.4, torch 2.13.
+    """
+    if not isinstance(out, TensorBase):
+        raise LayoutTypeError("argument", f"out must be a Tensor, got {type(out).__name__}")
+    from .core import _grad_enabled
+
+    if _grad_enabled[0] and any(isinstance(x, TensorBase) and requires_grad(x) for x in (out, *inputs)):
+        raise LayoutError("grad", "out= does not support automatic differentiation (facts 5.4)")
+
+
+def resize_output(out: "Tensor", shape: Shape, strides: Strides | None = None) -> None:
+    """Give `out` the shape of a result, growing its storage; nothing where it has that shape.
+
+    Raises: resize. Source: facts 4.3.6, torch 2.13.
+    """
+    if out._layout.shape == shape:
+        return
+    check_numel(shape)
+    offset = out._layout.offset
+    out._layout = Layout(shape, contiguous_strides(shape) if strides is None else strides, offset)
+    grow(out)
+
+
+def grow(t: "Tensor") -> None:
+    """Grow a storage to what its tensor's layout requires. Raises: resize. Source: facts 6.1, torch 2.13."""
+    layout = t._layout
+    needed = layout.span * t.dtype.itemsize
+    if needed > len(t._storage._bytes):
+        t._storage.resize_(needed)
+
+
+def write_out(out: "Tensor | None", result: "Tensor", *inputs: Any) -> "Tensor":
+    """Deliver an operator's fresh result, or copy it into `out`.
+
+    Raises: grad, dtype, resize. Source: facts 4.3.6, torch 2.13.
+    """
+    if out is None:
+        return result
+    check_out(out, *inputs)
+    if not can_cast(result.dtype, out.dtype):
+        raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {out.dtype} (facts 4.3.8)")
+    from .copies import store
+
+    resize_output(out, result._layout.shape, result._layout.strides)
+    plain = values(result)
+    marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
+    store(out, cast(plain, result.dtype, out.dtype), marks)
+    out._versions[0] += 1
+    return out

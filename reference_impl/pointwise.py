@@ -1,0 +1,278 @@
+"""The engine of elementwise operators: common dtype, broadcasting, output layout, marks, writes in place.
+
+An `Op` says what is special about one operator; `apply` and `apply_` are the same for all of them.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .conversion import cast, cast_marks, nan_marks
+from .copies import reader, store
+from .core import (
+    TensorBase,
+    array,
+    check_inplace,
+    check_overlap,
+    fresh,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
+from .dtypes import dtype
+from .elementwise import broadcast_shapes, output_strides, preserved_strides
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .promotion import can_cast, common_dtype, get_default_dtype, scalar_dtype
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_GROUPS = {"b": (dt.bool_,), "f": (dt.float16, dt.bfloat16, dt.float32, dt.float64), "h": (dt.complex32,)}
+_GROUPS["i"] = (dt.uint8, dt.int8, dt.int16, dt.int32, dt.int64)
+_GROUPS["c"] = (dt.complex64, dt.complex128)
+_GROUPS["u"] = tuple(dt.BARE_UINT)
+_GROUPS["8"] = tuple(dt.FLOAT8)
+SHORT_FLOATS = frozenset((dt.float16, dt.bfloat16))
+
+
+class Op:
+    """What is special about one elementwise operator.
+
+    `groups` names the dtypes PyTorch has a kernel for: b bool, i integers, u wide unsigned, f floats, c complex, h complex32,
+    8 float8. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are promoted first) or
+    "real" (of complex). `exact` says that IEEE arithmetic fixes every bit; `smooth` that a relative error of an input stays one.
+    """
+
+    __slots__ = (
+        "compute",
+        "exact",
+        "groups",
+        "name",
+        "refusal",
+        "result",
+        "smooth",
+        "supported",
+        "wide_scalar",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        compute: Callable[..., Any],
+        groups: str,
+        *,
+        result: str = "same",
+        exact: bool = True,
+        smooth: bool = False,
+        wide_scalar: bool = False,
+        refusal: str = "",
+    ) -> None:
+        self.name = name
+        self.compute = compute
+        self.groups = groups
+        self.supported = frozenset(d for g in groups for d in _GROUPS[g])
+        self.result = result
+        self.exact = exact
+        self.smooth = smooth
+        # Short floats meet a scalar before it is rounded to them.
+        self.wide_scalar = wide_scalar
+        # Dtypes refused with a RuntimeError before any kernel is looked for.
+        self.refusal = refusal
+
+    def check(self, common: dtype) -> None:
+        """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
+        if common not in self.supported:
+            for g in self.refusal:
+                if common in _GROUPS[g]:
+                    raise LayoutError("dtype", f"{self.name}: {common} is refused")
+            raise UnsupportedError("dtype", f"{self.name}: PyTorch has no kernel for {common}")
+
+    def dtypes(self, operands: tuple[Any, ...]) -> tuple[dtype, dtype]:
+        """Dtype in which it is computed, and dtype of the result. Raises: dtype."""
+        common = common_dtype(*operands)
+        if self.result == "float" and common.category in ("bool", "int"):
+            common = get_default_dtype()
+        if self.result == "bool":
+            return common, dt.bool_
+        if self.result == "real":
+            return common, common.to_real()
+        return common, common
+
+
+def operand_layout(x: Any, common: dtype) -> tuple[Any, Any]:
+    """Shape and strides with which an operand takes part in the choice of the output's layout."""
+    if not isinstance(x, TensorBase):
+        return ((), ())
+    shape, strides, _ = x._layout
+    if x.dtype is not common:
+        strides = preserved_strides(shape, strides)
+    return (shape, strides)
+
+
+def operand_array(x: Any, common: dtype) -> Any:
+    """An operand's values in the common dtype."""
+    if isinstance(x, TensorBase):
+        return cast(values(x), x.dtype, common)
+    d = scalar_dtype(type(x)) if type(x) in (bool, int, float, complex) else None
+    if d is None:
+        x = x.item()
+        d = scalar_dtype(type(x))
+    return cast(np.array(x, d.numpy), d, common)
+
+
+def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """What is known about a result, from what is known about its operands."""
+    found = []
+    for x in operands:
+        if isinstance(x, TensorBase) and x._storage._shadow is not None:
+            m = shadow.marks_of(x)
+            if m is not None:
+                # A NaN is a NaN whatever its bits.
+                m = np.where(m == shadow.NAN, shadow.EXACT, m)
+                if not op.smooth:
+                    m = np.where(m == shadow.TOLERANCE, shadow.UNSPECIFIED, m)
+                found.append(m.astype(np.uint8))
+    return shadow.merge(shape, *found) if found else None
+
+
+def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
+    wide = op.wide_scalar and common in SHORT_FLOATS and any(_is_single(x) for x in operands)
+    if wide:
+        arrays = [operand_array(x, dt.float32) for x in operands]
+        with np.errstate(all="ignore"):
+            r = cast(np.asarray(op.compute(*arrays)), dt.float32, common)
+    else:
+        arrays = [operand_array(x, common) for x in operands]
+        if common is dt.complex32:
+            from .conversion import pack_half_complex, unpack_half_complex
+
+            with np.errstate(all="ignore"):
+                r = op.compute(*[unpack_half_complex(a) for a in arrays])
+            if result is dt.complex32:
+                r = pack_half_complex(np.asarray(r))
+        else:
+            with np.errstate(all="ignore"):
+                r = op.compute(*arrays)
+    r = np.asarray(r)
+    if r.dtype != result.numpy:
+        r = r.astype(result.numpy)
+    marks = operand_marks(op, operands, r.shape)
+    if common.category in ("float", "complex", "raw") or result.category == "float":
+        if not op.exact and result.category != "bool":
+            known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
+            marks = known if marks is None else np.maximum(marks, known)
+        nan = nan_marks(r, result)
+        if nan is not None:
+            marks = nan if marks is None else np.maximum(marks, nan)
+    return r, marks
+
+
+def _is_single(x: Any) -> bool:
+    return not isinstance(x, TensorBase) or (not x._layout.shape or x.numel() == 1)  # type: ignore[attr-defined]
+
+
+def check_operands(name: str, operands: tuple[Any, ...]) -> None:
+    """Refuse operands that are neither tensors nor numbers. Raises: argument (TypeError)."""
+    for x in operands:
+        if not isinstance(x, (TensorBase, int, float, complex, np.generic)):
+            raise LayoutTypeError(
+                "argument", f"{name}: expected a tensor or a number, got {type(x).__name__}"
+            )
+
+
+def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
+    """Run an elementwise operator into a fresh tensor, or into `out`.
+
+    Raises: broadcast, dtype, overlap, grad. Source: facts 4.3, torch 2.13.
+    """
+    if out is not None:
+        return apply_out(op, operands, out)
+    common, result = op.dtypes(operands)
+    shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
+    op.check(common)
+    strides = output_strides(shape, tuple([operand_layout(x, common) for x in operands]))
+    t = fresh(shape, strides, result)
+    r, marks = _computed(op, operands, common, result, shape)
+    array(t)[...] = r
+    if marks is not None:
+        shadow.stamp(t, marks)
+    return recorded(t, *operands)
+
+
+def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
+    """Run an elementwise operator in place; strides never change.
+
+    Raises: grad, overlap, broadcast, dtype, in this order. Source: facts 4.3.7, 4.3.8 and 5, torch 2.13.
+    """
+    check_inplace(self, *others)
+    operands = (self, *others)
+    write_into(op, self, operands)
+    written(self, *others)
+    return self
+
+
+def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
+    """Compute and write to a tensor that keeps its shape and dtype."""
+    check_overlap(target, *operands)
+    shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
+    if shape != target._layout.shape:
+        raise LayoutError(
+            "broadcast",
+            f"{op.name}: a result of shape {shape} does not fit the tensor written to of shape {target._layout.shape} "
+            "(facts 4.3.7)",
+        )
+    common, result = op.dtypes(operands)
+    if not can_cast(result, target.dtype):
+        raise LayoutError(
+            "dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)"
+        )
+    op.check(common)
+    order = order_marks(target, *[_spread(x, shape) for x in operands])
+    r, marks = _computed(op, operands, common, result, shape)
+    if result is not target.dtype:
+        marks = cast_marks(r, result, target.dtype, marks)
+        r = cast(r, result, target.dtype)
+    if order is not None:
+        marks = order
+    store(target, r, marks)
+
+
+def _spread(x: Any, shape: tuple[int, ...]) -> Any:
+    if not isinstance(x, TensorBase) or x._layout.shape == shape:
+        return x
+    from .views import expand
+
+    return reader(x, expand(x._layout, shape))
+
+
+def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
+    """Run an elementwise operator into a given tensor, which is resized where its shape differs.
+
+    Raises: grad, overlap, broadcast, dtype. Source: facts 4.3.6, torch 2.13.
+    """
+    from .out import check_out, resize_output
+
+    check_out(out, *operands)
+    check_overlap(out, *operands)
+    shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
+    common, result = op.dtypes(operands)
+    if not can_cast(result, out.dtype):
+        raise LayoutError(
+            "dtype", f"{op.name}: a {result} result cannot be cast to {out.dtype} (facts 4.3.8)"
+        )
+    op.check(common)
+    if out._layout.shape != shape:
+        r, marks = _computed(op, operands, common, result, shape)
+        resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
+        if result is not out.dtype:
+            marks = cast_marks(r, result, out.dtype, marks)
+            r = cast(r, result, out.dtype)
+        store(out, r, marks)
+    else:
+        write_into(op, out, operands)
+    out._versions[0] += 1
+    return out

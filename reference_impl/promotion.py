@@ -1,0 +1,150 @@
+"""Which dtype do operands of several dtypes have in common?"""
+
+from functools import lru_cache
+from typing import Any
+
+from . import dtypes as dt
+from .dtypes import dtype
+from .errors import LayoutError
+
+_default: list[dtype] = [dt.float32]
+_RANK = {"bool": 0, "int": 1, "float": 2, "complex": 3}
+_FLOATS = {dt.float16: 16, dt.bfloat16: 16, dt.float32: 32, dt.float64: 64}
+_COMPLEX = {dt.complex32: 16, dt.complex64: 32, dt.complex128: 64}
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of constructors that are given Python floats, and of float results from integers."""
+    return _default[0]
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the dtype of constructors that are given Python floats.
+
+    Raises: dtype (TypeError) for a dtype that is not floating point.
+    """
+    if not (isinstance(d, dtype) and d.category == "float"):
+        from .errors import LayoutTypeError
+
+        raise LayoutTypeError("dtype", f"the default dtype must be floating point, got {d}")
+    _default[0] = d
+    scalar_dtype.cache_clear()
+    _result.cache_clear()
+
+
+@lru_cache(4096)
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest dtype that both can be converted to, of the higher category of bool, int, float, complex.
+
+    Raises: dtype (RuntimeError) for float8 with others, for unsigned integers wider than 8 bits with other
+    integers, and for dtypes without arithmetic.
+    Source: torch 2.13, promoteTypes.
+
+    >>> promote_types(dt.uint8, dt.int8), promote_types(dt.float16, dt.bfloat16), promote_types(dt.int64, dt.float16)
+    (torch.int16, torch.float32, torch.float16)
+    """
+    if a is b:
+        return a
+    if a in dt.FLOAT8 or b in dt.FLOAT8:
+        raise LayoutError("dtype", f"{a} and {b}: 8-bit floats are not promoted with other dtypes")
+    for d in (a, b):
+        if d.category == "raw" and d is not dt.complex32:
+            raise LayoutError("dtype", f"{a} and {b}: {d} is not promoted with other dtypes")
+    if a in _COMPLEX or b in _COMPLEX:
+        bits = max(
+            _COMPLEX.get(a, 0),
+            _COMPLEX.get(b, 0),
+            32 if dt.bfloat16 in (a, b) else _FLOATS.get(a, 0),
+            _FLOATS.get(b, 0),
+        )
+        return {16: dt.complex32, 32: dt.complex64, 64: dt.complex128}[bits]
+    if a in _FLOATS or b in _FLOATS:
+        if a in _FLOATS and b in _FLOATS:
+            if _FLOATS[a] == _FLOATS[b]:
+                return dt.float32
+            return a if _FLOATS[a] > _FLOATS[b] else b
+        return a if a in _FLOATS else b
+    if a is dt.bool_ or b is dt.bool_:
+        return b if a is dt.bool_ else a
+    if a in dt.BARE_UINT or b in dt.BARE_UINT:
+        raise LayoutError(
+            "dtype", f"{a} and {b}: unsigned integers wider than 8 bits are not promoted with other integers"
+        )
+    if dt.uint8 in (a, b):
+        other = b if a is dt.uint8 else a
+        return dt.int16 if other is dt.int8 else other
+    return a if a.itemsize > b.itemsize else b
+
+
+@lru_cache(64)
+def scalar_dtype(kind: type) -> dtype:
+    """The dtype that a Python number stands for: bool, int64, the default float, or its complex."""
+    if issubclass(kind, bool):
+        return dt.bool_
+    if issubclass(kind, int):
+        return dt.int64
+    if issubclass(kind, float):
+        return _default[0]
+    return {dt.float64: dt.complex128, dt.float16: dt.complex32}.get(_default[0], dt.complex64)
+
+
+@lru_cache(8192)
+def _result(operands: tuple[tuple[dtype, int], ...]) -> dtype:
+    # Three priorities: tensors with dimensions, then those without, then Python numbers; a lower one
+    # decides only if its category is higher.
+    by_priority: list[dtype | None] = [None, None, None]
+    for d, priority in operands:
+        now = by_priority[priority]
+        by_priority[priority] = d if now is None else promote_types(now, d)
+    result: dtype | None = None
+    for d in by_priority:  # type: ignore[assignment]
+        if d is None:
+            continue
+        if result is None:
+            result = d
+        elif _rank(d) > _rank(result):
+            result = promote_types(result, d)
+    assert result is not None
+    return result
+
+
+def _rank(d: dtype) -> int:
+    return 3 if d is dt.complex32 else _RANK.get(d.category, 2)
+
+
+def common_dtype(*operands: Any) -> dtype:
+    """The dtype in which an operator combines tensors and Python numbers.
+
+    A tensor without dimensions, and a number even more so, decides only by a higher category.
+
+    Raises: dtype (see `promote_types`).
+    Source: torch 2.13, result_type.
+    """
+    if len(operands) == 2:
+        a, b = operands
+        if hasattr(a, "_layout") and hasattr(b, "_layout") and a.dtype is b.dtype:
+            found: dtype = a.dtype
+            return found
+    return _result(
+        tuple(
+            [
+                (o.dtype, 0 if o._layout.shape else 1)
+                if hasattr(o, "_layout")
+                else (scalar_dtype(type(o)), 2)
+                for o in operands
+            ]
+        )
+    )
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of one dtype may be written into another: never to a lower category, nor signed into bool.
+
+    >>> can_cast(dt.float32, dt.int64), can_cast(dt.int64, dt.float16)
+    (False, True)
+    """
+    if from_.is_complex and not to.is_complex:
+        return False
+    if from_.is_floating_point and not (to.is_floating_point or to.is_complex):
+        return False
+    return not (from_ is not dt.bool_ and to is dt.bool_)
