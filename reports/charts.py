@@ -25,6 +25,9 @@ SERIES: Sequence[tuple[str, str]] = (
 _WIDTH = 190
 """Width of the plot in CSS pixels; with the labels a chart is about 320 wide."""
 
+_TICKS = 9
+"""Numbers that fit below a chart."""
+
 _LABELS = 120
 """Room for the layouts' names, in CSS pixels."""
 
@@ -33,7 +36,15 @@ _COLOURS = [f"#0000{number:02x}" for number in range(1, len(SERIES) + 1)]
 _PLACEHOLDER = re.compile(r"#0000(0[1-9])")
 
 
-def x_copy_chart(rows: pd.DataFrame, adapters: Sequence[str], title: str) -> str:
+def domain(rows: pd.DataFrame) -> tuple[float, float]:
+    """Smallest and largest `x_copy` with some air, for charts that are to be compared."""
+    per_ns = rows["x_copy"] / rows["median_ns"]
+    low, high = (rows["q1_ns"] * per_ns).min(), (rows["q3_ns"] * per_ns).max()
+    # min and max leave NaN out only if it does not come first.
+    return 0.9 * min(0.9, low, rows["x_copy"].min()), 1.1 * max(2.0, high, rows["x_copy"].max())
+
+
+def x_copy_chart(rows: pd.DataFrame, adapters: Sequence[str], title: str, scale_from: tuple[float, float]) -> str:
     """One operation's `x_copy` per layout and adapter, as an SVG element.
 
     Parameters
@@ -44,6 +55,8 @@ def x_copy_chart(rows: pd.DataFrame, adapters: Sequence[str], title: str) -> str
         All adapters of the run: the place in this list gives colour and shape.
     title
         What a screen reader says of the chart.
+    scale_from
+        Ends of the logarithmic axis, see `domain`.
     """
     shown = rows.dropna(subset=["x_copy"])
     per_ns = shown["x_copy"] / shown["median_ns"]
@@ -57,23 +70,20 @@ def x_copy_chart(rows: pd.DataFrame, adapters: Sequence[str], title: str) -> str
         "color": alt.Color(
             "adapter:N", legend=None, scale=alt.Scale(domain=list(adapters), range=_cycle(_COLOURS, adapters))
         ),
-        "yOffset": alt.YOffset("adapter:N", sort=list(adapters)),
+        "yOffset": alt.YOffset("adapter:N", scale=alt.Scale(domain=list(adapters))),
     }
-    largest = max(2.0, float(shown["high"].max()), float(shown["x_copy"].max()))
-    smallest = min(0.8, float(shown["low"].min()), float(shown["x_copy"].min()))
-    scale = alt.Scale(type="log", domain=[smallest * 0.9, largest * 1.1], nice=False)
-    ticks = [
-        tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if tick <= largest * 1.1
-    ]
+    scale = alt.Scale(type="log", domain=list(scale_from), nice=False)
+    ticks = [digit * 10.0**power for power in range(-3, 6) for digit in (1, 2, 5)]
+    ticks = [tick for tick in ticks if scale_from[0] <= tick <= scale_from[1]]
+    if len(ticks) > _TICKS:
+        ticks = [tick for tick in ticks if f"{tick:e}".startswith("1")]
     x = alt.X(
         "x_copy:Q",
         title=None,
         scale=scale,
-        axis=alt.Axis(values=[tick for tick in ticks if smallest <= tick <= largest], format="~g"),
+        axis=alt.Axis(values=ticks, format="~g"),
     )
-    one = alt.Chart(pd.DataFrame({"x_copy": [1]})).mark_rule(
-        strokeDash=[3, 3], color="currentColor", opacity=0.5
-    )
+    one = alt.Chart(pd.DataFrame({"x_copy": [1]})).mark_rule(strokeDash=[3, 3], color="currentColor", opacity=0.5)
     spread = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
         x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y, **series
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
@@ -9,10 +10,10 @@ from .run import Run
 from .summary import AdapterSummary, summaries, tally
 from .text import clean, compact, count, listed, shorten
 from .timing_view import time_groups
-from .view import FailureView, failure_groups, known_groups, verdict
+from .view import FailureKind, failure_groups, known_groups, verdict
 
-_FAILURES = 20
-"""Failures shown with their repro."""
+_KINDS = 10
+"""Kinds of failures shown of one adapter, each with the repro of one."""
 
 _TIMES = 60
 """Rows of times shown."""
@@ -70,21 +71,24 @@ def _adapter_table(adapters: Sequence[AdapterSummary]) -> str:
 
 
 def _failures(run: Run) -> Iterator[str]:
-    groups = failure_groups(run, _FAILURES)
+    groups = failure_groups(run, _KINDS * len(run.adapters))
     if not groups:
         return
     yield "### Unexpected\n"
     for group in groups:
-        for kind in group.kinds:
-            yield from map(_failure, [kind.first, *kind.more])
-        if group.left_out:
-            yield f"*{count(group.left_out, 'more failure')} of {_text(group.adapter)} in report.html.*\n"
+        shown = group.kinds[:_KINDS]
+        yield from map(_failure, shown)
+        if left := group.total - sum(kind.total for kind in shown):
+            yield f"*{count(left, 'more failure')} of {_text(group.adapter)} in report.html.*\n"
 
 
-def _failure(view: FailureView) -> str:
+def _failure(kind: FailureKind) -> str:
+    view = kind.first
     failure = view.failure
     rules = ", ".join(f"`{_code(rule)}`" for rule in failure.rules)
-    head = f"{failure.outcome} · {failure.adapter} · {failure.operation} · {failure.aspect}"
+    names = (failure.outcome, failure.adapter, failure.operation, failure.aspect)
+    head = " · ".join(shorten(name, 60) for name in names if name)
+    alike = f" ({kind.total:,} alike)" if kind.total > 1 else ""
     facts = [f"- rules: {rules}"] if rules else []
     if failure.expected is not None or failure.got is not None:
         facts += [
@@ -96,7 +100,7 @@ def _failure(view: FailureView) -> str:
     # Without the empty lines GitHub takes the Markdown inside for text.
     return "\n".join(
         [
-            f"<details><summary>{_text(head)}: {_text(shorten(failure.message, 300))}</summary>\n",
+            f"<details><summary>{_html(head)}: {_html(shorten(failure.message, 300))}{alike}</summary>\n",
             *facts,
             "",
             *blocks,
@@ -133,8 +137,7 @@ def _times(run: Run) -> Iterator[str]:
         yield "|---|---|" + "---:|" * len(group.adapters)
         for name, row in rows:
             cells = [
-                f"{cell.time} ({cell.x_copy})" if cell.x_copy else cell.time or _text(cell.remark)
-                for cell in row.cells
+                f"{cell.time} ({cell.x_copy})" if cell.x_copy else cell.time or _text(cell.remark) for cell in row.cells
             ]
             yield f"| {_text(name)} | {_text(row.layout)} | {' | '.join(cells)} |"
         yield ""
@@ -143,11 +146,14 @@ def _times(run: Run) -> Iterator[str]:
         yield f"*{count(total - _TIMES, 'more row')} in report.html.*\n"
 
 
+def _html(text: str) -> str:
+    """Foreign text on one line inside an HTML element, where Markdown's own signs mean nothing."""
+    return html.escape(" ".join(clean(text).split()), quote=False)
+
+
 def _text(text: str) -> str:
     """Foreign text on one line that Markdown shows as it is."""
-    flat = " ".join(clean(text).split())
-    safe = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", safe)
+    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", _html(text))
 
 
 def _code(text: str) -> str:

@@ -165,9 +165,7 @@ class Footer:
 
 Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Footer
 
-_KINDS: dict[str, type[Record]] = {
-    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Footer)
-}
+_KINDS: dict[str, type[Record]] = {kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Footer)}
 _TUPLES = {"rules", "shape", "samples_ns"}
 
 

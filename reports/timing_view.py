@@ -69,7 +69,7 @@ def time_groups(timings: pd.DataFrame, charts: int = CHARTS) -> list[TimeGroup]:
             chart = ""
             if charts and part["x_copy"].notna().any():
                 charts -= 1
-                chart = _chart(part, adapters, f"{name}: x_copy by layout and adapter")
+                chart = _chart(part, adapters, f"{name}: x_copy by layout and adapter", rows)
             operations.append(Operation(str(name), tuple(_rows(part, adapters)), chart))
         of_group: Any = next(rows.itertuples(index=False))
         title = " · ".join([of_group.dtype, of_group.size_class, count(of_group.threads, "thread")])
@@ -77,12 +77,10 @@ def time_groups(timings: pd.DataFrame, charts: int = CHARTS) -> list[TimeGroup]:
     return groups
 
 
-def _chart(rows: pd.DataFrame, adapters: Sequence[str], title: str) -> str:
-    from .charts import (
-        x_copy_chart,
-    )  # altair takes half a second to import; a Markdown summary needs none of it
+def _chart(rows: pd.DataFrame, adapters: Sequence[str], title: str, group: pd.DataFrame) -> str:
+    from .charts import domain, x_copy_chart  # altair takes half a second to import, for Markdown in vain
 
-    return x_copy_chart(rows, adapters, title)
+    return x_copy_chart(rows, adapters, title, domain(group))
 
 
 def _rows(part: pd.DataFrame, adapters: Sequence[str]) -> list[TimeRow]:

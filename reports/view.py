@@ -110,6 +110,8 @@ class FailureGroup:
 
     adapter: str
     kinds: tuple[FailureKind, ...]
+    """Those that are shown."""
+    of_kinds: int
     total: int
     left_out: int
     """Failures that are in the results file only."""
@@ -135,10 +137,10 @@ def verdict(run: Run, adapters: Sequence[AdapterSummary], tally: Tally) -> Verdi
     timed = sum(adapter.timed for adapter in adapters)
     lede = _lede(run, judged, timed, tally)
     deviations = count(red, "program") + " did not behave as expected"
+    if red and len(adapters) > 1:
+        deviations += f" on {_and([adapter.name for adapter in adapters if adapter.red])}"
     if not run.complete:
-        return Verdict(
-            "part", "◐", "Incomplete: " + (deviations if red else "nothing unexpected so far"), lede
-        )
+        return Verdict("part", "◐", "Incomplete: " + (deviations if red else "nothing unexpected so far"), lede)
     if red:
         return Verdict("bad", "✗", deviations, lede)
     if not judged and not timed:
@@ -160,8 +162,7 @@ def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int, tally: Tally) 
         each = " each" if len(judged) > 1 else ""
         upto = "up to " if len({adapter.programs for adapter in judged}) > 1 else ""
         sentences.append(
-            f"{_and(names)} judged by {count(len(rules), 'rule')} on "
-            f"{upto}{count(programs, 'program')}{each}."
+            f"{_and(names)} judged by {count(len(rules), 'rule')} on {upto}{count(programs, 'program')}{each}."
         )
     if timed:
         names = list(dict.fromkeys(timing.adapter for timing in run.timings if timing.status == "ok"))
@@ -193,9 +194,7 @@ def families(tally: Tally, adapters: Sequence[AdapterSummary], run: Run) -> list
     ]
 
 
-def _rows(
-    tally: Tally, adapters: Iterable[str], rules: Sequence[str], aspects: Sequence[str]
-) -> Iterator[Row]:
+def _rows(tally: Tally, adapters: Iterable[str], rules: Sequence[str], aspects: Sequence[str]) -> Iterator[Row]:
     for adapter in adapters:
         cells = tuple([cell(score(tally.counts(adapter, rules, aspect))) for aspect in aspects])
         yield Row(adapter, score(tally.counts(adapter, rules)), cells)
@@ -240,19 +239,30 @@ def failure_groups(run: Run, limit: int = FULL) -> list[FailureGroup]:
     by_adapter: dict[str, list[Failure]] = {}
     for failure in run.red:
         by_adapter.setdefault(failure.adapter, []).append(failure)
-    groups = []
-    room = limit
-    for number, (adapter, failures) in enumerate(by_adapter.items()):
-        # What one adapter does not need is left to those that follow.
-        chosen = _varied(failures)[: -(-room // (len(by_adapter) - number))]
-        room -= len(chosen)
-        totals = Counter(map(_kind, failures))
-        views: dict[tuple[str, ...], list[FailureView]] = {}
-        for failure in chosen:
-            views.setdefault(_kind(failure), []).append(failure_view(failure))
-        kinds = [FailureKind(first, tuple(more), totals[kind]) for kind, (first, *more) in views.items()]
-        groups.append(FailureGroup(adapter, tuple(kinds), len(failures), len(failures) - len(chosen)))
-    return groups
+    return [
+        _failure_group(adapter, failures, share)
+        for (adapter, failures), share in zip(
+            by_adapter.items(), _shares([*map(len, by_adapter.values())], limit), strict=True
+        )
+    ]
+
+
+def _shares(wanted: Sequence[int], room: int) -> list[int]:
+    """Room for each, evenly; what one does not need is left to the others."""
+    shares = [0] * len(wanted)
+    for done, place in enumerate(sorted(range(len(wanted)), key=lambda place: wanted[place])):
+        shares[place] = min(wanted[place], -(-room // (len(wanted) - done)))
+        room -= shares[place]
+    return shares
+
+
+def _failure_group(adapter: str, failures: Sequence[Failure], share: int) -> FailureGroup:
+    totals = Counter(map(_kind, failures))
+    views: dict[tuple[str, ...], list[FailureView]] = {}
+    for failure in _varied(failures)[:share]:
+        views.setdefault(_kind(failure), []).append(failure_view(failure))
+    kinds = [FailureKind(first, tuple(more), totals[kind]) for kind, (first, *more) in views.items()]
+    return FailureGroup(adapter, tuple(kinds), len(totals), len(failures), len(failures) - share)
 
 
 def _kind(failure: Failure) -> tuple[str, ...]:
@@ -282,9 +292,7 @@ def known_groups(run: Run) -> list[KnownGroup]:
             programs=len({failure.program for failure in failures}),
             operations=listed(sorted({failure.operation for failure in failures if failure.operation})),
             rules=tuple(sorted({rule for failure in failures for rule in failure.rules})),
-            example=failure_view(
-                min(failures, key=lambda failure: (not failure.listing, len(failure.listing)))
-            ),
+            example=failure_view(min(failures, key=lambda failure: (not failure.listing, len(failure.listing)))),
         )
         for (adapter, reason), failures in by_reason.items()
     ]

@@ -169,9 +169,7 @@ def failures() -> list[Failure]:
         attribution=HOSTILE,
     )
     known = [
-        failure(
-            200 + number, "xfail", expectation=reason, operation=operation, aspect="strides", rules=(rule,)
-        )
+        failure(200 + number, "xfail", expectation=reason, operation=operation, aspect="strides", rules=(rule,))
         for number, (reason, operation, rule) in enumerate(
             [
                 (
@@ -201,9 +199,7 @@ def failures() -> list[Failure]:
     return [*[failure(number) for number in range(7)], crash, hostile, *known, torch_known]
 
 
-def timing(
-    adapter: str, operation: str, layout: str, size_class: str, x_copy: float, **changes: object
-) -> Timing:
+def timing(adapter: str, operation: str, layout: str, size_class: str, x_copy: float, **changes: object) -> Timing:
     side = {"large": 2048, "small": 64}[size_class]
     median = side * side / 2 * x_copy
     values = {
@@ -232,9 +228,7 @@ def timings() -> list[Timing]:
     records = []
     for size_class in ("large", "small"):
         for operation in ("copy", "add", "relu", "sum", "matmul", "conv2d", "transpose-copy"):
-            for number, layout in enumerate(
-                ("contiguous", "transposed", "stepped", "expanded", "channels_last")
-            ):
+            for number, layout in enumerate(("contiguous", "transposed", "stepped", "expanded", "channels_last")):
                 for adapter, factor in (("torch:cpu", 1.0), ("numpy", 1.7), ("reference", 5.0)):
                     x_copy = factor * (1 + number * random_.random() * 2.5)
                     record = timing(adapter, operation, layout, size_class, x_copy)
@@ -265,17 +259,20 @@ def whole() -> list[Record]:
     return [header(), *adapters(), *units(), *failures(), *timings(), footer()]
 
 
+def write_results(directory: Path, records: Iterable[Record]) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    with ResultsWriter(directory / "results.jsonl") as writer:
+        for record in records:
+            writer.write(record)
+    return directory
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Writes records as `NAME/results.jsonl` below the test's directory; answers the directory."""
 
     def write_(records: Iterable[Record], name: str = "out") -> Path:
-        directory = tmp_path / name
-        directory.mkdir(parents=True, exist_ok=True)
-        with ResultsWriter(directory / "results.jsonl") as writer:
-            for record in records:
-                writer.write(record)
-        return directory
+        return write_results(tmp_path / name, records)
 
     return write_
 
@@ -289,9 +286,11 @@ class Sample:
     units = staticmethod(units)
     failure = staticmethod(failure)
     failures = staticmethod(failures)
+    timing = staticmethod(timing)
     timings = staticmethod(timings)
     footer = staticmethod(footer)
     whole = staticmethod(whole)
+    write = staticmethod(write_results)
 
 
 @pytest.fixture(scope="session")

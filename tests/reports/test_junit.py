@@ -1,0 +1,111 @@
+"""The XML is JUnit as CI systems read it, and colours a build only where nobody expected it."""
+
+from xml.etree import ElementTree
+
+import pytest
+from stridecheck.reports.junit import junit
+from stridecheck.reports.records import Unit
+from stridecheck.reports.run import load
+
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"properties", "testcase"},
+    "properties": {"property"},
+    "property": set(),
+    "testcase": {"failure", "error", "skipped"},
+    "failure": set(),
+    "error": set(),
+    "skipped": set(),
+}
+REQUIRED = {
+    "testsuites": {"tests", "failures", "errors"},
+    "testsuite": {"name", "tests", "failures", "errors", "skipped"},
+    "property": {"name", "value"},
+    "testcase": {"name", "classname", "time"},
+    "failure": {"message", "type"},
+    "error": {"message", "type"},
+    "skipped": {"message"},
+}
+
+
+@pytest.fixture
+def parse(write):
+    def parse_(records):
+        root = ElementTree.fromstring(junit(load([write(records)])).encode())
+        for element in root.iter():
+            assert {child.tag for child in element} <= CHILDREN[element.tag]
+            assert REQUIRED.get(element.tag, set()) <= set(element.attrib)
+        for suite in root:
+            assert int(suite.get("tests")) == len(suite.findall("testcase"))
+            for state, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+                assert int(suite.get(name)) == len(suite.findall(f"testcase/{state}"))
+            names = [(case.get("classname"), case.get("name")) for case in suite.findall("testcase")]
+            assert len(names) == len(set(names))
+        return root
+
+    return parse_
+
+
+def cases(root, suite):
+    return {case.get("name"): case for case in root.findall(f"testsuite[@name='{suite}']/testcase")}
+
+
+def test_one_suite_per_adapter_and_one_case_per_rule(parse, sample):
+    root = parse(sample.whole())
+    assert [suite.get("name") for suite in root] == ["reference", "torch:cpu", "numpy", "cupy"]
+    assert len(cases(root, "torch:cpu")) == 18 + 1  # and the rule outside the catalogue
+    assert cases(root, "numpy")["views.expand-zero"].get("classname") == "numpy.views"
+
+
+def test_a_failure_carries_message_program_and_script(parse, sample):
+    failure = cases(parse(sample.whole()), "numpy")["views.narrow-offset"].find("failure")
+    assert "should be (1, 4)" in failure.get("message")
+    assert "v3 = v1.narrow(0, 1, 2)" in failure.text
+    assert "raise SystemExit" in failure.text
+    assert "and 5 more failures of this rule" in failure.text
+
+
+def test_a_known_deviation_is_skipped_with_its_reason(parse, sample):
+    case = cases(parse(sample.whole()), "numpy")["memory-format.to-channels-last"]
+    assert case.find("skipped").get("message") == (
+        "known deviation: NumPy knows no memory formats: copies are C or F ordered"
+    )
+
+
+def test_a_crash_of_no_rule_is_an_error_of_its_own(parse, sample):
+    case = cases(parse(sample.whole()), "numpy")["programs that belong to no rule"]
+    assert "SIGSEGV" in case.find("error").get("message")
+
+
+def test_a_rule_that_was_not_judged_is_skipped_not_passed(parse, sample):
+    unit = Unit(
+        "numpy", "u", 1, {"pass": 1}, {"views.split-dim": {"shape": {"unsupported": 3}}, "a.b": {"x": {"pass": 1}}}
+    )
+    named = cases(parse([sample.header(), unit, sample.footer(0)]), "numpy")
+    assert named["views.split-dim"].find("skipped").get("message") == "not judged: not supported (3 steps)"
+    assert named["views.merge-blocks"].find("skipped").get("message") == "not judged: no program exercised it"
+    assert named["a.b"].find("skipped") is None
+
+
+def test_an_adapter_that_was_not_there_is_skipped_and_one_that_broke_is_an_error(parse, sample):
+    failed = type(sample.adapters()[0])("broken", "failed", reason="ImportError")
+    root = parse([sample.header(), sample.adapters()[3], failed, sample.footer(3)])
+    assert "no CUDA device" in cases(root, "cupy")["start"].find("skipped").get("message")
+    assert cases(root, "broken")["start"].find("error").get("message") == "ImportError"
+
+
+def test_an_incomplete_run_is_an_error(parse, sample):
+    root = parse([sample.header(), *sample.units()])
+    assert cases(root, "stridecheck")["run"].find("error") is not None
+    assert root.get("errors") == "1"
+
+
+def test_red_counts_without_a_failure_record_fail_their_rule(parse, sample):
+    unit = Unit("numpy", "u", 1, {"xpass": 1}, {"views.split-dim": {"shape": {"xpass": 1, "pass": 8}}})
+    case = cases(parse([sample.header(), unit, sample.footer()]), "numpy")["views.split-dim"]
+    assert case.find("failure").get("message") == "1 judged step with an unexpected outcome"
+
+
+def test_only_timings_make_empty_suites(parse, sample):
+    root = parse([sample.header(), *sample.timings(), sample.footer(0)])
+    assert root.get("tests") == "0"

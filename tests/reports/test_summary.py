@@ -1,0 +1,73 @@
+"""Scores are honest: rounded down, deviations counted, nothing hidden, nothing made up."""
+
+import doctest
+
+import pytest
+from stridecheck.reports import observations, summary, text, view
+from stridecheck.reports.records import Unit
+from stridecheck.reports.run import load
+from stridecheck.reports.summary import Score, score, summaries, tally
+
+
+@pytest.mark.parametrize("module", [text, summary, view, observations])
+def test_examples_in_docstrings_run(module):
+    result = doctest.testmod(module)
+    assert result.attempted
+    assert not result.failed
+
+
+def test_the_score_counts_known_deviations_and_leaves_out_the_unsupported():
+    judged = score({"pass": 90, "xpass": 2, "fail": 3, "crash": 1, "xfail": 4, "unsupported": 1000})
+    assert judged == Score(passed=92, failed=4, known=4, unsupported=1000)
+    assert judged.text == "92.0 %"
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "shown"),
+    [
+        (0, 0, "nothing judged"),
+        (0, 5, "0 %"),
+        (5, 0, "100 %"),
+        (999_999, 1, "99.9 %"),
+        (1, 999_999, "<0.1 %"),
+        (2, 1, "66.6 %"),
+    ],
+)
+def test_only_a_perfect_score_reads_100_and_only_a_void_one_0(passed, failed, shown):
+    assert Score(passed=passed, failed=failed).text == shown
+
+
+def test_each_adapter_is_summed_up(write, sample):
+    run = load([write(sample.whole())])
+    reference, torch, numpy, cupy = summaries(run, tally(run))
+    assert (reference.score.text, reference.red, reference.known) == ("100 %", 0, 0)
+    assert (torch.known, torch.programs) == (4, 2048)
+    assert numpy.programs == 4 * 512 - 160
+    assert numpy.not_run == 160
+    assert numpy.unsupported == {"memory-format": 100, "resize": 60}
+    assert numpy.outcomes["crash"] == 1
+    assert numpy.red == 9
+    assert numpy.score.failed == 8
+    assert cupy.adapter.reason.startswith("no CUDA device")
+    assert not cupy.idle
+
+
+def test_failures_of_a_unit_that_was_never_finished_are_counted(write, sample):
+    run = load([write([sample.header(), *sample.failures()])])
+    by_name = {adapter.name: adapter for adapter in summaries(run, tally(run))}
+    assert by_name["numpy"].red == 9
+    assert by_name["numpy"].known == 40
+    assert not by_name["numpy"].score.judged
+
+
+def test_a_ready_library_with_nothing_judged_is_idle(write, sample):
+    run = load([write([sample.header(), *sample.adapters(), sample.footer(4)])])
+    assert [adapter.idle for adapter in summaries(run, tally(run))] == [True, True, True, False]
+
+
+def test_rules_and_aspects_outside_the_catalogue_are_kept(write, sample):
+    unit = Unit("numpy", "u", 1, {"pass": 1}, {"novel.rule": {"smell": {"pass": 1}, "shape": {"fail": 1}}})
+    tallied = tally(load([write([sample.header(), unit])]))
+    assert tallied.families["novel"] == ("novel.rule",)
+    assert tallied.aspects == ("shape", "smell")
+    assert tallied.counts("numpy", ["novel.rule"]) == {"pass": 1, "fail": 1}
