@@ -58,7 +58,10 @@ class Capabilities:
     def from_json(cls, data: Mapping[str, Json]) -> Capabilities:
         """The capabilities that `to_json` wrote."""
         return cls(
-            frozenset(data["dtypes"]), frozenset(data["features"]), frozenset(data["aspects"]), data["exact_errors"]
+            frozenset(data["dtypes"]),
+            frozenset(data["features"]),
+            frozenset(data["aspects"]),
+            data["exact_errors"],
         )
 
     def missing(self, needs: Iterable[str]) -> str | None:
@@ -121,5 +124,3 @@ def hazards(observations: Iterable[Observation]) -> list[str]:
         if observation.raised is not None and observation.raised.kind == "bounds":
             return ["feature:bounds"]
     return []
-
-

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 GROUP = "stridecheck.adapters"
-BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")}
+BUNDLED: Mapping[str, str] = {
+    name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")
+}
 """Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
 
 

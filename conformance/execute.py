@@ -38,9 +38,7 @@ class Adapter(Protocol):
     def storage(self, data: Any, backing: str) -> Any:
         """Memory that holds `data`: a copy where `backing` is owned, `data` itself (a writable buffer) where guarded."""
 
-    def tensor(
-        self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
-    ) -> Any:
+    def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A tensor over that memory, strides and offset in elements."""
 
     def operation(self, step: Step) -> Callable[..., Any] | None:
@@ -49,7 +47,9 @@ class Adapter(Protocol):
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is one of the library's tensors."""
 
-    def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...] | None, int | None, str, int | None, str | None]:
+    def describe(
+        self, x: Any
+    ) -> tuple[str, tuple[int, ...], tuple[int, ...] | None, int | None, str, int | None, str | None]:
         """dtype, shape, strides, offset, contiguity, version and flags, in the units of `TensorState`."""
 
     def storage_of(self, x: Any) -> Any:
@@ -212,7 +212,9 @@ class Execution:
         self._add(key, x)
         return None
 
-    def _observe(self, results: tuple[Any, ...] | None, *, is_tuple: bool = False, raised: Raised | None = None) -> Observation:
+    def _observe(
+        self, results: tuple[Any, ...] | None, *, is_tuple: bool = False, raised: Raised | None = None
+    ) -> Observation:
         adapter, states, contents = self._adapter, self.states, self.contents
         values: dict[str, TensorState] = {}
         for key, x in self.live.items():

@@ -48,7 +48,9 @@ def write_index(index: Argument, write: Callable[[Argument], str]) -> str:
         return _write_item(index, write)
     if not index:
         return "()"
-    return ", ".join([_write_item(item, write) for item in index]) + ("," if len(index) == 1 and index[0] is None else "")
+    return ", ".join([_write_item(item, write) for item in index]) + (
+        "," if len(index) == 1 and index[0] is None else ""
+    )
 
 
 def _write_item(item: Argument, write: Callable[[Argument], str]) -> str:
@@ -58,7 +60,9 @@ def _write_item(item: Argument, write: Callable[[Argument], str]) -> str:
     return "..." if item is ... else write(item)
 
 
-def write_argument(argument: Argument, *, dtype: Callable[[str], str], memory_format: str, value: Callable[[Ref], str]) -> str:
+def write_argument(
+    argument: Argument, *, dtype: Callable[[str], str], memory_format: str, value: Callable[[Ref], str]
+) -> str:
     """An argument as source text; `dtype` writes a dtype, `memory_format` is the prefix of a memory format's name."""
     match argument:
         case Ref():

@@ -12,9 +12,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 Json: TypeAlias = Any
 
-EXACT, TOLERANCE, UNSPECIFIED = 0, 1, 255
-"""Classes of a byte in a shadow: compared exactly, compared as a number within a tolerance, not compared."""
-
 
 class Raised(NamedTuple):
     """An exception: PyTorch's type name, the library's text, and its kind where it could be classified."""
@@ -46,7 +43,7 @@ class TensorState(NamedTuple):
 
 
 class StorageState(NamedTuple):
-    """The bytes of a storage; `shadow` has a class for each byte, None where every byte is exact."""
+    """The bytes of a storage; `shadow` has a mark for each byte (`reference_impl.shadow`), None where every byte is exact."""
 
     data: bytes
     shadow: bytes | None = None

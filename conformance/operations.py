@@ -125,7 +125,9 @@ def bind(step: Step) -> dict[str, Argument]:
     """
     operation = OPERATIONS[overload(step)]
     args, parameters = step.args, operation.parameters
-    if operation.variadic and (len(args) > len(parameters) or (len(args) == len(parameters) and not isinstance(args[-1], tuple))):
+    if operation.variadic and (
+        len(args) > len(parameters) or (len(args) == len(parameters) and not isinstance(args[-1], tuple))
+    ):
         last = len(parameters) - 1
         args = (*args[:last], args[last:])
     bound = dict(operation.defaults)

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 Json: TypeAlias = Any
@@ -273,30 +273,27 @@ def span(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple
     return low, high + 1
 
 
-_RAMP = bytes(0x20 + (k % 64) + (0x80 if k >= 64 else 0) for k in (37 * i % 128 for i in range(128)))
-_BOOL = bytes((i * i + i // 3) % 5 % 2 for i in range(120))
+FILL_SOURCES: Mapping[str, str] = {
+    "ramp1": "bytes(32 + k % 64 + 128 * (k > 63) for k in (37 * (i + 5 * (i // 128)) % 128 for i in range({n})))",
+    "bool1": "bytes((i * i + i // 3) % 5 % 2 for i in range({n}))",
+    "zeros1": "bytes({n})",
+}
+"""Each fill as the expression that a standalone script makes it with."""
 
 
+@lru_cache(maxsize=512)
 def fill_bytes(fill: str, nbytes: int) -> bytes:
     """Bytes of a named fill.
 
-    `ramp1` repeats 128 different bytes whose groups of 2, 4, 8 and 16 are finite, normal, mostly different numbers of
-    both signs in every floating dtype, so that a misplaced element shows; `bool1` holds zeros and ones only, the
-    bytes that a bool tensor may hold; `zeros1` is zero.
+    `ramp1` has 128 different bytes before it repeats, turned each time, whose groups of 2, 4, 8 and 16 are finite,
+    normal, mostly different numbers of both signs in every floating dtype: a misplaced element shows. `bool1` holds
+    zeros and ones only, the bytes that a bool tensor may hold; `zeros1` is zero.
+
+    >>> fill_bytes("ramp1", 4).hex()
+    '2045aacf'
     """
-    if fill == "zeros1":
-        return bytes(nbytes)
-    pattern = _RAMP if fill == "ramp1" else _BOOL
-    if fill == "ramp1" and nbytes > len(_RAMP):
-        # The second period differs from the first: elements 128 bytes apart must not look alike.
-        rows = nbytes // 128 + 1
-        return b"".join(_shifted(row) for row in range(rows))[:nbytes]
-    return (pattern * (nbytes // len(pattern) + 1))[:nbytes]
-
-
-def _shifted(row: int) -> bytes:
-    turn = 5 * row % 128
-    return _RAMP[turn:] + _RAMP[:turn]
+    made: bytes = eval(FILL_SOURCES[fill].format(n=nbytes))
+    return made
 
 
 def _storage_to_json(storage: Storage) -> dict[str, Json]:

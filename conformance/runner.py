@@ -25,6 +25,7 @@ from . import observation
 from .capabilities import Capabilities
 from .observation import Observation
 from .program import Program
+from .repro import Claim
 
 WORKER = Path(__file__).with_name("worker.py")
 PROGRAM_TIMEOUT = 10.0
@@ -220,6 +221,16 @@ class Worker:
             if self._pending and not self._sent:
                 self._send()
             yield number, answer
+
+    def script(self, program: Program, claim: Claim) -> str:
+        """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        message = {"script": [program.to_json(tags=False), claim.to_json()]}
+        self._process.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        self._process.stdin.flush()
+        answer = self._receive(time.monotonic() + self.program_timeout)
+        return answer["script"] if isinstance(answer, dict) and "script" in answer else ""
 
     def _recover(self, message: Any) -> Broken:
         """The answer for the program that the worker was at when it went silent, died or spoke nonsense."""

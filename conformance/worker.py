@@ -6,8 +6,9 @@ to standard error. Protocol, one object a line:
 
     server → parent   {"ready": name, "versions", "capabilities", "forks"}  or  {"failed": kind, "reason"}
     child  → parent   {"child": pid}                              a fresh child waits for work
-    parent → child    {"batch": [[number, program], …]}
+    parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim]}
     child  → parent   {"number", "observations"} | {"number", "unsupported"} | {"number", "error"}   one for each program
+    child  → parent   {"script": text}
     server → parent   {"died": status}                            the child is gone; a new one follows
 """
 
@@ -101,12 +102,16 @@ def _load(name: str, channel: Channel) -> Any:
 
 def _serve(adapter: Any, channel: Channel) -> None:
     """The child: answer batches until the parent hangs up."""
-    from stridecheck.conformance import observation
+    from stridecheck.conformance import observation, repro
     from stridecheck.conformance.execute import Unsupported, execute
     from stridecheck.conformance.program import Program
 
     channel.send({"child": os.getpid()})
     while (message := channel.receive()) is not None:
+        if "script" in message:
+            program, claim = message["script"]
+            channel.send({"script": repro.script(Program.from_json(program), repro.Claim.from_json(claim), adapter)})
+            continue
         for number, data in message["batch"]:
             try:
                 observations = execute(Program.from_json(data), adapter)

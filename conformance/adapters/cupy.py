@@ -19,7 +19,19 @@ class Cupy(NumpyStyle):
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides"}),
-        frozenset({"raises", "error-kind", "shape", "values", "sharing", "strides", "layout", "contiguity", "storage"}),
+        frozenset(
+            {
+                "raises",
+                "error-kind",
+                "shape",
+                "values",
+                "sharing",
+                "strides",
+                "layout",
+                "contiguity",
+                "storage",
+            }
+        ),
     )
 
     def __init__(self) -> None:
@@ -28,7 +40,11 @@ class Cupy(NumpyStyle):
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
         runtime = cupy.cuda.runtime
-        return {"cupy": cupy.__version__, "cuda": str(runtime.runtimeGetVersion()), "driver": str(runtime.driverGetVersion())}
+        return {
+            "cupy": cupy.__version__,
+            "cuda": str(runtime.runtimeGetVersion()),
+            "driver": str(runtime.driverGetVersion()),
+        }
 
     def address_of(self, x: Any) -> int:
         """Device address of the first element."""

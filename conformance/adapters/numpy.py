@@ -25,7 +25,19 @@ class Numpy(NumpyStyle):
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides", "guarded", "bounds"}),
-        frozenset({"raises", "error-kind", "shape", "values", "sharing", "strides", "layout", "contiguity", "storage"}),
+        frozenset(
+            {
+                "raises",
+                "error-kind",
+                "shape",
+                "values",
+                "sharing",
+                "strides",
+                "layout",
+                "contiguity",
+                "storage",
+            }
+        ),
     )
 
     def __init__(self) -> None:

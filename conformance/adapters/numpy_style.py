@@ -82,6 +82,20 @@ ERROR_KINDS = (
     ("window", "size"),
 )
 
+CHECKS: Mapping[str, str] = {
+    "shape": "({x}.dtype.name, list({x}.shape))",
+    "strides": "[s // {x}.itemsize for s, n in zip({x}.strides, {x}.shape) if n > 1]",
+    "layout": "[s // {x}.itemsize for s in {x}.strides]",
+    "contiguity": "{x}.flags.c_contiguous",
+    "values": "repr({x}.tolist())",
+    "same-object": "{x} is {y}",
+    "same-storage": "np.may_share_memory({x}, {y})",
+    "storage-of": "{x}",
+    "byte": "{x}.ravel('K').view(np.uint8).tolist()",
+    "nbytes": "{x}.nbytes",
+}
+"""Expressions that scripts compare with what should be."""
+
 
 def root_of(x: Any) -> Any:
     """The array that owns an array's memory (or wraps foreign memory): the end of the chain of bases.
@@ -99,6 +113,7 @@ class NumpyStyle:
     name: str
     observes_storage = True
     imports = "import numpy as np"
+    checks: Mapping[str, str] = CHECKS
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
         self.namespace = namespace
@@ -127,9 +142,7 @@ class NumpyStyle:
             return self.wrap(data)
         return self.namespace.array(bytearray(data), dtype=self.namespace.uint8)
 
-    def tensor(
-        self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
-    ) -> Any:
+    def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """An array over the storage."""
         itemsize = ITEMSIZES[dtype]
         return self.make(storage, self._dtypes[dtype], shape, tuple([s * itemsize for s in strides]), offset * itemsize)

@@ -10,7 +10,7 @@ from .torch_style import TorchStyle
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import torch  # noqa: E402 - the thread count is read while importing
+import torch
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ..execute import Adapter
 from ..idiom import compile_template, torch_template, write_argument
 from ..operations import overload
 from ..program import Argument, Input, Ref, Step, Storage
@@ -49,7 +48,7 @@ ERROR_KINDS = (
     ("start_dim cannot come after end_dim", "dimension"),
     ("Negative strides are not supported", "size"),
     ("mismatch in length of strides", "size"),
-    ("invalid storage offset", "size"),
+    ("invalid storage offset", "index"),
     ("is invalid for input of size", "size"),
     ("only one dimension can be inferred", "size"),
     ("is ambiguous", "size"),
@@ -63,9 +62,25 @@ ERROR_KINDS = (
     ("start out of range", "index"),
     ("out of range for tensor of size", "index"),
     ("is out of bounds for dimension", "index"),
-    ("too many indices", "index"),
+    ("too many indices", "dimension"),
     ("requires grad", "grad"),
 )
+
+CHECKS: Mapping[str, str] = {
+    "shape": "(str({x}.dtype)[6:], list({x}.shape))",
+    "strides": "[s for s, n in zip({x}.stride(), {x}.shape) if n > 1]",
+    "layout": "(list({x}.stride()), {x}.storage_offset())",
+    "contiguity": "[{x}.is_contiguous(memory_format=f) for f in "
+    "(torch.contiguous_format, torch.channels_last, torch.channels_last_3d)]",
+    "flags": "({x}._version, {x}.requires_grad, {x}._is_view())",
+    "values": "repr({x}.tolist())",
+    "same-object": "{x} is {y}",
+    "same-storage": "{x}.untyped_storage() is {y}",
+    "storage-of": "{x}.untyped_storage()",
+    "byte": "{x}.tolist()",
+    "nbytes": "{x}.nbytes()",
+}
+"""Expressions that scripts compare with what should be."""
 
 
 class TorchStyle:
@@ -78,6 +93,7 @@ class TorchStyle:
     observes_storage = True
     prefix = "torch."
     imports = "import torch"
+    checks: Mapping[str, str] = CHECKS
 
     def __init__(self, namespace: Any, dtypes: tuple[str, ...]) -> None:
         self.namespace = namespace
@@ -101,9 +117,7 @@ class TorchStyle:
         ctypes.memmove(storage.data_ptr(), bytes(data), len(data))
         return storage
 
-    def tensor(
-        self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
-    ) -> Any:
+    def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A tensor set on the storage; `.data` gives it a version counter that starts at 0."""
         return self._empty(0, dtype=self._dtypes[dtype]).set_(storage, offset, shape, strides).data
 
@@ -207,7 +221,9 @@ class TorchStyle:
 
     def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
         """An argument as source text."""
-        return write_argument(argument, dtype=lambda name: f"{self.prefix}{name}", memory_format=self.prefix, value=value)
+        return write_argument(
+            argument, dtype=lambda name: f"{self.prefix}{name}", memory_format=self.prefix, value=value
+        )
 
     def write_storage(self, name: str, storage: Storage, data: str) -> str:
         """Source that makes a storage from the bytes expression `data`."""
@@ -219,5 +235,3 @@ class TorchStyle:
             f"{name} = torch.empty(0, dtype=torch.{item.dtype})"
             f".set_({storage}, {item.offset}, {item.shape}, {item.strides}).data"
         )
-
-

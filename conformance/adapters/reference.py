@@ -1,0 +1,57 @@
+"""The oracle: the reference implementation, an adapter like any other, which also knows what PyTorch leaves unspecified."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import Any
+
+from stridecheck import __version__, reference_impl
+
+from ..capabilities import FEATURES, Capabilities
+from .torch_style import TorchStyle
+
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+    "complex64", "complex128", "uint16", "uint32", "uint64",
+)  # fmt: skip
+
+
+class Reference(TorchStyle):
+    """The reference implementation in NumPy and Numba."""
+
+    name = "reference"
+    imports = "import stridecheck.reference_impl as torch"
+    capabilities = Capabilities(frozenset(DTYPES), frozenset(FEATURES) - {"negative-strides"}, exact_errors=True)
+
+    def __init__(self) -> None:
+        super().__init__(reference_impl, DTYPES)
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+        return {"stridecheck": __version__}
+
+    def storage(self, data: Any, backing: str) -> Any:
+        """An owned storage is allocated and filled, every byte specified; a guarded one is the buffer itself."""
+        if backing == "guarded" and len(data):
+            return reference_impl.UntypedStorage._wrap(data)
+        storage = reference_impl.UntypedStorage._allocate(len(data))
+        ctypes.memmove(storage.data_ptr(), bytes(data), len(data))
+        return storage
+
+    def shadow_of(self, storage: Any) -> bytes | None:
+        """Classes of the storage's bytes, None where all are exact."""
+        shadow = storage._shadow
+        return None if shadow is None else bytes(shadow)
+
+    def error_kind(self, error: Exception) -> str | None:
+        """The oracle's errors carry their kind."""
+        return getattr(error, "kind", None)
+
+
+@lru_cache(maxsize=1)
+def adapter(variant: str = "") -> Reference:
+    """The adapter for `reference`, which has no variants; the same object each time."""
+    if variant:
+        raise ValueError(f"reference has no variant {variant!r}")
+    return Reference()

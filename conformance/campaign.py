@@ -1,0 +1,399 @@
+"""A campaign: many programs on one adapter, unit by unit, from observation to record.
+
+The same loop serves every source: programs go to the worker and to the oracle at the same time, both lists of
+observations to `judge`, the oracle's to the rules, and what comes out to the results file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from stridecheck.reports import records
+
+from . import observation
+from .capabilities import hazards, needs
+from .claim import claim_of
+from .classify import Catalogue, Rule
+from .execute import Adapter, execute
+from .expectations import Expectation, Expectations
+from .judge import Difference, StepVerdict, judge
+from .listing import listing
+from .observation import Observation
+from .program import Program
+from .runner import Broken, Unsupported, Worker
+from .shrink import shrink
+
+UNIT = 64
+"""Programs that are sent to a worker at a time."""
+MAX_SHRUNK = 40
+"""Unexpected failures that are shrunk and reproduced in full; of the rest the program as found is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Programs with a name of their own; `expected` where the oracle has run them already."""
+
+    name: str
+    programs: tuple[Program, ...]
+    expected: tuple[list[Observation], ...] | None = None
+    from_corpus: bool = True
+
+
+@dataclass
+class Campaign:
+    """Runs units on one worker and writes records; `red` counts what nobody expected.
+
+    `rules` is a glob: programs that exercise no such rule are not run, and other rules are not counted.
+    """
+
+    worker: Worker
+    oracle: Adapter
+    catalogue: Catalogue
+    expectations: Expectations
+    write: Callable[[records.Record], None]
+    rules: str = "*"
+    progress: Callable[[int], None] = lambda _: None
+    known: dict[str, list[Observation]] = field(default_factory=dict)
+    """What the oracle did with corpus programs, for the next adapter of the same run."""
+    red: int = 0
+    judged: int = 0
+    matched: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Corpus programs that failed under each expectation."""
+    ran: set[str] = field(default_factory=set)
+    """Corpus programs that were judged."""
+    exercised: set[tuple[str, str]] = field(default_factory=set)
+    """(rule, aspect) pairs that were judged."""
+    _clusters: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _shrunk: int = 0
+
+    def run(self, units: Iterable[Unit]) -> None:
+        """Run all units; each is in the results file when the next but one begins."""
+        previous: _Batch | None = None
+        for unit in units:
+            batch = self._send(unit)
+            if previous is not None:
+                self._evaluate(previous)
+            batch.answers = dict(self.worker.collect())
+            # Shrinking needs the worker, so failures are written when it is idle.
+            if previous is not None:
+                self._report(previous)
+            previous = batch
+        if previous is not None:
+            self._evaluate(previous)
+            self._report(previous)
+
+    def _send(self, unit: Unit) -> _Batch:
+        """Hand a unit to the worker, and run it on the oracle meanwhile."""
+        claimed = self.worker.capabilities
+        batch = _Batch(unit)
+        checks_bounds = "bounds" in claimed.features
+        runnable = []
+        for number, program in enumerate(unit.programs):
+            missing = claimed.missing(needs(program))
+            if missing is None and not checks_bounds:
+                batch.expected[number] = self._expect(unit, number)
+                missing = claimed.missing(hazards(batch.expected[number]))
+            if missing is not None:
+                batch.unsupported[missing] += 1
+            else:
+                runnable.append((number, program))
+        self.worker.submit(runnable)
+        for number, _ in runnable:
+            if number not in batch.expected:
+                batch.expected[number] = self._expect(unit, number)
+        return batch
+
+    def _expect(self, unit: Unit, number: int) -> list[Observation]:
+        if unit.expected is not None:
+            return unit.expected[number]
+        program = unit.programs[number]
+        if program.id not in self.known:
+            self.known[program.id] = execute(program, self.oracle)
+        return self.known[program.id]
+
+    def _evaluate(self, batch: _Batch) -> None:
+        """Judge a unit that has come back."""
+        counts, outcomes, failures = batch.counts, batch.outcomes, batch.failures
+        for number, answer in batch.answers.items():
+            program = batch.unit.programs[number]
+            if isinstance(answer, Unsupported):
+                batch.unsupported[answer.reason] += 1
+                continue
+            expected = batch.expected[number]
+            rules = self._rules_of(program, expected)
+            if rules is None:
+                continue
+            if isinstance(answer, Broken):
+                outcomes[answer.outcome] += 1
+                failures.append(_Found(program, answer.outcome, batch.unit.name, broken=answer))
+                continue
+            found = self._judge(batch.unit, program, expected, answer, rules, counts)
+            worst = "pass"
+            for one in found:
+                worst = one.outcome if worst != "fail" else worst
+            outcomes[worst] += 1
+            failures.extend(found)
+        outcomes["unsupported"] += batch.unsupported.total()
+        self.judged += sum(n for outcome, n in outcomes.items() if outcome != "unsupported")
+        self.red += sum(outcomes[outcome] for outcome in records.RED)
+
+    def _report(self, batch: _Batch) -> None:
+        """Write a unit's records; its counts come last, so that a unit that is there is whole."""
+        for found in batch.failures:
+            self.write(self._record(found))
+        self.write(
+            records.Unit(
+                self.worker.name,
+                batch.unit.name,
+                len(batch.unit.programs),
+                {outcome: n for outcome, n in batch.outcomes.items() if n},
+                {rule: {aspect: dict(c) for aspect, c in by.items()} for rule, by in batch.counts.items()},
+                dict(batch.unsupported),
+            )
+        )
+        self.progress(len(batch.unit.programs))
+
+    def _rules_of(self, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
+        """Rules of each observation; None where the program exercises none of those asked for."""
+        rules = self.catalogue.classify(program, expected)
+        if self.rules == "*":
+            return rules
+        wanted = [[rule for rule in step if fnmatchcase(rule.id, self.rules)] for step in rules]
+        return wanted if any(wanted) else None
+
+    def _judge(
+        self,
+        unit: Unit,
+        program: Program,
+        expected: Sequence[Observation],
+        got: Sequence[Observation],
+        rules: Sequence[Sequence[Rule]],
+        counts: dict[str, dict[str, Counter[str]]],
+    ) -> list[_Found]:
+        found: list[_Found] = []
+        if unit.from_corpus:
+            self.ran.add(program.id)
+        for verdict, step_rules in zip(judge(program, expected, got, self.worker.capabilities), rules, strict=False):
+            outcome_of: dict[str, str] = {}
+            for difference in verdict.differences:
+                one = self._outcome(unit, program, difference, step_rules)
+                if one is not None:
+                    found.append(one)
+                    outcome_of[difference.aspect] = one.outcome
+            self._count(verdict, step_rules, outcome_of, counts)
+        return _most_telling(found)
+
+    def _outcome(self, unit: Unit, program: Program, difference: Difference, rules: Sequence[Rule]) -> _Found | None:
+        """The outcome of one difference; None where it is under none of the rules asked for."""
+        concerned = [rule for rule in rules if difference.aspect in rule.aspects]
+        if self.rules != "*" and not concerned:
+            return None
+        operation = program.steps[difference.step].op if difference.step >= 0 else ""
+        entry = self.expectations.match(operation, difference, concerned)
+        outcome = "fail"
+        if entry is not None:
+            if unit.from_corpus:
+                self.matched[entry.name].add(program.id)
+            if not unit.from_corpus or self.expectations.is_listed(program.id, entry.name):
+                outcome = "xfail"
+        return _Found(program, outcome, unit.name, difference, tuple(rule.id for rule in concerned), entry, operation)
+
+    def _count(
+        self,
+        verdict: StepVerdict,
+        rules: Sequence[Rule],
+        outcome_of: Mapping[str, str],
+        counts: dict[str, dict[str, Counter[str]]],
+    ) -> None:
+        for rule in rules:
+            by_aspect = counts[rule.id]
+            for aspect in rule.aspects & verdict.judged:
+                by_aspect[aspect][outcome_of.get(aspect, "pass")] += 1
+                self.exercised.add((rule.id, aspect))
+
+    # Records of failures.
+
+    def _record(self, found: _Found) -> records.Failure:
+        cluster = found.cluster
+        self._clusters[cluster] += 1
+        # Known deviations are shown by one example each; unexpected ones in full, as long as there are not too many.
+        limit = 1 if found.outcome == "xfail" else 3
+        if self._clusters[cluster] > limit or self._shrunk >= MAX_SHRUNK:
+            return self._plain(found)
+        self._shrunk += 1
+        return self._shrink(found)
+
+    def _plain(self, found: _Found) -> records.Failure:
+        difference = found.difference
+        if difference is None:
+            assert found.broken is not None
+            return records.Failure(
+                adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=-1, operation="",
+                value="", aspect="", rules=(), expected=None, got=None, message=found.broken.reason,
+                source=found.source, found=found.program.to_json(), listing=listing(found.program),
+            )  # fmt: skip
+        return records.Failure(
+            adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=difference.step,
+            operation=found.operation, value=difference.value, aspect=difference.aspect, rules=found.rules,
+            expected=difference.expected, got=difference.got, message=difference.message, source=found.source,
+            expectation=found.expectation.reason if found.expectation else "", found=found.program.to_json(),
+            listing=listing(found.program),
+        )  # fmt: skip
+
+    def _shrink(self, found: _Found) -> records.Failure:
+        """The failure with the smallest program that fails alike, both observations and a script."""
+        small = shrink(found.program, lambda program: self._again(program, found) is not None)
+        again = self._again(small, found)
+        if again is None:
+            return self._plain(found)  # it does not fail every time
+        now, expected, got = again
+        record = self._plain(_Found(small, found.outcome, found.source, now.difference, found.rules, found.expectation,
+                                    now.operation, now.broken))  # fmt: skip
+        step = record.step + 1
+        return records.Failure(
+            **{name: getattr(record, name) for name in record.__slots__}
+            | {
+                "program": found.program.id,
+                "found": found.program.to_json(),
+                "shrunk": small.to_json(tags=False),
+                "expected_observation": observation.to_json(expected[step]) if expected else None,
+                "got_observation": observation.to_json(got[step]) if got else None,
+                "repro": self.worker.script(small, claim_of(small, now.difference, expected)),
+            }
+        )
+
+    def _again(
+        self, program: Program, found: _Found
+    ) -> tuple[_Found, Sequence[Observation], Sequence[Observation]] | None:
+        """What the library does with a program, if it fails as `found` did."""
+        if self.worker.capabilities.missing(needs(program)) is not None:
+            return None
+        try:
+            expected = execute(program, self.oracle)
+        except Exception:  # a shrunk program may ask the oracle for what it does not have
+            return None
+        if self.worker.capabilities.missing(hazards(expected)) is not None:
+            return None
+        self.worker.submit([(0, program)])
+        ((_, answer),) = self.worker.collect()
+        if isinstance(answer, Unsupported):
+            return None
+        if isinstance(answer, Broken):
+            same = found.broken is not None and found.broken.outcome == answer.outcome
+            return (_Found(program, found.outcome, found.source, broken=answer), expected, ()) if same else None
+        if found.difference is None:
+            return None
+        rules = self.catalogue.classify(program, expected)
+        for verdict in judge(program, expected, answer, self.worker.capabilities):
+            for difference in verdict.differences:
+                ids = {rule.id for rule in rules[verdict.step + 1]}
+                operation = program.steps[verdict.step].op if verdict.step >= 0 else ""
+                alike = difference.aspect == found.difference.aspect and operation == found.operation
+                if alike and (ids & set(found.rules) or not found.rules):
+                    return (
+                        _Found(program, found.outcome, found.source, difference, operation=operation),
+                        expected,
+                        answer,
+                    )
+        return None
+
+    # Expectations that no longer hold.
+
+    def close(self) -> list[str]:
+        """What is wrong with the expectations after a run over corpus programs, one sentence each; writes xpass records."""
+        problems = []
+        for program, names in sorted(self.expectations.listed.items()):
+            for name in sorted(names):
+                if program in self.ran and program not in self.matched.get(name, ()):
+                    problems.append(f"program {program} is listed under {name!r}, but passes")
+        for entry in self.expectations.entries:
+            if entry.name in self.matched or not self._concerns(entry):
+                continue
+            if not any(entry.name in names for names in self.expectations.listed.values()):
+                problems.append(f"expectation {entry.name!r} matched nothing, though its rules were judged")
+        for problem in problems:
+            self.red += 1
+            self.write(_xpass(self.worker.name, problem))
+        return problems
+
+    def _concerns(self, entry: Expectation) -> bool:
+        return any(
+            aspect in entry.aspects and any(fnmatchcase(rule, glob) for glob in entry.rules)
+            for rule, aspect in self.exercised
+        )
+
+
+@dataclass
+class _Batch:
+    unit: Unit
+    expected: dict[int, list[Observation]] = field(default_factory=dict)
+    answers: dict[int, Any] = field(default_factory=dict)
+    unsupported: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, dict[str, Counter[str]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+    )
+    failures: list[_Found] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One thing that went wrong with one program."""
+
+    program: Program
+    outcome: str
+    source: str
+    difference: Difference | None = None
+    rules: tuple[str, ...] = ()
+    expectation: Expectation | None = None
+    operation: str = ""
+    broken: Broken | None = None
+
+    @property
+    def cluster(self) -> tuple[str, ...]:
+        """Failures that are likely to have one cause: the same expectation, or operation and aspect."""
+        if self.expectation is not None and self.outcome == "xfail":
+            return (self.expectation.name,)
+        if self.difference is None:
+            return (self.outcome,)
+        return (self.outcome, self.operation, self.difference.aspect)
+
+
+_IMPLIES = {
+    "shape": ("strides", "layout", "contiguity"),
+    "strides": ("layout", "contiguity"),
+    "values": ("storage",),
+}
+
+
+def _most_telling(found: Sequence[_Found]) -> list[_Found]:
+    """The differences that are shown: other strides imply another layout, and only the first is told."""
+    shown: list[_Found] = []
+    told: set[tuple[int, str, str]] = set()
+    for one in found:
+        assert one.difference is not None
+        step, value, aspect = one.difference.step, one.difference.value, one.difference.aspect
+        for implied in _IMPLIES.get(aspect, ()):
+            told.add((step, value, implied))
+        if (step, value, aspect) not in told or one.outcome == "fail":
+            told.add((step, value, aspect))
+            shown.append(one)
+    return shown
+
+
+def _xpass(adapter: str, problem: str) -> records.Failure:
+    return records.Failure(
+        adapter=adapter, program="", outcome="xpass", step=-1, operation="", value="", aspect="", rules=(),
+        expected=None, got=None, message=f"{problem}: update the expectations (--update-expectations)",
+    )  # fmt: skip
+
+
+def units_of(programs: Sequence[Program], name: str, size: int = UNIT) -> Iterator[Unit]:
+    """Corpus programs cut into units of `size`, named by their places."""
+    for start in range(0, len(programs), size):
+        part = tuple(programs[start : start + size])
+        yield Unit(f"{name}:{start}-{start + len(part)}", part)

@@ -1,0 +1,208 @@
+"""Checks adapters: corpus and random programs through one campaign each, one results file for all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from stridecheck.reports import records
+
+from . import corpus, machine
+from .campaign import UNIT, Campaign, Unit, units_of
+from .draw.programs import draw_program
+from .draw.source import Seeded
+from .execute import Adapter
+from .expectations import Expectations, bundled, load
+from .observation import Observation
+from .program import Program
+from .rules import catalogue
+from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Worker
+
+EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
+"""Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to check and how; the defaults are the corpus alone, which is deterministic."""
+
+    adapters: tuple[str, ...]
+    rules: str = "*"
+    programs: int | None = None
+    """Corpus programs to run: a prefix is a fair sample; None means all, 0 none."""
+    examples: int = 0
+    """Random programs to run after the corpus."""
+    seconds: float = 0.0
+    """Time to go on drawing random programs."""
+    seed: int = 0
+    expect: Path | None = None
+    """Expectation file in the place of the bundled one."""
+    update_expectations: bool = False
+    python: str = ""
+    """Interpreter of the environment that has the library; empty means this one."""
+    timeout: float = PROGRAM_TIMEOUT
+    start_timeout: float = START_TIMEOUT
+
+
+class Progress(Protocol):
+    """Who is told how a run goes on."""
+
+    def begin(self, adapter: str, total: int | None) -> None:
+        """An adapter begins, with that many programs to come (None: unknown)."""
+
+    def advance(self, programs: int) -> None:
+        """Programs are done."""
+
+    def note(self, text: str) -> None:
+        """Something the user should know."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def begin(self, adapter: str, total: int | None) -> None:
+        """Nothing."""
+
+    def advance(self, programs: int) -> None:
+        """Nothing."""
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+
+@dataclass
+class _Tally:
+    red: int = 0
+    judged: int = 0
+    failed: list[AdapterFailed] = field(default_factory=list)
+    skipped: int = 0
+
+    def exit_code(self) -> int:
+        if self.red:
+            return UNEXPECTED
+        if self.failed:
+            return USAGE if all(error.kind == "unknown" for error in self.failed) else COULD_NOT_RUN
+        return EXPECTED if self.judged else NOTHING_JUDGED
+
+
+def check(options: Options, out: Path, progress: Progress | None = None) -> int:
+    """Check every adapter of the options, write `results.jsonl` into the directory `out`, and answer with the exit code.
+
+    What is done is in the file at any moment. An adapter that cannot be started is recorded, and the others go on.
+
+    Raises
+    ------
+    OSError
+        The directory cannot be written.
+    CorpusError, ExpectationError
+        A file that was asked for is missing or broken.
+    KeyboardInterrupt
+        Ctrl-C: the file has no footer then.
+    """
+    progress = progress or Silent()
+    out.mkdir(parents=True, exist_ok=True)
+    programs = corpus.read(count=options.programs) if options.programs != 0 else []
+    rules = [
+        {"id": r.id, "family": r.family, "sentence": r.sentence, "source": r.source, "aspects": sorted(r.aspects)}
+        for r in catalogue().rules.values()
+    ]
+    tally = _Tally()
+    known: dict[str, list[Observation]] = {}
+    begun = time.monotonic()
+    with records.ResultsWriter(out / "results.jsonl") as writer:
+        writer.write(machine.header("check", _arguments(options), rules))
+        for spec in options.adapters:
+            _check_one(spec, options, programs, writer, progress, tally, known)
+        code = tally.exit_code()
+        writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
+    return code
+
+
+def _arguments(options: Options) -> dict[str, Any]:
+    return {k: str(v) if isinstance(v, Path) else v for k, v in asdict(options).items() if v not in (None, "")}
+
+
+def _oracle() -> Adapter:
+    from .adapters import reference
+
+    return reference.adapter()
+
+
+def _check_one(
+    spec: str,
+    options: Options,
+    programs: Sequence[Program],
+    writer: records.ResultsWriter,
+    progress: Progress,
+    tally: _Tally,
+    known: dict[str, list[Observation]],
+) -> None:
+    python = {"python": options.python} if options.python else {}
+    worker = Worker(spec, program_timeout=options.timeout, start_timeout=options.start_timeout, **python)
+    with worker:
+        try:
+            worker.start()
+        except AdapterFailed as error:
+            _could_not_start(spec, error, writer, progress, tally)
+            return
+        total = len(programs) + options.examples if not options.seconds else None
+        progress.begin(worker.name, total)
+        writer.write(records.Adapter(worker.name, "ready", "", dict(worker.versions), worker.capabilities.to_json()))
+        campaign = Campaign(
+            worker=worker,
+            oracle=_oracle(),
+            catalogue=catalogue(),
+            expectations=_expectations(worker, options),
+            write=writer.write,
+            rules=options.rules,
+            progress=progress.advance,
+            known=known,
+        )
+        try:
+            campaign.run(units_of(programs, "corpus"))
+            campaign.run(_random_units(options, campaign.oracle))
+        except AdapterFailed as error:  # it died, and could not be started again
+            _could_not_start(spec, error, writer, progress, tally)
+        if options.update_expectations:
+            path = campaign.expectations.write_list(campaign.matched)
+            progress.note(f"{worker.name}: wrote {path}")
+        elif options.rules == "*":
+            for problem in campaign.close():
+                progress.note(f"{worker.name}: {problem}")
+        tally.red += campaign.red
+        tally.judged += campaign.judged
+
+
+def _could_not_start(
+    spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress, tally: _Tally
+) -> None:
+    missing = error.kind == "missing"
+    name = "torch:cpu" if spec == "torch" else spec
+    writer.write(records.Adapter(name, "skipped" if missing else "failed", error.reason))
+    progress.note(f"{name}: {'skipped' if missing else 'failed'}, {error.reason}")
+    tally.failed.append(error)
+
+
+def _expectations(worker: Worker, options: Options) -> Expectations:
+    if options.expect is not None:
+        return load(options.expect, worker.versions)
+    return bundled(worker.name, worker.versions)
+
+
+def _random_units(options: Options, oracle: Adapter) -> Iterator[Unit]:
+    """Seeded programs, unit by unit, until there are enough or the time is up."""
+    deadline = time.monotonic() + options.seconds
+    number = 0
+    while number < options.examples or (options.seconds and time.monotonic() < deadline):
+        size = UNIT if options.seconds else min(UNIT, options.examples - number)
+        drawn = [draw_program(Seeded(f"{options.seed}:{number + i}"), oracle) for i in range(size)]
+        yield Unit(
+            f"random:{options.seed}:{number}-{number + size}",
+            tuple(d.program for d in drawn),
+            tuple(d.expected for d in drawn),
+            from_corpus=False,
+        )
+        number += size

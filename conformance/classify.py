@@ -1,0 +1,132 @@
+"""Which rules a step exercises: every step from every source is classified by the rules' own predicates.
+
+Rules look at the oracle's observations, so the answer does not depend on the library under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .observation import Observation, Raised, TensorState
+from .operations import OPERATIONS, bind, overload
+from .program import Argument, Program, Ref, Step
+
+NOTHING = TensorState("nothing", ())
+"""Stands for a tensor that there is none of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One numbered sentence of the semantics; the id is never changed or reused."""
+
+    id: str
+    sentence: str
+    source: str
+    family: str
+    aspects: frozenset[str]
+    operations: frozenset[str]
+    """Overloads it can apply to; empty means every operation."""
+    applies: Callable[[Event], bool]
+
+
+class Event:
+    """One step with what was there before and after it, as rules see it.
+
+    `x` is the first operand's state before the step, `y` the first result's after it, `NOTHING` where there is none.
+    """
+
+    def __init__(
+        self,
+        step: Step,
+        slot: int,
+        before: Mapping[str, TensorState],
+        after: Mapping[str, TensorState],
+        observation: Observation,
+    ) -> None:
+        self.step, self.before, self.after, self.observation = step, before, after, observation
+        self.entry = overload(step)
+        self.raised: Raised | None = observation.raised
+        first = step.args[0] if step.args else None
+        self.x_key = first.key if isinstance(first, Ref) else ""
+        self.x = before.get(self.x_key, NOTHING)
+        self.y_key = ""
+        self.y = NOTHING
+        results = observation.results
+        if results and not isinstance(results[0], tuple):
+            self.y_key = results[0] or (f"{slot}.0" if observation.is_tuple else str(slot))
+            self.y = after.get(self.y_key, NOTHING)
+
+    @cached_property
+    def bound(self) -> dict[str, Argument]:
+        """Arguments by parameter name."""
+        try:
+            return bind(self.step)
+        except (KeyError, ValueError):
+            return {}
+
+    @cached_property
+    def others(self) -> list[TensorState]:
+        """States of the operands after the first, before the step."""
+        return [self.before[ref.key] for ref in list(self.step.refs())[1:] if ref.key in self.before]
+
+    @property
+    def kind(self) -> str | None:
+        """Kind of the error that was raised."""
+        return self.raised.kind if self.raised else None
+
+    @property
+    def same(self) -> bool:
+        """Whether the result is the first operand itself."""
+        return self.y is not NOTHING and self.y_key == self.x_key
+
+    @property
+    def copied(self) -> bool:
+        """Whether the result lies in memory of its own."""
+        return self.y.storage == f"v{self.y_key}"
+
+    @property
+    def writes(self) -> bool:
+        """Whether the operation changes its first operand."""
+        operation = OPERATIONS.get(self.entry)
+        return operation is not None and operation.writes
+
+    def argument(self, name: str) -> Any:
+        """An argument by parameter name, None where it is not given."""
+        return self.bound.get(name)
+
+
+class Catalogue:
+    """All rules, indexed by the operations they can apply to."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules: Mapping[str, Rule] = {rule.id: rule for rule in rules}
+        if len(self.rules) != len(rules):
+            ids = [rule.id for rule in rules]
+            raise ValueError(f"rule ids used twice: {sorted({i for i in ids if ids.count(i) > 1})}")
+        general = tuple([rule for rule in rules if not rule.operations])
+        self._general = general
+        self._by_operation: dict[str, tuple[Rule, ...]] = {
+            name: tuple([rule for rule in rules if not rule.operations or name in rule.operations])
+            for name in OPERATIONS
+        }
+
+    def of_event(self, event: Event) -> list[Rule]:
+        """Rules that apply to one step."""
+        return [rule for rule in self._by_operation.get(event.entry, self._general) if rule.applies(event)]
+
+    def classify(self, program: Program, observations: Sequence[Observation]) -> list[list[Rule]]:
+        """Rules of each step, in the order of `observations`: the inputs (to which none applies) first."""
+        states: dict[str, TensorState] = dict(observations[0].values)
+        found: list[list[Rule]] = [[]]
+        for number, step in enumerate(program.steps):
+            observation = observations[number + 1]
+            if observation.skipped:
+                found.append([])
+                continue
+            after = {**states, **observation.values} if observation.values else states
+            found.append(self.of_event(Event(step, program.slot_of(number), states, after, observation)))
+            states = after
+        return found

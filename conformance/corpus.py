@@ -1,0 +1,118 @@
+"""The corpus: committed programs, ordered so that every prefix covers all rules evenly.
+
+`python -m stridecheck.conformance.corpus --programs N` draws a new one. Published scores come from it: it is
+deterministic, and a prefix of N programs is a fair sample for a slow library.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from .classify import Catalogue
+from .draw.programs import DrawnProgram, draw_program
+from .draw.source import Seeded
+from .execute import Adapter
+from .program import Program
+
+PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
+
+
+class CorpusError(Exception):
+    """A corpus file that cannot be read; the message names the file and the line."""
+
+
+def read(path: Path = PATH, count: int | None = None) -> list[Program]:
+    """The first `count` programs of a corpus file, or all.
+
+    Raises
+    ------
+    CorpusError
+        The file is missing or damaged, or a line is no program.
+    """
+    programs: list[Program] = []
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if count is not None and number > count:
+                    break
+                try:
+                    programs.append(Program.from_json(json.loads(line)))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise CorpusError(f"{path}, line {number}: no program ({error})") from None
+    except (OSError, EOFError) as error:
+        raise CorpusError(f"{path}: {error}") from None
+    return programs
+
+
+def write(programs: Iterable[Program], path: Path = PATH) -> None:
+    """Write a corpus file; the same programs give the same bytes."""
+    path.parent.mkdir(exist_ok=True)
+    text = "".join(json.dumps(p.to_json(), separators=(",", ":")) + "\n" for p in programs)
+    # No time stamp in the header: a rebuilt corpus that is the same does not show as changed.
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
+    """The programs, reordered so that the rules they exercise come up as evenly as they can.
+
+    Each comes with the ids of its rules. The rule seen least so far picks the next program.
+    """
+    queues: dict[str, deque[int]] = defaultdict(deque)
+    for number, (_, rules) in enumerate(programs):
+        for rule in sorted(rules):
+            queues[rule].append(number)
+    seen = dict.fromkeys(sorted(queues), 0)
+    taken = [False] * len(programs)
+    ordered: list[Program] = []
+    while queues:
+        rule = min(queues, key=lambda r: (seen[r], r))
+        queue = queues[rule]
+        while queue and taken[queue[0]]:
+            queue.popleft()
+        if not queue:
+            del queues[rule]
+            continue
+        number = queue.popleft()
+        taken[number] = True
+        program, rules = programs[number]
+        ordered.append(program)
+        for exercised in rules:
+            seen[exercised] += 1
+    return ordered
+
+
+def draw(count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8) -> list[Program]:
+    """`count` different programs out of `surplus` times as many drawn ones.
+
+    Short programs come first among those that exercise a rule: they are quicker to understand.
+    """
+    drawn: dict[str, tuple[Program, frozenset[str]]] = {}
+    for seed in range(count * surplus):
+        made: DrawnProgram = draw_program(Seeded(f"corpus:{seed}"), oracle)
+        rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
+        drawn.setdefault(made.program.id, (made.program, rules))
+    by_size = sorted(drawn.values(), key=lambda entry: (len(entry[0].steps), entry[0].id))
+    ordered = order(by_size)
+    return ordered[:count]
+
+
+@click.command()
+@click.option("--programs", default=2400, show_default=True, help="How many programs the corpus holds.")
+def main(programs: int) -> None:
+    """Draw the corpus anew with the bundled oracle."""
+    from .adapters import reference
+    from .rules import catalogue
+
+    made = draw(programs, reference.adapter(), catalogue())
+    write(made)
+    click.echo(f"{len(made)} programs in {PATH.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Random programs, drawn from one small source interface with two drivers."""

@@ -1,0 +1,92 @@
+"""Draws whole programs by running them on the oracle as they grow: each step knows what the one before has left.
+
+Failed steps stay in the program: what a refused call leaves behind is judged like anything else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..execute import Adapter, Execution
+from ..observation import Observation, TensorState
+from ..program import ITEMSIZES, Input, Program, Step, Storage
+from .layouts import draw_layout
+from .source import Source, weighted
+from .steps import draw_step
+
+MAX_STEPS = 8
+MAX_NUMEL = 2_000
+"""Values of more elements are not used as operands: programs stay small."""
+
+DTYPES = (
+    (44, "float32"), (12, "int64"), (8, "float64"), (8, "uint8"), (6, "int16"), (6, "bool"), (6, "complex64"),
+    (4, "bfloat16"), (4, "float16"), (2, "int32"), (2, "int8"),
+)  # fmt: skip
+
+
+class DrawnProgram(NamedTuple):
+    """A program, and what the oracle did with it while it was drawn."""
+
+    program: Program
+    expected: list[Observation]
+
+
+def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, negative: bool = False) -> DrawnProgram:
+    """A program of one or two inputs and up to `MAX_STEPS` steps (mostly few), or exactly `steps`."""
+    storages, inputs = _draw_inputs(source, negative=negative)
+    execution = Execution(oracle, storages, inputs)
+    observations = [execution.initial]
+    drawn: list[Step] = []
+    count = steps or weighted(source, ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS)))
+    for _ in range(count):
+        step = draw_step(source, _operands(execution.states))
+        drawn.append(step)
+        observations.append(execution.step(step))
+    return DrawnProgram(Program(storages, inputs, tuple(drawn)), observations)
+
+
+def _operands(states: dict[str, TensorState]) -> dict[str, TensorState]:
+    fitting = {}
+    for key, state in states.items():
+        numel = 1
+        for size in state.shape:
+            numel *= size
+        if numel <= MAX_NUMEL:
+            fitting[key] = state
+    return fitting
+
+
+def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...], tuple[Input, ...]]:
+    dtype = weighted(source, DTYPES)
+    first = draw_layout(source, negative=negative)
+    inputs = [Input(dtype, first.shape, first.strides, first.offset)]
+    needed = [first.reach * ITEMSIZES[dtype]]
+    if source.chance(45):
+        relation = weighted(source, ((40, "own"), (30, "shared"), (30, "random")))
+        other = dtype if relation == "shared" or source.chance(65) else weighted(source, DTYPES)
+        # Bytes of another type would be no bool: True is 1.
+        if (other == "bool") != (dtype == "bool"):
+            relation = "own"
+        shape = None if relation == "random" else _related(source, first.shape)
+        second = draw_layout(source, negative=negative, shape=shape)
+        reach = second.reach * ITEMSIZES[other]
+        if relation == "shared":
+            needed[0] = max(needed[0], reach)
+        else:
+            needed.append(reach)
+        inputs.append(Input(other, second.shape, second.strides, second.offset, len(needed) - 1))
+    storages = []
+    for number, nbytes in enumerate(needed):
+        held = next(item.dtype for item in inputs if item.storage == number)
+        slack = source.integer(0, 5) * ITEMSIZES[held]
+        backing = "guarded" if source.chance(25) else "owned"
+        storages.append(Storage(nbytes + slack, "bool1" if held == "bool" else "ramp1", backing))
+    return tuple(storages), tuple(inputs)
+
+
+def _related(source: Source, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The same shape, or one that broadcasts with it."""
+    if source.chance(55):
+        return shape
+    sizes = [1 if source.chance(35) else size for size in shape]
+    return tuple(sizes[source.integer(0, len(sizes)) :] if source.chance(40) else sizes)

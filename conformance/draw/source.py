@@ -1,0 +1,83 @@
+"""Where random programs get their choices from: one small interface, two drivers.
+
+`Seeded` is fast; `Drawn` goes through Hypothesis, which shrinks and remembers. Smaller choices are simpler: Hypothesis
+shrinks towards the low end of `integer` and the front of `choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from random import Random
+from typing import Any, Protocol, TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+
+class Source(Protocol):
+    """Choices, one at a time."""
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from low to high, both included."""
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options, of which there is at least one."""
+
+    def chance(self, percent: int) -> bool:
+        """True in about that share of draws; False is the simpler answer."""
+
+
+class Seeded:
+    """Choices from a seed: the same seed gives the same choices for ever."""
+
+    def __init__(self, seed: int | str) -> None:
+        self._random = Random(f"stridecheck:{seed}").random
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from low to high, both included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options."""
+        return options[int(self._random() * len(options))]
+
+    def chance(self, percent: int) -> bool:
+        """True in that share of draws."""
+        return self._random() * 100 < percent
+
+
+@cache
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+class Drawn:
+    """Choices through Hypothesis' `draw`."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from low to high, both included."""
+        number: int = self._draw(_integers(low, high))
+        return number
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options; the first is the simplest."""
+        return options[self.integer(0, len(options) - 1)]
+
+    def chance(self, percent: int) -> bool:
+        """True in about that share of draws."""
+        return self.integer(0, 99) >= 100 - percent
+
+
+def weighted(source: Source, options: Sequence[tuple[int, T]]) -> T:
+    """One of the options, each drawn in proportion to the number before it."""
+    point = source.integer(0, sum(weight for weight, _ in options) - 1)
+    for weight, option in options:
+        if point < weight:
+            return option
+        point -= weight
+    raise AssertionError("unreachable")

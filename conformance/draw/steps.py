@@ -1,0 +1,321 @@
+"""Draws one step for the tensors that are there: mostly legal, at times just outside of what is.
+
+One small function per kind of argument list; `OPERATIONS_DRAWN` says which operation uses which, and how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import TypeAlias
+
+from ..observation import TensorState
+from ..program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice, Step
+from .layouts import draw_layout, draw_shape, edit_shape
+from .source import Source, weighted
+
+Values: TypeAlias = Mapping[str, TensorState]
+Arguments: TypeAlias = tuple[tuple[Argument, ...], dict[str, Argument]]
+ODD = 6
+"""Percent of arguments that are drawn outside of what is legal."""
+
+
+def ref_of(key: str) -> Ref:
+    """The reference that a value's key stands for.
+
+    >>> ref_of("3.1")
+    Ref(slot=3, item=1)
+    """
+    slot, _, item = key.partition(".")
+    return Ref(int(slot), int(item) if item else None)
+
+
+def _dim(source: Source, rank: int) -> int:
+    if source.chance(ODD):
+        return source.choice((rank, -rank - 1, rank + 2))
+    return source.integer(-rank, rank - 1) if rank else source.choice((0, -1))
+
+
+def _dims(source: Source, rank: int) -> tuple[int, ...]:
+    """A permutation of all dimensions, some counted from the end."""
+    rest = list(range(rank))
+    order = [rest.pop(source.integer(0, len(rest) - 1)) for _ in range(rank)]
+    order = [d - rank if source.chance(15) else d for d in order]
+    if order and source.chance(ODD):
+        order[0] = source.choice((order[-1], rank, -rank - 1))
+    if source.chance(ODD // 2):
+        order = order[1:]
+    return tuple(order)
+
+
+def _none(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (), {}
+
+
+def _sizes(source: Source, x: TensorState, values: Values) -> Arguments:
+    sizes = list(edit_shape(source, x.shape))
+    if sizes and source.chance(25):
+        sizes[source.integer(0, len(sizes) - 1)] = -1
+    if source.chance(ODD):
+        sizes = [*sizes, source.choice((-1, 2, 0, -2, -1))] if source.chance(50) else list(draw_shape(source))
+    return (tuple(sizes),), {}
+
+
+def _dtype(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (
+        DType(source.choice(("uint8", "int16", "int32", "float32", "int64", "complex64", "float64", "bfloat16"))),
+    ), {}
+
+
+def _other(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (ref_of(source.choice(list(values))),), {}
+
+
+def _range(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    if source.chance(30):
+        return (), {}
+    start, end = sorted((source.integer(0, max(0, rank - 1)), source.integer(0, max(0, rank - 1))))
+    if source.chance(ODD):
+        start, end = end + 1, start
+    return (start, end - rank if rank and source.chance(25) else end), {}
+
+
+def _split(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    dim = _dim(source, rank)
+    size = x.shape[dim] if -rank <= dim < rank else 4
+    factors = [f for f in range(1, size + 1) if size % f == 0] or [1]
+    first = source.choice(factors)
+    sizes = [first, size // first if size else size]
+    if source.chance(20):
+        sizes[source.integer(0, 1)] = -1
+    if source.chance(ODD):
+        sizes[0] += 1
+    return (dim, tuple(sizes)), {}
+
+
+def _order(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_dims(source, len(x.shape)),), {}
+
+
+def _two_dims(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    return (_dim(source, rank), _dim(source, rank)), {}
+
+
+def _one_dim(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_dim(source, len(x.shape)),), {}
+
+
+def _new_dim(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_dim(source, len(x.shape) + 1),), {}
+
+
+def _squeezed(source: Source, x: TensorState, values: Values) -> Arguments:
+    ones = [d for d, size in enumerate(x.shape) if size == 1]
+    if source.chance(35):
+        return (), {}
+    if ones and source.chance(60):
+        return (source.choice(ones),), {}
+    return _one_dim(source, x, values)
+
+
+def _slice(source: Source, size: int) -> Slice:
+    bounds = [source.integer(-size - 1, size + 2) if source.chance(65) else None for _ in range(2)]
+    step = source.integer(2, 3) if source.chance(40) else None
+    if source.chance(ODD // 2):
+        step = source.choice((0, -1))
+    return Slice(bounds[0], bounds[1], step)
+
+
+def _indices(source: Source, x: TensorState) -> tuple[Argument, ...]:
+    items: list[Argument] = []
+    for size in x.shape[: source.integer(0, len(x.shape))]:
+        what = weighted(source, ((55, "slice"), (30, "integer"), (10, "none"), (5, "rest")))
+        if what == "slice":
+            items.append(_slice(source, size))
+        elif what == "integer":
+            items.append(
+                source.integer(-size, size - 1) if size and not source.chance(ODD) else source.choice((size, -size - 1))
+            )
+        elif what == "none":
+            items.append(None)
+        elif ... not in items:
+            items.append(...)
+    if source.chance(10):
+        items.append(None)
+    if source.chance(ODD // 2):
+        items.extend([0] * (len(x.shape) + 1))
+    return tuple(items)
+
+
+def _index(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_indices(source, x),), {}
+
+
+def _narrowed(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    dim = _dim(source, rank)
+    size = x.shape[dim] if -rank <= dim < rank else 3
+    start = source.integer(0, size)
+    length = source.integer(0, size - start)
+    if source.chance(ODD):
+        length += source.choice((size + 1, -size - 1))
+    return (dim, start - size if size and start < size and source.chance(25) else start, length), {}
+
+
+def _selected(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    dim = _dim(source, rank)
+    size = x.shape[dim] if -rank <= dim < rank else 2
+    if not size or source.chance(ODD):
+        return (dim, source.choice((size, -size - 1))), {}
+    return (dim, source.integer(-size, size - 1)), {}
+
+
+def _expanded(source: Source, x: TensorState, values: Values) -> Arguments:
+    sizes = [source.integer(0, 4) if size == 1 and source.chance(60) else size for size in x.shape]
+    sizes = [-1 if source.chance(15) else size for size in sizes]
+    for _ in range(source.integer(0, 2) if source.chance(45) else 0):
+        sizes.insert(0, source.integer(1, 3))
+    if source.chance(ODD):
+        sizes = sizes[1:] if source.chance(40) else [source.choice((2, -1, -2)), *sizes]
+    if prod(max(size, 1) for size in sizes) > 400:
+        sizes = list(x.shape)
+    return (tuple(sizes),), {}
+
+
+def _windows(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    dim = _dim(source, rank)
+    size = x.shape[dim] if rank and -rank <= dim < rank else 1
+    window = source.integer(0, size)
+    step = source.integer(1, 3)
+    if source.chance(ODD):
+        window, step = source.choice(((size + 1, step), (-1, step), (window, 0), (window, -1)))
+    return (dim, window, step), {}
+
+
+def _diagonal(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    if source.chance(25):
+        return (source.integer(-2, 2),), {}
+    return (source.integer(-3, 3), _dim(source, rank), _dim(source, rank)), {}
+
+
+def _free(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A layout over the storage that x lies in: half of the time one that surely fits into x's own extent."""
+    drawn = draw_layout(source, shape=draw_shape(source, 0, 3))
+    size, stride, offset = drawn.shape, list(drawn.strides), source.integer(0, 6)
+    if source.chance(50):
+        size = tuple([min(n, 2) for n in size])
+        stride = [min(s, 3) for s in stride]
+        offset = source.integer(0, 2)
+    if stride and source.chance(ODD):
+        stride[0] = -1
+    if source.chance(ODD // 2):
+        offset = source.choice((-1, 10_000))
+    if source.chance(40):
+        return (size, tuple(stride)), {}
+    return (size, tuple(stride), offset), {}
+
+
+_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
+
+
+def _format(source: Source, x: TensorState) -> dict[str, Argument]:
+    fitting = {4: "channels_last", 5: "channels_last_3d"}.get(len(x.shape), "contiguous_format")
+    if source.chance(ODD):
+        return {"memory_format": MemoryFormat(source.choice(_FORMATS))}
+    return {"memory_format": MemoryFormat(fitting if source.chance(65) else source.choice((_FORMATS[0], _FORMATS[3])))}
+
+
+def _formatted(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (), _format(source, x) if source.chance(55) else {}
+
+
+def _asked(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (), {"memory_format": MemoryFormat(source.choice(_FORMATS))} if source.chance(70) else {}
+
+
+def _converted(source: Source, x: TensorState, values: Values) -> Arguments:
+    keywords: dict[str, Argument] = {}
+    if source.chance(45):
+        keywords["dtype"] = DType(source.choice(("float64", "float32", x.dtype)))
+    if source.chance(25):
+        keywords["copy"] = True
+    if not keywords or source.chance(45):
+        keywords |= _format(source, x)
+    return (), keywords
+
+
+def _number(source: Source, x: TensorState) -> Argument:
+    if x.dtype == "bool":
+        return source.chance(50)
+    return source.choice((1, 2, 3)) if "int" in x.dtype else source.choice((2, 0.5, 1.5))
+
+
+def _filled(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_number(source, x),), {}
+
+
+def _operand(source: Source, x: TensorState, values: Values) -> Argument:
+    """A number, or a tensor: rather one that broadcasts, of the same dtype, at times in the same memory."""
+    if source.chance(18):
+        return _number(source, x)
+    mixed = source.chance(15)
+    fitting = [k for k, v in values.items() if (mixed or v.dtype == x.dtype) and _broadcasts(v.shape, x.shape)]
+    if fitting and not source.chance(12):
+        return ref_of(source.choice(fitting))
+    return ref_of(source.choice(list(values)))
+
+
+def _broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    if len(small) > len(large):
+        return False
+    return all(a in (1, b) for a, b in zip(reversed(small), reversed(large), strict=False))
+
+
+def _with_operand(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_operand(source, x, values),), {}
+
+
+def _copied(source: Source, x: TensorState, values: Values) -> Arguments:
+    operand = _operand(source, x, values)
+    return (operand if isinstance(operand, Ref) else ref_of(source.choice(list(values))),), {}
+
+
+def _assigned(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (_indices(source, x), _operand(source, x, values) if source.chance(50) else _number(source, x)), {}
+
+
+Drawer: TypeAlias = Callable[[Source, TensorState, Values], Arguments]
+
+OPERATIONS_DRAWN: tuple[tuple[int, tuple[str, Drawer]], ...] = (
+    (14, ("view", _sizes)), (3, ("view", _dtype)), (2, ("view_as", _other)), (8, ("reshape", _sizes)),
+    (2, ("reshape_as", _other)), (5, ("flatten", _range)), (4, ("unflatten", _split)), (3, ("ravel", _none)),
+    (7, ("permute", _order)), (6, ("transpose", _two_dims)), (1, ("swapaxes", _two_dims)), (1, ("swapdims", _two_dims)),
+    (3, ("movedim", _two_dims)), (1, ("moveaxis", _two_dims)), (2, ("t", _none)), (2, ("T", _none)), (2, ("mT", _none)),
+    (16, ("__getitem__", _index)), (5, ("narrow", _narrowed)), (5, ("select", _selected)), (8, ("expand", _expanded)),
+    (2, ("expand_as", _other)), (2, ("broadcast_to", _expanded)), (5, ("squeeze", _squeezed)),
+    (6, ("unsqueeze", _new_dim)), (6, ("unfold", _windows)), (6, ("diagonal", _diagonal)), (9, ("as_strided", _free)),
+    (1, ("detach", _none)), (9, ("contiguous", _formatted)), (9, ("clone", _formatted)), (8, ("to", _converted)),
+    (2, ("tolist", _none)), (2, ("is_contiguous", _asked)), (1, ("is_set_to", _other)), (6, ("fill_", _filled)),
+    (2, ("zero_", _none)), (8, ("copy_", _copied)), (8, ("add_", _with_operand)), (2, ("sub_", _with_operand)),
+    (4, ("mul_", _with_operand)), (2, ("relu_", _none)), (6, ("__setitem__", _assigned)), (9, ("add", _with_operand)),
+    (2, ("sub", _with_operand)), (5, ("mul", _with_operand)), (2, ("neg", _none)), (1, ("abs", _none)), (4, ("relu", _none)),
+)  # fmt: skip
+"""(weight, (operation, how its arguments are drawn))."""
+
+
+def draw_step(source: Source, values: Values) -> Step:
+    """One step over the live values; the last made are the likelier first operand."""
+    keys = list(values)
+    key = keys[-1] if source.chance(55) else source.choice(keys)
+    x = values[key]
+    name, drawer = weighted(source, OPERATIONS_DRAWN)
+    if name == "view" and drawer is _dtype and x.dtype not in ITEMSIZES:
+        drawer = _sizes
+    args, keywords = drawer(source, x, values)
+    return Step(name, (ref_of(key), *args), tuple(sorted(keywords.items())))

@@ -1,0 +1,418 @@
+"""Judges what a library left behind against what the oracle did: pure functions over observations.
+
+Each aspect is judged apart. Once an aspect of a value has differed it is not judged again in what is computed from that
+value: one bug is one verdict, not twenty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from stridecheck import reference_impl
+from stridecheck.reference_impl.layout import Layout
+from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED, element_marks
+
+from .capabilities import ASPECTS, Capabilities
+from .observation import Observation, StorageState, TensorState
+from .program import ITEMSIZES, Program, span
+
+MAX_ELEMENTS = 1 << 20
+"""Elements of one value that are compared; expanded tensors can have more than any memory."""
+
+
+class Difference(NamedTuple):
+    """One aspect of one value (or storage, or the step as a whole) that is not as expected."""
+
+    step: int
+    value: str
+    aspect: str
+    expected: Any
+    got: Any
+    message: str
+
+
+class StepVerdict(NamedTuple):
+    """What was judged of one step, and what differed; step -1 is the inputs."""
+
+    step: int
+    judged: frozenset[str]
+    differences: tuple[Difference, ...] = ()
+
+
+_ALL = frozenset(ASPECTS)
+_OF_SUCCESS = _ALL - {"error-kind"}
+_OF_RAISED = frozenset(
+    {"raises", "error-kind", "shape", "values", "strides", "layout", "contiguity", "storage", "flags"}
+)
+
+
+def judge(
+    program: Program, expected: Sequence[Observation], got: Sequence[Observation], capabilities: Capabilities
+) -> list[StepVerdict]:
+    """Verdicts for the inputs and every step.
+
+    `expected` is the oracle's list, `got` the library's, each with the inputs first. Aspects that the library does not
+    claim are not judged.
+    """
+    if len(expected) != len(got):
+        message = f"observed {len(got) - 1} steps, but the program has {len(program.steps)}"
+        return [
+            StepVerdict(-1, frozenset({"raises"}), (Difference(-1, "", "raises", len(expected), len(got), message),))
+        ]
+    bench = _Bench(program, capabilities)
+    return [bench.step(number - 1, e, g) for number, (e, g) in enumerate(zip(expected, got, strict=True))]
+
+
+class _Bench:
+    """The state of both sides while the steps are judged in order."""
+
+    def __init__(self, program: Program, capabilities: Capabilities) -> None:
+        self._program = program
+        self._claimed = capabilities.aspects
+        self._exact_errors = capabilities.exact_errors
+        self._expected: dict[str, TensorState] = {}
+        self._got: dict[str, TensorState] = {}
+        self._expected_storages: dict[str, StorageState] = {}
+        self._got_storages: dict[str, StorageState] = {}
+        self._tainted: dict[str, frozenset[str]] = {}
+        """Aspects of a value or storage that have differed already."""
+
+    def step(self, number: int, expected: Observation, got: Observation) -> StepVerdict:
+        """The verdict on one step, and the states after it."""
+        self._expected.update(expected.values)
+        self._got.update(got.values)
+        self._expected_storages.update(expected.storages)
+        self._got_storages.update(got.storages)
+        if expected.skipped and got.skipped:
+            return StepVerdict(number, frozenset())
+        judged = (_OF_SUCCESS if expected.raised is None else _OF_RAISED) & self._claimed
+        if not self._tainted and not got.damaged and self._same(expected, got):
+            return StepVerdict(number, judged)
+        inherited = self._inherited(number)
+        found = [] if inherited == _ALL else list(self._differences(number, expected, got, inherited))
+        differences = tuple([d for d in found if d.aspect in self._claimed and d.aspect not in inherited])
+        for difference in found:
+            self._taint(number, difference)
+        if any(d.aspect == "raises" for d in found):
+            inherited = _ALL
+        if inherited:
+            self._spread(number, expected, got, inherited)
+        return StepVerdict(number, judged - inherited, differences)
+
+    def _same(self, expected: Observation, got: Observation) -> bool:
+        """Whether the whole observation is equal, the usual case."""
+        return (
+            expected.results == got.results
+            and expected.values == got.values
+            and expected.storages == got.storages
+            and (expected.raised is None) == (got.raised is None)
+            and (expected.raised is None or self._same_error(expected, got) is None)
+            and expected.is_tuple == got.is_tuple
+            and not got.skipped
+            and not expected.skipped
+        )
+
+    def _same_error(self, expected: Observation, got: Observation) -> str | None:
+        assert expected.raised is not None
+        assert got.raised is not None
+        if expected.raised.kind and got.raised.kind and expected.raised.kind != got.raised.kind:
+            return (
+                f"raised an error of kind {got.raised.kind} ({got.raised.text}), but should be {expected.raised.kind}"
+            )
+        if self._exact_errors and expected.raised.type != got.raised.type:
+            return f"raised {got.raised.type} ({got.raised.text}), but should be {expected.raised.type}"
+        return None
+
+    # What has differed already.
+
+    def _inherited(self, number: int) -> frozenset[str]:
+        """Aspects that have differed in what the step uses."""
+        if not self._tainted or number < 0:
+            return frozenset()
+        found: frozenset[str] = frozenset()
+        for ref in self._program.steps[number].refs():
+            found |= self._tainted.get(ref.key, frozenset())
+            state = self._expected.get(ref.key)
+            if state is not None and state.storage is not None and state.storage in self._tainted:
+                found |= {"values", "storage"}
+        return _ALL if "shape" in found else found
+
+    def _taint(self, number: int, difference: Difference) -> None:
+        key = difference.value
+        if key:
+            self._tainted[key] = self._tainted.get(key, frozenset()) | {difference.aspect}
+
+    def _spread(self, number: int, expected: Observation, got: Observation, inherited: frozenset[str]) -> None:
+        """Mark what a step made or changed out of something that had differed."""
+        slot = self._program.slot_of(number)
+        made = {key for key in (*expected.values, *got.values) if key.partition(".")[0] == str(slot)}
+        for key in made:
+            self._tainted[key] = self._tainted.get(key, frozenset()) | inherited
+        if inherited & {"values", "sharing", "strides", "layout", "shape", "storage", "raises"}:
+            for name in (*expected.storages, *got.storages):
+                self._tainted[name] = _ALL
+        if "shape" in inherited or "raises" in inherited:
+            # A write that one side refused, or did with something else, may have changed any of its operands.
+            for key in (*expected.values, *got.values):
+                self._tainted[key] = _ALL
+
+    # The comparison itself.
+
+    def _differences(
+        self, number: int, expected: Observation, got: Observation, inherited: frozenset[str]
+    ) -> Iterator[Difference]:
+        if expected.skipped or got.skipped:
+            return
+        if (difference := self._raises(number, expected, got)) is not None:
+            yield difference
+            return
+        if expected.raised is not None and (text := self._same_error(expected, got)) is not None:
+            yield Difference(number, "", "error-kind", list(expected.raised), list(got.raised or ()), text)
+        yield from self._results(number, expected, got)
+        for key in {**expected.values, **got.values}:
+            if self._tainted.get(key) != _ALL:
+                yield from self._tensor(number, key)
+        if not inherited & {"values", "sharing", "strides", "layout"}:
+            yield from self._storages(number, expected, got)
+        for name in got.damaged:
+            if "guard" not in self._tainted.get(name, ()):
+                self._tainted[name] = self._tainted.get(name, frozenset()) | {"guard"}
+                yield Difference(number, name, "storage", "intact", "overwritten", f"wrote outside storage {name}")
+
+    def _raises(self, number: int, expected: Observation, got: Observation) -> Difference | None:
+        if expected.raised is not None and got.raised is None:
+            text = f"did not raise, but should: {expected.raised.text} ({expected.raised.type})"
+            return Difference(number, "", "raises", list(expected.raised), None, text)
+        if expected.raised is None and got.raised is not None:
+            text = f"raised {got.raised.type} ({got.raised.text}), but should not"
+            return Difference(number, "", "raises", None, list(got.raised), text)
+        return None
+
+    def _results(self, number: int, expected: Observation, got: Observation) -> Iterator[Difference]:
+        if expected.results == got.results and expected.is_tuple == got.is_tuple:
+            return
+        ours, theirs = expected.results or (), got.results or ()
+        slot = str(self._program.slot_of(number))
+        if len(ours) != len(theirs) or expected.is_tuple != got.is_tuple:
+            text = f"answered {len(theirs)} results, but should be {len(ours)}"
+            yield Difference(number, slot, "shape", len(ours), len(theirs), text)
+            return
+        for item, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            key = f"{slot}.{item}" if expected.is_tuple else slot
+            if a == b:
+                continue
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                if not self._is_exact(number):
+                    continue
+                yield Difference(number, key, "values", a[1], b[1], f"answered {b[1]}, but should be {a[1]}")
+            elif isinstance(a, tuple) or isinstance(b, tuple):
+                text = f"answered {_kind_of(b)}, but should be {_kind_of(a)}"
+                yield Difference(number, key, "shape", _kind_of(a), _kind_of(b), text)
+            else:
+                text = f"answered {_kind_of(b)}, but should be {_kind_of(a)}"
+                yield Difference(number, key, "sharing", _kind_of(a), _kind_of(b), text)
+
+    def _is_exact(self, number: int) -> bool:
+        """Whether a step's operands hold nothing but exactly specified bytes."""
+        states = [self._expected.get(ref.key) for ref in self._program.steps[number].refs()]
+        marks = [_shadow(state, self._expected_storages) for state in states if state is not None]
+        return not any(found is not None and found.any() for found in marks)
+
+    def _tensor(self, number: int, key: str) -> Iterator[Difference]:
+        ours, theirs = self._expected.get(key), self._got.get(key)
+        if ours is None or theirs is None:
+            return  # told by the results: the same object on one side, a new one on the other
+        if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+            a, b = f"{ours.dtype}{list(ours.shape)}", f"{theirs.dtype}{list(theirs.shape)}"
+            yield Difference(number, key, "shape", a, b, f"shape and dtype are {b}, but should be {a}")
+            return
+        known = self._tainted.get(key, frozenset())
+        for aspect, a, b, what in _facets(ours, theirs):
+            if a != b and aspect not in known:
+                yield Difference(
+                    number,
+                    key,
+                    aspect,
+                    a,
+                    b,
+                    f"{what} {_said(b, 'is', theirs)}, but should be {_said(a, '', ours)}",
+                )
+        if "values" not in known and (text := self._values(ours, theirs)) is not None:
+            yield Difference(number, key, "values", *text)
+
+    def _values(self, ours: TensorState, theirs: TensorState) -> tuple[Any, Any, str] | None:
+        mine = elements(ours, self._expected_storages)
+        other = elements(theirs, self._got_storages)
+        if mine is None or other is None:
+            return None
+        shadow = _shadow(ours, self._expected_storages)
+        wrong = differing(ours.dtype, mine, other, shadow)
+        if not wrong.any():
+            return None
+        place = int(np.flatnonzero(wrong)[0])
+        index = tuple(int(i) for i in np.unravel_index(place, ours.shape)) if ours.shape else ()
+        a, b = show(ours.dtype, mine[place]), show(ours.dtype, other[place])
+        text = f"element {index} is {b}, but should be {a} ({int(wrong.sum())} of {len(wrong)} elements differ)"
+        return a, b, text
+
+    def _storages(self, number: int, expected: Observation, got: Observation) -> Iterator[Difference]:
+        names = {**expected.storages, **got.storages}
+        for name in names:
+            ours, theirs = self._expected_storages.get(name), self._got_storages.get(name)
+            if ours is None or theirs is None or self._tainted.get(name):
+                continue
+            if len(ours.data) != len(theirs.data):
+                a, b = f"{len(ours.data)} bytes", f"{len(theirs.data)} bytes"
+                yield Difference(number, name, "storage", a, b, f"storage {name} has {b}, but should have {a}")
+                continue
+            places = _differing_bytes(ours, theirs)
+            if len(places):
+                first = int(places[0])
+                a, b = f"byte {first}: {ours.data[first]}", f"byte {first}: {theirs.data[first]}"
+                text = f"storage {name}: {len(places)} bytes differ from byte {first} on (got {theirs.data[first]}, "
+                yield Difference(number, name, "storage", a, b, f"{text}should be {ours.data[first]})")
+                yield from self._values_in(number, name, expected, got)
+
+    def _values_in(self, number: int, name: str, expected: Observation, got: Observation) -> Iterator[Difference]:
+        """Values that live in a storage whose bytes differ, where the step did not describe them anew."""
+        for key, ours in self._expected.items():
+            theirs = self._got.get(key)
+            if ours.storage != name or theirs is None or key in expected.values or key in got.values:
+                continue
+            if self._tainted.get(key) or theirs.shape != ours.shape or theirs.dtype != ours.dtype:
+                continue
+            if (text := self._values(ours, theirs)) is not None:
+                yield Difference(number, key, "values", *text)
+                return
+
+
+def _kind_of(result: Any) -> str:
+    if result is None:
+        return "a new tensor"
+    return f"the number {result[1]}" if isinstance(result, tuple) else f"the same object as value {result}"
+
+
+def _facets(ours: TensorState, theirs: TensorState) -> Iterator[tuple[str, Any, Any, str]]:
+    """(aspect, expected, got, what it is called) for everything that both sides know."""
+    if theirs.strides is not None and ours.strides is not None:
+        if 0 not in ours.shape:
+            significant = [d for d, size in enumerate(ours.shape) if size > 1]
+            a, b = [ours.strides[d] for d in significant], [theirs.strides[d] for d in significant]
+            if a != b:
+                yield "strides", list(ours.strides), list(theirs.strides), "strides"
+        yield "layout", [list(ours.strides), ours.offset], [
+            list(theirs.strides), ours.offset if theirs.offset is None else theirs.offset
+        ], "layout"  # fmt: skip
+    pairs = [(a, b) for a, b in zip(ours.contiguity, theirs.contiguity, strict=True) if "-" not in (a, b)]
+    yield "contiguity", "".join([a for a, _ in pairs]), "".join([b for _, b in pairs]), "contiguity"
+    if theirs.storage is not None and ours.storage is not None:
+        yield "sharing", ours.storage, theirs.storage, "memory"
+    if theirs.version is not None and ours.version is not None:
+        yield "flags", ours.version, theirs.version, "version"
+    if theirs.flags is not None and ours.flags is not None:
+        yield "flags", [ours.base, ours.flags], [theirs.base, theirs.flags], "base and flags"
+
+
+def _said(value: Any, verb: str, state: TensorState) -> str:
+    """A facet in words."""
+    if isinstance(value, str) and value[:1] in "sv" and value[1:2].isdigit():
+        kind = "its own new storage" if value[0] == "v" else "storage"
+        return f"{verb} {kind} {value}".strip()
+    verb = {"is": "are"}.get(verb, verb)
+    return f"{verb} {value}".strip()
+
+
+# Elements and bytes.
+
+NUMPY_DTYPES = {name: np.dtype(name) for name in ITEMSIZES if hasattr(np, name)} | {
+    name: np.dtype(getattr(ml_dtypes, name)) for name in ITEMSIZES if hasattr(ml_dtypes, name)
+}
+_RTOL = {
+    "float16": 2e-3, "bfloat16": 1.6e-2, "float32": 2e-6, "complex64": 2e-6, "float64": 1e-12, "complex128": 1e-12,
+}  # fmt: skip
+
+
+def elements(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
+    """Elements of a tensor as rows of bytes, row-major; None where they cannot be known (or are too many to look at)."""
+    itemsize = ITEMSIZES.get(state.dtype, 1)
+    if state.data is not None:
+        return np.frombuffer(state.data, np.uint8).reshape(-1, itemsize)
+    if state.storage is None or state.storage not in storages or state.strides is None or state.offset is None:
+        return None
+    return gather(storages[state.storage].data, state, itemsize)
+
+
+def gather(data: bytes, state: TensorState, itemsize: int) -> NDArray[np.uint8] | None:
+    """The bytes that a layout addresses, one row an element; None where it reaches outside `data` or is too large."""
+    assert state.strides is not None
+    assert state.offset is not None
+    if 0 in state.shape:
+        return np.empty((0, itemsize), np.uint8)
+    numel = 1
+    for size in state.shape:
+        numel *= size
+    low, high = span(state.shape, state.strides, state.offset)
+    if numel > MAX_ELEMENTS or low < 0 or high * itemsize > len(data):
+        return None
+    strides = tuple([s * itemsize for s in state.strides])
+    view: NDArray[np.uint8] = np.ndarray(
+        (*state.shape, itemsize), np.uint8, data, state.offset * itemsize, (*strides, 1)
+    )
+    return view.reshape(-1, itemsize)
+
+
+def _shadow(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
+    """Mark of each element (facts: `reference_impl.shadow`), None where all are exact."""
+    content = storages.get(state.storage or "")
+    if content is None or content.shadow is None:
+        return None
+    if state.strides is None or state.offset is None or gather(content.shadow, state, ITEMSIZES[state.dtype]) is None:
+        return None
+    layout = Layout(state.shape, state.strides, state.offset)
+    return element_marks(np.frombuffer(content.shadow, np.uint8), layout, getattr(reference_impl, state.dtype)).ravel()
+
+
+def differing(
+    dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8], shadow: NDArray[np.uint8] | None
+) -> NDArray[np.bool_]:
+    """Which elements differ: bytes where they are specified exactly, numbers where a tolerance is."""
+    wrong: NDArray[np.bool_] = (ours != theirs).any(axis=1)
+    if shadow is None or not wrong.any():
+        return wrong
+    wrong &= shadow != UNSPECIFIED
+    loose = wrong & (shadow != EXACT)
+    if loose.any():
+        wrong[loose] = ~_close(dtype, ours[loose], theirs[loose])
+    return wrong
+
+
+def _close(dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    kind = NUMPY_DTYPES.get(dtype)
+    if kind is None:
+        return np.zeros(len(ours), np.bool_)
+    wide = np.complex128 if dtype.startswith("complex") else np.float64
+    with np.errstate(all="ignore"):
+        a = np.ascontiguousarray(ours).view(kind)[:, 0].astype(wide)
+        b = np.ascontiguousarray(theirs).view(kind)[:, 0].astype(wide)
+        rtol = _RTOL.get(dtype, 0.0)
+        return np.isclose(a, b, rtol=rtol, atol=rtol * 1e-3, equal_nan=True)
+
+
+def _differing_bytes(ours: StorageState, theirs: StorageState) -> NDArray[np.intp]:
+    """Places of specified bytes that differ."""
+    a, b = np.frombuffer(ours.data, np.uint8), np.frombuffer(theirs.data, np.uint8)
+    wrong = a != b
+    if ours.shadow is not None:
+        wrong &= np.frombuffer(ours.shadow, np.uint8) == EXACT
+    return np.flatnonzero(wrong)
+
+
+def show(dtype: str, row: NDArray[np.uint8]) -> str:
+    """One element as a number a reader understands."""
+    kind = NUMPY_DTYPES.get(dtype)
+    return row.tobytes().hex() if kind is None else str(np.ascontiguousarray(row).view(kind)[0])

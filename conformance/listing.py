@@ -1,0 +1,46 @@
+"""Programs in words: one line for each storage, input and step, as a reader of PyTorch would write them. Standard library only."""
+
+from __future__ import annotations
+
+from .idiom import print_template, torch_template, write_argument
+from .program import Argument, Program, Ref, Step
+
+
+def value_name(ref: Ref, program: Program) -> str:
+    """Name of a value in listings and scripts: `x0` for an input, `r2` for the result of step 2, `r2[1]` for an item."""
+    inputs = len(program.inputs)
+    name = f"x{ref.slot}" if ref.slot < inputs else f"r{ref.slot - inputs}"
+    return name if ref.item is None else f"{name}[{ref.item}]"
+
+
+def write_step(step: Step, program: Program) -> str:
+    """One step in PyTorch's style."""
+
+    def write(argument: Argument) -> str:
+        return write_argument(
+            argument,
+            dtype=lambda name: f"torch.{name}",
+            memory_format="torch.",
+            value=lambda ref: value_name(ref, program),
+        )
+
+    template = torch_template(step)
+    if template is None:
+        return f"{step.op}({', '.join(write(a) for a in step.args)})"
+    places = {str(i): a for i, a in enumerate(step.args)} | dict(step.kwargs)
+    return print_template(template, places, write)
+
+
+def listing(program: Program) -> str:
+    """The whole program, a line for each part."""
+    lines = []
+    for number, storage in enumerate(program.storages):
+        kind = "" if storage.backing == "owned" else f", {storage.backing}"
+        lines.append(f"s{number} = storage of {storage.nbytes} bytes ({storage.fill}{kind})")
+    for number, item in enumerate(program.inputs):
+        lines.append(
+            f"x{number} = {item.dtype} {item.shape} strides {item.strides} offset {item.offset} in s{item.storage}"
+            + (" requires_grad" if item.requires_grad else "")
+        )
+    lines.extend(f"r{number} = {write_step(step, program)}" for number, step in enumerate(program.steps))
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""Standalone scripts: a program and what should hold after it, printed in the library's own idiom. Standard library only.
+
+A script needs nothing but the library. It exits 1 while the deviation is there and 0 when it is gone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, TypeAlias
+
+from .idiom import print_template
+from .listing import value_name
+from .program import FILL_SOURCES, Argument, Input, Program, Ref, Step, Storage
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What should hold after a program, as a script can check it.
+
+    `check` names one of the idiom's expressions, or `raises`, `returns` or `ends`; `values` are the value keys or storage
+    names that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle.
+    """
+
+    check: str
+    values: tuple[str, ...] = ()
+    expected: Json = None
+    step: int = -1
+    raising: tuple[int, ...] = ()
+    sentence: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """The fields."""
+        return asdict(self) | {"expected": repr(self.expected)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> Claim:
+        """The claim that `to_json` wrote; `expected` stays the text of a literal."""
+        return cls(
+            data["check"],
+            tuple(data["values"]),
+            data["expected"],
+            data["step"],
+            tuple(data["raising"]),
+            data["sentence"],
+        )
+
+
+class Idiom(Protocol):
+    """What an adapter has for printing; one that lacks it gets no scripts."""
+
+    imports: str
+    checks: Mapping[str, str]
+    """Expressions by name, with places `{x}`, `{y}` for values or storages."""
+
+    def template(self, step: Step) -> str | None:
+        """The step's expression."""
+
+    def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
+        """An argument as source text."""
+
+    def write_storage(self, name: str, storage: Storage, data: str) -> str:
+        """Source that makes a storage."""
+
+    def write_input(self, name: str, item: Input, storage: str) -> str:
+        """Source that makes an input."""
+
+
+def script(program: Program, claim: Claim, idiom: Idiom) -> str:
+    """The script's text; empty where the idiom cannot print the program."""
+    if not hasattr(idiom, "checks") or (claim.check not in idiom.checks and claim.check not in _BUILT_IN):
+        return ""
+    lines = [f"# {claim.sentence}", idiom.imports]
+    for number, storage in enumerate(program.storages):
+        data = repr(storage.data) if storage.fill == "literal" else FILL_SOURCES[storage.fill].format(n=storage.nbytes)
+        lines.append(idiom.write_storage(f"s{number}", storage, data))
+    lines.extend(
+        idiom.write_input(f"x{number}", item, f"s{item.storage}") for number, item in enumerate(program.inputs)
+    )
+    for number, step in enumerate(program.steps):
+        text = _write_step(program, number, step, idiom)
+        if text is None:
+            return ""
+        if number == claim.step and claim.check == "raises":
+            lines += [
+                "try:",
+                f"    {text}",
+                "except Exception:",
+                "    raise SystemExit(0)",
+                'raise SystemExit("no error")',
+            ]
+        elif number in claim.raising:
+            lines += ["try:", f"    {text}", "except Exception:", "    pass"]
+        else:
+            lines.append(text)
+    if claim.check in idiom.checks:
+        places = dict(zip("xyz", [_name(value, program, idiom) for value in claim.values], strict=False))
+        expression = print_template(idiom.checks[claim.check], places, str)
+        want = claim.expected
+        if claim.check == "byte":
+            place, want = ast.literal_eval(claim.expected)
+            expression += f"[{place}]"
+        lines += [
+            f"got, want = {expression}, {want}",
+            'print("got", got, "want", want)',
+            "raise SystemExit(got != want)",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+_BUILT_IN = ("raises", "returns", "ends")
+
+
+def _write_step(program: Program, number: int, step: Step, idiom: Idiom) -> str | None:
+    template = idiom.template(step)
+    if template is None:
+        return None
+
+    def write(argument: Argument) -> str:
+        return idiom.write(argument, lambda ref: value_name(ref, program))
+
+    places = {str(i): a for i, a in enumerate(step.args)} | dict(step.kwargs)
+    return f"r{number} = {print_template(template, places, write)}"
+
+
+def _name(value: str, program: Program, idiom: Idiom) -> str:
+    """Source that means a value, or a storage: `s0` of the program, `v3` the one that value 3 showed first."""
+    if value.startswith("s"):
+        return value
+    slot, _, item = value.removeprefix("v").partition(".")
+    name = value_name(Ref(int(slot), int(item) if item else None), program)
+    return idiom.checks["storage-of"].replace("{x}", name) if value.startswith("v") else name

@@ -1,0 +1,83 @@
+"""How rules are written down: a decorator that turns a predicate into a rule, and predicates that many rules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from ..capabilities import ASPECTS
+from ..classify import NOTHING, Event, Rule
+from ..observation import TensorState
+
+GEOMETRY = "shape strides layout"
+RESHAPING = "view view_as reshape reshape_as"
+ELEMENTWISE = "add sub mul neg abs relu"
+WRITING = "fill_ zero_ copy_ add_ sub_ mul_ relu_ __setitem__"
+VIEWS = (
+    "view view.dtype view_as unflatten permute transpose swapaxes swapdims movedim moveaxis t T mT narrow select expand "
+    "expand_as broadcast_to squeeze unsqueeze unfold diagonal as_strided detach __getitem__"
+)
+
+
+class Family:
+    """Collects the rules of one family: `@family.rule(id, sentence, source, operations, aspects)` over a predicate."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rules: list[Rule] = []
+
+    def rule(
+        self, id: str, sentence: str, source: str, operations: str, aspects: str = GEOMETRY
+    ) -> Callable[[Callable[[Event], bool]], Callable[[Event], bool]]:
+        """Register a predicate as a rule; operations and aspects are written with spaces between, `*` means all."""
+        judged = frozenset(ASPECTS if aspects == "*" else aspects.split())
+        assert judged <= set(ASPECTS), judged
+        concerned = frozenset() if operations == "*" else frozenset(operations.split())
+
+        def register(applies: Callable[[Event], bool]) -> Callable[[Event], bool]:
+            self.rules.append(Rule(id, sentence, f"semantics §{source}", self.name, judged, concerned, applies))
+            return applies
+
+        return register
+
+
+def succeeded(event: Event) -> bool:
+    """The step made (or is) a tensor out of a tensor."""
+    return event.x is not NOTHING and event.y is not NOTHING
+
+
+def numel(state: TensorState) -> int:
+    """Number of elements."""
+    return prod(state.shape)
+
+
+def real_dims(state: TensorState) -> int:
+    """Number of dimensions longer than 1."""
+    return sum(1 for size in state.shape if size > 1)
+
+
+def strides(state: TensorState) -> tuple[int, ...]:
+    """Strides in elements; the oracle always has them."""
+    return state.strides or ()
+
+
+def is_dense(state: TensorState) -> bool:
+    """Whether the elements fill a range of memory without gap or overlap (facts 2.7)."""
+    if numel(state) == 0:
+        return True
+    expected = 1
+    for stride, size in sorted((s, n) for s, n in zip(strides(state), state.shape, strict=True) if n > 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def is_expanded(state: TensorState) -> bool:
+    """Whether some dimension longer than 1 has stride 0."""
+    return any(n > 1 and s == 0 for n, s in zip(state.shape, strides(state), strict=True))
+
+
+def is_channels_last(state: TensorState) -> bool:
+    """Whether the tensor is contiguous in channels_last or channels_last_3d."""
+    return "T" in state.contiguity[1:]

@@ -1,0 +1,39 @@
+"""What a run prints at its end: the verdict, then one line an adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .run import Run
+from .summary import AdapterSummary, summaries, tally
+from .text import count
+from .view import verdict
+
+
+def lines(run: Run) -> Iterator[str]:
+    """The summary in plain text, a line at a time."""
+    tallied = tally(run)
+    adapters = summaries(run, tallied)
+    line = verdict(run, adapters, tallied)
+    yield f"{line.symbol} {line.headline}"
+    yield from run.notes
+    width = max((len(adapter.name) for adapter in adapters), default=0)
+    for adapter in adapters:
+        yield f"  {adapter.name:<{width}}  {_says(adapter)}"
+
+
+def _says(summary: AdapterSummary) -> str:
+    if summary.adapter.status != "ready":
+        return f"{summary.adapter.status}: {summary.adapter.reason}"
+    parts = []
+    if summary.programs or not summary.timed:
+        parts += [
+            f"{summary.score.text:>7}",
+            f"{count(summary.programs)} programs",
+            f"{count(summary.red)} unexpected",
+            f"{count(summary.known)} known deviations",
+            f"{count(summary.not_run)} unsupported",
+        ]
+    if summary.timed:
+        parts.append(f"{count(summary.timed)} cases timed")
+    return "  ".join(parts)

@@ -1,0 +1,276 @@
+"""The command line: every command, what it takes, and how its end becomes an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from stridecheck import __version__
+from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE, Options, check
+from stridecheck.conformance.corpus import CorpusError
+from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.reports.records import Failure, ResultsError, read_results
+
+INTERRUPTED = 130
+
+EXIT_CODES = """
+\b
+Exit codes
+  0  everything as expected
+  1  unexpected outcomes, or a regression
+  2  wrong usage: unknown adapter, bad option, broken file
+  3  could not run: library not installed, directory not writable
+  4  nothing was judged or measured
+"""
+
+
+def _fail(code: int, message: str) -> NoReturn:
+    click.echo(f"stridecheck: {message}", err=True)
+    raise SystemExit(code)
+
+
+@contextmanager
+def _told(out: Path | None = None) -> Iterator[None]:
+    """Turn what a user can cause into one line and an exit code; nothing that was written is lost."""
+    try:
+        yield
+    except (ResultsError, CorpusError, ExpectationError) as error:
+        _fail(USAGE, str(error))
+    except OSError as error:
+        _fail(COULD_NOT_RUN, f"{error.filename or out or ''}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        hint = f"; what was done is in {out}/results.jsonl (render it: stridecheck report {out})" if out else ""
+        _fail(INTERRUPTED, f"interrupted{hint}")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EXIT_CODES)
+@click.version_option(__version__, prog_name="stridecheck")
+def main() -> None:
+    """Does a tensor library lay tensors out in memory as PyTorch does, and what does each layout cost?
+
+    \b
+    Start here
+      stridecheck check torch numpy        judge libraries against the rules
+      stridecheck bench                    time layouts
+      stridecheck rules view.merge-blocks  what a rule says
+      stridecheck repro out PROGRAM        a standalone script for a failure
+    """  # noqa: D301 - \b is click's mark for a block that keeps its lines
+
+
+def _out(default: str = "out") -> Callable[[Any], Any]:
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=default,
+        show_default=True,
+        help="Directory for results.jsonl, report.html, summary.md, junit.xml, badge.json and csv/.",
+    )
+
+
+class _Bars:
+    """Progress on standard error, a bar an adapter; where that is no terminal, only the notes."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description:<12}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("programs"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> _Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._progress.stop()
+
+    def begin(self, adapter: str, total: int | None) -> None:
+        """A bar for an adapter."""
+        self._task = self._progress.add_task(adapter, total=total)
+
+    def advance(self, programs: int) -> None:
+        """The bar moves on."""
+        if self._task is not None:
+            self._progress.advance(self._task, programs)
+
+    def note(self, text: str) -> None:
+        """A line above the bars."""
+        self._progress.console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+
+@main.command("check", epilog=EXIT_CODES)
+@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER...")
+@click.option(
+    "--rules", default="*", show_default=True, metavar="GLOB", help="Only programs that exercise these rules."
+)
+@click.option(
+    "--programs", type=click.IntRange(0), metavar="N", help="Only the first N corpus programs: a fair sample."
+)
+@click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Also N random programs.")
+@click.option(
+    "--seconds", type=click.FloatRange(0), default=0.0, metavar="S", help="Also random programs for S seconds."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random programs.")
+@click.option(
+    "--expect",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Known deviations, in the place of the bundled file.",
+)
+@click.option(
+    "--update-expectations", is_flag=True, help="Write the list of corpus programs that fail under each expectation."
+)
+@click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.01),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one program.",
+)
+@click.option(
+    "--start-timeout",
+    type=click.FloatRange(0.01),
+    default=90.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for a library to import.",
+)
+@_out()
+def check_command(out: Path, **options: Any) -> None:
+    """Judge libraries against the rules of PyTorch's memory layout.
+
+    ADAPTER is an installed name (torch, numpy, cupy, reference), module:attribute, or a path to a Python file. Each runs in
+    a process of its own. Without --examples or --seconds only the corpus runs, and the outcome is the same every time.
+
+    \b
+    Examples
+      stridecheck check torch
+      stridecheck check numpy --rules 'view.*' --programs 200
+      stridecheck check my_library/adapter.py --seconds 60 --python .venv/bin/python
+    """  # noqa: D301
+    with _told(out), _Bars() as bars:
+        code = check(Options(**options), out, bars)
+    with _told(out):
+        _render([out], out)
+    raise SystemExit(code)
+
+
+def _render(directories: list[Path], out: Path) -> None:
+    """Write everything that is derived from results, and say what and where."""
+    from stridecheck.reports.render import render_dirs
+    from stridecheck.reports.run import load
+    from stridecheck.reports.terminal import lines
+
+    paths = render_dirs(directories, out)
+    for line in lines(load(directories)):
+        click.echo(line)
+    page = next(path for path in paths if path.suffix == ".html")
+    click.echo(f"report: {page}")
+    others = ", ".join(str(path.relative_to(out)) for path in [out / "results.jsonl", *paths] if path != page)
+    click.echo(f"beside it: {others}")
+
+
+@main.command(epilog=EXIT_CODES)
+@click.argument("directories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write; default: the first DIR.")
+def report(directories: tuple[Path, ...], out: Path | None) -> None:
+    """Render results again, also those of a run that was interrupted or killed.
+
+    Several directories become one page.
+    """
+    target = out or (directories[0] if directories[0].is_dir() else directories[0].parent)
+    with _told(target):
+        _render(list(directories), target)
+
+
+@main.command()
+@click.argument("rule", required=False, metavar="[ID]")
+def rules(rule: str | None) -> None:
+    """List all rules, one a line, or show one.
+
+    The list is plain text: `stridecheck rules | grep contiguous`.
+    """
+    from stridecheck.conformance.rules import catalogue
+
+    known = catalogue().rules
+    if rule is None:
+        width = max(len(id) for id in known)
+        for one in known.values():
+            click.echo(f"{one.id:<{width}}  {one.sentence}")
+        return
+    if rule not in known:
+        import difflib
+
+        close = difflib.get_close_matches(rule, known, 3)
+        hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
+        _fail(USAGE, f"no rule {rule!r}{hint}")
+    one = known[rule]
+    click.echo(f"{one.id}\n\n  {one.sentence}\n")
+    click.echo(
+        f"  family      {one.family}\n  source      {one.source}\n  aspects     {', '.join(sorted(one.aspects))}"
+    )
+    click.echo(f"  operations  {', '.join(sorted(one.operations)) or 'all'}")
+    _show_programs(rule)
+
+
+def _show_programs(rule: str, count: int = 3) -> None:
+    """The first corpus programs that exercise a rule."""
+    from stridecheck.conformance import corpus
+    from stridecheck.conformance.adapters import reference
+    from stridecheck.conformance.execute import execute
+    from stridecheck.conformance.listing import listing
+    from stridecheck.conformance.rules import catalogue
+
+    oracle, shown, total = reference.adapter(), [], 0
+    with _told():
+        for program in corpus.read():
+            found = catalogue().classify(program, execute(program, oracle))
+            if any(one.id == rule for step in found for one in step):
+                total += 1
+                if len(shown) < count:
+                    shown.append(program)
+    click.echo(f"  programs    {total} of the corpus\n")
+    for program in shown:
+        click.echo(f"  program {program.id}")
+        for line in listing(program).splitlines():
+            click.echo(f"    {line}")
+
+
+@main.command()
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("program", metavar="ID")
+def repro(results: Path, program: str) -> None:
+    """Print the standalone script of a failure.
+
+    RESULTS is a results directory or file; ID is a program's id, or the beginning of it, as the report shows them. The
+    script needs nothing but the library, exits 1 while the deviation is there, and 0 when it is gone.
+    """
+    path = results / "results.jsonl" if results.is_dir() else results
+    with _told():
+        failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]
+    if not failures:
+        _fail(USAGE, f"{path} has no failure of a program {program!r}")
+    scripts = [failure.repro for failure in failures if failure.repro]
+    if not scripts:
+        _fail(
+            UNEXPECTED,
+            f"{failures[0].message}: this failure was not shrunk, so there is no script; the program is in {path}",
+        )
+    click.echo(scripts[0], nl=False)
+
+
+if __name__ == "__main__":
+    main()
