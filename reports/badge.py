@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .run import Run
-from .summary import AdapterSummary, summaries, tally
+from .summary import AdapterSummary, summaries
 from .text import clean, count, percent
 
 _MANY = 3
@@ -18,7 +18,7 @@ def badge(run: Run) -> Mapping[str, object]:
     The number of programs is quoted with the score. A run that died or judged nothing gets a grey badge that
     says so, never a score of 0 or 100.
     """
-    judged = [adapter for adapter in summaries(run, tally(run)) if adapter.score.judged]
+    judged = [adapter for adapter in summaries(run) if adapter.score.judged]
     message, color = _message(run, judged)
     return {
         "schemaVersion": 1,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .records import Failure, Timing
 from .run import Run
-from .summary import family_of, tally
+from .summary import family_of
 from .text import clean
 
 
@@ -150,7 +150,7 @@ def _frame(name: str, rows: Sequence[Sequence[object]]) -> pd.DataFrame:
 def _outcome_rows(run: Run) -> list[tuple[object, ...]]:
     return [
         (adapter, rule, family_of(run, rule), aspect, outcome, number)
-        for (adapter, rule, aspect), outcomes in tally(run).cells.items()
+        for (adapter, rule, aspect), outcomes in run.tally.cells.items()
         for outcome, number in outcomes.items()
     ]
 

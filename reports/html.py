@@ -19,7 +19,7 @@ from . import text
 from .charts import SERIES
 from .frames import COLUMNS
 from .run import Run
-from .summary import summaries, tally
+from .summary import summaries
 from .timing_view import time_groups
 from .view import FULL, cell, failure_groups, families, known_groups, verdict
 
@@ -62,14 +62,13 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
     """
     script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    tallied = tally(run)
-    adapters = summaries(run, tallied)
+    adapters = summaries(run)
     return _environment().get_template("report.html").render(
         run=run,
-        verdict=verdict(run, adapters, tallied),
+        verdict=verdict(run, adapters),
         adapters=adapters,
-        aspects=tallied.aspects,
-        families=families(tallied, adapters, run),
+        aspects=run.tally.aspects,
+        families=families(run, adapters),
         failure_groups=failure_groups(run, limit),
         known_groups=known_groups(run),
         time_groups=time_groups(run.frames.timings) if run.timings else [],

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from .records import RED, Failure
 from .run import Run
-from .summary import AdapterSummary, Counts, Tally, family_of, summaries, tally
+from .summary import AdapterSummary, Counts, family_of, summaries
 from .text import clean, compact, count, listed, shorten
 
 _DETAILED = 3
@@ -26,9 +26,8 @@ def junit(run: Run) -> str:
 
     Source: https://github.com/testmoapp/junitxml, where the common practice is written down.
     """
-    tallied = tally(run)
     root = ElementTree.Element("testsuites", name="stridecheck", time=f"{run.seconds:.3f}")
-    suites = [_suite(run, summary, tallied) for summary in summaries(run, tallied)]
+    suites = [_suite(run, summary) for summary in summaries(run)]
     if not run.complete:
         suites.append(_incomplete(run))
     for suite in suites:
@@ -43,7 +42,7 @@ def junit(run: Run) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False)
 
 
-def _suite(run: Run, summary: AdapterSummary, tallied: Tally) -> ElementTree.Element:
+def _suite(run: Run, summary: AdapterSummary) -> ElementTree.Element:
     name = clean(summary.name)
     suite = ElementTree.Element("testsuite", name=name, timestamp=clean(run.header.started))
     properties = ElementTree.SubElement(suite, "properties")
@@ -68,11 +67,11 @@ def _suite(run: Run, summary: AdapterSummary, tallied: Tally) -> ElementTree.Ele
                 by_rule.setdefault(rule, []).append(failure)
     if not summary.score.judged and not summary.score.unsupported and not by_rule:
         return suite
-    known_rules = [rule for rules in tallied.families.values() for rule in rules]
+    known_rules = [rule for rules in run.tally.families.values() for rule in rules]
     for rule in dict.fromkeys([*known_rules, *by_rule]):
         classname = f"{name}.{clean(family_of(run, rule))}" if rule else name
         case = _case(suite, classname, rule or "programs that belong to no rule")
-        _judge(case, tallied.counts(summary.name, [rule]), by_rule.get(rule, []))
+        _judge(case, run.tally.counts(summary.name, [rule]), by_rule.get(rule, []))
     return suite
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .run import Run
-from .summary import AdapterSummary, summaries, tally
+from .summary import AdapterSummary, summaries
 from .text import clean, compact, count, listed, shorten
 from .timing_view import time_groups
 from .view import FailureKind, failure_groups, known_groups, verdict
@@ -35,9 +35,8 @@ def markdown(run: Run) -> str:
 
 
 def _parts(run: Run) -> Iterator[str]:
-    tallied = tally(run)
-    adapters = summaries(run, tallied)
-    line = verdict(run, adapters, tallied)
+    adapters = summaries(run)
+    line = verdict(run, adapters)
     yield f"## stridecheck: {line.symbol} {_text(line.headline)}\n"
     yield _text(line.lede) + "\n"
     for note in run.notes:

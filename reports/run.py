@@ -28,6 +28,7 @@ from .text import count
 
 if TYPE_CHECKING:
     from .frames import Frames
+    from .summary import Tally
 
 RESULTS = "results.jsonl"
 """Name of the results file in a results directory."""
@@ -106,6 +107,13 @@ class Run:
         if has_red and not self.complete:
             return 1
         return next((code for code in (3, 2, 1) if code in codes), 4 if codes == {4} else 0)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """Judged steps by adapter, rule, aspect and outcome."""
+        from .summary import tally
+
+        return tally(self)
 
     @cached_property
     def frames(self) -> Frames:

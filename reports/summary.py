@@ -125,7 +125,7 @@ def family_of(run: Run, rule: str) -> str:
 
 
 def tally(run: Run) -> Tally:
-    """Add up the counts of all units."""
+    """Add up the counts of all units; `Run.tally` keeps the answer."""
     cells: dict[tuple[str, str, str], Counter[str]] = {}
     for unit in run.units:
         for rule, by_aspect in unit.counts.items():
@@ -149,8 +149,9 @@ def score(counts: Counts) -> Score:
     )
 
 
-def summaries(run: Run, tallied: Tally) -> list[AdapterSummary]:
+def summaries(run: Run) -> list[AdapterSummary]:
     """One summary per adapter, in the run's order."""
+    tallied = run.tally
     rules = [rule for family in tallied.families.values() for rule in family]
     return [_summary(run, adapter, score(tallied.counts(adapter.name, rules))) for adapter in run.adapters]
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .run import Run
-from .summary import AdapterSummary, summaries, tally
+from .summary import AdapterSummary, summaries
 from .text import count
 from .view import verdict
 
 
 def lines(run: Run) -> Iterator[str]:
     """The summary in plain text, a line at a time."""
-    tallied = tally(run)
-    adapters = summaries(run, tallied)
-    line = verdict(run, adapters, tallied)
+    adapters = summaries(run)
+    line = verdict(run, adapters)
     yield f"{line.symbol} {line.headline}"
     yield from run.notes
     width = max((len(adapter.name) for adapter in adapters), default=0)

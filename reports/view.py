@@ -129,13 +129,13 @@ class KnownGroup:
     example: FailureView
 
 
-def verdict(run: Run, adapters: Sequence[AdapterSummary], tally: Tally) -> Verdict:
+def verdict(run: Run, adapters: Sequence[AdapterSummary]) -> Verdict:
     """The run in one line."""
     red = sum(adapter.red for adapter in adapters)
     known = sum(adapter.known for adapter in adapters)
     judged = [adapter for adapter in adapters if adapter.score.judged]
     timed = sum(adapter.timed for adapter in adapters)
-    lede = _lede(run, judged, timed, tally)
+    lede = _lede(run, judged, timed)
     deviations = count(red, "program") + " did not behave as expected"
     if red and len(adapters) > 1:
         deviations += f" on {_and([adapter.name for adapter in adapters if adapter.red])}"
@@ -153,10 +153,10 @@ def verdict(run: Run, adapters: Sequence[AdapterSummary], tally: Tally) -> Verdi
     return Verdict("good", "✓", f"Everything as expected{covered}", lede)
 
 
-def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int, tally: Tally) -> str:
+def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int) -> str:
     sentences = []
     if judged:
-        rules = {rule for _, rule, _ in tally.cells}
+        rules = {rule for _, rule, _ in run.tally.cells}
         names = [adapter.name for adapter in judged]
         programs = max(adapter.programs for adapter in judged)
         each = " each" if len(judged) > 1 else ""
@@ -179,15 +179,16 @@ def _and(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def families(tally: Tally, adapters: Sequence[AdapterSummary], run: Run) -> list[Family]:
+def families(run: Run, adapters: Sequence[AdapterSummary]) -> list[Family]:
     """The matrix and the rules behind it."""
+    tally = run.tally
     names = [adapter.name for adapter in adapters if adapter.score.judged or adapter.score.unsupported]
     return [
         Family(
             name=family,
             anchor=slug("family", family),
             rows=tuple(_rows(tally, names, rules, tally.aspects)),
-            rules=tuple([_rule(tally, names, rule, run) for rule in rules]),
+            rules=tuple([_rule(run, names, rule) for rule in rules]),
         )
         for family, rules in tally.families.items()
         if names
@@ -224,7 +225,8 @@ def cell(judged: Score) -> Cell:
     return Cell("empty", "·", "not judged")
 
 
-def _rule(tally: Tally, adapters: Sequence[str], rule: str, run: Run) -> Rule:
+def _rule(run: Run, adapters: Sequence[str], rule: str) -> Rule:
+    tally = run.tally
     entry = run.rules.get(rule, {})
     seen = {aspect for _, name, aspect in tally.cells if name == rule}
     aspects = tuple([aspect for aspect in tally.aspects if aspect in seen])

@@ -6,7 +6,7 @@ import pytest
 from stridecheck.reports import observations, summary, text, view
 from stridecheck.reports.records import Unit
 from stridecheck.reports.run import load
-from stridecheck.reports.summary import Score, score, summaries, tally
+from stridecheck.reports.summary import Score, score, summaries
 
 
 @pytest.mark.parametrize("module", [text, summary, view, observations])
@@ -39,7 +39,7 @@ def test_only_a_perfect_score_reads_100_and_only_a_void_one_0(passed, failed, sh
 
 def test_each_adapter_is_summed_up(write, sample):
     run = load([write(sample.whole())])
-    reference, torch, numpy, cupy = summaries(run, tally(run))
+    reference, torch, numpy, cupy = summaries(run)
     assert (reference.score.text, reference.red, reference.known) == ("100 %", 0, 0)
     assert (torch.known, torch.programs) == (4, 2048)
     assert numpy.programs == 4 * 512 - 160
@@ -54,7 +54,7 @@ def test_each_adapter_is_summed_up(write, sample):
 
 def test_failures_of_a_unit_that_was_never_finished_are_counted(write, sample):
     run = load([write([sample.header(), *sample.failures()])])
-    by_name = {adapter.name: adapter for adapter in summaries(run, tally(run))}
+    by_name = {adapter.name: adapter for adapter in summaries(run)}
     assert by_name["numpy"].red == 9
     assert by_name["numpy"].known == 40
     assert not by_name["numpy"].score.judged
@@ -62,12 +62,12 @@ def test_failures_of_a_unit_that_was_never_finished_are_counted(write, sample):
 
 def test_a_ready_library_with_nothing_judged_is_idle(write, sample):
     run = load([write([sample.header(), *sample.adapters(), sample.footer(4)])])
-    assert [adapter.idle for adapter in summaries(run, tally(run))] == [True, True, True, False]
+    assert [adapter.idle for adapter in summaries(run)] == [True, True, True, False]
 
 
 def test_rules_and_aspects_outside_the_catalogue_are_kept(write, sample):
     unit = Unit("numpy", "u", 1, {"pass": 1}, {"novel.rule": {"smell": {"pass": 1}, "shape": {"fail": 1}}})
-    tallied = tally(load([write([sample.header(), unit])]))
+    tallied = load([write([sample.header(), unit])]).tally
     assert tallied.families["novel"] == ("novel.rule",)
     assert tallied.aspects == ("shape", "smell")
     assert tallied.counts("numpy", ["novel.rule"]) == {"pass": 1, "fail": 1}
