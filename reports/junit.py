@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from .observations import say
 from .records import RED, Failure
 from .run import Run
 from .summary import AdapterSummary, Counts, family_of, summaries
-from .text import clean, compact, count, listed, shorten
+from .text import clean, count, listed, shorten
 
 _DETAILED = 3
 """Failures of one rule that are written out; the rest is counted."""
@@ -99,8 +100,8 @@ def _details(failures: Sequence[Failure]) -> str:
         lines = [
             f"{failure.outcome}: {failure.message}",
             f"program {failure.program}, step {failure.step} ({failure.operation}), aspect {failure.aspect}",
-            f"expected: {shorten(compact(failure.expected), 1000)}",
-            f"got:      {shorten(compact(failure.got), 1000)}",
+            f"expected: {shorten(say(failure.aspect, failure.expected), 1000)}",
+            f"got:      {shorten(say(failure.aspect, failure.got), 1000)}",
             *([failure.listing] if failure.listing else []),
             *(["", failure.repro] if failure.repro else []),
         ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from .run import Run
 from .summary import AdapterSummary, summaries
-from .text import clean, compact, count, listed, shorten
+from .text import clean, count, listed, shorten
 from .timing_view import time_groups
 from .view import FailureKind, failure_groups, known_groups, verdict
 
@@ -89,10 +89,10 @@ def _failure(kind: FailureKind) -> str:
     head = " · ".join(shorten(name, 60) for name in names if name)
     alike = f" ({kind.total:,} alike)" if kind.total > 1 else ""
     facts = [f"- rules: {rules}"] if rules else []
-    if failure.expected is not None or failure.got is not None:
+    if view.expected or view.got:
         facts += [
-            f"- expected `{_code(shorten(compact(failure.expected), 300))}`",
-            f"- got `{_code(shorten(compact(failure.got), 300))}`",
+            f"- expected `{_code(shorten(view.expected or '—', 300))}`",
+            f"- got `{_code(shorten(view.got or '—', 300))}`",
         ]
     blocks = [_fence(failure.listing, "")] if failure.listing else []
     blocks += [_fence(view.repro, "python")] if view.repro else []

@@ -26,23 +26,32 @@ _LIMIT = 400
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of both observations, as text; empty where a side has none.
-
-    >>> differing, _ = compare({"values": {"v1": ["f", [2], [1]]}}, {"values": {"v1": ["f", [2], [4]]}})
-    >>> differing
-    [Part(name='v1 strides', expected='[1]', got='[4]')]
-    """
+    """One part of both observations, as text; empty where a side has none."""
 
     name: str
     expected: str
     got: str
 
 
-def compare(expected: Json, got: Json) -> tuple[list[Part], list[Part]]:
-    """Parts of two observations that differ, and those that agree."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The parts of two observations."""
+
+    differing: tuple[Part, ...]
+    agreeing: tuple[Part, ...]
+    untold: tuple[Part, ...]
+    """Of these one side says nothing: its library has no such notion, so that they are not judged."""
+
+
+def compare(expected: Json, got: Json) -> Comparison:
+    """Compare two observations part by part.
+
+    >>> one = {"values": {"1": ["float32", [2], [1]]}}
+    >>> compare(one, {"values": {"1": ["float32", [2], [4]]}}).differing
+    (Part(name='value 1 strides', expected='[1]', got='[4]'),)
+    """
     left, right = dict(_parts(expected)), dict(_parts(got))
-    differing: list[Part] = []
-    agreeing: list[Part] = []
+    found: dict[str, list[Part]] = {"differing": [], "agreeing": [], "untold": []}
     for name in dict.fromkeys([*left, *right]):
         one, other = left.get(name), right.get(name)
         if isinstance(one, bytes) and isinstance(other, bytes):
@@ -50,8 +59,38 @@ def compare(expected: Json, got: Json) -> tuple[list[Part], list[Part]]:
             part = Part(name, _bytes_text(one, start), _bytes_text(other, start))
         else:
             part = Part(name, _text(one), _text(other))
-        (agreeing if one == other else differing).append(part)
-    return differing, agreeing
+        if one == other:
+            found["agreeing"].append(part)
+        elif name in left and name in right and _is_untold(name, one, other):
+            found["untold"].append(part)
+        else:
+            found["differing"].append(part)
+    return Comparison(**{kind: tuple(parts) for kind, parts in found.items()})
+
+
+def say(aspect: str, value: Json) -> str:
+    """One side of a difference as a reader would say it.
+
+    >>> say("layout", [[4, 1], 2]), say("raises", None)
+    ('strides [4, 1], offset 2', 'no error')
+    """
+    match aspect, value:
+        case "layout", [list(strides), offset]:
+            return f"strides {compact(strides)}, offset {compact(offset)}"
+        case "raises" | "error-kind", None:
+            return "no error"
+        case "raises" | "error-kind", [str(kind), str(words), *rest]:
+            return f"{kind}: {words}" + (f" ({rest[0]})" if rest and rest[0] else "")
+    return "" if value is None else compact(value)
+
+
+def _is_untold(name: str, one: Json, other: Json) -> bool:
+    if one is None or other is None:
+        return True
+    # One letter for each memory format, `-` where the library knows nothing of it.
+    return name.endswith(" contiguity") and all(
+        a == b or "-" in (a, b) for a, b in zip(str(one), str(other), strict=False)
+    )
 
 
 def _parts(observation: Json) -> Iterator[tuple[str, Json]]:
@@ -62,10 +101,10 @@ def _parts(observation: Json) -> Iterator[tuple[str, Json]]:
     for key, value in observation.items():
         if key == "values" and isinstance(value, dict):
             for slot, state in value.items():
-                yield from _tensor(slot, state)
+                yield from _tensor(f"value {slot}", state)
         elif key == "storages" and isinstance(value, dict):
             for slot, state in value.items():
-                yield from _storage(slot, state)
+                yield from _storage(f"storage {slot}", state)
         elif key == "raised" and isinstance(value, list):
             yield from zip(("raised", "error text", "error kind"), value, strict=False)
         else:

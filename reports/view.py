@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from .observations import Part, compare
+from .observations import Comparison, compare, say
 from .records import Failure, Json
 from .run import Run
 from .summary import AdapterSummary, Score, Tally, score
-from .text import compact, count, duration, listed, shorten, slug
+from .text import count, duration, listed, shorten, slug
 
 FULL = 200
 """Failures shown in full; a page with thousands is read by nobody and opened by no browser."""
@@ -90,8 +90,7 @@ class FailureView:
     """Stays the same from run to run, so that a link can be kept in an issue."""
     expected: str
     got: str
-    differing: tuple[Part, ...]
-    agreeing: tuple[Part, ...]
+    parts: Comparison
     repro: str
 
 
@@ -304,7 +303,6 @@ def known_groups(run: Run) -> list[KnownGroup]:
 
 def failure_view(failure: Failure) -> FailureView:
     """One failure, its observations compared."""
-    differing, agreeing = compare(failure.expected_observation, failure.got_observation)
     return FailureView(
         failure=failure,
         anchor=slug(
@@ -315,13 +313,14 @@ def failure_view(failure: Failure) -> FailureView:
             failure.value,
             failure.aspect,
         ),
-        expected=_json(failure.expected),
-        got=_json(failure.got),
-        differing=tuple(differing),
-        agreeing=tuple(agreeing),
+        expected=_side(failure, failure.expected),
+        got=_side(failure, failure.got),
+        parts=compare(failure.expected_observation, failure.got_observation),
         repro=shorten(failure.repro, _REPRO_LIMIT),
     )
 
 
-def _json(value: Json) -> str:
-    return "" if value is None else shorten(compact(value), _JSON_LIMIT)
+def _side(failure: Failure, value: Json) -> str:
+    if failure.expected is None and failure.got is None:
+        return ""
+    return shorten(say(failure.aspect, value), _JSON_LIMIT)

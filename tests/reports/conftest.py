@@ -107,7 +107,7 @@ def _observation(strides: list[int], byte: int) -> dict[str, object]:
     data = base64.b64encode(bytes(range(1, 40)) + bytes([byte]) * 57).decode()
     return {
         "results": [None],
-        "values": {"v3": ["float32", [2, 3], strides, 4, "F--", "s0", 0, "v0", None]},
+        "values": {"3": ["float32", [2, 3], strides, 4, "F--", "s0", 0, "v0", None]},
         "storages": {"s0": [data]},
     }
 

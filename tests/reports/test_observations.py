@@ -2,9 +2,10 @@
 
 import base64
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stridecheck.reports.observations import Part, compare
+from stridecheck.reports.observations import Part, compare, say
 
 
 def _storage(data):
@@ -12,34 +13,64 @@ def _storage(data):
 
 
 def test_places_of_a_tensor_get_their_names():
-    differing, agreeing = compare(
-        {"values": {"v1": ["f4", [2, 3], [3, 1], 0, "T--", "s0", 0, None, None]}},
-        {"values": {"v1": ["f4", [2, 3], [1, 2], 0, "F--", "s0", 0, None, None]}},
+    parts = compare(
+        {"values": {"1": ["f4", [2, 3], [3, 1], 0, "TFF", "s0", 0, None, None]}},
+        {"values": {"1": ["f4", [2, 3], [1, 2], 0, "FFF", "s0", 0, None, None]}},
     )
-    assert differing == [Part("v1 strides", "[3, 1]", "[1, 2]"), Part("v1 contiguity", "T--", "F--")]
-    assert Part("v1 shape", "[2, 3]", "[2, 3]") in agreeing
+    assert parts.differing == (Part("value 1 strides", "[3, 1]", "[1, 2]"), Part("value 1 contiguity", "TFF", "FFF"))
+    assert Part("value 1 shape", "[2, 3]", "[2, 3]") in parts.agreeing
+
+
+def test_what_a_library_knows_nothing_of_is_no_difference():
+    parts = compare(
+        {"values": {"1": ["f4", [2], [1], 0, "TFF", "s0", 3, None, "l"]}},
+        {"values": {"1": ["f4", [2], [1], 0, "T--", "s0", None, None, None]}},
+    )
+    assert not parts.differing
+    assert [part.name for part in parts.untold] == ["value 1 contiguity", "value 1 version", "value 1 flags"]
+
+
+def test_a_value_that_one_side_alone_changed_is_a_difference():
+    parts = compare({"values": {"1": ["f4", [2]]}}, {"values": {}})
+    assert parts.differing == (Part("value 1 dtype", "f4", ""), Part("value 1 shape", "[2]", ""))
 
 
 def test_the_first_byte_that_differs_is_shown_with_its_address():
     one, other = bytearray(300), bytearray(300)
     other[200] = 0xAB
-    ((part,), _) = compare(_storage(bytes(one)), _storage(bytes(other)))
-    assert part.name == "s0 bytes"
+    (part,) = compare(_storage(bytes(one)), _storage(bytes(other))).differing
+    assert part.name == "storage s0 bytes"
     assert "ab" in part.got
     assert part.got.endswith("(bytes 192 to 207 of 300)")
     assert "ab" not in part.expected
 
 
 def test_storages_of_different_length_differ_where_the_shorter_ends():
-    ((part,), _) = compare(_storage(bytes(64)), _storage(bytes(128)))
+    (part,) = compare(_storage(bytes(64)), _storage(bytes(128))).differing
     assert part.expected.endswith("of 64)")
     assert part.got.endswith("of 128)")
 
 
 def test_an_error_against_a_value_shows_both():
-    differing, _ = compare({"raised": ["RuntimeError", "bad view", None]}, {"results": [None]})
+    differing = compare({"raised": ["RuntimeError", "bad view", None]}, {"results": [None]}).differing
     assert [part.name for part in differing] == ["raised", "error text", "results"]
     assert differing[0] == Part("raised", "RuntimeError", "")
+
+
+@pytest.mark.parametrize(
+    ("aspect", "value", "said"),
+    [
+        ("layout", [[4, 1], 2], "strides [4, 1], offset 2"),
+        ("layout", "a layout", "a layout"),
+        ("raises", None, "no error"),
+        ("raises", ["TypeError", "bad", None], "TypeError: bad"),
+        ("error-kind", ["TypeError", "bad", "dtype"], "TypeError: bad (dtype)"),
+        ("strides", [2, 1], "[2, 1]"),
+        ("storage", None, ""),
+    ],
+)
+def test_a_difference_is_said_in_words(aspect, value, said):
+    assert say(aspect, value) == said
 
 
 jsons = st.recursive(
@@ -55,5 +86,4 @@ jsons = st.recursive(
 @given(jsons, jsons)
 def test_anything_can_be_compared_and_equals_agree(one, other):
     compare(one, other)
-    differing, _ = compare(one, one)
-    assert not differing
+    assert not compare(one, one).differing
