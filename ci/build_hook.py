@@ -9,7 +9,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 ROOMS = ("reference_impl", "conformance", "benchmarks", "reports", "ci")
 
 
-class RoomsHook(BuildHookInterface):
+class RoomsHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
         parts = {room: root / room for room in ROOMS}

@@ -18,7 +18,8 @@ from . import observation
 from .capabilities import hazards, needs
 from .claim import claim_of
 from .classify import Catalogue, Rule
-from .execute import Adapter, execute
+from .execute import Adapter, OracleError, execute
+from .execute import Unsupported as NotOffered
 from .expectations import Expectation, Expectations
 from .judge import Difference, StepVerdict, judge
 from .listing import listing
@@ -39,7 +40,7 @@ class Unit:
 
     name: str
     programs: tuple[Program, ...]
-    expected: tuple[list[Observation], ...] | None = None
+    expected: tuple[list[Observation] | None, ...] = ()
     from_corpus: bool = True
 
 
@@ -94,8 +95,7 @@ class Campaign:
         runnable = []
         for number, program in enumerate(unit.programs):
             missing = claimed.missing(needs(program))
-            if missing is None and not checks_bounds:
-                batch.expected[number] = self._expect(unit, number)
+            if missing is None and not checks_bounds and self._expected(batch, number):
                 missing = claimed.missing(hazards(batch.expected[number]))
             if missing is not None:
                 batch.unsupported[missing] += 1
@@ -103,13 +103,22 @@ class Campaign:
                 runnable.append((number, program))
         self.worker.submit(runnable)
         for number, _ in runnable:
-            if number not in batch.expected:
-                batch.expected[number] = self._expect(unit, number)
+            self._expected(batch, number)
         return batch
 
+    def _expected(self, batch: _Batch, number: int) -> bool:
+        """Have the oracle's observations of a program; False where the oracle broke."""
+        if number not in batch.expected and number not in batch.broken:
+            try:
+                batch.expected[number] = self._expect(batch.unit, number)
+            except OracleError as error:
+                batch.broken[number] = Broken("error", f"the oracle broke: {error}")
+        return number in batch.expected
+
     def _expect(self, unit: Unit, number: int) -> list[Observation]:
-        if unit.expected is not None:
-            return unit.expected[number]
+        drawn = unit.expected[number] if unit.expected else None
+        if drawn is not None:
+            return drawn
         program = unit.programs[number]
         if program.id not in self.known:
             self.known[program.id] = execute(program, self.oracle)
@@ -123,8 +132,9 @@ class Campaign:
             if isinstance(answer, Unsupported):
                 batch.unsupported[answer.reason] += 1
                 continue
-            expected = batch.expected[number]
-            rules = self._rules_of(program, expected)
+            answer = batch.broken.get(number, answer)
+            expected = batch.expected.get(number, [])
+            rules = self._rules_of(program, expected) if expected else []
             if rules is None:
                 continue
             if isinstance(answer, Broken):
@@ -274,7 +284,7 @@ class Campaign:
             return None
         try:
             expected = execute(program, self.oracle)
-        except Exception:  # a shrunk program may ask the oracle for what it does not have
+        except (OracleError, NotOffered):
             return None
         if self.worker.capabilities.missing(hazards(expected)) is not None:
             return None
@@ -304,12 +314,13 @@ class Campaign:
     # Expectations that no longer hold.
 
     def close(self) -> list[str]:
-        """What is wrong with the expectations after a run over corpus programs, one sentence each; writes xpass records."""
-        problems = []
-        for program, names in sorted(self.expectations.listed.items()):
-            for name in sorted(names):
-                if program in self.ran and program not in self.matched.get(name, ()):
-                    problems.append(f"program {program} is listed under {name!r}, but passes")
+        """What is wrong with the expectations after a run over corpus programs, one sentence each; writes records."""
+        problems = [
+            f"program {program} is listed under {name!r}, but passes"
+            for program, names in sorted(self.expectations.listed.items())
+            for name in sorted(names)
+            if program in self.ran and program not in self.matched.get(name, ())
+        ]
         for entry in self.expectations.entries:
             if entry.name in self.matched or not self._concerns(entry):
                 continue
@@ -331,6 +342,8 @@ class Campaign:
 class _Batch:
     unit: Unit
     expected: dict[int, list[Observation]] = field(default_factory=dict)
+    broken: dict[int, Broken] = field(default_factory=dict)
+    """Programs that the oracle could not run."""
     answers: dict[int, Any] = field(default_factory=dict)
     unsupported: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)

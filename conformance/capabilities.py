@@ -1,4 +1,4 @@
-"""What a library claims, and what a program needs: a program that needs more than is claimed is *unsupported*, not failed.
+"""What a library claims, and what a program needs: one that needs more than is claimed is *unsupported*, not failed.
 
 Needs are computed from a program's operations, dtypes and layouts, never listed by hand. Standard library only.
 """
@@ -25,7 +25,7 @@ FEATURES: Mapping[str, str] = {
     "memory-format": "memory formats (channels_last, channels_last_3d, preserve_format)",
     "infer-size": "-1 for a size that is to be kept or found",
     "guarded": "tensors over foreign memory, without a copy",
-    "bounds": "a check that a layout stays inside its storage: without one, a program that would reach outside is not run",
+    "bounds": "a check that a layout stays inside its storage; a program that needs it is not run without",
     "requires-grad": "inputs that require gradients",
 }
 """Every feature that a program can need, with its meaning."""

@@ -89,7 +89,7 @@ class _Tally:
 
 
 def check(options: Options, out: Path, progress: Progress | None = None) -> int:
-    """Check every adapter of the options, write `results.jsonl` into the directory `out`, and answer with the exit code.
+    """Check every adapter of the options, write `results.jsonl` into `out`, and answer with the exit code.
 
     What is done is in the file at any moment. An adapter that cannot be started is recorded, and the others go on.
 

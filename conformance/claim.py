@@ -1,4 +1,4 @@
-"""From a difference to a claim that a standalone script can check: which expression, about which value, equal to what."""
+"""From a difference to a claim that a script can check: which expression, about which value, equal to what."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def _sharing(
             return "same-object", (key, text.rpartition(" ")[2]), want
     if state.storage != f"v{key}":
         return "same-storage", (key, str(state.storage)), True
-    other = str(difference.got)
-    return "same-storage", (key, other if other[1:].partition(".")[0].isdigit() else "s0"), False
+    other = str(difference.got).removeprefix("storage ")
+    return "same-storage", (key, other if other.startswith("s") else f"v{other.split()[4]}"), False
 
 
 def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:

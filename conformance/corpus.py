@@ -15,9 +15,9 @@ from pathlib import Path
 import click
 
 from .classify import Catalogue
-from .draw.programs import DrawnProgram, draw_program
+from .draw.programs import draw_program
 from .draw.source import Seeded
-from .execute import Adapter
+from .execute import Adapter, OracleError
 from .program import Program
 
 PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
@@ -94,7 +94,9 @@ def draw(count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8)
     """
     drawn: dict[str, tuple[Program, frozenset[str]]] = {}
     for seed in range(count * surplus):
-        made: DrawnProgram = draw_program(Seeded(f"corpus:{seed}"), oracle)
+        made = draw_program(Seeded(f"corpus:{seed}"), oracle)
+        if made.expected is None:
+            raise OracleError(f"on program {made.program.to_json()}")
         rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
         drawn.setdefault(made.program.id, (made.program, rules))
     by_size = sorted(drawn.values(), key=lambda entry: (len(entry[0].steps), entry[0].id))

@@ -61,7 +61,8 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
     close = difflib.get_close_matches(name, names(), 1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise UnknownAdapter(
-        f"unknown adapter {spec!r}{hint}; installed: {', '.join(names())}; or give module:attribute or a path/to/file.py"
+        f"unknown adapter {spec!r}{hint}; installed: {', '.join(names())}; "
+        "or give module:attribute or a path/to/file.py"
     )
 
 

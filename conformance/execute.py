@@ -24,6 +24,10 @@ class Unsupported(Exception):
     """Raised by an adapter that finds out while running that its library does not claim an operation."""
 
 
+class OracleError(Exception):
+    """The oracle itself went wrong: it raised something that is no answer of PyTorch's."""
+
+
 class ProtocolError(Exception):
     """An adapter did not build what a program's input asks for."""
 
@@ -36,13 +40,13 @@ class Adapter(Protocol):
     """Whether `storage_of` and `bytes_of` work; else `read` is called for element values."""
 
     def storage(self, data: Any, backing: str) -> Any:
-        """Memory that holds `data`: a copy where `backing` is owned, `data` itself (a writable buffer) where guarded."""
+        """Memory that holds `data`: a copy where `backing` is owned, the writable buffer itself where guarded."""
 
     def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A tensor over that memory, strides and offset in elements."""
 
     def operation(self, step: Step) -> Callable[..., Any] | None:
-        """A function of the step's positional arguments and keyword values; None where the library has no such thing."""
+        """A function of the step's positional arguments and keyword values; None where the library has none."""
 
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is one of the library's tensors."""

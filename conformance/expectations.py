@@ -1,8 +1,8 @@
 """Known deviations with their reasons: which differences are expected, and which expectations no longer hold.
 
-A TOML file has one `[[expect]]` table per known deviation (rule glob, aspect, conditions, reason, upstream issue); beside
-it a sorted text file names the corpus programs that fail under each. A failure that is not listed is red; so is a listed
-program that passes, and an expectation whose rules ran and which matched nothing.
+A TOML file has one `[[expect]]` table per known deviation (rule glob, aspect, conditions, reason, upstream issue);
+beside it a sorted text file names the corpus programs that fail under each. A failure that is not listed is red; so is
+a listed program that passes, and an expectation whose rules ran and which matched nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -104,13 +105,25 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
             raise ExpectationError(f"{where}: unknown field {', '.join(sorted(unknown))}")
         if missing := {"name", "reason", "rules", "aspects"} - set(table):
             raise ExpectationError(f"{where}: has no {', '.join(sorted(missing))}")
-        entry = Expectation(**{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()})
+        entry = _entry(table)
         if _holds(entry, versions, where):
             entries.append(entry)
     names = [entry.name for entry in entries]
     if len(set(names)) != len(names):
         raise ExpectationError(f"{path}: two expectations have the same name")
     return Expectations(path, tuple(entries), _read_list(path.with_suffix(".txt"), set(names)))
+
+
+def _entry(table: Mapping[str, Any]) -> Expectation:
+    return Expectation(
+        name=table["name"],
+        reason=table["reason"],
+        rules=tuple(table["rules"]),
+        aspects=tuple(table["aspects"]),
+        operations=tuple(table.get("operations", ())),
+        versions=table.get("versions", ""),
+        issue=table.get("issue", ""),
+    )
 
 
 def _holds(entry: Expectation, versions: Mapping[str, str], where: str) -> bool:

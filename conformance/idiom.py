@@ -1,7 +1,7 @@
 """A library's own way to write an operation: one expression, compiled to run it and printed to reproduce it.
 
-A template is a Python expression with placeholders `{0}`, `{1}`, … for the positional arguments of a step and `{name}` for
-its keywords; `{1:index}` prints as the inside of square brackets. Standard library only: workers compile templates.
+A template is a Python expression with placeholders `{0}`, `{1}`, … for the positional arguments of a step and `{name}`
+for its keywords; `{1:index}` prints as the inside of square brackets. Standard library only: workers compile templates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs in words: one line for each storage, input and step, as a reader of PyTorch would write them. Standard library only."""
+"""Programs in words: a line for each storage, input and step, as PyTorch's users write them. Standard library only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .program import Argument, Program, Ref, Step
 
 
 def value_name(ref: Ref, program: Program) -> str:
-    """Name of a value in listings and scripts: `x0` for an input, `r2` for the result of step 2, `r2[1]` for an item."""
+    """Name of a value in listings and scripts: `x0` an input, `r2` the result of step 2, `r2[1]` an item of it."""
     inputs = len(program.inputs)
     name = f"x{ref.slot}" if ref.slot < inputs else f"r{ref.slot - inputs}"
     return name if ref.item is None else f"{name}[{ref.item}]"

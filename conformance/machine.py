@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import stridecheck
 from stridecheck.reports import records
+
+import stridecheck
 
 
 def describe() -> dict[str, Any]:

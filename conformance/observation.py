@@ -43,7 +43,7 @@ class TensorState(NamedTuple):
 
 
 class StorageState(NamedTuple):
-    """The bytes of a storage; `shadow` has a mark for each byte (`reference_impl.shadow`), None where every byte is exact."""
+    """The bytes of a storage; `shadow` marks each byte as `reference_impl.shadow` does, None where all are exact."""
 
     data: bytes
     shadow: bytes | None = None

@@ -257,7 +257,7 @@ class Program:
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
-    """First and one past the last element that a layout addresses; (offset, offset) for an empty one, which addresses none.
+    """First and one past the last element that a layout addresses; (0, 0) for an empty one, which addresses none.
 
     >>> span((2, 3), (5, 2), 1)
     (1, 11)

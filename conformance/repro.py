@@ -1,4 +1,4 @@
-"""Standalone scripts: a program and what should hold after it, printed in the library's own idiom. Standard library only.
+"""Standalone scripts: a program and what should hold after it, in the library's own idiom. Standard library only.
 
 A script needs nothing but the library. It exits 1 while the deviation is there and 0 when it is gone.
 """
@@ -21,8 +21,8 @@ Json: TypeAlias = Any
 class Claim:
     """What should hold after a program, as a script can check it.
 
-    `check` names one of the idiom's expressions, or `raises`, `returns` or `ends`; `values` are the value keys or storage
-    names that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle.
+    `check` names one of the idiom's expressions, or `raises`, `returns` or `ends`; `values` are the value keys or
+    storage names that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle.
     """
 
     check: str

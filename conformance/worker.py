@@ -1,13 +1,13 @@
 """The worker process: loads one adapter, then runs programs in forked children until its parent hangs up.
 
-Run as a script with the adapter's name; it works in an environment that does not have stridecheck installed, and imports
-nothing but the standard library and the adapter. JSON lines on duplicated descriptors: whatever the library prints goes
-to standard error. Protocol, one object a line:
+Run as a script with the adapter's name; it works in an environment that does not have stridecheck installed, and
+imports nothing but the standard library and the adapter. JSON lines on duplicated descriptors: whatever the library
+prints goes to standard error. Protocol, one object a line:
 
     server → parent   {"ready": name, "versions", "capabilities", "forks"}  or  {"failed": kind, "reason"}
     child  → parent   {"child": pid}                              a fresh child waits for work
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim]}
-    child  → parent   {"number", "observations"} | {"number", "unsupported"} | {"number", "error"}   one for each program
+    child  → parent   {"number", "observations" | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"script": text}
     server → parent   {"died": status}                            the child is gone; a new one follows
 """

@@ -16,6 +16,7 @@ from stridecheck import __version__
 from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE, Options, check
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.conformance.program import Program
 from stridecheck.reports.records import Failure, ResultsError, read_results
 
 INTERRUPTED = 130
@@ -61,7 +62,7 @@ def main() -> None:
       stridecheck bench                    time layouts
       stridecheck rules view.merge-blocks  what a rule says
       stridecheck repro out PROGRAM        a standalone script for a failure
-    """  # noqa: D301 - \b is click's mark for a block that keeps its lines
+    """
 
 
 def _out(default: str = "out") -> Callable[[Any], Any]:
@@ -152,15 +153,15 @@ class _Bars:
 def check_command(out: Path, **options: Any) -> None:
     """Judge libraries against the rules of PyTorch's memory layout.
 
-    ADAPTER is an installed name (torch, numpy, cupy, reference), module:attribute, or a path to a Python file. Each runs in
-    a process of its own. Without --examples or --seconds only the corpus runs, and the outcome is the same every time.
+    ADAPTER is an installed name (torch, numpy, cupy, reference), module:attribute, or a path to a Python file. Each
+    runs in a process of its own. Without --examples or --seconds only the corpus runs: the same outcome every time.
 
     \b
     Examples
       stridecheck check torch
       stridecheck check numpy --rules 'view.*' --programs 200
       stridecheck check my_library/adapter.py --seconds 60 --python .venv/bin/python
-    """  # noqa: D301
+    """
     with _told(out), _Bars() as bars:
         code = check(Options(**options), out, bars)
     with _told(out):
@@ -234,7 +235,9 @@ def _show_programs(rule: str, count: int = 3) -> None:
     from stridecheck.conformance.listing import listing
     from stridecheck.conformance.rules import catalogue
 
-    oracle, shown, total = reference.adapter(), [], 0
+    oracle = reference.adapter()
+    shown: list[Program] = []
+    total = 0
     with _told():
         for program in corpus.read():
             found = catalogue().classify(program, execute(program, oracle))

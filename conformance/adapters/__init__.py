@@ -1,1 +1,1 @@
-"""Adapters bundled with the suite: each module imports its library, so it is only loaded where that library is asked for."""
+"""Adapters bundled with the suite: each module imports its library, so it is loaded only where that is asked for."""

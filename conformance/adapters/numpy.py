@@ -1,4 +1,4 @@
-"""NumPy, judged on what it claims: views, copies and writes, but no memory formats, version counters or dispatch flags."""
+"""NumPy, judged on what it claims: views, copies and writes, but no memory formats or version counters."""
 
 from __future__ import annotations
 

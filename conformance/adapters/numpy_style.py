@@ -1,4 +1,4 @@
-"""Mixin for libraries in NumPy's style: strides in bytes, storages found through `base`, no methods that write in place."""
+"""Mixin for libraries in NumPy's style: strides in bytes, storages found through `base`, functions with `out=`."""
 
 from __future__ import annotations
 

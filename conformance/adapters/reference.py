@@ -9,6 +9,7 @@ from typing import Any
 from stridecheck import __version__, reference_impl
 
 from ..capabilities import FEATURES, Capabilities
+from ..execute import OracleError
 from .torch_style import TorchStyle
 
 DTYPES = (
@@ -45,8 +46,11 @@ class Reference(TorchStyle):
         return None if shadow is None else bytes(shadow)
 
     def error_kind(self, error: Exception) -> str | None:
-        """The oracle's errors carry their kind."""
-        return getattr(error, "kind", None)
+        """The kind that the oracle's errors carry; an error without one is a bug of the oracle, no expectation."""
+        kind: str | None = getattr(error, "kind", None)
+        if kind is None:
+            raise OracleError(f"{type(error).__name__}: {error}") from error
+        return kind
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..execute import Adapter, Execution
+from ..execute import Adapter, Execution, OracleError
 from ..observation import Observation, TensorState
 from ..program import ITEMSIZES, Input, Program, Step, Storage
 from .layouts import draw_layout
@@ -25,10 +25,10 @@ DTYPES = (
 
 
 class DrawnProgram(NamedTuple):
-    """A program, and what the oracle did with it while it was drawn."""
+    """A program, and what the oracle did with it while it was drawn; None where the oracle broke on its last step."""
 
     program: Program
-    expected: list[Observation]
+    expected: list[Observation] | None
 
 
 def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, negative: bool = False) -> DrawnProgram:
@@ -41,7 +41,11 @@ def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, n
     for _ in range(count):
         step = draw_step(source, _operands(execution.states))
         drawn.append(step)
-        observations.append(execution.step(step))
+        try:
+            observations.append(execution.step(step))
+        except OracleError:
+            # The program is kept: whoever runs it finds out, and says so.
+            return DrawnProgram(Program(storages, inputs, tuple(drawn)), None)
     return DrawnProgram(Program(storages, inputs, tuple(drawn)), observations)
 
 

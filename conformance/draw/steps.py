@@ -304,7 +304,8 @@ OPERATIONS_DRAWN: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (2, ("tolist", _none)), (2, ("is_contiguous", _asked)), (1, ("is_set_to", _other)), (6, ("fill_", _filled)),
     (2, ("zero_", _none)), (8, ("copy_", _copied)), (8, ("add_", _with_operand)), (2, ("sub_", _with_operand)),
     (4, ("mul_", _with_operand)), (2, ("relu_", _none)), (6, ("__setitem__", _assigned)), (9, ("add", _with_operand)),
-    (2, ("sub", _with_operand)), (5, ("mul", _with_operand)), (2, ("neg", _none)), (1, ("abs", _none)), (4, ("relu", _none)),
+    (2, ("sub", _with_operand)), (5, ("mul", _with_operand)), (2, ("neg", _none)), (1, ("abs", _none)),
+    (4, ("relu", _none)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""
 

@@ -1,0 +1,45 @@
+# Two commands for a newcomer: `make report` and `make test`. Everything lives in .venv; nothing else is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help install report test lint format corpus evidence clean
+
+help:            ## this list
+	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
+
+# torch comes first and by pip: a resolver with a free hand takes a build with several GB of CUDA packages.
+$(INSTALLED): pyproject.toml ci/constraints.txt ci/build_hook.py $(wildcard stridecheck/*.py)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --constraint ci/constraints.txt torch
+	$(PIP) install --quiet --constraint ci/constraints.txt --editable '.[dev]'
+	touch $@
+
+install: $(INSTALLED)   ## .venv with the suite and everything that it tests
+
+report: $(INSTALLED)    ## check torch and numpy, time layouts, write out/report.html
+	$(BIN)/stridecheck check torch numpy cupy --out out/check
+	$(BIN)/stridecheck bench --quick --out out/bench
+	$(BIN)/stridecheck report out/check out/bench --out out
+
+test: $(INSTALLED)      ## the suite's own tests
+	$(BIN)/python -m pytest --quiet
+
+lint: $(INSTALLED)      ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	cd .editable && ../$(BIN)/mypy --config-file ../pyproject.toml
+
+format: $(INSTALLED)    ## let ruff write the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+corpus: $(INSTALLED)    ## draw the committed corpus anew, and the lists of known deviations with it
+	$(BIN)/python -m stridecheck.conformance.corpus
+	-$(BIN)/stridecheck check torch numpy --update-expectations --out out/expectations
+
+clean:           ## remove what these commands made
+	rm -rf $(VENV) .editable .cache out
