@@ -1,4 +1,4 @@
-// The page is whole without this: it adds Copy buttons, and opens everything for the printer.
+// The page is whole without this: it adds Copy buttons, and opens for the printer what has no repetition elsewhere.
 "use strict";
 for (const button of document.querySelectorAll("button.copy")) {
   if (!navigator.clipboard) break;
@@ -20,7 +20,7 @@ addEventListener("hashchange", reveal);
 if (location.hash) reveal();
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
+  closed = [...document.querySelectorAll("details[data-print]:not([open])")];
   for (const details of closed) details.open = true;
 });
 addEventListener("afterprint", () => { for (const details of closed) details.open = false; });

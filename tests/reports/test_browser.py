@@ -211,12 +211,13 @@ def test_charts_follow_the_colour_scheme(browser, url):
     )
 
 
-def test_the_printer_gets_everything_opened(browser, url):
+def test_the_printer_gets_each_kind_opened_but_no_repetition(browser, url):
     browser.open(url, 1280)
-    closed = "document.querySelectorAll('details:not([open])').length"
+    closed = "document.querySelectorAll('details[data-print]:not([open], details:not([open]) details)').length"
     before = browser.evaluate(closed)
     assert before > 0
     browser.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert browser.evaluate(closed) == 0
+    assert browser.evaluate("document.querySelectorAll('details.nested[open]').length") == 0
     browser.evaluate("dispatchEvent(new Event('afterprint'))")
     assert browser.evaluate(closed) == before
