@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .copies import scalar_array
 from .core import TensorBase
 from .errors import LayoutError, LayoutTypeError
 from .pointwise import Op, apply, apply_, check_operands
@@ -19,8 +20,8 @@ NEG = Op("neg", np.negative, "ifch", smooth=True, refusal="b")
 
 
 def _relu(a: Any) -> Any:
-    # What is not below zero stays as it is, so that NaN passes and -0.0 does as PyTorch's vectorised maximum leaves it.
-    return np.maximum(a, a.dtype.type(0))
+    # What is not below zero stays as it is: NaN and -0.0 pass.
+    return np.where(a < 0, a.dtype.type(0), a)
 
 
 RELU = Op("relu", _relu, "if", smooth=True, refusal="b")
@@ -40,7 +41,7 @@ def _scaled(name: str, sign: int, alpha: Any) -> Op:
         return base
 
     def compute(a: Any, b: Any) -> Any:
-        factor = a.dtype.type(alpha)
+        factor = np.array(alpha).astype(a.dtype)
         return a + b * factor if sign > 0 else a - b * factor
 
     return Op(
@@ -66,6 +67,7 @@ def _check_alpha(name: str, self: Any, other: Any, alpha: Any) -> None:
         raise LayoutError("dtype", f"{name}: alpha {alpha} is no integer, the operands are {common}")
     if isinstance(alpha, complex) and not common.is_complex:
         raise LayoutError("dtype", f"{name}: a complex alpha needs complex operands, got {common}")
+    scalar_array(alpha, common)
 
 
 def _check_sub(self: Any, other: Any) -> None:
@@ -153,4 +155,6 @@ def relu(input: "Tensor") -> "Tensor":
 
 def relu_(self: "Tensor") -> "Tensor":
     """`relu` in place. Raises: grad, overlap, dtype. Source: facts 5, torch 2.13."""
+    if self.dtype is dt.bool_ or self.dtype.is_complex:
+        RELU.check(self.dtype)
     return apply_(RELU, self, ())

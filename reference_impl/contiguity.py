@@ -1,7 +1,6 @@
 """When is a layout contiguous, in which memory format, and which format does it suggest?"""
 
 from functools import lru_cache
-from math import prod
 
 from .layout import CACHE, Shape, Strides, channels_last_strides, contiguous_strides
 from .memory_format import (
@@ -191,6 +190,10 @@ def dim_order(shape: Shape, strides: Strides) -> tuple[int, ...]:
     """
     from .elementwise import sorted_permutation
 
-    if 0 in shape or prod(shape) == 1:
+    row_major = is_contiguous(shape, strides)
+    last = len(shape) == 4 and is_channels_last(shape, strides)
+    if row_major and not last:
         return tuple(range(len(shape)))
+    if last and not row_major:
+        return (0, 2, 3, 1)
     return tuple(reversed(sorted_permutation(shape, (strides,))))

@@ -51,6 +51,12 @@ def cast(a: Array, old: dtype, new: dtype) -> Array:
             a = a.astype(np.float32)
         if old.category == "float" and new.category == "int":
             return _to_integer(a, new)
+        if new is dt.float8_e4m3fn:
+            # No infinity in this format: what is too large saturates.
+            a = np.where(np.isnan(a), a, np.clip(a, np.float32(-448), np.float32(448)))
+        elif new is dt.float8_e8m0fnu:
+            # An exponent alone: no sign, no zero.
+            a = np.maximum(np.abs(a), np.float32(2.0**-127))
         return a.astype(new.numpy)
 
 
@@ -110,8 +116,11 @@ def nan_marks(a: Array, d: dtype) -> Marks | None:
         if d.category != "complex":
             return None
         bad = ~np.isfinite(a)
-        # Which part of a complex number turns NaN or infinite depends on the order of multiplications.
-        return np.where(bad, UNSPECIFIED, EXACT).astype(np.uint8) if bad.any() else None
+        # PyTorch's vectorised and plain loops differ in the signs of zeros and in the parts that turn NaN or infinite.
+        loose = (a.real == 0) | (a.imag == 0)
+        if not (bad.any() or loose.any()):
+            return None
+        return np.where(bad, UNSPECIFIED, np.where(loose, TOLERANCE, EXACT)).astype(np.uint8)
     nan = np.isnan(a)
     return np.where(nan, NAN, EXACT).astype(np.uint8) if nan.any() else None
 

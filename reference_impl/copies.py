@@ -6,12 +6,13 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
+from .contiguity import format_strides, is_contiguous_in, is_non_overlapping_and_dense, suggested_format, suggested_strides
 from .conversion import cast, cast_marks, check_castable
 from .core import (
     TensorBase,
     array,
     bad_arguments,
+    build,
     check_inplace,
     check_overlap,
     fresh,
@@ -25,7 +26,7 @@ from .dtypes import dtype
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .kernels import strided_copy
-from .layout import Layout, Strides
+from .layout import Layout, Strides, contiguous_strides
 from .memory_format import contiguous_format, memory_format, preserve_format
 from .views import expand
 
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
 
 def copy_elements(out: Any, source: Any) -> None:
     """Write the elements of `source` to `out` of the same shape, converted to its dtype, marks carried along."""
-    if out.dtype is source.dtype and not source._bits and not out._bits:
-        if out.dtype in dt.SUB_BYTE:
-            raise UnsupportedError("dtype", f"copy: PyTorch has no copy kernel for {out.dtype} (facts 11)")
-        a, b = array(out), array(source)
+    d = out.dtype
+    if d is source.dtype and not source._bits and not out._bits:
+        if d in dt.SUB_BYTE and 0 not in out._layout.shape:
+            raise UnsupportedError("dtype", f"copy: PyTorch has no copy kernel for {d} (facts 11)")
+        a = array(out)
+        b = values(source) if d is dt.bool_ else array(source)
         if a.size < 4096:
             a[...] = b
         else:
@@ -46,12 +49,14 @@ def copy_elements(out: Any, source: Any) -> None:
         if source._storage._shadow is not None or out._storage._shadow is not None:
             shadow.copy_bytes(out, source)
         return
-    check_castable(source.dtype, out.dtype)
+    if 0 in out._layout.shape:
+        return
+    check_castable(source.dtype, d)
     plain = values(source)
     marks = shadow.marks_of(source)
-    result = cast(plain, source.dtype, out.dtype)
-    if out.dtype is not source.dtype:
-        marks = cast_marks(plain, source.dtype, out.dtype, marks)
+    result = cast(plain, source.dtype, d)
+    if d is not source.dtype:
+        marks = cast_marks(plain, source.dtype, d, marks)
     store(out, result, marks)
 
 
@@ -188,40 +193,37 @@ def copy_(self: "Tensor", src: "Tensor", non_blocking: bool = False) -> "Tensor"
 
 def write_copy(self: "Tensor", src: "Tensor") -> None:
     """`copy_` without its bookkeeping of versions and history."""
-    if src is self:
+    if src is self or _same_data(self, src):
         return
     shape = self._layout.shape
     source: Any = src
     if src._layout.shape != shape:
-        source = _Reader(src, expand(src._layout, shape))
+        source = reader(src, expand(src._layout, shape))
     if 0 in shape:
         return
-    check_overlap(self, source)
+    check_overlap(self, src)
     marks = order_marks(self, source)
     if marks is not None and self._storage is src._storage:
-        # What torch leaves there depends on its traversal; a copy first keeps at least this run deterministic.
-        source = clone(src.expand(shape))
+        # What PyTorch leaves there depends on its traversal; read first, so that at least this run is deterministic.
+        kept = fresh(shape, contiguous_strides(shape), source.dtype)
+        copy_elements(kept, source)
+        source = kept
     copy_elements(self, source)
     if marks is not None:
         shadow.stamp(self, marks)
 
 
-class _Reader(TensorBase):
-    """An operand under another layout, for reading only."""
-
-    __slots__ = ()
-
-    def __init__(self, t: Any, layout: Layout) -> None:
-        self._storage = t._storage
-        self._layout = layout
-        self.dtype = t.dtype
-        self._bits = t._bits
-        self._base = None
+def _same_data(a: Any, b: Any) -> bool:
+    return (
+        a._storage is b._storage and a._layout == b._layout and a.dtype is b.dtype and a._bits == b._bits
+    )
 
 
 def reader(t: Any, layout: Layout) -> Any:
     """An operand under another layout, for reading only: no view is recorded."""
-    return _Reader(t, layout)
+    r = build(t._storage, layout, t.dtype)
+    r._bits = t._bits
+    return r
 
 
 def fill_(self: "Tensor", value: Any) -> "Tensor":
@@ -242,22 +244,21 @@ def write_fill(self: "Tensor", value: Any) -> None:
     marks = None
     if isinstance(value, TensorBase):
         if value._layout.shape:
-            raise LayoutError(
-                "dimension", f"fill_ needs a value without dimensions, got shape {value._layout.shape}"
-            )
-        plain = values(value)
-        marks = shadow.marks_of(value)
-        if value.dtype is not d:
-            marks = cast_marks(plain, value.dtype, d, marks)
-            check_castable(value.dtype, d)
-        result = cast(plain, value.dtype, d)
-    else:
-        result = scalar_array(value, d)
+            raise LayoutError("dimension", f"fill_ needs a value without dimensions, got shape {value._layout.shape}")
+        # A tensor is copied, with the checks of a copy; one of the same storage is read first.
+        source: Any = clone(value) if value._storage is self._storage else value  # type: ignore[arg-type]
+        write_copy(self, source)
+        return
+    if d.category == "raw" and d is not dt.complex32:
+        raise UnsupportedError("dtype", f"fill_ has no kernel for {d} (facts 11)")
+    result = scalar_array(value, d)
     if not self._bits:
         array(self)[...] = result
         if marks is not None or self._storage._shadow is not None:
             shadow.stamp(self, marks)
     else:
+        # Through a conjugate or negative bit a copy is filled and copied back.
+        check_overlap(self)
         store(self, np.broadcast_to(result, self._layout.shape), marks)
 
 
@@ -268,13 +269,7 @@ def scalar_array(value: Any, d: dtype) -> Any:
     """
     kind = type(value)
     if kind is float and d.category == "float" and d.itemsize >= 4:
-        if (
-            d.itemsize == 4
-            and not -3.4028235677973366e38 < value < 3.4028235677973366e38
-            and abs(value) != np.inf
-            and value == value
-        ):
-            raise LayoutError("overflow", f"{value} does not fit {d}")
+        _check_range(value, d)
         return d.numpy.type(value)
     if kind is int and d.category == "int":
         info = np.iinfo(d.numpy)
@@ -297,6 +292,8 @@ def scalar_array(value: Any, d: dtype) -> Any:
             if d.itemsize == 1
             else np.array(value, d.numpy)
         )
+    if d is dt.bool_:
+        return np.array(bool(value))
     if isinstance(value, complex) and not d.is_complex:
         if value.imag != 0:
             raise LayoutError("dtype", f"{value} cannot be converted to {d} without loss")
@@ -305,22 +302,44 @@ def scalar_array(value: Any, d: dtype) -> Any:
         if not np.isfinite(value) or not np.iinfo(d.numpy).min - 1 < value < np.iinfo(d.numpy).max + 1:
             raise LayoutError("overflow", f"{value} does not fit {d}")
         return scalar_array(int(value), d)
-    if d.category == "float" and d.itemsize < 4:
-        with np.errstate(all="ignore"):
-            result = np.array(value, np.float64).astype(np.float32).astype(d.numpy)
-        if np.isfinite(value) and not np.isfinite(result.astype(np.float32)):
-            raise LayoutError("overflow", f"{value} does not fit {d}")
-        return result
+    _check_range(value, d)
     with np.errstate(all="ignore"):
+        if d.category == "float" and d.itemsize < 4:
+            return np.array(value, np.float64).astype(np.float32).astype(d.numpy)
         return np.array(value).astype(d.numpy)
+
+
+_LARGEST = {
+    dt.float16: 65504.0, dt.bfloat16: 3.3895313892515355e38, dt.float32: 3.4028234663852886e38,
+    dt.float64: 1.7976931348623157e308, dt.complex64: 3.4028234663852886e38, dt.complex128: 1.7976931348623157e308,
+    dt.complex32: 65504.0, dt.float8_e4m3fn: 448.0, dt.float8_e4m3fnuz: 240.0, dt.float8_e5m2: 57344.0,
+    dt.float8_e5m2fnuz: 57344.0, dt.float8_e8m0fnu: 1.7014118346046923e38,
+}  # fmt: skip
+
+
+def _check_range(value: Any, d: dtype) -> None:
+    limit = _LARGEST.get(d)
+    if limit is not None:
+        for part in (value.real, value.imag) if isinstance(value, complex) else (value,):
+            if not -limit <= part <= limit and abs(part) != np.inf and part == part:
+                raise LayoutError("overflow", f"{value} does not fit {d}")
 
 
 def zero_(self: "Tensor") -> "Tensor":
     """Write zeros. Raises: grad. Source: facts 5.1.2, torch 2.13."""
     check_inplace(self)
-    array(self)[...] = 0
-    if self._storage._shadow is not None:
-        shadow.stamp(self, None)
+    d = self.dtype
+    if d.category == "raw" and d is not dt.complex32 and not (
+        0 < self.numel() < 32768 and is_non_overlapping_and_dense(*self._layout[:2])
+    ):
+        raise UnsupportedError("dtype", f"zero_ has no kernel for {d} unless it is small and dense (facts 11)")
+    if self._bits:
+        check_overlap(self)
+        store(self, np.zeros(self._layout.shape, self.dtype.numpy))
+    else:
+        array(self)[...] = 0
+        if self._storage._shadow is not None:
+            shadow.stamp(self, None)
     written(self)
     return self
 

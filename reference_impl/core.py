@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import shadow
-from .dtypes import dtype
+from .dtypes import bool_, dtype
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
@@ -164,6 +164,9 @@ def values(t: Any) -> Array:
             a = np.conj(a)
         if t._bits & NEG:
             a = np.negative(a)
+    elif t.dtype is bool_:
+        # A byte other than 0 and 1 reads as true (facts 11).
+        a = a.view(np.uint8) != 0
     return a
 
 

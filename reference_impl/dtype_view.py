@@ -66,8 +66,6 @@ def view_dtype(input: "Tensor", dtype: Any) -> "Tensor":
         raise LayoutTypeError("argument", f"view: expected a dtype, got {dtype!r}")
     if input._bits:
         raise LayoutError("dtype", "view(dtype) of a tensor with a conjugate or negative bit (facts 3.2)")
-    if dtype is input.dtype:
-        return view_of(input, input._layout)
     layout = recast(input._layout, input.dtype.itemsize, dtype.itemsize)
     return detached(input, layout, dtype)
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from .core import TensorBase, check_inplace, view_of, written
+from .copies import reader, scalar_array, write_copy, write_fill
+from .core import TensorBase, array, build, check_inplace, view_of, written
 from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout
+from .storage import UntypedStorage
+from .views import expand
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -206,6 +209,8 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
 
     Raises: index, dimension, step, argument, broadcast, overlap, grad. Source: facts 3.12 and 5.1.2, torch 2.13.
     """
+    if not isinstance(value, TensorBase):
+        value = value_tensor(self, value)
     if type(index) is int:
         target = getitem(self, index)
         tensors: dict[int, Any] = {}
@@ -223,28 +228,30 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
     assign(target, value)
 
 
-def assign(target: "Tensor", value: Any) -> None:
-    """Write a number or a tensor to a view: filled where the value has no dimensions, else copied."""
-    from .copies import reader, write_copy, write_fill
+def value_tensor(self: "Tensor", value: Any) -> "Tensor":
+    """A number as a tensor of this one's dtype, as assignment takes it. Raises: argument, overflow, dtype."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to a tensor")
+    t = build(UntypedStorage._allocate(self.dtype.itemsize), Layout((), (), 0), self.dtype)
+    array(t)[...] = scalar_array(value, self.dtype)
+    return t
 
-    if not isinstance(value, TensorBase):
-        if isinstance(value, (list, tuple)) or not isinstance(value, (bool, int, float, complex, np.generic)):
-            raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to a tensor")
-        check_inplace(target)
-        write_fill(target, value)
-        written(target)
-        return
+
+def assign(target: "Tensor", value: "Tensor") -> None:
+    """Write a tensor to a view: copied where the shapes agree, spread where it has no dimensions, else broadcast."""
     check_inplace(target, value)
     shape = value._layout.shape
-    if shape != target._layout.shape:
-        if not shape:
-            write_fill(target, value)
-            written(target, value)
-            return
+    if shape == target._layout.shape:
+        write_copy(target, value)
+    elif not shape:
+        write_fill(target, value)
+    else:
         extra = 0
         while extra < len(shape) and shape[extra] == 1:
             extra += 1
         # Leading lengths of 1 are dropped, so that a value may have more dimensions than its target.
-        value = reader(value, Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset))
-    write_copy(target, value)  # type: ignore[arg-type]
+        layout = Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset)
+        write_copy(target, reader(value, expand(layout, target._layout.shape)))
     written(target, value)

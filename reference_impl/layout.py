@@ -147,8 +147,13 @@ def check_numel(shape: Shape) -> int:
     >>> check_numel((2, 3))
     6
     """
-    count = prod(shape)
-    if count > INT64_MAX or (shape and min(shape) < 0):
+    count = 1
+    for length in shape:
+        # PyTorch multiplies as unsigned numbers in this order: a length of 0 saves what comes before it only if that fits.
+        count *= length % 2**64
+        if count >= 2**64:
+            break
+    if count > INT64_MAX:
         raise LayoutError("overflow", f"shape {shape}: the number of elements is negative or past 64 bits")
     return count
 

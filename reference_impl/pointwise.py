@@ -26,7 +26,7 @@ from .core import (
 from .dtypes import dtype
 from .elementwise import broadcast_shapes, output_strides, preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
-from .promotion import can_cast, common_dtype, get_default_dtype, scalar_dtype
+from .promotion import can_cast, common_dtype, get_default_dtype
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -108,7 +108,7 @@ def operand_layout(x: Any, common: dtype) -> tuple[Any, Any]:
     if not isinstance(x, TensorBase):
         return ((), ())
     shape, strides, _ = x._layout
-    if x.dtype is not common:
+    if x.dtype is not common or x._bits:
         strides = preserved_strides(shape, strides)
     return (shape, strides)
 
@@ -117,11 +117,17 @@ def operand_array(x: Any, common: dtype) -> Any:
     """An operand's values in the common dtype."""
     if isinstance(x, TensorBase):
         return cast(values(x), x.dtype, common)
-    d = scalar_dtype(type(x)) if type(x) in (bool, int, float, complex) else None
-    if d is None:
+    if isinstance(x, np.generic):
         x = x.item()
-        d = scalar_dtype(type(x))
-    return cast(np.array(x, d.numpy), d, common)
+    d = _NUMBER_DTYPES[type(x)]
+    try:
+        return cast(np.array(x, d.numpy), d, common)
+    except OverflowError:
+        raise LayoutError("overflow", f"{x} does not fit 64 bits") from None
+
+
+# Python's numbers keep their precision until they meet the common dtype.
+_NUMBER_DTYPES = {bool: dt.bool_, int: dt.int64, float: dt.float64, complex: dt.complex128}
 
 
 def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -140,7 +146,9 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
 
 
 def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
-    wide = op.wide_scalar and common in SHORT_FLOATS and any(_is_single(x) for x in operands)
+    wide = op.wide_scalar and common in SHORT_FLOATS and len(operands) > 1 and _is_single(operands[1])
+    if common in dt.FLOAT8 and len(operands) > 1 and _is_single(operands[1]):
+        raise UnsupportedError("dtype", f"{op.name}: PyTorch has no kernel for {common} with a scalar")
     if wide:
         arrays = [operand_array(x, dt.float32) for x in operands]
         with np.errstate(all="ignore"):
@@ -162,7 +170,7 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         r = r.astype(result.numpy)
     marks = operand_marks(op, operands, r.shape)
     if common.category in ("float", "complex", "raw") or result.category == "float":
-        if not op.exact and result.category != "bool":
+        if (not op.exact or common is not result) and result.category != "bool":
             known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
             marks = known if marks is None else np.maximum(marks, known)
         nan = nan_marks(r, result)
@@ -194,7 +202,11 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     common, result = op.dtypes(operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     op.check(common)
-    strides = output_strides(shape, tuple([operand_layout(x, common) for x in operands]))
+    if op.result == "real" and common.is_complex:
+        # Parts of complex numbers are delivered into an `empty_like` of the input.
+        strides = preserved_strides(shape, operands[0]._layout.strides)
+    else:
+        strides = output_strides(shape, tuple([operand_layout(x, common) for x in operands]))
     t = fresh(shape, strides, result)
     r, marks = _computed(op, operands, common, result, shape)
     array(t)[...] = r
@@ -217,7 +229,12 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
 
 def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
     """Compute and write to a tensor that keeps its shape and dtype."""
-    check_overlap(target, *operands)
+    if target._bits:
+        # PyTorch computes on a resolved copy of such a target and copies back: only repeated elements are refused.
+        op.check(op.dtypes(operands)[0])
+        check_overlap(target)
+    else:
+        check_overlap(target, *[x for x in operands if not (isinstance(x, TensorBase) and x._bits)])
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     if shape != target._layout.shape:
         raise LayoutError(
@@ -231,7 +248,7 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
             "dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)"
         )
     op.check(common)
-    order = order_marks(target, *[_spread(x, shape) for x in operands])
+    order = order_marks(target, *[_spread(x, shape) for x in operands if not (isinstance(x, TensorBase) and x._bits)])
     r, marks = _computed(op, operands, common, result, shape)
     if result is not target.dtype:
         marks = cast_marks(r, result, target.dtype, marks)

@@ -8,7 +8,7 @@ from .dtypes import dtype
 from .errors import LayoutError
 
 _default: list[dtype] = [dt.float32]
-_RANK = {"bool": 0, "int": 1, "float": 2, "complex": 3}
+_UNSIGNED = frozenset((*dt.BARE_UINT, dt.uint1, dt.uint2, dt.uint3, dt.uint4, dt.uint5, dt.uint6, dt.uint7))
 _FLOATS = {dt.float16: 16, dt.bfloat16: 16, dt.float32: 32, dt.float64: 64}
 _COMPLEX = {dt.complex32: 16, dt.complex64: 32, dt.complex128: 64}
 
@@ -47,6 +47,12 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         return a
     if a in dt.FLOAT8 or b in dt.FLOAT8:
         raise LayoutError("dtype", f"{a} and {b}: 8-bit floats are not promoted with other dtypes")
+    if a in _UNSIGNED or b in _UNSIGNED:
+        # Unsigned integers other than uint8 meet floating point only.
+        other = b if a in _UNSIGNED else a
+        if other.is_floating_point:
+            return other
+        raise LayoutError("dtype", f"{a} and {b}: unsigned integers other than uint8 are promoted to floats only")
     for d in (a, b):
         if d.category == "raw" and d is not dt.complex32:
             raise LayoutError("dtype", f"{a} and {b}: {d} is not promoted with other dtypes")
@@ -66,10 +72,6 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         return a if a in _FLOATS else b
     if a is dt.bool_ or b is dt.bool_:
         return b if a is dt.bool_ else a
-    if a in dt.BARE_UINT or b in dt.BARE_UINT:
-        raise LayoutError(
-            "dtype", f"{a} and {b}: unsigned integers wider than 8 bits are not promoted with other integers"
-        )
     if dt.uint8 in (a, b):
         other = b if a is dt.uint8 else a
         return dt.int16 if other is dt.int8 else other
@@ -100,16 +102,23 @@ def _result(operands: tuple[tuple[dtype, int], ...]) -> dtype:
     for d in by_priority:  # type: ignore[assignment]
         if d is None:
             continue
-        if result is None:
-            result = d
-        elif _rank(d) > _rank(result):
-            result = promote_types(result, d)
+        result = d if result is None else _combined(result, d)
     assert result is not None
     return result
 
 
-def _rank(d: dtype) -> int:
-    return 3 if d is dt.complex32 else _RANK.get(d.category, 2)
+def _combined(higher: dtype, lower: dtype) -> dtype:
+    if higher.is_complex:
+        return higher
+    if higher.is_floating_point:
+        return _complex_of(higher) if lower.is_complex else higher
+    if higher is dt.bool_ or lower.is_floating_point or lower.is_complex:
+        return promote_types(higher, lower)
+    return higher
+
+
+def _complex_of(d: dtype) -> dtype:
+    return {dt.float64: dt.complex128, dt.float16: dt.complex32}.get(d, dt.complex64)
 
 
 def common_dtype(*operands: Any) -> dtype:

@@ -168,7 +168,7 @@ def mT(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
             "dimension", "mT needs a matrix or a batch of matrices, got one dimension (facts 3.6)"
         )
     if input.ndim == 0:
-        return view_of(input, input._layout)
+        return input
     return view_of(input, views.transpose(input._layout, -2, -1))
 
 
@@ -344,8 +344,11 @@ def split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...
     """
     if isinstance(split_size, (tuple, list)):
         return split_with_sizes(input, split_size, dim)
+    size = as_int(split_size, "split_size")
+    if size < 0 and input._layout.shape:
+        raise LayoutError("size", f"split: size {size} is negative (facts 3.9)")
     d = _split_dim(input, dim, "split")
-    return _pieces(input, d, slicing.split_sizes(input._layout.shape[d], as_int(split_size, "split_size")))
+    return _pieces(input, d, slicing.split_sizes(input._layout.shape[d], size))
 
 
 def split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:
@@ -359,6 +362,8 @@ def split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["
 def chunk(input: "Tensor", chunks: int, dim: int = 0) -> tuple["Tensor", ...]:
     """Views of at most so many consecutive parts. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
     chunks = as_int(chunks, "chunks")
+    if input._layout.shape:
+        slicing.chunk_size(0, chunks)
     d = _split_dim(input, dim, "chunk")
     length = input._layout.shape[d]
     size = slicing.chunk_size(length, chunks)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from .errors import LayoutError, LayoutIndexError
-from .layout import CACHE, INT64_MAX, Layout, Shape, Strides, contiguous_strides, wrap_dim
+from .errors import LayoutError
+from .layout import CACHE, Layout, Shape, Strides, check_numel, contiguous_strides, wrap_dim
 
 
 @lru_cache(CACHE)
@@ -166,8 +166,7 @@ def expand(layout: Layout, shape: Shape) -> Layout:
 
 
 def _counted(shape: Shape) -> Shape:
-    if min(shape, default=0) < 0 or prod(shape) > INT64_MAX:
-        raise LayoutError("overflow", f"shape {shape}: the elements do not count in 64 bits (facts 3.5)")
+    check_numel(shape)
     return shape
 
 
@@ -307,8 +306,8 @@ def unflatten_shape(shape: Shape, dim: int, sizes: Sequence[int]) -> Shape:
     (4, 2, 3)
     """
     if not shape:
-        raise LayoutIndexError("dimension", "unflatten: the tensor has no dimensions")
-    d = wrap_dim(dim, len(shape))
+        raise LayoutError("dimension", "unflatten: the tensor has no dimensions (facts 3.3.4)")
     if not sizes:
         raise LayoutError("size", "unflatten: sizes are empty (facts 3.3.4)")
+    d = wrap_dim(dim, len(shape))
     return (*shape[:d], *infer_size(tuple(sizes), shape[d]), *shape[d + 1 :])
