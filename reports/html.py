@@ -76,6 +76,7 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         aspect_words=_ASPECTS,
         outcome_words=_OUTCOMES,
         facts=list(_facts(run)),
+        commands=list(dict.fromkeys(source.header.command for source in run.sources)),
         paths={source.path: _relative(source.path, out) for source in run.sources},
         style=Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),

@@ -190,13 +190,13 @@ class _Merger:
         for adapter in {adapter.name: adapter for adapter in adapters}.values():
             label = adapter.name
             known = self.adapters.get(label)
-            if known is None or known.status != "ready" or adapter.status != "ready":
-                # Skipped on one machine and ready on another: it ran.
-                if known is None or known.status != "ready":
-                    self.adapters[label] = adapter
-            elif known.versions != adapter.versions:
+            if known is None or known.status != "ready":
+                self.adapters[label] = adapter  # skipped on one machine and ready on another: it ran
+            elif adapter.status == "ready" and _contradict(known.versions, adapter.versions):
                 label = _free_name(f"{adapter.name} ({path.parent.name or path.stem})", self.adapters)
                 self.adapters[label] = replace(adapter, name=label)
+            elif adapter.status == "ready":
+                self.adapters[label] = replace(known, versions={**known.versions, **adapter.versions})
             labels[adapter.name] = label
         return labels
 
@@ -243,6 +243,11 @@ class _Merger:
         machines = {str(source.header.machine.get("cpu", "")) for source in self.sources}
         if self.timings and len(machines) > 1:
             yield "The files come from different processors: their times are not comparable."
+
+
+def _contradict(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether two tables of versions name one thing differently; `check` and `bench` may name different things."""
+    return any(one[name] != other[name] for name in one.keys() & other.keys())
 
 
 def _free_name(name: str, taken: Mapping[str, object]) -> str:

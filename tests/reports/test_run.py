@@ -81,6 +81,14 @@ def test_another_version_of_a_library_is_another_adapter(write, sample):
     assert [unit.adapter for unit in run.units] == ["torch:cpu", "torch:cpu (new)"]
 
 
+def test_versions_that_only_one_file_names_make_no_other_adapter(write, sample):
+    _, torch, *_ = sample.adapters()
+    more = replace(torch, versions={"torch": "2.13.0+cpu", "mkl": "2026"})
+    paths = [write([sample.header(), adapter, sample.footer(0)], name) for name, adapter in (("a", torch), ("b", more))]
+    (merged,) = load(paths).adapters
+    assert merged.versions == {"torch": "2.13.0+cpu", "numpy": "2.4.6", "mkl": "2026"}
+
+
 def test_an_adapter_that_was_skipped_elsewhere_ran(write, sample):
     *_, skipped = sample.adapters()
     ready = replace(skipped, status="ready", reason="")
