@@ -96,7 +96,8 @@ class AdapterSummary:
     @property
     def idle(self) -> bool:
         """Whether a library that was ready had nothing judged and nothing timed."""
-        return not self.score.judged and not self.timed and self.adapter.status == "ready"
+        did = self.score.judged or self.timed or self.red or self.known
+        return not did and self.adapter.status == "ready"
 
 
 @dataclass(frozen=True, slots=True)

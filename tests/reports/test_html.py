@@ -194,6 +194,13 @@ def test_nothing_judged_is_neither_0_nor_100_percent(read, sample):
     assert " 0 %" not in seen.text
 
 
+def test_a_library_that_only_crashed_is_not_said_to_be_idle(read, sample):
+    crash = sample.failure(1, "crash", rules=(), aspect="")
+    _, seen = read([sample.header(), sample.adapters()[2], crash, sample.footer()])
+    assert "✗ Unexpected 1 of these crashes 1" in seen.text
+    assert "This says nothing about it" not in seen.text
+
+
 def test_a_library_that_could_not_start_is_shown_with_its_reason(read, sample):
     failed = type(sample.adapters()[0])("broken", "failed", reason="ImportError: no module named broken")
     _, seen = read([sample.header(), failed, sample.footer(3)])
