@@ -19,6 +19,7 @@ from stridecheck import reference_impl
 
 from .capabilities import ASPECTS, Capabilities
 from .observation import Observation, StorageState, TensorState
+from .operations import OPERATIONS, overload
 from .program import ITEMSIZES, Program, span
 
 MAX_ELEMENTS = 1 << 20
@@ -140,6 +141,8 @@ class _Bench:
             state = self._expected.get(ref.key)
             if state is not None and state.storage is not None and state.storage in self._tainted:
                 found |= {"values", "storage"}
+        if found & {"strides", "layout", "sharing"} and OPERATIONS[overload(self._program.steps[number])].by_address:
+            found |= {"values", "raises"}
         return _ALL if "shape" in found else found
 
     def _taint(self, number: int, difference: Difference) -> None:

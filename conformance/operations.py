@@ -16,7 +16,8 @@ class Operation(NamedTuple):
     """Parameters of one operation, in PyTorch's order.
 
     `form` is how Python spells it: `method`, `function`, `property`, `index` or `assign`. A parameter written `*size`
-    takes a tuple or all that follows. `writes` is true where the first argument's memory or metadata is changed.
+    takes a tuple or all that follows. `writes` is true where the first argument's memory or metadata is changed,
+    `by_address` where the result depends on how the operand lies in memory, not only on its elements.
     """
 
     name: str
@@ -24,12 +25,14 @@ class Operation(NamedTuple):
     defaults: Mapping[str, Any]
     form: str
     writes: bool
+    by_address: bool
     variadic: bool
 
 
+# `!` marks what writes, `@` what goes by address.
 _SIGNATURES = """
 method   view(self, *size)
-method   view.dtype(self, dtype)
+method@  view.dtype(self, dtype)
 method   view_as(self, other)
 method   reshape(self, *shape)
 method   reshape_as(self, other)
@@ -55,7 +58,7 @@ method   squeeze(self, dim=None)
 method   unsqueeze(self, dim)
 method   unfold(self, dimension, size, step)
 method   diagonal(self, offset=0, dim1=0, dim2=1)
-method   as_strided(self, size, stride, storage_offset=None)
+method@  as_strided(self, size, stride, storage_offset=None)
 method   detach(self)
 method   contiguous(self, memory_format=None)
 method   clone(self, memory_format=None)
@@ -91,7 +94,8 @@ def _parse(line: str) -> Operation:
         parameters.append(parameter)
         if default:
             defaults[parameter] = eval(default, {"__builtins__": {}})
-    return Operation(name, tuple(parameters), defaults, form.rstrip("!"), form.endswith("!"), variadic)
+    kind = form.rstrip("!@")
+    return Operation(name, tuple(parameters), defaults, kind, form.endswith("!"), form.endswith("@"), variadic)
 
 
 OPERATIONS: Mapping[str, Operation] = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ADD = Op("add", np.add, "bifch", wide_scalar=True)
 SUB = Op("sub", np.subtract, "ifch", wide_scalar=True, refusal="b")
-MUL = Op("mul", np.multiply, "bifchu8", wide_scalar=True, smooth=True)
+MUL = Op("mul", np.multiply, "bifchu8", wide_scalar=True, smooth=True, exact_complex=False)
 NEG = Op("neg", np.negative, "ifch", smooth=True, refusal="b")
 
 

@@ -195,13 +195,14 @@ def write_copy(self: "Tensor", src: "Tensor") -> None:
     """`copy_` without its bookkeeping of versions and history."""
     if src is self or _same_data(self, src):
         return
+    # Overlap is looked for before the shapes are.
+    check_overlap(self, src)
     shape = self._layout.shape
     source: Any = src
     if src._layout.shape != shape:
         source = reader(src, expand(src._layout, shape))
     if 0 in shape:
         return
-    check_overlap(self, src)
     marks = order_marks(self, source)
     if marks is not None and self._storage is src._storage:
         # What PyTorch leaves there depends on its traversal; read first, so that at least this run is deterministic.

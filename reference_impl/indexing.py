@@ -11,7 +11,7 @@ from .core import TensorBase, array, build, check_inplace, view_of, written
 from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout
 from .storage import UntypedStorage
-from .views import expand
+from .views import expand, view
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -251,7 +251,7 @@ def assign(target: "Tensor", value: "Tensor") -> None:
         extra = 0
         while extra < len(shape) and shape[extra] == 1:
             extra += 1
-        # Leading lengths of 1 are dropped, so that a value may have more dimensions than its target.
-        layout = Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset)
+        # Leading lengths of 1 are viewed away, so that a value may have more dimensions than its target.
+        layout = view(value._layout, shape[extra:])
         write_copy(target, reader(value, expand(layout, target._layout.shape)))
     written(target, value)

@@ -50,6 +50,7 @@ class Op:
     __slots__ = (
         "compute",
         "exact",
+        "exact_complex",
         "groups",
         "name",
         "refusal",
@@ -67,6 +68,7 @@ class Op:
         *,
         result: str = "same",
         exact: bool = True,
+        exact_complex: bool = True,
         smooth: bool = False,
         wide_scalar: bool = False,
         refusal: str = "",
@@ -77,6 +79,8 @@ class Op:
         self.supported = frozenset(d for g in groups for d in _GROUPS[g])
         self.result = result
         self.exact = exact
+        # A complex product's four real ones may be fused, so that its bits depend on the vector width.
+        self.exact_complex = exact and exact_complex
         self.smooth = smooth
         # Short floats meet a scalar before it is rounded to them.
         self.wide_scalar = wide_scalar
@@ -170,7 +174,8 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         r = r.astype(result.numpy)
     marks = operand_marks(op, operands, r.shape)
     if common.category in ("float", "complex", "raw") or result.category == "float":
-        if (not op.exact or common is not result) and result.category != "bool":
+        exact = op.exact_complex if common.is_complex else op.exact
+        if (not exact or common is not result) and result.category != "bool":
             known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
             marks = known if marks is None else np.maximum(marks, known)
         nan = nan_marks(r, result)

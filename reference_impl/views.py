@@ -305,9 +305,9 @@ def unflatten_shape(shape: Shape, dim: int, sizes: Sequence[int]) -> Shape:
     >>> unflatten_shape((4, 6), 1, (2, -1))
     (4, 2, 3)
     """
-    if not shape:
-        raise LayoutError("dimension", "unflatten: the tensor has no dimensions (facts 3.3.4)")
     if not sizes:
         raise LayoutError("size", "unflatten: sizes are empty (facts 3.3.4)")
     d = wrap_dim(dim, len(shape))
+    if not shape:
+        raise LayoutError("dimension", "unflatten: the tensor has no dimensions (facts 3.3.4)")
     return (*shape[:d], *infer_size(tuple(sizes), shape[d]), *shape[d + 1 :])

@@ -1,4 +1,4 @@
-"""The oracle: the reference implementation, an adapter like any other, which also knows what PyTorch leaves unspecified."""
+"""The oracle: the reference implementation, an adapter like any other, which also knows what PyTorch leaves open."""
 
 from __future__ import annotations
 
