@@ -28,6 +28,10 @@ class OracleError(Exception):
     """The oracle itself went wrong: it raised something that is no answer of PyTorch's."""
 
 
+class NeverMade(Exception):
+    """A step uses a value that a failed step before it should have made."""
+
+
 class ProtocolError(Exception):
     """An adapter did not build what a program's input asks for."""
 
@@ -154,6 +158,28 @@ class Execution:
     def step(self, step: Step) -> Observation:
         """Run one step and observe; a step that uses a value which was never made is skipped."""
         slot, self._slots = self._slots, self._slots + 1
+        try:
+            function, arguments = self.bound(step)
+        except NeverMade:
+            return Observation(skipped=True)
+        try:
+            outcome = function(*arguments)
+        except Unsupported:
+            raise
+        except Exception as error:
+            return self._observe(None, raised=self._raised(error))
+        return self._take(slot, outcome)
+
+    def bound(self, step: Step) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """The function of a step and the arguments to call it with, as the library wants them.
+
+        Raises
+        ------
+        Unsupported
+            The library does not have the operation.
+        NeverMade
+            A step before did not make a value that this one uses.
+        """
         adapter = self._adapter
         function = adapter.operation(step)
         if function is None:
@@ -161,17 +187,11 @@ class Execution:
         try:
             args = [self._decode(a) for a in step.args]
             kwargs = [self._decode(value) for _, value in step.kwargs]
-        except KeyError:
-            return Observation(skipped=True)
+        except KeyError as error:
+            raise NeverMade(str(error)) from None
         if step.op in ("__getitem__", "__setitem__") and len(args) > 1:
             args[1] = adapter.index(tuple(args[1]) if isinstance(args[1], (tuple, list)) else (args[1],))
-        try:
-            outcome = function(*args, *kwargs)
-        except Unsupported:
-            raise
-        except Exception as error:
-            return self._observe(None, raised=self._raised(error))
-        return self._take(slot, outcome)
+        return function, (*args, *kwargs)
 
     def _decode(self, argument: Argument) -> Any:
         kind = type(argument)

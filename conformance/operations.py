@@ -80,6 +80,9 @@ method   mul(self, other)
 method   neg(self)
 method   abs(self)
 method   relu(self)
+method   matmul(self, other)
+method   sum(self, dim=None, keepdim=False, dtype=None)
+function conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)
 """
 
 

@@ -25,7 +25,7 @@ ITEMSIZES: Mapping[str, int] = {
 }  # fmt: skip
 """Bytes an element, by PyTorch's dtype name."""
 
-FILLS = ("ramp1", "bool1", "zeros1")
+FILLS = ("ramp1", "bool1", "zeros1", "grid1")
 BACKINGS = ("owned", "guarded")
 
 
@@ -277,21 +277,38 @@ FILL_SOURCES: Mapping[str, str] = {
     "ramp1": "bytes(32 + k % 64 + 128 * (k > 63) for k in (37 * (i + 5 * (i // 128)) % 128 for i in range({n})))",
     "bool1": "bytes((i * i + i // 3) % 5 % 2 for i in range({n}))",
     "zeros1": "bytes({n})",
+    "grid1": "bytes(b for k in ((i * i // 199 + i) % 8 for i in range(-(-{n} // 4)))"
+    " for b in (0, 0, k % 2 * 128, 63 + k // 2 % 2 + k // 4 * 128))[:{n}]",
 }
 """Each fill as the expression that a standalone script makes it with."""
 
+_PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "grid1": 4 * 8 * 199}
+"""Bytes after which each fill begins again: a large storage repeats them instead of computing each byte."""
+_KEPT = 1 << 16
+"""Bytes of the largest contents that are kept for the next program."""
 
-@lru_cache(maxsize=512)
+
 def fill_bytes(fill: str, nbytes: int) -> bytes:
     """Bytes of a named fill.
 
     `ramp1` has 128 different bytes before it repeats, turned each time, whose groups of 2, 4, 8 and 16 are finite,
     normal, mostly different numbers of both signs in every floating dtype: a misplaced element shows. `bool1` holds
-    zeros and ones only, the bytes that a bool tensor may hold; `zeros1` is zero.
+    zeros and ones only, the bytes that a bool tensor may hold; `zeros1` is zero. `grid1` holds 0.5, 1, 2 and 4 of both
+    signs in float32: sums of thousands of their products are exact in whatever order a library adds.
 
     >>> fill_bytes("ramp1", 4).hex()
     '2045aacf'
     """
+    return _made(fill, nbytes) if nbytes <= _KEPT else _repeated(fill, nbytes)
+
+
+def _repeated(fill: str, nbytes: int) -> bytes:
+    period = _made(fill, _PERIODS[fill])
+    return (period * (nbytes // len(period) + 1))[:nbytes]
+
+
+@lru_cache(maxsize=512)
+def _made(fill: str, nbytes: int) -> bytes:
     made: bytes = eval(FILL_SOURCES[fill].format(n=nbytes))
     return made
 

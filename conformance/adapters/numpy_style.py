@@ -52,6 +52,8 @@ TEMPLATES: Mapping[str, str] = {
     "neg": "np.negative({self})",
     "abs": "np.abs({self})",
     "relu": "np.maximum({self}, 0)",
+    "matmul": "np.matmul({self}, {other})",
+    "sum": "np.sum({self}, axis={dim}, dtype={dtype}, keepdims={keepdim})",
 }
 """PyTorch's operations in NumPy's idiom; what is not here is unsupported."""
 

@@ -29,6 +29,10 @@ class Torch(TorchStyle):
         torch.set_num_threads(1)
         warnings.filterwarnings("ignore")
 
+    def set_threads(self, threads: int) -> None:
+        """Let each operation use that many threads; one until this is called."""
+        torch.set_num_threads(threads)
+
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
         return {"torch": str(torch.__version__)}

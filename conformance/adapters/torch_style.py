@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..idiom import compile_template, torch_template, write_argument
-from ..operations import overload
+from ..operations import OPERATIONS, overload
 from ..program import Argument, Input, Ref, Step, Storage
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
@@ -134,8 +134,12 @@ class TorchStyle:
         return self._functions[form]
 
     def template(self, step: Step) -> str | None:
-        """The step's expression in the library's idiom."""
-        return torch_template(step)
+        """The step's expression in the library's idiom; None where it has nothing of that name."""
+        operation = OPERATIONS.get(overload(step))
+        if operation is None:
+            return None
+        owner = self.namespace if operation.form == "function" else self._tensor_type
+        return torch_template(step) if hasattr(owner, step.op) else None
 
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is a tensor."""
