@@ -22,7 +22,7 @@ from .execute import Adapter, OracleError, execute
 from .execute import Unsupported as NotOffered
 from .expectations import Expectation, Expectations
 from .judge import Difference, StepVerdict, judge
-from .listing import listing
+from .listing import key_name, listing
 from .observation import Observation
 from .program import Program
 from .runner import Broken, Unsupported, Worker
@@ -248,7 +248,8 @@ class Campaign:
             )  # fmt: skip
         return records.Failure(
             adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=difference.step,
-            operation=found.operation, value=difference.value, aspect=difference.aspect, rules=found.rules,
+            operation=found.operation, value=key_name(difference.value, found.program) if difference.value else "",
+            aspect=difference.aspect, rules=found.rules,
             expected=difference.expected, got=difference.got, message=difference.message, source=found.source,
             expectation=found.expectation.reason if found.expectation else "", found=found.program.to_json(),
             listing=listing(found.program),

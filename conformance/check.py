@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -43,6 +44,8 @@ class Options:
     update_expectations: bool = False
     python: str = ""
     """Interpreter of the environment that has the library; empty means this one."""
+    skip_missing: bool = False
+    """Whether a library or device that is not here is skipped, with its reason, instead of ending with an error."""
     timeout: float = PROGRAM_TIMEOUT
     start_timeout: float = START_TIMEOUT
 
@@ -78,7 +81,6 @@ class _Tally:
     red: int = 0
     judged: int = 0
     failed: list[AdapterFailed] = field(default_factory=list)
-    skipped: int = 0
 
     def exit_code(self) -> int:
         if self.red:
@@ -113,12 +115,23 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     known: dict[str, list[Observation]] = {}
     begun = time.monotonic()
     with records.ResultsWriter(out / "results.jsonl") as writer:
-        writer.write(machine.header("check", _arguments(options), rules))
+        writer.write(machine.header(command_line("check", options), _arguments(options), rules))
         for spec in options.adapters:
             _check_one(spec, options, programs, writer, progress, tally, known)
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     return code
+
+
+def command_line(command: str, options: Options) -> str:
+    """The command that does the same again, fit to be pasted into a shell."""
+    parts = ["stridecheck", command, *options.adapters]
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if one.name != "adapters" and value != one.default:
+            flag = f"--{one.name.replace('_', '-')}"
+            parts += [flag] if value is True else [flag, str(value)]
+    return shlex.join(parts)
 
 
 def _arguments(options: Options) -> dict[str, Any]:
@@ -146,7 +159,9 @@ def _check_one(
         try:
             worker.start()
         except AdapterFailed as error:
-            _could_not_start(spec, error, writer, progress, tally)
+            _could_not_start(spec, error, writer, progress)
+            if error.kind != "missing" or not options.skip_missing:
+                tally.failed.append(error)
             return
         total = len(programs) + options.examples if not options.seconds else None
         progress.begin(worker.name, total)
@@ -165,7 +180,8 @@ def _check_one(
             campaign.run(units_of(programs, "corpus"))
             campaign.run(_random_units(options, campaign.oracle))
         except AdapterFailed as error:  # it died, and could not be started again
-            _could_not_start(spec, error, writer, progress, tally)
+            _could_not_start(spec, error, writer, progress)
+            tally.failed.append(error)
         if options.update_expectations:
             path = campaign.expectations.write_list(campaign.matched)
             progress.note(f"{worker.name}: wrote {path}")
@@ -177,13 +193,12 @@ def _check_one(
 
 
 def _could_not_start(
-    spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress, tally: _Tally
+    spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress
 ) -> None:
     missing = error.kind == "missing"
     name = "torch:cpu" if spec == "torch" else spec
     writer.write(records.Adapter(name, "skipped" if missing else "failed", error.reason))
     progress.note(f"{name}: {'skipped' if missing else 'failed'}, {error.reason}")
-    tally.failed.append(error)
 
 
 def _expectations(worker: Worker, options: Options) -> Expectations:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .judge import NUMPY_DTYPES, Difference, elements
+from .elements import NUMPY_DTYPES, elements
+from .judge import Difference
 from .observation import Observation, StorageState, TensorState
 from .program import Program
 from .repro import Claim
@@ -37,27 +38,23 @@ def _check(
     states: dict[str, TensorState],
     storages: dict[str, StorageState],
 ) -> tuple[str, tuple[str, ...], Any]:
-    key, aspect = difference.value, difference.aspect
+    key, detail = difference.value, difference.detail or {}
     state = states.get(key)
-    match aspect:
+    for kind in ("byte", "nbytes"):
+        if kind in detail:
+            return kind, (key,), detail[kind]
+    if "same-object" in detail:
+        other, want = detail["same-object"]
+        return "same-object", (key, other), want
+    match difference.aspect:
         case "raises":
             return ("raises" if difference.expected is not None else "returns"), (), None
-        case "storage" if isinstance(difference.expected, str) and difference.expected.startswith("byte "):
-            place, _, byte = difference.expected.removeprefix("byte ").partition(": ")
-            return "byte", (key,), (int(place), int(byte))
-        case "storage":
-            return "nbytes", (key,), len(storages[key].data) if key in storages else None
-    if state is None:
-        return "ends", (), None
-    match aspect:
+        case _ if state is None:
+            return "ends", (), None
         case "shape":
             return "shape", (key,), (state.dtype, list(state.shape))
         case "strides":
-            return (
-                "strides",
-                (key,),
-                [s for s, n in zip(state.strides or (), state.shape, strict=True) if n > 1],
-            )
+            return "strides", (key,), [s for s, n in zip(state.strides or (), state.shape, strict=True) if n > 1]
         case "layout":
             return "layout", (key,), (list(state.strides or ()), state.offset)
         case "contiguity":
@@ -67,22 +64,10 @@ def _check(
         case "values":
             return "values", (key,), _tolist(state, storages)
         case "sharing":
-            return _sharing(program, difference, state, states)
+            ours, theirs = detail["storages"]
+            # A view is where it should be; a copy is not where it was found.
+            return ("same-storage", (key, theirs), False) if ours == f"v{key}" else ("same-storage", (key, ours), True)
     return "ends", (), None
-
-
-def _sharing(
-    program: Program, difference: Difference, state: TensorState, states: dict[str, TensorState]
-) -> tuple[str, tuple[str, ...], Any]:
-    """Whether two things are one: objects, or the memory that they lie in."""
-    key = difference.value
-    for text, want in ((str(difference.expected), True), (str(difference.got), False)):
-        if text.startswith("the same object as value "):
-            return "same-object", (key, text.rpartition(" ")[2]), want
-    if state.storage != f"v{key}":
-        return "same-storage", (key, str(state.storage)), True
-    other = str(difference.got).removeprefix("storage ")
-    return "same-storage", (key, other if other.startswith("s") else f"v{other.split()[4]}"), False
 
 
 def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:

@@ -21,14 +21,29 @@ from .execute import Adapter, OracleError
 from .program import Program
 
 PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
+PROMOTED = PATH.with_name("promoted.jsonl")
+"""Shrunk programs that once showed something, put there by hand; they come first."""
 
 
 class CorpusError(Exception):
     """A corpus file that cannot be read; the message names the file and the line."""
 
 
-def read(path: Path = PATH, count: int | None = None) -> list[Program]:
-    """The first `count` programs of a corpus file, or all.
+def read(count: int | None = None) -> list[Program]:
+    """The first `count` programs of the bundled corpus, or all.
+
+    Raises
+    ------
+    CorpusError
+        A file is missing or damaged, or a line is no program.
+    """
+    promoted = read_file(PROMOTED, count)
+    rest = read_file(PATH, None if count is None else count - len(promoted))
+    return list({program.id: program for program in [*promoted, *rest]}.values())
+
+
+def read_file(path: Path, count: int | None = None) -> list[Program]:
+    """The first `count` programs of one file of JSON lines, compressed if its name ends so.
 
     Raises
     ------
@@ -37,7 +52,7 @@ def read(path: Path = PATH, count: int | None = None) -> list[Program]:
     """
     programs: list[Program] = []
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if count is not None and number > count:
                     break

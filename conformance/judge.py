@@ -6,24 +6,17 @@ value: one bug is one verdict, not twenty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
-from stridecheck.reference_impl.layout import Layout
-from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED, element_marks
-
-from stridecheck import reference_impl
 
 from .capabilities import ASPECTS, Capabilities
+from .elements import differing, differing_bytes, elements, marks, show
+from .listing import key_name
 from .observation import Observation, StorageState, TensorState
 from .operations import OPERATIONS, overload
-from .program import ITEMSIZES, Program, span
-
-MAX_ELEMENTS = 1 << 20
-"""Elements of one value that are compared; expanded tensors can have more than any memory."""
+from .program import Program
 
 
 class Difference(NamedTuple):
@@ -35,6 +28,8 @@ class Difference(NamedTuple):
     expected: Any
     got: Any
     message: str
+    detail: Any = None
+    """What a script needs to check it, where `expected` does not say: see `claim.py`."""
 
 
 class StepVerdict(NamedTuple):
@@ -96,14 +91,17 @@ class _Bench:
             return StepVerdict(number, judged)
         inherited = self._inherited(number)
         found = [] if inherited == _ALL else list(self._differences(number, expected, got, inherited))
-        differences = tuple([d for d in found if d.aspect in self._claimed and d.aspect not in inherited])
+        told = [d for d in found if d.aspect in self._claimed and d.aspect not in inherited]
+        differences = tuple([d._replace(message=f"{self._name(d.value)}{d.message}") for d in told])
+        judged -= inherited
         for difference in found:
             self._taint(number, difference)
         if any(d.aspect == "raises" for d in found):
+            judged &= {"raises"}
             inherited = _ALL
         if inherited:
             self._spread(number, expected, got, inherited)
-        return StepVerdict(number, judged - inherited, differences)
+        return StepVerdict(number, judged, differences)
 
     def _same(self, expected: Observation, got: Observation) -> bool:
         """Whether the whole observation is equal, the usual case."""
@@ -129,6 +127,15 @@ class _Bench:
             return f"raised {got.raised.type} ({got.raised.text}), but should be {expected.raised.type}"
         return None
 
+    def _name(self, key: str) -> str:
+        return f"{key_name(key, self._program)}: " if key else ""
+
+    def _said(self, result: Any) -> str:
+        """A result in words."""
+        if result is None:
+            return "a new tensor"
+        return f"the number {result[1]}" if isinstance(result, tuple) else key_name(result, self._program) + " itself"
+
     # What has differed already.
 
     def _inherited(self, number: int) -> frozenset[str]:
@@ -141,6 +148,11 @@ class _Bench:
             state = self._expected.get(ref.key)
             if state is not None and state.storage is not None and state.storage in self._tainted:
                 found |= {"values", "storage"}
+        if "strides" in found:
+            # Other strides may rightly decide a view otherwise: what is left to judge is what the elements are.
+            found |= {"raises", "error-kind", "sharing", "layout", "contiguity", "flags"}
+        if "layout" in found:
+            found |= {"contiguity"}
         if found & {"strides", "layout", "sharing"} and OPERATIONS[overload(self._program.steps[number])].by_address:
             found |= {"values", "raises"}
         return _ALL if "shape" in found else found
@@ -185,7 +197,9 @@ class _Bench:
         for name in got.damaged:
             if "guard" not in self._tainted.get(name, ()):
                 self._tainted[name] = self._tainted.get(name, frozenset()) | {"guard"}
-                yield Difference(number, name, "storage", "intact", "overwritten", f"wrote outside storage {name}")
+                yield Difference(
+                    number, name, "storage", "intact", "overwritten", "the bytes outside it were overwritten"
+                )
 
     def _raises(self, number: int, expected: Observation, got: Observation) -> Difference | None:
         if expected.raised is not None and got.raised is None:
@@ -213,18 +227,18 @@ class _Bench:
                 if not self._is_exact(number):
                     continue
                 yield Difference(number, key, "values", a[1], b[1], f"answered {b[1]}, but should be {a[1]}")
-            elif isinstance(a, tuple) or isinstance(b, tuple):
-                text = f"answered {_kind_of(b)}, but should be {_kind_of(a)}"
-                yield Difference(number, key, "shape", _kind_of(a), _kind_of(b), text)
-            else:
-                text = f"answered {_kind_of(b)}, but should be {_kind_of(a)}"
-                yield Difference(number, key, "sharing", _kind_of(a), _kind_of(b), text)
+                continue
+            aspect = "shape" if isinstance(a, tuple) or isinstance(b, tuple) else "sharing"
+            said_a, said_b = self._said(a), self._said(b)
+            text = f"answered {said_b}, but should be {said_a}"
+            same = (a, True) if isinstance(a, str) else (b, False)
+            yield Difference(number, key, aspect, said_a, said_b, text, {"same-object": same})
 
     def _is_exact(self, number: int) -> bool:
         """Whether a step's operands hold nothing but exactly specified bytes."""
         states = [self._expected.get(ref.key) for ref in self._program.steps[number].refs()]
-        marks = [_shadow(state, self._expected_storages) for state in states if state is not None]
-        return not any(found is not None and found.any() for found in marks)
+        known = [marks(state, self._expected_storages) for state in states if state is not None]
+        return not any(found is not None and found.any() for found in known)
 
     def _tensor(self, number: int, key: str) -> Iterator[Difference]:
         ours, theirs = self._expected.get(key), self._got.get(key)
@@ -237,17 +251,17 @@ class _Bench:
         known = self._tainted.get(key, frozenset())
         for aspect, a, b, what in _facets(ours, theirs):
             if aspect not in known:
-                yield Difference(number, key, aspect, a, b, f"{what.format(got=b)}, but should be {a}")
-        if "values" not in known and (text := self._values(ours, theirs)) is not None:
-            yield Difference(number, key, "values", *text)
+                text = f"{what.format(got=b)}, but should be {a}"
+                yield Difference(number, key, aspect, a, b, text, {"storages": (ours.storage, theirs.storage)})
+        if "values" not in known and (found := self._values(ours, theirs)) is not None:
+            yield Difference(number, key, "values", *found)
 
     def _values(self, ours: TensorState, theirs: TensorState) -> tuple[Any, Any, str] | None:
         mine = elements(ours, self._expected_storages)
         other = elements(theirs, self._got_storages)
         if mine is None or other is None:
             return None
-        shadow = _shadow(ours, self._expected_storages)
-        wrong = differing(ours.dtype, mine, other, shadow)
+        wrong = differing(ours.dtype, mine, other, marks(ours, self._expected_storages))
         if not wrong.any():
             return None
         place = int(np.flatnonzero(wrong)[0])
@@ -264,14 +278,18 @@ class _Bench:
                 continue
             if len(ours.data) != len(theirs.data):
                 a, b = f"{len(ours.data)} bytes", f"{len(theirs.data)} bytes"
-                yield Difference(number, name, "storage", a, b, f"storage {name} has {b}, but should have {a}")
+                text, detail = f"has {b}, but should have {a}", {"nbytes": len(ours.data)}
+                yield Difference(number, name, "storage", a, b, text, detail)
                 continue
-            places = _differing_bytes(ours, theirs)
+            places = differing_bytes(ours, theirs)
             if len(places):
                 first = int(places[0])
                 a, b = f"byte {first}: {ours.data[first]}", f"byte {first}: {theirs.data[first]}"
-                text = f"storage {name}: {len(places)} bytes differ from byte {first} on (got {theirs.data[first]}, "
-                yield Difference(number, name, "storage", a, b, f"{text}should be {ours.data[first]})")
+                text = (
+                    f"{len(places)} bytes differ from byte {first} on "
+                    f"(got {theirs.data[first]}, should be {ours.data[first]})"
+                )
+                yield Difference(number, name, "storage", a, b, text, {"byte": (first, ours.data[first])})
                 yield from self._values_in(number, name, expected, got)
 
     def _laid_out_anew(self, name: str) -> bool:
@@ -294,12 +312,6 @@ class _Bench:
                 return
 
 
-def _kind_of(result: Any) -> str:
-    if result is None:
-        return "a new tensor"
-    return f"the number {result[1]}" if isinstance(result, tuple) else f"the same object as value {result}"
-
-
 def _facets(ours: TensorState, theirs: TensorState) -> Iterator[tuple[str, Any, Any, str]]:
     """(aspect, expected, got, what differs) for everything that both sides know and that differs."""
     if theirs.strides is not None and ours.strides is not None:
@@ -314,7 +326,7 @@ def _facets(ours: TensorState, theirs: TensorState) -> Iterator[tuple[str, Any, 
         a, b = ("".join(side) for side in zip(*pairs, strict=True))
         yield "contiguity", a, b, "contiguity (row-major, channels_last, channels_last_3d) is {got}"
     if theirs.storage not in (None, ours.storage):
-        yield "sharing", _place(ours.storage), _place(theirs.storage), "it lies in {got}"
+        yield "sharing", _place(ours.storage), _place(theirs.storage), "lies in {got}"
     if theirs.version not in (None, ours.version):
         yield "flags", ours.version, theirs.version, "its version is {got}"
     if theirs.flags is not None and (ours.base, ours.flags) != (theirs.base, theirs.flags):
@@ -337,94 +349,3 @@ def _place(storage: str | None) -> str:
 
 def _view(state: TensorState) -> str:
     return "no view" if state.base is None else f"view of value {state.base}"
-
-
-# Elements and bytes.
-
-NUMPY_DTYPES = {name: np.dtype(name) for name in ITEMSIZES if hasattr(np, name)} | {
-    name: np.dtype(getattr(ml_dtypes, name)) for name in ITEMSIZES if hasattr(ml_dtypes, name)
-}
-_RTOL = {
-    "float16": 2e-3, "bfloat16": 1.6e-2, "float32": 2e-6, "complex64": 2e-6, "float64": 1e-12, "complex128": 1e-12,
-}  # fmt: skip
-
-
-def elements(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
-    """Elements of a tensor as rows of bytes, row-major; None where they cannot be known or are too many."""
-    itemsize = ITEMSIZES.get(state.dtype, 1)
-    if state.data is not None:
-        return np.frombuffer(state.data, np.uint8).reshape(-1, itemsize)
-    if state.storage is None or state.storage not in storages or state.strides is None or state.offset is None:
-        return None
-    return gather(storages[state.storage].data, state, itemsize)
-
-
-def gather(data: bytes, state: TensorState, itemsize: int) -> NDArray[np.uint8] | None:
-    """The bytes that a layout addresses, one row an element; None where it reaches outside `data` or is too large."""
-    assert state.strides is not None
-    assert state.offset is not None
-    if 0 in state.shape:
-        return np.empty((0, itemsize), np.uint8)
-    numel = 1
-    for size in state.shape:
-        numel *= size
-    low, high = span(state.shape, state.strides, state.offset)
-    if numel > MAX_ELEMENTS or low < 0 or high * itemsize > len(data):
-        return None
-    strides = tuple([s * itemsize for s in state.strides])
-    view: NDArray[np.uint8] = np.ndarray(
-        (*state.shape, itemsize), np.uint8, data, state.offset * itemsize, (*strides, 1)
-    )
-    return view.reshape(-1, itemsize)
-
-
-def _shadow(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
-    """Mark of each element (facts: `reference_impl.shadow`), None where all are exact."""
-    content = storages.get(state.storage or "")
-    if content is None or content.shadow is None:
-        return None
-    if state.strides is None or state.offset is None or gather(content.shadow, state, ITEMSIZES[state.dtype]) is None:
-        return None
-    layout = Layout(state.shape, state.strides, state.offset)
-    return element_marks(np.frombuffer(content.shadow, np.uint8), layout, getattr(reference_impl, state.dtype)).ravel()
-
-
-def differing(
-    dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8], shadow: NDArray[np.uint8] | None
-) -> NDArray[np.bool_]:
-    """Which elements differ: bytes where they are specified exactly, numbers where a tolerance is."""
-    wrong: NDArray[np.bool_] = (ours != theirs).any(axis=1)
-    if shadow is None or not wrong.any():
-        return wrong
-    wrong &= shadow != UNSPECIFIED
-    loose = wrong & (shadow != EXACT)
-    if loose.any():
-        wrong[loose] = ~_close(dtype, ours[loose], theirs[loose])
-    return wrong
-
-
-def _close(dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    kind = NUMPY_DTYPES.get(dtype)
-    if kind is None:
-        return np.zeros(len(ours), np.bool_)
-    wide = np.complex128 if dtype.startswith("complex") else np.float64
-    with np.errstate(all="ignore"):
-        a = np.ascontiguousarray(ours).view(kind)[:, 0].astype(wide)
-        b = np.ascontiguousarray(theirs).view(kind)[:, 0].astype(wide)
-        rtol = _RTOL.get(dtype, 0.0)
-        return np.isclose(a, b, rtol=rtol, atol=rtol * 1e-3, equal_nan=True)
-
-
-def _differing_bytes(ours: StorageState, theirs: StorageState) -> NDArray[np.intp]:
-    """Places of specified bytes that differ."""
-    a, b = np.frombuffer(ours.data, np.uint8), np.frombuffer(theirs.data, np.uint8)
-    wrong = a != b
-    if ours.shadow is not None:
-        wrong &= np.frombuffer(ours.shadow, np.uint8) == EXACT
-    return np.flatnonzero(wrong)
-
-
-def show(dtype: str, row: NDArray[np.uint8]) -> str:
-    """One element as a number a reader understands."""
-    kind = NUMPY_DTYPES.get(dtype)
-    return row.tobytes().hex() if kind is None else str(np.ascontiguousarray(row).view(kind)[0])

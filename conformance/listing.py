@@ -13,6 +13,15 @@ def value_name(ref: Ref, program: Program) -> str:
     return name if ref.item is None else f"{name}[{ref.item}]"
 
 
+def key_name(key: str, program: Program) -> str:
+    """Name of a value's or storage's key as observations have it: `3.1` is `r2[1]` with one input, `v3` its storage."""
+    if key.startswith("s"):
+        return key
+    slot, _, item = key.removeprefix("v").partition(".")
+    name = value_name(Ref(int(slot), int(item) if item else None), program)
+    return f"the storage of {name}" if key.startswith("v") else name
+
+
 def write_step(step: Step, program: Program) -> str:
     """One step in PyTorch's style."""
 

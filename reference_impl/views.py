@@ -166,6 +166,9 @@ def expand(layout: Layout, shape: Shape) -> Layout:
 
 
 def _counted(shape: Shape) -> Shape:
+    # PyTorch finds a negative length only through the product of all: beside a 0 it makes a tensor of negative size.
+    if shape and min(shape) < 0:
+        raise LayoutError("overflow", f"expand: shape {shape} has a negative length (facts 3.5)")
     check_numel(shape)
     return shape
 

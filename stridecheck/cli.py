@@ -44,6 +44,8 @@ def _told(out: Path | None = None) -> Iterator[None]:
         yield
     except (ResultsError, CorpusError, ExpectationError) as error:
         _fail(USAGE, str(error))
+    except BrokenPipeError:
+        raise  # who reads our output has had enough: click ends quietly
     except OSError as error:
         _fail(COULD_NOT_RUN, f"{error.filename or out or ''}: {error.strerror or error}")
     except KeyboardInterrupt:
@@ -132,6 +134,7 @@ class _Bars:
 @click.option(
     "--update-expectations", is_flag=True, help="Write the list of corpus programs that fail under each expectation."
 )
+@click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
 @click.option(
     "--timeout",
