@@ -1,1 +1,1 @@
-"""."""
+"""Which programs to time, how to time them, and what to weigh the times against."""

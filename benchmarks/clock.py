@@ -1,0 +1,167 @@
+"""The clock: calls timed in blocks, things that are compared taking turns, the collector held.
+
+A block is a tight loop over a call without arguments, long enough that reading the clock does not count. What is
+compared runs block by block in turns in one process, so that a machine that changes its speed changes it for all.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
+from time import perf_counter_ns
+from typing import Any
+
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long to measure: nanoseconds, and numbers of blocks for each thing that is compared."""
+
+    block_ns: int = 1_000_000
+    """Shortest block; the two readings of the clock around it take about 0.1 us."""
+    warm_ns: int = 30_000_000
+    """Longest time to wait for two blocks that agree."""
+    case_ns: int = 200_000_000
+    """No new round is begun after this time, once there are `least` rounds."""
+    least: int = 7
+    most: int = 25
+
+
+FULL = Effort()
+QUICK = Effort(warm_ns=15_000_000, case_ns=120_000_000, least=5, most=15)
+
+_LONE = 4
+"""Blocks of fewer calls than this begin with one that is not timed."""
+_AGREE = 0.05
+"""Difference between two blocks, as a fraction, below which a call counts as warm."""
+
+
+def bind(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:
+    """A call without arguments that costs no more than a call with them would.
+
+    Arguments become the defaults of a copy of the function: reading them is as cheap as reading a local variable.
+
+    >>> bind(lambda a, b: a - b, (5, 3))()
+    2
+    """
+    if isinstance(function, types.FunctionType):
+        code = function.__code__
+        plain = not code.co_flags & 0x0C and not code.co_kwonlyargcount  # no *args, no **kwargs
+        if plain and code.co_argcount == len(arguments):
+            return types.FunctionType(
+                code, function.__globals__, function.__name__, tuple(arguments), function.__closure__
+            )
+    return partial(function, *arguments)
+
+
+def block(call: Call, number: int, synchronize: Call | None = None) -> int:
+    """Nanoseconds that `number` calls take; `synchronize` waits for a device, and is part of the time."""
+    calls = repeat(None, number)
+    if synchronize is None:
+        start = perf_counter_ns()
+        for _ in calls:
+            call()
+        return perf_counter_ns() - start
+    synchronize()
+    start = perf_counter_ns()
+    for _ in calls:
+        call()
+    synchronize()
+    return perf_counter_ns() - start
+
+
+@dataclass
+class Runner:
+    """One of the things that are compared: its call, how many calls make a block, and what was measured."""
+
+    call: Call
+    synchronize: Call | None = None
+    number: int = 1
+    samples_ns: list[float] = field(default_factory=list)
+    """Nanoseconds a call, one figure a block."""
+    error: Exception | None = None
+    """What the call raised; it is out of the race then."""
+
+    @property
+    def median_ns(self) -> float:
+        """Median over the blocks."""
+        return statistics.median(self.samples_ns)
+
+    def calibrate(self, effort: Effort) -> None:
+        """Find how many calls make a block, and go on until two blocks agree or the time to warm up is over."""
+        deadline = perf_counter_ns() + effort.warm_ns
+        last = self._block() / self.number
+        while True:
+            now = self._block() / self.number
+            if now * self.number < effort.block_ns:
+                # At most tenfold: the first blocks are slower than the rest.
+                wanted = 1.2 * effort.block_ns / max(now, 1.0)
+                self.number = int(min(max(wanted, self.number + 1), 10 * self.number))
+            elif abs(now - last) <= _AGREE * now or perf_counter_ns() > deadline:
+                return
+            last = now
+
+    def measure(self) -> None:
+        """Add one block to the samples."""
+        self.samples_ns.append(self._block() / self.number)
+
+    def attempt(self, what: Callable[[], None]) -> None:
+        """Calibrate or measure, unless the call has failed before; keep what it raises."""
+        if self.error is None:
+            try:
+                what()
+            except Exception as error:
+                self.error = error
+                self.samples_ns.clear()
+
+    def _block(self) -> int:
+        if self.number < _LONE:
+            # The caches hold what another's block has left; in long blocks that is a small part.
+            self.call()
+        return block(self.call, self.number, self.synchronize)
+
+
+def race(runners: Sequence[Runner], effort: Effort = FULL) -> None:
+    """Measure all runners in turns, round by round, each round begun by another one.
+
+    One whose call raises has no samples afterwards, but an `error`; the others go on.
+    """
+    with collector_held():
+        for runner in runners:
+            runner.attempt(partial(runner.calibrate, effort))
+        deadline = perf_counter_ns() + effort.case_ns
+        for turn in range(effort.most):
+            if turn >= effort.least and perf_counter_ns() > deadline:
+                return
+            first = turn % max(1, len(runners))
+            for runner in (*runners[first:], *runners[:first]):
+                runner.attempt(runner.measure)
+
+
+@contextmanager
+def collector_held() -> Iterator[None]:
+    """Keep the garbage collector from running in the middle of a block."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def overhead_ns(effort: Effort = QUICK) -> Mapping[str, float]:
+    """What the clock costs, in nanoseconds a call: `loop` for an empty function, `bound` for one with two arguments.
+
+    Both hold the call of a Python function, without which nothing can be timed.
+    """
+    loop, bound = Runner(lambda: None), Runner(bind(lambda a, b: None, (1, 2)))
+    race([loop, bound], effort)
+    return {"loop": round(min(loop.samples_ns), 1), "bound": round(min(bound.samples_ns), 1)}

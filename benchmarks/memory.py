@@ -1,0 +1,69 @@
+"""Whether a case fits into memory: what it needs, and what is free."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from stridecheck.conformance.program import ITEMSIZES
+
+from .cases import Case
+
+_OBSERVED = 4
+"""Copies of a case's bytes that are held while one library's answer is observed and compared with the oracle's."""
+
+
+def needed_bytes(case: Case, adapters: int) -> int:
+    """Bytes that timing a case on so many libraries takes at its peak, roughly and rather too many."""
+    output = math.prod(case.shape) * ITEMSIZES[case.dtype]
+    # Beside each library's own there are the copies that everything is compared with.
+    return (case.storage_bytes + output) * (adapters + 1 + _OBSERVED)
+
+
+def available_bytes() -> int | None:
+    """Bytes that can be allocated without swapping, None where the system does not say."""
+    found = [free for free in (_free_in_system(), _free_in_group()) if free is not None]
+    return min(found, default=None)
+
+
+def _free_in_system() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    except (OSError, ValueError):
+        return None
+
+
+def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """What a container's limit leaves, cached files that can be dropped included; None without one."""
+    try:
+        limit = (root / "memory.max").read_text(encoding="ascii").strip()
+        if limit == "max":
+            return None
+        used = int((root / "memory.current").read_text(encoding="ascii"))
+        stat = dict(line.split() for line in (root / "memory.stat").read_text(encoding="ascii").splitlines())
+        return int(limit) - used + int(stat.get("inactive_file", 0))
+    except (OSError, ValueError):
+        return None
+
+
+def too_little(needed: int, available: int | None) -> str | None:
+    """Why a case is not run, None where it fits.
+
+    >>> too_little(3 << 30, 1 << 30)
+    'needs about 3.2 GB of memory, 1.1 GB are free'
+    """
+    if available is None or needed <= available:
+        return None
+    return f"{needs_text(needed)}, {available / 1e9:.1f} GB are free"
+
+
+def needs_text(needed: int) -> str:
+    """How much memory is needed, in words."""
+    return f"needs about {needed / 1e9:.1f} GB of memory"

@@ -1,0 +1,110 @@
+"""Memory traffic of a step: the cache lines that its operands and its result lie on, counted from their layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from stridecheck.conformance.observation import TensorState
+from stridecheck.conformance.operations import OPERATIONS, overload
+from stridecheck.conformance.program import ITEMSIZES, Step
+from stridecheck.reference_impl.layout import contiguous_strides
+
+LINE = 64
+"""Bytes of a cache line; a storage is taken to begin on one."""
+
+_OVERWRITES = frozenset({"copy_", "fill_", "zero_"})
+"""Operations that write their first operand without a need to read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Where a tensor lies in its storage: strides and offset in elements, itemsize in bytes."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    itemsize: int
+
+
+def lines_touched(extents: Iterable[Extent]) -> int:
+    """Number of different cache lines on which the elements of tensors in one storage lie.
+
+    Exact for every layout: overlapping, stepped, negative, and elements that cross from one line to the next.
+
+    >>> lines_touched([Extent((100,), (1,), 0, 4)])  # 400 bytes in a row
+    7
+    >>> lines_touched([Extent((100,), (16,), 0, 4)])  # each on a line of its own
+    100
+    """
+    firsts, lasts = [], []
+    for extent in extents:
+        starts, length = _runs(extent)
+        firsts.append(starts // LINE)
+        lasts.append((starts + length - 1) // LINE)
+    first, last = np.concatenate([_NONE, *firsts]), np.concatenate([_NONE, *lasts])
+    if not len(first):
+        return 0
+    # One more at the first line of each run, one less after its last: the sum says how many runs lie on a line.
+    low = int(first.min())
+    change = np.bincount(first - low, minlength=int(last.max()) - low + 2)
+    change -= np.bincount(last - low + 1, minlength=len(change))
+    return int(np.count_nonzero(np.cumsum(change)))
+
+
+_NONE: NDArray[np.int64] = np.zeros(0, np.int64)
+
+
+def _runs(extent: Extent) -> tuple[NDArray[np.int64], int]:
+    """First bytes of runs of equal length in which no line is left out, and that length in bytes.
+
+    Dimensions join the run from the smallest stride on, as long as no whole line fits between two of its parts.
+    """
+    if 0 in extent.shape:
+        return _NONE, 0
+    start, length = extent.offset * extent.itemsize, extent.itemsize
+    dims = []
+    for size, stride in zip(extent.shape, extent.strides, strict=True):
+        step = stride * extent.itemsize
+        if size > 1 and step:
+            start += min(0, (size - 1) * step)
+            dims.append((abs(step), size))
+    dims.sort()
+    while dims and dims[0][0] <= length + LINE - 1:
+        step, size = dims.pop(0)
+        length += (size - 1) * step
+    starts = np.array([start], np.int64)
+    for step, size in dims:
+        starts = (starts[:, None] + np.arange(size, dtype=np.int64) * step).ravel()
+    return starts, length
+
+
+def touched_bytes(step: Step, before: Mapping[str, TensorState], results: Sequence[TensorState]) -> int:
+    """Bytes of the lines that a step must read and write, a line that is read and written counted twice.
+
+    `before` are the states of all values before the step, by key; `results` those of what it made or wrote. A result
+    that lies in the memory of an operand of a step that does not write (a view) moves nothing: 0.
+    """
+    operation = OPERATIONS[overload(step)]
+    read = list(dict.fromkeys(ref.key for ref in step.refs()))
+    operands = [before[key] for key in read if key in before]
+    if not operation.writes and any(
+        r.storage is not None and r.storage == o.storage for r in results for o in operands
+    ):
+        return 0
+    if step.op in _OVERWRITES:
+        operands = operands[1:]
+    return LINE * (_lines(operands) + _lines(results))
+
+
+def _lines(states: Sequence[TensorState]) -> int:
+    by_storage: dict[str, list[Extent]] = {}
+    for number, state in enumerate(states):
+        shape, itemsize = state.shape, ITEMSIZES.get(state.dtype, 1)
+        strides = contiguous_strides(shape) if state.strides is None else state.strides
+        # Where the storage cannot be seen, each tensor counts as one of its own.
+        name = f"#{number}" if state.storage is None else state.storage
+        by_storage.setdefault(name, []).append(Extent(shape, strides, state.offset or 0, itemsize))
+    return sum(lines_touched(extents) for extents in by_storage.values())
