@@ -7,6 +7,7 @@ with its reason, and the others go on.
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -94,10 +95,22 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
 
 
 def _header(options: Options) -> records.Header:
-    arguments = {**dataclasses.asdict(options), "adapters": options.adapters or DEFAULT_ADAPTERS}
-    arguments["clock_ns"] = clock.overhead_ns()
-    header = machine.header("bench", {name: value for name, value in arguments.items() if value != ()})
+    arguments = {**dataclasses.asdict(options), "clock_ns": clock.overhead_ns()}
+    arguments["adapters"] = options.adapters or DEFAULT_ADAPTERS
+    header = machine.header(_command(options), arguments)
     return dataclasses.replace(header, machine={**header.machine, "threads": options.threads})
+
+
+def _command(options: Options) -> str:
+    """The command line that asks for the same."""
+    words = ["stridecheck", "bench"]
+    for glob in options.cases:
+        words += ["--cases", shlex.quote(glob)]
+    if options.adapters:
+        words += ["--adapters", shlex.quote(",".join(options.adapters))]
+    if options.threads != 1:
+        words += ["--threads", str(options.threads)]
+    return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 
 def _load(options: Options, writer: records.ResultsWriter, progress: Progress, tally: _Tally) -> list[Any]:

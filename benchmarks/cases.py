@@ -275,6 +275,16 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Ca
     return [case for case in chosen if case.is_quick] if quick else chosen
 
 
+def describe(case: Case) -> str:
+    """One line about a case: its name, the shape, and what is done to which layout.
+
+    >>> describe(Case("sum_last", "stepped", "float32", "small"))
+    'sum_last/stepped/float32/small            60x60         sum(-1), along the last dimension; every second column'
+    """
+    shape = "x".join(map(str, case.shape))
+    return f"{case.name:<42}{shape:<14}{OPERATIONS[case.operation].says}; {LAYOUTS[case.layout].says}"
+
+
 def _matches(name: str, glob: str) -> bool:
     return fnmatchcase(name, glob) or fnmatchcase(name, f"{glob.rstrip('/')}/*")
 

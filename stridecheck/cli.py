@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from stridecheck import __version__
+from stridecheck.benchmarks import bench as benchmarks
+from stridecheck.benchmarks.cases import UnknownCase, describe, select
 from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE, Options, check
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.expectations import ExpectationError
@@ -42,7 +45,7 @@ def _told(out: Path | None = None) -> Iterator[None]:
     """Turn what a user can cause into one line and an exit code; nothing that was written is lost."""
     try:
         yield
-    except (ResultsError, CorpusError, ExpectationError) as error:
+    except (ResultsError, CorpusError, ExpectationError, UnknownCase) as error:
         _fail(USAGE, str(error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly
@@ -80,12 +83,12 @@ def _out(default: str = "out") -> Callable[[Any], Any]:
 class _Bars:
     """Progress on standard error, a bar an adapter; where that is no terminal, only the notes."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str = "programs") -> None:
         self._progress = Progress(
             TextColumn("{task.description:<12}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("programs"),
+            TextColumn(unit),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             disable=not sys.stderr.isatty(),
@@ -134,6 +137,7 @@ class _Bars:
 @click.option(
     "--update-expectations", is_flag=True, help="Write the list of corpus programs that fail under each expectation."
 )
+@click.option("--opinfo", default="", metavar="GLOB", help="Also PyTorch's own samples of these operators ('*': all).")
 @click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
 @click.option(
@@ -167,6 +171,71 @@ def check_command(out: Path, **options: Any) -> None:
     """
     with _told(out), _Bars() as bars:
         code = check(Options(**options), out, bars)
+    with _told(out):
+        _render([out], out)
+    raise SystemExit(code)
+
+
+@main.command("bench", epilog=EXIT_CODES)
+@click.option(
+    "--cases",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cases that match, like copy or '*/transposed'; may be repeated.",
+)
+@click.option(
+    "--adapters",
+    default=",".join(benchmarks.DEFAULT_ADAPTERS),
+    show_default=True,
+    metavar="A,B",
+    help="Libraries to time, as `check` names them. Of the default ones, those that are installed.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    envvar="STRIDECHECK_THREADS",
+    show_envvar=True,
+    help="Threads that one operation may use.",
+)
+@click.option("--quick", is_flag=True, help="Only the quick set, measured more briefly: half a minute.")
+@click.option("--list", "list_only", is_flag=True, help="List the cases and time nothing.")
+@_out()
+@click.pass_context
+def bench_command(
+    context: click.Context,
+    cases: tuple[str, ...],
+    adapters: str,
+    threads: int,
+    quick: bool,
+    list_only: bool,
+    out: Path,
+) -> None:
+    """Time layouts: copies, arithmetic, matmul, conv2d and sums over contiguous, transposed, stepped, … tensors.
+
+    A case is operation/layout/dtype/size. All libraries run in this process, in turns, and each result is compared with
+    the oracle's. Beside every time stands x_copy: how many times as long it is as the best contiguous copy of the same
+    output bytes in the same run; and x_traffic: the same against the cache lines that must be touched.
+
+    \b
+    Examples
+      stridecheck bench --quick
+      stridecheck bench --cases copy --cases 'sum*/*/*/large'
+      stridecheck bench --adapters torch,my_library/adapter.py --threads 2
+      stridecheck bench --list --cases '*/channels_last'
+    """
+    with _told():
+        if list_only:
+            for case in select(cases, quick=quick):
+                click.echo(describe(case))
+            return
+    asked = context.get_parameter_source("adapters") is not ParameterSource.DEFAULT
+    names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
+    if asked and not names:
+        _fail(USAGE, "--adapters names none")
+    with _told(out), _Bars("cases") as bars:
+        code = benchmarks.bench(benchmarks.Options(cases, names, threads, quick), out, bars)
     with _told(out):
         _render([out], out)
     raise SystemExit(code)
