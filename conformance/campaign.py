@@ -113,6 +113,8 @@ class Campaign:
                 batch.expected[number] = self._expect(batch.unit, number)
             except OracleError as error:
                 batch.broken[number] = Broken("error", f"the oracle broke: {error}")
+            except NotOffered as error:
+                batch.broken[number] = Unsupported(f"oracle:{error}")
         return number in batch.expected
 
     def _expect(self, unit: Unit, number: int) -> list[Observation]:
@@ -129,10 +131,10 @@ class Campaign:
         counts, outcomes, failures = batch.counts, batch.outcomes, batch.failures
         for number, answer in batch.answers.items():
             program = batch.unit.programs[number]
+            answer = batch.broken.get(number, answer)
             if isinstance(answer, Unsupported):
                 batch.unsupported[answer.reason] += 1
                 continue
-            answer = batch.broken.get(number, answer)
             expected = batch.expected.get(number, [])
             rules = self._rules_of(program, expected) if expected else []
             if rules is None:
@@ -343,7 +345,7 @@ class Campaign:
 class _Batch:
     unit: Unit
     expected: dict[int, list[Observation]] = field(default_factory=dict)
-    broken: dict[int, Broken] = field(default_factory=dict)
+    broken: dict[int, Broken | Unsupported] = field(default_factory=dict)
     """Programs that the oracle could not run."""
     answers: dict[int, Any] = field(default_factory=dict)
     unsupported: Counter[str] = field(default_factory=Counter)

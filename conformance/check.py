@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,6 +40,8 @@ class Options:
     seconds: float = 0.0
     """Time to go on drawing random programs."""
     seed: int = 0
+    opinfo: str = ""
+    """Glob of PyTorch's operators whose own samples are run too; needs torch with its testing helpers."""
     expect: Path | None = None
     """Expectation file in the place of the bundled one."""
     update_expectations: bool = False
@@ -179,6 +182,7 @@ def _check_one(
         try:
             campaign.run(units_of(programs, "corpus"))
             campaign.run(_random_units(options, campaign.oracle))
+            campaign.run(_opinfo_units(options))
         except AdapterFailed as error:  # it died, and could not be started again
             _could_not_start(spec, error, writer, progress)
             tally.failed.append(error)
@@ -192,9 +196,7 @@ def _check_one(
         tally.judged += campaign.judged
 
 
-def _could_not_start(
-    spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress
-) -> None:
+def _could_not_start(spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress) -> None:
     missing = error.kind == "missing"
     name = "torch:cpu" if spec == "torch" else spec
     writer.write(records.Adapter(name, "skipped" if missing else "failed", error.reason))
@@ -205,6 +207,18 @@ def _expectations(worker: Worker, options: Options) -> Expectations:
     if options.expect is not None:
         return load(options.expect, worker.versions)
     return bundled(worker.name, worker.versions)
+
+
+def _opinfo_units(options: Options) -> Iterator[Unit]:
+    """PyTorch's own samples of the operators asked for, a unit each operator."""
+    if not options.opinfo:
+        return
+    from .opinfo import samples
+
+    for operator, group in itertools.groupby(samples(options.opinfo), key=lambda sample: sample.operator):
+        programs = tuple({sample.program.id: sample.program for sample in group}.values())
+        for unit in units_of(programs, f"opinfo:{operator}"):
+            yield replace(unit, from_corpus=False)
 
 
 def _random_units(options: Options, oracle: Adapter) -> Iterator[Unit]:

@@ -49,6 +49,9 @@ class Adapter(Protocol):
     def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A tensor over that memory, strides and offset in elements."""
 
+    def require_grad(self, x: Any) -> Any:
+        """The same tensor, requiring gradients (only called where the feature is claimed)."""
+
     def operation(self, step: Step) -> Callable[..., Any] | None:
         """A function of the step's positional arguments and keyword values; None where the library has none."""
 
@@ -115,7 +118,8 @@ class Execution:
         handles = [self._make_storage(f"s{i}", storage) for i, storage in enumerate(storages)]
         for item in inputs:
             key = str(self._slots)
-            self._add(key, adapter.tensor(handles[item.storage], item.dtype, item.shape, item.strides, item.offset))
+            tensor = adapter.tensor(handles[item.storage], item.dtype, item.shape, item.strides, item.offset)
+            self._add(key, adapter.require_grad(tensor) if item.requires_grad else tensor)
             self._slots += 1
         self.initial = self._observe(results=())
         for number, item in enumerate(inputs):

@@ -83,13 +83,15 @@ def write_argument(
     return repr(argument)
 
 
-def torch_template(step: Step) -> str | None:
-    """The template of a step in PyTorch's style: methods, properties and functions named as the program names them."""
+def torch_template(step: Step, form: str = "") -> str:
+    """The template of a step in PyTorch's style: methods, properties and functions named as the program names them.
+
+    What is not in the table of operations is a function under `torch` (`nn.functional.relu`, `linalg.inv`), unless
+    another form is given.
+    """
     operation = OPERATIONS.get(overload(step))
-    if operation is None:
-        return None
     rest = [f"{{{i}}}" for i in range(1, len(step.args))] + [f"{name}={{{name}}}" for name, _ in step.kwargs]
-    match operation.form:
+    match form or (operation.form if operation is not None else "function"):
         case "property":
             return f"{{0}}.{step.op}"
         case "index":

@@ -33,11 +33,8 @@ def write_step(step: Step, program: Program) -> str:
             value=lambda ref: value_name(ref, program),
         )
 
-    template = torch_template(step)
-    if template is None:
-        return f"{step.op}({', '.join(write(a) for a in step.args)})"
     places = {str(i): a for i, a in enumerate(step.args)} | dict(step.kwargs)
-    return print_template(template, places, write)
+    return print_template(torch_template(step), places, write)
 
 
 def listing(program: Program) -> str:

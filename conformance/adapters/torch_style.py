@@ -121,6 +121,10 @@ class TorchStyle:
         """A tensor set on the storage; `.data` gives it a version counter that starts at 0."""
         return self._empty(0, dtype=self._dtypes[dtype]).set_(storage, offset, shape, strides).data
 
+    def require_grad(self, x: Any) -> Any:
+        """The tensor itself, as a leaf that requires gradients."""
+        return x.requires_grad_()
+
     def operation(self, step: Step) -> Callable[..., Any] | None:
         """The compiled template of a step, cached by its form."""
         names = tuple([name for name, _ in step.kwargs])
@@ -136,10 +140,18 @@ class TorchStyle:
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom; None where it has nothing of that name."""
         operation = OPERATIONS.get(overload(step))
-        if operation is None:
-            return None
-        owner = self.namespace if operation.form == "function" else self._tensor_type
-        return torch_template(step) if hasattr(owner, step.op) else None
+        is_method = hasattr(self._tensor_type, step.op)
+        if operation is not None and operation.form != "function":
+            return torch_template(step) if is_method else None
+        if self._has_function(step.op):
+            return torch_template(step)
+        return torch_template(step, "method") if is_method and operation is None else None
+
+    def _has_function(self, path: str) -> bool:
+        owner = self.namespace
+        for name in path.split("."):
+            owner = getattr(owner, name, None)
+        return callable(owner)
 
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is a tensor."""

@@ -1,0 +1,158 @@
+"""PyTorch's own operator samples as programs: every sample and error input of `OpInfo`, over a few dtypes.
+
+Needs torch with its testing helpers (and `expecttest`). The samples are PyTorch's, the layouts those it thought of.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+
+from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
+
+DTYPES = ("float32", "complex64", "int64", "bool", "bfloat16")
+MAX_BYTES = 1 << 16
+"""Storages larger than this are left out: a sample says no more with a million elements."""
+
+
+class Sample(NamedTuple):
+    """One sample of one operator."""
+
+    operator: str
+    kind: str
+    """`sample`, or `error` for an input that PyTorch refuses."""
+    program: Program
+
+
+class _CannotSay(Exception):
+    """A sample that holds what a program cannot."""
+
+
+def samples(operators: str = "*", dtypes: tuple[str, ...] = DTYPES) -> Iterator[Sample]:
+    """Samples of the operators whose names match a glob, those that can be written as programs.
+
+    The same torch gives the same samples, in the same order.
+    """
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    names = {str(getattr(torch, name)): name for name in ITEMSIZES if hasattr(torch, name)}
+    for operator in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
+        if not fnmatchcase(operator.name, operators):
+            continue
+        for dtype in dtypes:
+            wanted = getattr(torch, dtype)
+            yield from _converted(operator.name, "sample", names, partial(_inputs, operator, wanted))
+        yield from _converted(operator.name, "error", names, partial(_errors, operator))
+
+
+def _inputs(operator: Any, dtype: Any) -> Iterator[Any]:
+    if operator.supports_dtype(dtype, "cpu"):
+        yield from operator.sample_inputs("cpu", dtype)
+
+
+def _errors(operator: Any) -> Iterator[Any]:
+    if operator.error_inputs_func is not None:
+        for error in operator.error_inputs("cpu"):
+            yield error.sample_input
+
+
+def _converted(operator: Any, kind: str, names: dict[str, str], make: Callable[[], Iterator[Any]]) -> Iterator[Sample]:
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = list(make())
+        except Exception:  # some samples need what is not installed here
+            return
+        for sample in made:
+            try:
+                yield Sample(operator, kind, _program(operator, sample, names))
+            except _CannotSay:
+                continue
+
+
+def _program(name: str, sample: Any, names: dict[str, str]) -> Program:
+    builder = _Builder(names)
+    args = tuple(builder.argument(a) for a in (sample.input, *sample.args))
+    kwargs = tuple((key, builder.argument(value)) for key, value in sorted(sample.kwargs.items()))
+    program = Program(tuple(builder.storages), tuple(builder.inputs), (Step(name, args, kwargs),))
+    try:
+        program.check()
+    except ValueError as error:
+        raise _CannotSay(str(error)) from None
+    return program
+
+
+def _bytes_of(storage: Any) -> bytes:
+    return ctypes.string_at(storage.data_ptr(), storage.nbytes()) if storage.nbytes() else b""
+
+
+class _Builder:
+    """Collects the storages and inputs of a sample while its arguments are written down."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.storages: list[Storage] = []
+        self.inputs: list[Input] = []
+        self._names = names
+        self._storage_of: dict[int, int] = {}
+        self._input_of: dict[int, Ref] = {}
+        self._alive: list[Any] = []
+
+    def argument(self, value: Any) -> Argument:
+        """The argument as a program has it; tensors become inputs."""
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, (list, tuple)):
+            return tuple(self.argument(item) for item in value)
+        if isinstance(value, torch.dtype):
+            return DType(self._named(value))
+        if isinstance(value, torch.memory_format):
+            return MemoryFormat(str(value).removeprefix("torch."))
+        if isinstance(value, slice):
+            return Slice(value.start, value.stop, value.step)
+        if value is None or value is ... or type(value) in (bool, int, float, complex, str):
+            return value
+        raise _CannotSay(f"{type(value).__name__} as an argument")
+
+    def _named(self, dtype: Any) -> str:
+        if str(dtype) not in {f"torch.{name}" for name in ITEMSIZES}:
+            raise _CannotSay(f"{dtype}")
+        return str(dtype).removeprefix("torch.")
+
+    def _tensor(self, x: Any) -> Ref:
+        if id(x) in self._input_of:
+            return self._input_of[id(x)]
+        if (
+            type(x) is not torch.Tensor
+            or x.layout != torch.strided
+            or x.is_conj()
+            or x.is_neg()
+            or x.device.type != "cpu"
+        ):
+            raise _CannotSay("a tensor that is more than strided")
+        storage = x.untyped_storage()
+        if storage.nbytes() > MAX_BYTES:
+            raise _CannotSay("large")
+        if storage._cdata not in self._storage_of:
+            self._storage_of[storage._cdata] = len(self.storages)
+            self.storages.append(Storage(storage.nbytes(), "literal", "owned", _bytes_of(storage)))
+        self._alive += [x, storage]
+        ref = Ref(len(self.inputs))
+        self.inputs.append(
+            Input(
+                self._named(x.dtype),
+                tuple(x.shape),
+                tuple(x.stride()),
+                int(x.storage_offset()),
+                self._storage_of[storage._cdata],
+                x.requires_grad,
+            )
+        )
+        self._input_of[id(x)] = ref
+        return ref
