@@ -1,0 +1,136 @@
+"""From computed values to a tensor: rounding to the dtype, what is known about each element, layout, history.
+
+Operators that combine many elements (products of matrices, convolutions, norms) are computed in double precision here and in some order
+of float operations there; their floats are specified within a tolerance, and not at all where terms cancel.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .conversion import cast, nan_marks
+from .core import array, fresh, recorded, values
+from .dtypes import dtype
+from .errors import UnsupportedError
+from .layout import Strides, contiguous_strides
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+# Unit roundoff of the arithmetic that PyTorch sums in, and the relative error within which results are compared.
+_ROUNDOFF = {"float16": 2.0**-24, "bfloat16": 2.0**-24, "float32": 2.0**-24, "complex64": 2.0**-24}
+_COMPARED = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-6, "complex64": 1e-6}
+_LARGEST = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "complex64": 3e38}
+
+
+def wide(t: Any, d: dtype | None = None) -> Any:
+    """A tensor's values in the precision that the reference computes in: doubles for floats, integers as they are.
+    """
+    a = values(t)
+    d = d or t.dtype
+    if d is not t.dtype:
+        a = cast(a, t.dtype, d)
+    if d.category == "float":
+        return a.astype(np.float64)
+    if d.category == "complex":
+        return a.astype(np.complex128)
+    return a
+
+
+def narrow_to(a: Any, d: dtype) -> Any:
+    """Wide results in a dtype, rounded as PyTorch rounds them.
+
+    >>> narrow_to(np.array([1.5, 300.0]), dt.int16).tolist()
+    [1, 300]
+    """
+    a = np.asarray(a)
+    if a.dtype == d.numpy:
+        return a
+    with np.errstate(all="ignore"):
+        if d.category == "float" and a.dtype.kind == "f":
+            return cast(a, dt.float64, d) if a.dtype == np.float64 else a.astype(d.numpy)
+        return a.astype(d.numpy)
+
+
+def input_marks(*inputs: Any) -> int:
+    """UNSPECIFIED where an operand has elements of which not every bit is known, else EXACT.
+
+    A NaN is known well enough.
+    """
+    for t in inputs:
+        if t is not None and t._storage._shadow is not None:
+            marks = shadow.marks_of(t)
+            if marks is not None and np.any((marks != shadow.EXACT) & (marks != shadow.NAN)):
+                return shadow.UNSPECIFIED
+    return shadow.EXACT
+
+
+def inexact_marks(result: Any, d: dtype, magnitude: Any = None, terms: int = 1) -> Any:
+    """What is known about floats that were summed in an order of PyTorch's own.
+
+    Shapes: `magnitude` broadcasts to the result: the sum of the absolute values of its terms. Where it is much larger than the result, the
+    terms cancel and the result may be anything.
+    """
+    size = np.abs(np.asarray(result))
+    marks = np.full(size.shape, shadow.TOLERANCE, np.uint8)
+    if magnitude is not None:
+        roundoff = _ROUNDOFF.get(d.name, 2.0**-53)
+        compared = _COMPARED.get(d.name, 5e-13)
+        with np.errstate(all="ignore"):
+            error = (4 + terms**0.5) * roundoff * magnitude
+            known = (error <= compared * size) & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
+        marks = np.where(known, marks, np.uint8(shadow.UNSPECIFIED))
+    return marks
+
+
+def finish(
+    result: Any,
+    d: dtype,
+    *inputs: Any,
+    strides: Strides | None = None,
+    magnitude: Any = None,
+    terms: int = 1,
+    exact: bool = False,
+) -> "Tensor":
+    """A fresh tensor of an operator's values: row-major unless strides are given, marked, with the history of its inputs.
+
+    `exact` says that the floats are the inputs' own or fixed to the last bit.
+    """
+    wide_result = np.asarray(result)
+    a = narrow_to(wide_result, d)
+    t = fresh(a.shape, contiguous_strides(a.shape) if strides is None else strides, d)
+    array(t)[...] = a
+    if a.size:
+        marks: Any = None
+        if d.category in ("float", "complex"):
+            if not exact:
+                marks = inexact_marks(wide_result, d, magnitude, terms)
+            nan = nan_marks(a, d)
+            if nan is not None:
+                marks = nan if marks is None else np.maximum(marks, nan)
+        worst = input_marks(*inputs)
+        if worst:
+            marks = worst
+        if marks is not None:
+            shadow.stamp(t, marks)
+    return recorded(t, *inputs)
+
+
+def need_kernel(name: str, d: dtype, groups: str) -> None:
+    """Refuse a dtype that PyTorch has no kernel for.
+
+    Groups: b bool, i integers up to 64 bits, u wide unsigned, f floats, c complex, 8 float8.
+
+    Raises: dtype (NotImplementedError).
+
+    >>> need_kernel("mm", dt.float32, "ifc")
+    """
+    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(d.category, "r")
+    if d in dt.BARE_UINT:
+        category = "u"
+    elif d in dt.FLOAT8:
+        category = "8"
+    if category not in groups:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
