@@ -23,7 +23,7 @@ from . import clock, memory
 from .cases import CASES, Case, select
 from .clock import Effort, Runner, race
 from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
-from .prepare import CaseFailed, Prepared, check_answer, expected_answer, prepare
+from .prepare import CaseFailed, Prepared, expected_answer, prepare
 from .threads import set_threads
 
 DEFAULT_ADAPTERS = ("torch", "numpy", "reference")
@@ -188,11 +188,7 @@ class Session:
         blanks: dict[str, records.Timing] = {}
         for adapter in self._adapters:
             try:
-                ready = prepare(case.program, adapter)
-                if expected is not None and ready.answer is not None:
-                    check_answer(expected, ready.answer)
-                # The answer holds copies of all storages, which nothing needs while the clock runs.
-                prepared[adapter.name] = dataclasses.replace(ready, answer=None)
+                prepared[adapter.name] = prepare(case.program, adapter, expected)
             except Unsupported as error:
                 blanks[adapter.name] = self._blank(case, adapter.name, "unsupported", str(error))
             except CaseFailed as error:

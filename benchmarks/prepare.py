@@ -46,35 +46,33 @@ class Prepared:
     touched_bytes: int
     copied: bool | None
     """Whether the result lies in fresh memory; None where the step writes into old memory, or nobody can tell."""
-    answer: Answer | None
-    """What it answered when it was observed; dropped when it has been compared."""
 
 
-def prepare(program: Program, adapter: Any) -> Prepared:
-    """Set up a program on a library, run its last step once, and bind that step for the clock.
+def prepare(program: Program, adapter: Any, expected: Answer | None = None) -> Prepared:
+    """Set up a program on a library, run its last step once, compare what it answers, and bind that step for the clock.
 
     Raises
     ------
     Unsupported
         The library does not claim what the program needs.
     CaseFailed
-        A step raised.
+        A step raised, or the answer is not the expected one.
     MemoryError
         There is too little memory.
     """
     execution, timed = _set_up(program, adapter)
     before = dict(execution.states)
     call = bind(*execution.bound(timed))
-    observation = execution.step(timed)
-    state = _result(program, execution, observation)
-    nbytes = math.prod(state.shape) * ITEMSIZES.get(state.dtype, 1)
+    answer = _answer(program, execution)
+    if expected is not None:
+        check_answer(expected, answer)
+    state = answer.state
     return Prepared(
         call=call,
         synchronize=getattr(adapter, "synchronize", None),
-        output_bytes=nbytes,
+        output_bytes=math.prod(state.shape) * ITEMSIZES.get(state.dtype, 1),
         touched_bytes=touched_bytes(timed, before, [state]),
         copied=_copied(timed, before, state),
-        answer=Answer(state, dict(execution.contents)),
     )
 
 
@@ -98,15 +96,17 @@ def _check_raised(step: Step, observation: Observation) -> None:
         raise CaseFailed(f"{step.op} raised {raised.type}: {raised.text}")
 
 
-def _result(program: Program, execution: Execution, observation: Observation) -> TensorState:
-    """State of the one tensor that the timed step answered with."""
+def _answer(program: Program, execution: Execution) -> Answer:
+    """Run the last step: the one tensor that it answers with, and all storages."""
     number = len(program.steps) - 1
     step = program.steps[number]
+    observation = execution.step(step)
     _check_raised(step, observation)
     results = observation.results or ()
     if len(results) != 1 or isinstance(results[0], tuple):
         raise CaseFailed(f"{step.op} answered {len(results)} results, but should answer one tensor")
-    return execution.states[results[0] or str(program.slot_of(number))]
+    state = execution.states[results[0] or str(program.slot_of(number))]
+    return Answer(state, dict(execution.contents))
 
 
 def _copied(step: Step, before: Mapping[str, TensorState], state: TensorState) -> bool | None:
@@ -118,7 +118,8 @@ def _copied(step: Step, before: Mapping[str, TensorState], state: TensorState) -
 def expected_answer(program: Program, oracle: Adapter) -> Answer | None:
     """What the oracle answers, None where it does not have the operation."""
     try:
-        return prepare(program, oracle).answer
+        execution, _ = _set_up(program, oracle)
+        return _answer(program, execution)
     except (Unsupported, OracleError):
         return None
 
