@@ -21,9 +21,9 @@ $(INSTALLED): pyproject.toml ci/constraints.txt ci/build_hook.py $(wildcard stri
 install: $(INSTALLED)   ## .venv with the suite and everything that it tests
 
 report: $(INSTALLED)    ## check torch and numpy, time layouts, write out/report.html
-	$(BIN)/stridecheck check torch numpy cupy --skip-missing --out out/check
+	$(BIN)/stridecheck check torch numpy cupy --skip-missing --out out
 	$(BIN)/stridecheck bench --quick --out out/bench
-	$(BIN)/stridecheck report out/check out/bench --out out
+	$(BIN)/stridecheck report out out/bench --out out
 
 test: $(INSTALLED)      ## the suite's own tests
 	$(BIN)/python -m pytest --quiet

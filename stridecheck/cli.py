@@ -244,7 +244,7 @@ def bench_command(
 def _render(directories: list[Path], out: Path) -> None:
     """Write everything that is derived from results, and say what and where."""
     from stridecheck.reports.render import render_dirs
-    from stridecheck.reports.run import load
+    from stridecheck.reports.run import load, results_files
     from stridecheck.reports.terminal import lines
 
     paths = render_dirs(directories, out)
@@ -252,8 +252,13 @@ def _render(directories: list[Path], out: Path) -> None:
         click.echo(line)
     page = next(path for path in paths if path.suffix == ".html")
     click.echo(f"report: {page}")
-    others = ", ".join(str(path.relative_to(out)) for path in [out / "results.jsonl", *paths] if path != page)
+    paths += [file for directory in directories for file in results_files(directory)]
+    others = ", ".join(_near(path, out) for path in paths if path != page)
     click.echo(f"beside it: {others}")
+
+
+def _near(path: Path, out: Path) -> str:
+    return str(path.relative_to(out)) if path.is_relative_to(out) else str(path)
 
 
 @main.command(epilog=EXIT_CODES)
