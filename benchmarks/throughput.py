@@ -1,0 +1,171 @@
+"""Whole programs a CPU second: how fast a library is checked, and where the time goes.
+
+`python -m stridecheck.benchmarks.throughput [--adapter NAME] [--programs N]`. Counted are the CPU seconds of parent,
+oracle and worker together, from the program to the record; importing the library is a cost of the start, told apart.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import click
+from stridecheck.conformance import corpus, observation
+from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.campaign import Campaign, Unit, units_of
+from stridecheck.conformance.capabilities import needs
+from stridecheck.conformance.draw.programs import draw_program
+from stridecheck.conformance.draw.source import Seeded
+from stridecheck.conformance.execute import execute
+from stridecheck.conformance.expectations import bundled
+from stridecheck.conformance.judge import judge
+from stridecheck.conformance.program import Program
+from stridecheck.conformance.rules import catalogue
+from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.reports import records
+
+T = TypeVar("T")
+
+GOAL = 1000
+"""Whole programs a CPU second that the suite sets itself for torch."""
+_WARM = 100
+"""Programs run before anything is counted: caches fill, modules are imported."""
+
+
+@dataclass
+class Cost:
+    """CPU seconds of a run over a number of programs, as a whole and in parts."""
+
+    programs: int
+    whole: float
+    """CPU seconds of parent and worker, without the start of the worker."""
+    start: float
+    """CPU seconds of starting the worker, the library's import above all."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """CPU seconds by what they were spent on, measured apart."""
+
+    @property
+    def rate(self) -> float:
+        """Programs a CPU second."""
+        return self.programs / self.whole
+
+
+def measure(spec: str, programs: Sequence[Program], *, from_corpus: bool = True) -> Cost:
+    """What it costs to check programs on an adapter, from the program to the record.
+
+    Raises
+    ------
+    AdapterFailed
+        The adapter cannot be started.
+    """
+    oracle = reference.adapter()
+    for program in programs[:_WARM]:
+        execute(program, oracle)
+    start, _ = _worker_cost(spec, lambda worker: None)
+    whole, parent = _worker_cost(spec, lambda worker: _clocked(lambda: _check(worker, programs, from_corpus))[0])
+    parts = {"worker": whole - start, **_parts(spec, programs)}
+    return Cost(len(programs), parent + whole - start, start, parts)
+
+
+def _clocked(run: Callable[[], T]) -> tuple[float, T]:
+    """CPU seconds of this process that a call takes, and what it answers."""
+    begun = time.process_time()
+    answer = run()
+    return time.process_time() - begun, answer
+
+
+def _worker_cost(spec: str, use: Callable[[Worker], T]) -> tuple[float, T]:
+    """CPU seconds of a worker and its children from start to end, and what was done with it."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with Worker(spec) as worker:
+        worker.start()
+        answer = use(worker)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, answer
+
+
+def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> None:
+    """Everything that `stridecheck check` does with programs, but for the disk."""
+    campaign = Campaign(
+        worker=worker,
+        oracle=reference.adapter(),
+        catalogue=catalogue(),
+        expectations=bundled(worker.name, worker.versions),
+        write=_write,
+    )
+    units = units_of(programs, "throughput")
+    campaign.run(Unit(unit.name, unit.programs, from_corpus=from_corpus) for unit in units)
+
+
+def _write(record: records.Record) -> None:
+    records.to_line(record)
+
+
+def _parts(spec: str, programs: Sequence[Program]) -> dict[str, float]:
+    """Each part of the parent's work done alone, over the programs that the library runs."""
+    found: dict[str, float] = {}
+    oracle, rules = reference.adapter(), catalogue()
+    with Worker(spec) as worker:
+        worker.start()
+        claimed = worker.capabilities
+        runnable = [program for program in programs if claimed.missing(needs(program)) is None]
+        found["oracle"], expected = _clocked(lambda: [execute(program, oracle) for program in runnable])
+        found["programs to JSON"], _ = _clocked(lambda: [json.dumps(p.to_json(tags=False)) for p in runnable])
+        worker.submit(list(enumerate(runnable)))
+        answers = dict(worker.collect())
+    pairs = []
+    for number, (program, ours) in enumerate(zip(runnable, expected, strict=True)):
+        theirs = answers[number]
+        if isinstance(theirs, list):
+            pairs.append((program, ours, theirs))
+    # The oracle's observations are as long as the library's.
+    lines = [json.dumps([observation.to_json(one) for one in ours]) for ours in expected]
+    found["answers from JSON"], _ = _clocked(
+        lambda: [[observation.from_json(one) for one in json.loads(line)] for line in lines]
+    )
+    found["judge"], _ = _clocked(lambda: [judge(p, ours, theirs, claimed) for p, ours, theirs in pairs])
+    found["rules"], _ = _clocked(lambda: [rules.classify(p, ours) for p, ours, _ in pairs])
+    return found
+
+
+def draw(count: int, seed: int) -> tuple[float, list[Program]]:
+    """CPU seconds that drawing random programs takes, and the programs."""
+    oracle = reference.adapter()
+    for number in range(_WARM):
+        draw_program(Seeded(f"warm:{number}"), oracle)
+    return _clocked(lambda: [draw_program(Seeded(f"{seed}:{n}"), oracle).program for n in range(count)])
+
+
+def _show(title: str, cost: Cost, drawing: float = 0.0) -> None:
+    click.echo(
+        f"{title}: {cost.programs:,} programs, {cost.whole:.2f} CPU s: {cost.rate:,.0f} programs a CPU second (goal {GOAL:,})"
+    )
+    if drawing:
+        both = cost.programs / (cost.whole + drawing)
+        click.echo(f"  with drawing: {both:,.0f} programs a CPU second")
+    parts = {**cost.parts, "everything else": cost.whole - sum(cost.parts.values())}
+    for name, seconds in (parts | ({"drawing": drawing} if drawing else {})).items():
+        click.echo(f"  {name:<20}{seconds / cost.programs * 1e6:8.0f} us a program{seconds / cost.whole:8.0%}")
+    click.echo(f"  starting the worker took {cost.start:.2f} CPU s, not counted")
+
+
+@click.command()
+@click.option("--adapter", "spec", default="torch", show_default=True, help="Library to check.")
+@click.option("--programs", default=2000, show_default=True, type=click.IntRange(1), help="Programs of each source.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random programs.")
+def main(spec: str, programs: int, seed: int) -> None:
+    """Print how many whole programs are checked in a CPU second, from the corpus and drawn at random."""
+    try:
+        _show("corpus", measure(spec, corpus.read(count=programs)))
+        drawing, drawn = draw(programs, seed)
+        _show("random", measure(spec, drawn, from_corpus=False), drawing)
+    except AdapterFailed as error:
+        raise click.ClickException(error.reason) from None
+
+
+if __name__ == "__main__":
+    main()
