@@ -41,6 +41,7 @@ class Cost:
     """CPU seconds of a run over a number of programs, as a whole and in parts."""
 
     programs: int
+    """Programs that were judged: those that the library does not claim are left out."""
     whole: float
     """CPU seconds of parent and worker, without the start of the worker."""
     start: float
@@ -51,7 +52,7 @@ class Cost:
     @property
     def rate(self) -> float:
         """Programs a CPU second."""
-        return self.programs / self.whole
+        return self.programs / self.whole if self.programs else 0.0
 
 
 def measure(spec: str, programs: Sequence[Program], *, from_corpus: bool = True) -> Cost:
@@ -66,9 +67,9 @@ def measure(spec: str, programs: Sequence[Program], *, from_corpus: bool = True)
     for program in programs[:_WARM]:
         execute(program, oracle)
     start, _ = _worker_cost(spec, lambda worker: None)
-    whole, parent = _worker_cost(spec, lambda worker: _clocked(lambda: _check(worker, programs, from_corpus))[0])
+    whole, (parent, judged) = _worker_cost(spec, lambda worker: _clocked(lambda: _check(worker, programs, from_corpus)))
     parts = {"worker": whole - start, **_parts(spec, programs)}
-    return Cost(len(programs), parent + whole - start, start, parts)
+    return Cost(judged, parent + whole - start, start, parts)
 
 
 def _clocked(run: Callable[[], T]) -> tuple[float, T]:
@@ -88,8 +89,8 @@ def _worker_cost(spec: str, use: Callable[[Worker], T]) -> tuple[float, T]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, answer
 
 
-def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> None:
-    """Everything that `stridecheck check` does with programs, but for the disk."""
+def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> int:
+    """Everything that `stridecheck check` does with programs, but for the disk; how many it judged."""
     campaign = Campaign(
         worker=worker,
         oracle=reference.adapter(),
@@ -99,6 +100,7 @@ def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> No
     )
     units = units_of(programs, "throughput")
     campaign.run(Unit(unit.name, unit.programs, from_corpus=from_corpus) for unit in units)
+    return campaign.judged
 
 
 def _write(record: records.Record) -> None:
@@ -141,15 +143,13 @@ def draw(count: int, seed: int) -> tuple[float, list[Program]]:
 
 
 def _show(title: str, cost: Cost, drawing: float = 0.0) -> None:
-    click.echo(
-        f"{title}: {cost.programs:,} programs, {cost.whole:.2f} CPU s: {cost.rate:,.0f} programs a CPU second (goal {GOAL:,})"
-    )
+    click.echo(f"{title}: {cost.programs:,} programs in {cost.whole:.2f} CPU s")
+    click.echo(f"  {cost.rate:,.0f} programs a CPU second (goal for torch: {GOAL:,})")
     if drawing:
-        both = cost.programs / (cost.whole + drawing)
-        click.echo(f"  with drawing: {both:,.0f} programs a CPU second")
-    parts = {**cost.parts, "everything else": cost.whole - sum(cost.parts.values())}
+        click.echo(f"  {cost.programs / (cost.whole + drawing):,.0f} programs a CPU second with drawing")
+    parts = {**cost.parts, "records, shrinking": cost.whole - sum(cost.parts.values())}
     for name, seconds in (parts | ({"drawing": drawing} if drawing else {})).items():
-        click.echo(f"  {name:<20}{seconds / cost.programs * 1e6:8.0f} us a program{seconds / cost.whole:8.0%}")
+        click.echo(f"  {name:<20}{seconds / max(1, cost.programs) * 1e6:8.0f} us a program{seconds / cost.whole:8.0%}")
     click.echo(f"  starting the worker took {cost.start:.2f} CPU s, not counted")
 
 
