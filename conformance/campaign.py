@@ -18,7 +18,7 @@ from . import observation
 from .capabilities import hazards, needs
 from .claim import claim_of
 from .classify import Catalogue, Rule
-from .execute import Adapter, OracleError, execute
+from .execute import Adapter, OracleError, ProtocolError, execute
 from .execute import Unsupported as NotOffered
 from .expectations import Expectation, Expectations
 from .judge import Difference, StepVerdict, judge
@@ -26,12 +26,14 @@ from .listing import key_name, listing
 from .observation import Observation
 from .program import Program
 from .runner import Broken, Unsupported, Worker
-from .shrink import shrink
+from .shrink import MAX_ATTEMPTS, shrink
 
 UNIT = 64
 """Programs that are sent to a worker at a time."""
 MAX_SHRUNK = 40
 """Unexpected failures that are shrunk and reproduced in full; of the rest the program as found is kept."""
+MAX_TIMEOUTS = 4
+"""Attempts to shrink a program that hangs: each takes as long as a program may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class Campaign:
         if number not in batch.expected and number not in batch.broken:
             try:
                 batch.expected[number] = self._expect(batch.unit, number)
-            except OracleError as error:
+            except (OracleError, ProtocolError) as error:
                 batch.broken[number] = Broken("error", f"the oracle broke: {error}")
             except NotOffered as error:
                 batch.broken[number] = Unsupported(f"oracle:{error}")
@@ -122,6 +124,8 @@ class Campaign:
         if drawn is not None:
             return drawn
         program = unit.programs[number]
+        if not unit.from_corpus:
+            return execute(program, self.oracle)
         if program.id not in self.known:
             self.known[program.id] = execute(program, self.oracle)
         return self.known[program.id]
@@ -195,7 +199,8 @@ class Campaign:
                 one = self._outcome(unit, program, difference, step_rules)
                 if one is not None:
                     found.append(one)
-                    outcome_of[difference.aspect] = one.outcome
+                    if outcome_of.get(difference.aspect) != "fail":
+                        outcome_of[difference.aspect] = one.outcome
             self._count(verdict, step_rules, outcome_of, counts)
         return _most_telling(found)
 
@@ -233,7 +238,7 @@ class Campaign:
         cluster = found.cluster
         self._clusters[cluster] += 1
         # Known deviations are shown by one example each; unexpected ones in full, as long as there are not too many.
-        limit = 1 if found.outcome == "xfail" else 3
+        limit = 1 if found.outcome in ("xfail", "timeout") else 3
         if self._clusters[cluster] > limit or self._shrunk >= MAX_SHRUNK:
             return self._plain(found)
         self._shrunk += 1
@@ -259,7 +264,8 @@ class Campaign:
 
     def _shrink(self, found: _Found) -> records.Failure:
         """The failure with the smallest program that fails alike, both observations and a script."""
-        small = shrink(found.program, lambda program: self._again(program, found) is not None)
+        attempts = MAX_TIMEOUTS if found.outcome == "timeout" else MAX_ATTEMPTS
+        small = shrink(found.program, lambda p: self._again(p, found) is not None, max_attempts=attempts)
         again = self._again(small, found)
         if again is None:
             return self._plain(found)  # it does not fail every time
@@ -275,9 +281,15 @@ class Campaign:
                 "shrunk": small.to_json(tags=False),
                 "expected_observation": observation.to_json(expected[step]) if expected else None,
                 "got_observation": observation.to_json(got[step]) if got else None,
-                "repro": self.worker.script(small, claim_of(small, now.difference, expected)),
+                "repro": self._script(small, now, expected),
             }
         )
+
+    def _script(self, program: Program, found: _Found, expected: Sequence[Observation]) -> str:
+        if found.broken is not None and found.broken.outcome == "error":
+            return ""  # the adapter went wrong, not the library
+        claim = claim_of(program, found.difference, expected, seconds=self.worker.program_timeout)
+        return self.worker.script(program, claim) if claim.check else ""
 
     def _again(
         self, program: Program, found: _Found
@@ -287,7 +299,7 @@ class Campaign:
             return None
         try:
             expected = execute(program, self.oracle)
-        except (OracleError, NotOffered):
+        except (OracleError, ProtocolError, NotOffered):
             return None
         if self.worker.capabilities.missing(hazards(expected)) is not None:
             return None

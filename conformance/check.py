@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from stridecheck.reports import records
 
-from . import corpus, machine
+from . import corpus, exhaustive, machine
 from .campaign import UNIT, Campaign, Unit, units_of
 from .draw.programs import draw_program
 from .draw.source import Seeded
@@ -40,6 +40,8 @@ class Options:
     seconds: float = 0.0
     """Time to go on drawing random programs."""
     seed: int = 0
+    exhaustive: bool = False
+    """Whether every small layout is viewed as every small shape."""
     opinfo: str = ""
     """Glob of PyTorch's operators whose own samples are run too; needs torch with its testing helpers."""
     expect: Path | None = None
@@ -182,6 +184,7 @@ def _check_one(
         try:
             campaign.run(units_of(programs, "corpus"))
             campaign.run(_random_units(options, campaign.oracle))
+            campaign.run(_exhaustive_units(options))
             campaign.run(_opinfo_units(options))
         except AdapterFailed as error:  # it died, and could not be started again
             _could_not_start(spec, error, writer, progress)
@@ -207,6 +210,16 @@ def _expectations(worker: Worker, options: Options) -> Expectations:
     if options.expect is not None:
         return load(options.expect, worker.versions)
     return bundled(worker.name, worker.versions)
+
+
+def _exhaustive_units(options: Options) -> Iterator[Unit]:
+    """Every small layout with every view target, a few at a time: all of them at once are many."""
+    remaining = exhaustive.programs() if options.exhaustive else iter(())
+    for number in itertools.count():
+        programs = tuple(itertools.islice(remaining, UNIT))
+        if not programs:
+            return
+        yield Unit(f"exhaustive:{number}", programs, from_corpus=False)
 
 
 def _opinfo_units(options: Options) -> Iterator[Unit]:

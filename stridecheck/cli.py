@@ -137,6 +137,9 @@ class _Bars:
 @click.option(
     "--update-expectations", is_flag=True, help="Write the list of corpus programs that fail under each expectation."
 )
+@click.option(
+    "--exhaustive", is_flag=True, help="Also every small layout with every view target (about 50,000 programs)."
+)
 @click.option("--opinfo", default="", metavar="GLOB", help="Also PyTorch's own samples of these operators ('*': all).")
 @click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
