@@ -37,6 +37,14 @@ format: $(INSTALLED)    ## let ruff write the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The long proofs, about half an hour: every small layout, a million random programs, PyTorch's own samples, throughput.
+evidence: $(INSTALLED)  ## what is too long for `make test`
+	$(BIN)/python -m stridecheck.conformance.exhaustive
+	$(BIN)/stridecheck check torch --programs 0 --exhaustive --out out/evidence/exhaustive
+	$(BIN)/stridecheck check torch --programs 0 --examples 1000000 --out out/evidence/random
+	$(BIN)/stridecheck check torch --programs 0 --opinfo '*' --out out/evidence/opinfo
+	$(BIN)/python -m stridecheck.benchmarks.throughput
+
 corpus: $(INSTALLED)    ## draw the committed corpus anew, and the lists of known deviations with it
 	$(BIN)/python -m stridecheck.conformance.corpus
 	-$(BIN)/stridecheck check torch numpy --update-expectations --out out/expectations
