@@ -28,7 +28,7 @@ from .program import Program
 from .runner import Broken, Unsupported, Worker
 from .shrink import MAX_ATTEMPTS, shrink
 
-UNIT = 64
+UNIT = 256
 """Programs that are sent to a worker at a time."""
 MAX_SHRUNK = 40
 """Unexpected failures that are shrunk and reproduced in full; of the rest the program as found is kept."""
@@ -66,6 +66,8 @@ class Campaign:
     judged: int = 0
     matched: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Corpus programs that failed under each expectation."""
+    used: set[str] = field(default_factory=set)
+    """Expectations that covered a failure of a program from any source."""
     ran: set[str] = field(default_factory=set)
     """Corpus programs that were judged."""
     exercised: set[tuple[str, str]] = field(default_factory=set)
@@ -75,9 +77,12 @@ class Campaign:
 
     def run(self, units: Iterable[Unit]) -> None:
         """Run all units; each is in the results file when the next but one begins."""
-        previous: _Batch | None = None
-        for unit in units:
+        coming = iter(units)
+        unit, previous = next(coming, None), None
+        while unit is not None:
             batch = self._send(unit)
+            # While the worker is at it, the next unit is drawn and the one before judged.
+            unit = next(coming, None)
             if previous is not None:
                 self._evaluate(previous)
             batch.answers = dict(self.worker.collect())
@@ -213,6 +218,7 @@ class Campaign:
         entry = self.expectations.match(operation, difference, concerned)
         outcome = "fail"
         if entry is not None:
+            self.used.add(entry.name)
             if unit.from_corpus:
                 self.matched[entry.name].add(program.id)
             if not unit.from_corpus or self.expectations.is_listed(program.id, entry.name):
@@ -337,7 +343,7 @@ class Campaign:
             if program in self.ran and program not in self.matched.get(name, ())
         ]
         for entry in self.expectations.entries:
-            if entry.name in self.matched or not self._concerns(entry):
+            if entry.name in self.used or not self._concerns(entry):
                 continue
             if not any(entry.name in names for names in self.expectations.listed.values()):
                 problems.append(f"expectation {entry.name!r} matched nothing, though its rules were judged")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .observation import Observation
-from .program import DType, MemoryFormat, Program, Step
+from .program import ITEMSIZES, DType, MemoryFormat, Program, Step
 
 Json: TypeAlias = Any
 
@@ -37,6 +37,11 @@ class Capabilities:
 
     `dtypes` by PyTorch's names; `features` out of `FEATURES`; `aspects` out of `ASPECTS`, those that make sense for the
     library (one without version counters does not claim `flags`).
+
+    Raises
+    ------
+    ValueError
+        A name that is none of these.
     """
 
     dtypes: frozenset[str]
@@ -44,6 +49,12 @@ class Capabilities:
     aspects: frozenset[str] = frozenset(ASPECTS)
     exact_errors: bool = False
     """Whether exceptions have PyTorch's types, not only a kind."""
+
+    def __post_init__(self) -> None:
+        # A name that is not known would never be needed or judged: the claim would silently be nothing.
+        for what, known in (("dtypes", ITEMSIZES), ("features", FEATURES), ("aspects", ASPECTS)):
+            if unknown := sorted(set(getattr(self, what)) - set(known)):
+                raise ValueError(f"capabilities: {what} has {', '.join(unknown)}, which is none of {', '.join(known)}")
 
     def to_json(self) -> dict[str, Json]:
         """Sorted lists, as they stand in a results file."""

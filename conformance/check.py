@@ -17,7 +17,7 @@ from .campaign import UNIT, Campaign, Unit, units_of
 from .draw.programs import draw_program
 from .draw.source import Seeded
 from .execute import Adapter
-from .expectations import Expectations, bundled, load
+from .expectations import ExpectationError, Expectations, bundled, load
 from .observation import Observation
 from .program import Program
 from .rules import catalogue
@@ -109,6 +109,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     KeyboardInterrupt
         Ctrl-C: the file has no footer then.
     """
+    if options.update_expectations and options.rules != "*":
+        raise ExpectationError("--update-expectations needs all rules: a list made under --rules would miss the others")
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
     programs = corpus.read(count=options.programs) if options.programs != 0 else []
@@ -118,11 +120,12 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     ]
     tally = _Tally()
     known: dict[str, list[Observation]] = {}
+    named: dict[str, str] = {}
     begun = time.monotonic()
     with records.ResultsWriter(out / "results.jsonl") as writer:
         writer.write(machine.header(command_line("check", options), _arguments(options), rules))
-        for spec in options.adapters:
-            _check_one(spec, options, programs, writer, progress, tally, known)
+        for spec in dict.fromkeys(options.adapters):
+            _check_one(spec, options, programs, writer, progress, tally, known, named)
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     return code
@@ -157,17 +160,24 @@ def _check_one(
     progress: Progress,
     tally: _Tally,
     known: dict[str, list[Observation]],
+    named: dict[str, str],
 ) -> None:
     python = {"python": options.python} if options.python else {}
     worker = Worker(spec, program_timeout=options.timeout, start_timeout=options.start_timeout, **python)
     with worker:
         try:
             worker.start()
+            if (other := named.setdefault(worker.name, spec)) != spec:
+                # Records are told apart by the adapter's name: two of one name would be one library.
+                raise AdapterFailed("unknown", f"{spec} is named {worker.name!r}, as {other} is")
         except AdapterFailed as error:
             _could_not_start(spec, error, writer, progress)
             if error.kind != "missing" or not options.skip_missing:
                 tally.failed.append(error)
             return
+        expectations = _expectations(worker, options)
+        if options.update_expectations and expectations.path is None:
+            raise ExpectationError(f"{worker.name} has no expectation file to update: give --expect FILE")
         total = len(programs) + options.examples if not options.seconds else None
         progress.begin(worker.name, total)
         writer.write(records.Adapter(worker.name, "ready", "", dict(worker.versions), worker.capabilities.to_json()))
@@ -175,7 +185,7 @@ def _check_one(
             worker=worker,
             oracle=_oracle(),
             catalogue=catalogue(),
-            expectations=_expectations(worker, options),
+            expectations=expectations,
             write=writer.write,
             rules=options.rules,
             progress=progress.advance,
@@ -187,16 +197,20 @@ def _check_one(
             campaign.run(_exhaustive_units(options))
             campaign.run(_opinfo_units(options))
         except AdapterFailed as error:  # it died, and could not be started again
-            _could_not_start(spec, error, writer, progress)
+            _could_not_start(worker.name, error, writer, progress)
             tally.failed.append(error)
+            return  # what did not run says nothing about expectations
+        finally:
+            tally.red += campaign.red
+            tally.judged += campaign.judged
+        red = campaign.red
         if options.update_expectations:
-            path = campaign.expectations.write_list(campaign.matched)
+            path = expectations.write_list(campaign.matched, None if options.programs is None else campaign.ran)
             progress.note(f"{worker.name}: wrote {path}")
         elif options.rules == "*":
             for problem in campaign.close():
                 progress.note(f"{worker.name}: {problem}")
-        tally.red += campaign.red
-        tally.judged += campaign.judged
+        tally.red += campaign.red - red
 
 
 def _could_not_start(spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress) -> None:

@@ -14,11 +14,16 @@ from .program import Program
 from .repro import Claim
 
 
-def claim_of(program: Program, difference: Difference | None, expected: Sequence[Observation]) -> Claim:
-    """The claim that fails where the difference is; without one (a crash), that the program comes to its end."""
+def claim_of(
+    program: Program, difference: Difference | None, expected: Sequence[Observation], *, seconds: float = 10.0
+) -> Claim:
+    """The claim that fails where the difference is; without one (a crash), that the program ends within `seconds`.
+
+    Its `check` is empty where there is none that a script could make.
+    """
     raising = tuple(number - 1 for number, o in enumerate(expected) if o.raised is not None)
     if difference is None:
-        return Claim("ends", raising=raising, sentence="This program should end by itself.")
+        return Claim("ends", (), seconds, raising=raising, sentence="This program should end by itself.")
     step = difference.step
     operation = program.steps[step].op if step >= 0 else "inputs"
     sentence = f"{operation}: {difference.message}"
@@ -28,7 +33,7 @@ def claim_of(program: Program, difference: Difference | None, expected: Sequence
         states.update(observation.values)
         storages.update(observation.storages)
     check, values, want = _check(program, difference, expected, states, storages)
-    return Claim(check, values, want, step, tuple(n for n in raising if n != step or check != "raises"), sentence)
+    return Claim(check, values, want, step, raising, sentence)
 
 
 def _check(
@@ -49,8 +54,12 @@ def _check(
     match difference.aspect:
         case "raises":
             return ("raises" if difference.expected is not None else "returns"), (), None
+        case "error-kind" if difference.expected[0] != difference.got[0]:
+            return "error", (), difference.expected[0]
+        case "values" if state is None:
+            return "scalar", (key,), difference.expected
         case _ if state is None:
-            return "ends", (), None
+            return "", (), None
         case "shape":
             return "shape", (key,), (state.dtype, list(state.shape))
         case "strides":
@@ -67,7 +76,7 @@ def _check(
             ours, theirs = detail["storages"]
             # A view is where it should be; a copy is not where it was found.
             return ("same-storage", (key, theirs), False) if ours == f"v{key}" else ("same-storage", (key, ours), True)
-    return "ends", (), None
+    return "", (), None
 
 
 def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:

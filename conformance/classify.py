@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .observation import Observation, Raised, TensorState
+from .observation import Observation, Raised, TensorState, same_objects
 from .operations import OPERATIONS, bind, overload
 from .program import Argument, Program, Ref, Step
 
@@ -36,6 +36,7 @@ class Event:
     """One step with what was there before and after it, as rules see it.
 
     `x` is the first operand's state before the step, `y` the first result's after it, `NOTHING` where there is none.
+    `names` has the key of the value that a key stands for where an operation has answered with a value itself.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class Event:
         before: Mapping[str, TensorState],
         after: Mapping[str, TensorState],
         observation: Observation,
+        names: Mapping[str, str] = {},
     ) -> None:
+        self._names = names
         self.step, self.before, self.after, self.observation = step, before, after, observation
         self.entry = overload(step)
         self.raised: Raised | None = observation.raised
         first = step.args[0] if step.args else None
-        self.x_key = first.key if isinstance(first, Ref) else ""
+        self.x_key = names.get(first.key, first.key) if isinstance(first, Ref) else ""
         self.x = before.get(self.x_key, NOTHING)
         self.y_key = ""
         self.y = NOTHING
@@ -70,7 +73,8 @@ class Event:
     @cached_property
     def others(self) -> list[TensorState]:
         """States of the operands after the first, before the step."""
-        return [self.before[ref.key] for ref in list(self.step.refs())[1:] if ref.key in self.before]
+        keys = [self._names.get(ref.key, ref.key) for ref in self.step.refs()]
+        return [self.before[key] for key in keys[1:] if key in self.before]
 
     @property
     def kind(self) -> str | None:
@@ -120,6 +124,7 @@ class Catalogue:
     def classify(self, program: Program, observations: Sequence[Observation]) -> list[list[Rule]]:
         """Rules of each step, in the order of `observations`: the inputs (to which none applies) first."""
         states: dict[str, TensorState] = dict(observations[0].values)
+        names: dict[str, str] = {}
         found: list[list[Rule]] = [[]]
         for number, step in enumerate(program.steps):
             observation = observations[number + 1]
@@ -127,6 +132,8 @@ class Catalogue:
                 found.append([])
                 continue
             after = {**states, **observation.values} if observation.values else states
-            found.append(self.of_event(Event(step, program.slot_of(number), states, after, observation)))
+            slot = program.slot_of(number)
+            found.append(self.of_event(Event(step, slot, states, after, observation, names)))
+            names.update(same_objects(observation, slot))
             states = after
         return found

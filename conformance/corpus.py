@@ -45,19 +45,25 @@ def read(count: int | None = None) -> list[Program]:
 def read_file(path: Path, count: int | None = None) -> list[Program]:
     """The first `count` programs of one file of JSON lines, compressed if its name ends so.
 
+    Plain files are edited by hand: their lines are checked by schema.
+
     Raises
     ------
     CorpusError
         The file is missing or damaged, or a line is no program.
     """
     programs: list[Program] = []
+    packed = path.suffix == ".gz"
+    if not packed:
+        from .schema import read_program
     try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
+        with (gzip.open if packed else open)(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if count is not None and number > count:
                     break
                 try:
-                    programs.append(Program.from_json(json.loads(line)))
+                    data = json.loads(line)
+                    programs.append(Program.from_json(data) if packed else read_program(data))
                 except (ValueError, KeyError, TypeError) as error:
                     raise CorpusError(f"{path}, line {number}: no program ({error})") from None
     except (OSError, EOFError) as error:

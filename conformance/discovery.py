@@ -6,6 +6,7 @@ import difflib
 import importlib
 import importlib.metadata
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ BUNDLED: Mapping[str, str] = {
     name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")
 }
 """Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
+
+EXTRAS = ("torch", "cupy")
+"""Bundled adapters whose library is an extra of the suite."""
 
 
 class UnknownAdapter(Exception):
@@ -72,7 +76,8 @@ def _bundled(name: str, variant: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "stridecheck":
             raise
-        raise NotInstalled(f"{error.name} is not installed here: pip install 'stridecheck[{name}]'") from None
+        package = f"'stridecheck[{name}]'" if name in EXTRAS else str(error.name).split(".")[0]
+        raise NotInstalled(f"{error.name} is not installed here: pip install {package}") from None
     return module.adapter(variant)
 
 
@@ -81,6 +86,7 @@ def _module_from(path: Path) -> Any:
     if spec is None or spec.loader is None:
         raise UnknownAdapter(f"{path} is no Python module")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up while it is being executed
     spec.loader.exec_module(module)
     return module
 

@@ -116,11 +116,9 @@ class Execution:
         self.contents: dict[str, StorageState] = {}
         self._guarded: dict[str, bytearray] = {}
         handles = [self._make_storage(f"s{i}", storage) for i, storage in enumerate(storages)]
-        for item in inputs:
-            key = str(self._slots)
-            tensor = adapter.tensor(handles[item.storage], item.dtype, item.shape, item.strides, item.offset)
-            self._add(key, adapter.require_grad(tensor) if item.requires_grad else tensor)
-            self._slots += 1
+        for number, item in enumerate(inputs):
+            self._add(str(number), self._build(number, item, handles[item.storage]))
+        self._slots = len(inputs)
         self.initial = self._observe(results=())
         for number, item in enumerate(inputs):
             self._verify(number, item)
@@ -135,6 +133,15 @@ class Execution:
         if self._adapter.observes_storage:
             self._name(name, handle)
         return handle
+
+    def _build(self, number: int, item: Input, storage: Any) -> Any:
+        try:
+            tensor = self._adapter.tensor(storage, item.dtype, item.shape, item.strides, item.offset)
+            return self._adapter.require_grad(tensor) if item.requires_grad else tensor
+        except Unsupported:
+            raise
+        except Exception as error:
+            raise ProtocolError(f"input {number} could not be built: {type(error).__name__}: {error}") from error
 
     def _verify(self, number: int, item: Input) -> None:
         state = self.states[str(number)]

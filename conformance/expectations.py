@@ -8,14 +8,16 @@ a listed program that passes, and an expectation whose rules ran and which match
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
 
+from .capabilities import ASPECTS
 from .classify import Rule
 from .judge import Difference
 
@@ -58,6 +60,8 @@ class Expectations:
     entries: tuple[Expectation, ...] = ()
     listed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Program id -> names of the expectations that it is listed under."""
+    dormant: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The same for expectations that do not hold for these versions: kept when the list is written anew."""
 
     def match(self, operation: str, difference: Difference, rules: Sequence[Rule]) -> Expectation | None:
         """The first expectation that covers a difference."""
@@ -71,17 +75,30 @@ class Expectations:
         """Whether a corpus program is known to fail under an expectation."""
         return name in self.listed.get(program, frozenset())
 
-    def write_list(self, matched: Mapping[str, Iterable[str]]) -> Path:
-        """Write the sorted text file: `matched` has the programs that failed under each expectation."""
+    def write_list(self, matched: Mapping[str, Iterable[str]], ran: Collection[str] | None = None) -> Path:
+        """Write the sorted text file: `matched` has the programs that failed under each expectation.
+
+        What was listed of programs that are not in `ran` stays; None means that every program there is was run.
+
+        Raises
+        ------
+        ExpectationError
+            There is no file beside which the list would be.
+        """
         if self.path is None:
             raise ExpectationError("there is no expectation file to update: give --expect FILE")
-        lines = sorted(f"{name} {program}" for name, programs in matched.items() for program in programs)
+        pairs = {(name, program) for name, programs in matched.items() for program in programs}
+        pairs |= {(name, program) for program, names in self.dormant.items() for name in names}
+        if ran is not None:
+            pairs |= {(name, p) for p, names in self.listed.items() if p not in ran for name in names}
+        lines = sorted(f"{name} {program}" for name, program in pairs)
         path = self.path.with_suffix(".txt")
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return path
 
 
 _FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue"}
+_LISTS = {"rules", "aspects", "operations"}
 
 
 def load(path: Path, versions: Mapping[str, str]) -> Expectations:
@@ -90,28 +107,53 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
     Raises
     ------
     ExpectationError
-        The file is missing, is no TOML, or has an entry without name, reason, rules or aspects.
+        The file is missing, is no TOML, or has an entry that lacks a field or has one that means nothing.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ExpectationError(f"{path}: {error.strerror}") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # no TOML, or no UTF-8
         raise ExpectationError(f"{path}: {error}") from None
-    entries = []
-    for number, table in enumerate(data.get("expect", ()), 1):
+    tables = data.get("expect", [])
+    if set(data) - {"expect"} or not isinstance(tables, list):
+        raise ExpectationError(f"{path}: holds [[expect]] tables and nothing else, not {', '.join(sorted(data))}")
+    entries, names = [], []
+    for number, table in enumerate(tables, 1):
         where = f"{path}, expectation {number}"
+        if not isinstance(table, dict):
+            raise ExpectationError(f"{where}: is no table")
         if unknown := set(table) - _FIELDS:
             raise ExpectationError(f"{where}: unknown field {', '.join(sorted(unknown))}")
         if missing := {"name", "reason", "rules", "aspects"} - set(table):
             raise ExpectationError(f"{where}: has no {', '.join(sorted(missing))}")
+        for name, value in table.items():
+            _check_field(name, value, where)
         entry = _entry(table)
+        names.append(entry.name)
         if _holds(entry, versions, where):
             entries.append(entry)
-    names = [entry.name for entry in entries]
-    if len(set(names)) != len(names):
-        raise ExpectationError(f"{path}: two expectations have the same name")
-    return Expectations(path, tuple(entries), _read_list(path.with_suffix(".txt"), set(names)))
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ExpectationError(f"{path}: two expectations have the same name, {', '.join(twice)}")
+    listed = _read_list(path.with_suffix(".txt"))
+    active = frozenset(entry.name for entry in entries)
+    known = frozenset(names)
+    return Expectations(
+        path,
+        tuple(entries),
+        {program: under & active for program, under in listed.items() if under & active},
+        {program: under & known - active for program, under in listed.items() if under & known - active},
+    )
+
+
+def _check_field(name: str, value: Any, where: str) -> None:
+    if name not in _LISTS:
+        if not isinstance(value, str):
+            raise ExpectationError(f"{where}: {name} is text, not {value!r}")
+    elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ExpectationError(f"{where}: {name} is a list of texts, not {value!r}")
+    elif name == "aspects" and (unknown := sorted(set(value) - set(ASPECTS))):
+        raise ExpectationError(f"{where}: no aspect {', '.join(unknown)}; there are {', '.join(ASPECTS)}")
 
 
 def _entry(table: Mapping[str, Any]) -> Expectation:
@@ -133,16 +175,25 @@ def _holds(entry: Expectation, versions: Mapping[str, str], where: str) -> bool:
         specifier = SpecifierSet(entry.versions)
     except InvalidSpecifier:
         raise ExpectationError(f"{where}: {entry.versions!r} is no version range") from None
-    return any(specifier.contains(version.split("+")[0], prereleases=True) for version in versions.values())
+    return any(_is_in(specifier, version) for version in versions.values())
 
 
-def _read_list(path: Path, names: set[str]) -> dict[str, frozenset[str]]:
+def _is_in(specifier: SpecifierSet, version: str) -> bool:
+    try:
+        return specifier.contains(Version(version).public, prereleases=True)
+    except InvalidVersion:
+        return False  # a driver's or a device's name among the versions
+
+
+def _read_list(path: Path) -> dict[str, frozenset[str]]:
+    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair."""
     listed: dict[str, frozenset[str]] = {}
     if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            name, _, program = line.partition(" ")
-            if name in names:
-                listed[program] = listed.get(program, frozenset()) | {name}
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            name, _, program = line.rpartition(" ")
+            if not name:
+                raise ExpectationError(f"{path}, line {number}: a line is `NAME PROGRAM`, not {line!r}")
+            listed[program] = listed.get(program, frozenset()) | {name}
     return listed
 
 

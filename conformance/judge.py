@@ -14,7 +14,7 @@ import numpy as np
 from .capabilities import ASPECTS, Capabilities
 from .elements import differing, differing_bytes, elements, marks, show
 from .listing import key_name
-from .observation import Observation, StorageState, TensorState
+from .observation import Observation, StorageState, TensorState, same_objects
 from .operations import OPERATIONS, overload
 from .program import Program
 
@@ -77,9 +77,16 @@ class _Bench:
         self._got_storages: dict[str, StorageState] = {}
         self._tainted: dict[str, frozenset[str]] = {}
         """Aspects of a value or storage that have differed already."""
+        self._names: dict[str, str] = {}
+        """Key of the value that a key stands for, where a step has answered with a value itself."""
 
     def step(self, number: int, expected: Observation, got: Observation) -> StepVerdict:
         """The verdict on one step, and the states after it."""
+        verdict = self._verdict(number, expected, got)
+        self._names.update(same_objects(expected, self._program.slot_of(number)))
+        return verdict
+
+    def _verdict(self, number: int, expected: Observation, got: Observation) -> StepVerdict:
         self._expected.update(expected.values)
         self._got.update(got.values)
         self._expected_storages.update(expected.storages)
@@ -101,6 +108,8 @@ class _Bench:
             inherited = _ALL
         if inherited:
             self._spread(number, expected, got, inherited)
+        if expected.skipped or got.skipped:
+            judged = frozenset()  # one side has nothing to show: why, was told where the operand was not made
         return StepVerdict(number, judged, differences)
 
     def _same(self, expected: Observation, got: Observation) -> bool:
@@ -136,6 +145,10 @@ class _Bench:
             return "a new tensor"
         return f"the number {result[1]}" if isinstance(result, tuple) else key_name(result, self._program) + " itself"
 
+    def _operands(self, number: int) -> list[str]:
+        """Keys of the values that a step uses."""
+        return [self._names.get(ref.key, ref.key) for ref in self._program.steps[number].refs()]
+
     # What has differed already.
 
     def _inherited(self, number: int) -> frozenset[str]:
@@ -143,9 +156,9 @@ class _Bench:
         if not self._tainted or number < 0:
             return frozenset()
         found: frozenset[str] = frozenset()
-        for ref in self._program.steps[number].refs():
-            found |= self._tainted.get(ref.key, frozenset())
-            state = self._expected.get(ref.key)
+        for key in self._operands(number):
+            found |= self._tainted.get(key, frozenset())
+            state = self._expected.get(key)
             if state is not None and state.storage is not None and state.storage in self._tainted:
                 found |= {"values", "storage"}
         if "strides" in found:
@@ -153,7 +166,8 @@ class _Bench:
             found |= {"raises", "error-kind", "sharing", "layout", "contiguity", "flags"}
         if "layout" in found:
             found |= {"contiguity"}
-        if found & {"strides", "layout", "sharing"} and OPERATIONS[overload(self._program.steps[number])].by_address:
+        operation = OPERATIONS.get(overload(self._program.steps[number]))
+        if found & {"strides", "layout", "sharing"} and (operation is None or operation.by_address):
             found |= {"values", "raises"}
         return _ALL if "shape" in found else found
 
@@ -232,11 +246,12 @@ class _Bench:
             said_a, said_b = self._said(a), self._said(b)
             text = f"answered {said_b}, but should be {said_a}"
             same = (a, True) if isinstance(a, str) else (b, False)
-            yield Difference(number, key, aspect, said_a, said_b, text, {"same-object": same})
+            detail = {"same-object": same} if isinstance(same[0], str) else None
+            yield Difference(number, key, aspect, said_a, said_b, text, detail)
 
     def _is_exact(self, number: int) -> bool:
         """Whether a step's operands hold nothing but exactly specified bytes."""
-        states = [self._expected.get(ref.key) for ref in self._program.steps[number].refs()]
+        states = [self._expected.get(key) for key in self._operands(number)]
         known = [marks(state, self._expected_storages) for state in states if state is not None]
         return not any(found is not None and found.any() for found in known)
 

@@ -7,8 +7,11 @@ both sides alike. Standard library only: workers write observations.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
+
+from .program import ITEMSIZES
 
 Json: TypeAlias = Any
 
@@ -66,6 +69,17 @@ class Observation(NamedTuple):
     """Storages whose guard bytes were overwritten."""
 
 
+def same_objects(observation: Observation, slot: int) -> Iterator[tuple[str, str]]:
+    """(key of a result, key of the live value that it *is*) for every result of a step that is no new object.
+
+    >>> list(same_objects(Observation(results=(None, "0"), is_tuple=True), 4))
+    [('4.1', '0')]
+    """
+    for item, result in enumerate(observation.results or ()):
+        if isinstance(result, str):
+            yield (f"{slot}.{item}" if observation.is_tuple else str(slot)), result
+
+
 def to_json(observation: Observation) -> dict[str, Json]:
     """The JSON form, empty parts left out."""
     data: dict[str, Json] = {}
@@ -112,8 +126,14 @@ def _tensor_to_json(state: TensorState) -> list[Json]:
 
 def _tensor_from_json(data: list[Json]) -> TensorState:
     dtype, shape, strides, *rest = data
+    if strides is not None and len(strides) != len(shape):
+        raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
+    if rest and len(rest[1]) != 3:
+        raise ValueError(f"contiguity has a letter for each of three memory formats, not {rest[1]!r}")
     if len(rest) == 7:
         rest[6] = base64.b64decode(rest[6])
+        if len(rest[6]) != prod(shape) * ITEMSIZES.get(dtype, 1):
+            raise ValueError(f"{len(rest[6])} bytes for the elements of {dtype}{shape}")
     return TensorState(dtype, tuple(shape), None if strides is None else tuple(strides), *rest)
 
 

@@ -21,8 +21,8 @@ Json: TypeAlias = Any
 class Claim:
     """What should hold after a program, as a script can check it.
 
-    `check` names one of the idiom's expressions, or `raises`, `returns` or `ends`; `values` are the value keys or
-    storage names that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle.
+    `check` names one of the idiom's expressions, or one of `BUILT_IN`; `values` are the value keys or storage names
+    that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle.
     """
 
     check: str
@@ -69,36 +69,53 @@ class Idiom(Protocol):
         """Source that makes an input."""
 
 
+BUILT_IN: Mapping[str, str] = {
+    "raises": "the step raises",
+    "error": "the step raises an error of the type whose name is expected",
+    "returns": "the program does not raise where it should not",
+    "ends": "the program ends by itself, within the seconds expected",
+    "scalar": "the step answers with the number, truth or list whose text is expected",
+}
+"""Checks that need no expression of the idiom, with what holds where they succeed."""
+
+
 def script(program: Program, claim: Claim, idiom: Idiom) -> str:
-    """The script's text; empty where the idiom cannot print the program."""
-    if not hasattr(idiom, "checks") or (claim.check not in idiom.checks and claim.check not in _BUILT_IN):
+    """The script's text; empty where the idiom cannot print the program, or the claim."""
+    checks = {"scalar": "repr({x})", **getattr(idiom, "checks", {})}
+    if not hasattr(idiom, "checks") or (claim.check not in checks and claim.check not in BUILT_IN):
         return ""
-    lines = [f"# {claim.sentence}", idiom.imports]
+    lines = [f"# {claim.sentence}"]
+    if claim.check == "ends":
+        # What crashes or hangs is a child, so that this too ends with status 1.
+        lines += [
+            "import os, signal",
+            "if child := os.fork(): raise SystemExit(os.waitpid(child, 0)[1] != 7 << 8)",
+            f"signal.setitimer(signal.ITIMER_REAL, {claim.expected})",
+        ]
+    lines.append(idiom.imports)
     for number, storage in enumerate(program.storages):
         data = repr(storage.data) if storage.fill == "literal" else FILL_SOURCES[storage.fill].format(n=storage.nbytes)
         lines.append(idiom.write_storage(f"s{number}", storage, data))
     lines.extend(
         idiom.write_input(f"x{number}", item, f"s{item.storage}") for number, item in enumerate(program.inputs)
     )
-    for number, step in enumerate(program.steps):
+    last = claim.step if claim.step >= 0 else len(program.steps) - 1
+    for number, step in enumerate(program.steps[: last + 1]):
         text = _write_step(program, number, step, idiom)
         if text is None:
             return ""
-        if number == claim.step and claim.check == "raises":
-            lines += [
-                "try:",
-                f"    {text}",
-                "except Exception:",
-                "    raise SystemExit(0)",
-                'raise SystemExit("no error")',
-            ]
+        if number == claim.step and claim.check in ("raises", "error"):
+            kind = "Exception" if claim.check == "raises" else ast.literal_eval(claim.expected)
+            lines += [f"try: {text}", f"except {kind}: raise SystemExit(0)", 'raise SystemExit("not raised")']
         elif number in claim.raising:
-            lines += ["try:", f"    {text}", "except Exception:", "    pass"]
+            lines += [f"try: {text}", "except Exception: pass"]
         else:
             lines.append(text)
-    if claim.check in idiom.checks:
+    if claim.check == "ends":
+        lines.append("os._exit(7)")
+    if claim.check in checks:
         places = dict(zip("xyz", [_name(value, program, idiom) for value in claim.values], strict=False))
-        expression = print_template(idiom.checks[claim.check], places, str)
+        expression = print_template(checks[claim.check], places, str)
         want = claim.expected
         if claim.check == "byte":
             place, want = ast.literal_eval(claim.expected)
@@ -111,7 +128,19 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     return "\n".join(lines) + "\n"
 
 
-_BUILT_IN = ("raises", "returns", "ends")
+def shows(text: str, claim: Claim) -> bool:
+    """Whether a script ends as one should where the deviation is there; run in a process of its own.
+
+    A script that fails in another way (the adapter's idiom is not what it runs) would mislead.
+    """
+    try:
+        exec(compile(text, "<script>", "exec"), {"__name__": "__main__"})
+    except SystemExit as end:
+        return end.code not in (None, 0, False)
+    except Exception as error:
+        # Another type of error than the one asked for is just what some claims are about.
+        return claim.check in ("returns", "error") and not isinstance(error, (NameError, SyntaxError, ImportError))
+    return False
 
 
 def _write_step(program: Program, number: int, step: Step, idiom: Idiom) -> str | None:

@@ -143,6 +143,9 @@ class Worker:
         if message is None:
             status = self._process.wait()
             raise AdapterFailed("error", f"{self.spec}: {signal_name(status)} while starting{self._last_words()}")
+        if not isinstance(message, dict):
+            self.stop()
+            raise AdapterFailed("error", f"{self.spec}: wrote {message[:100]!r} while starting")
         if "failed" in message:
             self.stop()
             raise AdapterFailed(message["failed"], message["reason"])
@@ -223,14 +226,22 @@ class Worker:
             yield number, answer
 
     def script(self, program: Program, claim: Claim) -> str:
-        """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there."""
+        """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there.
+
+        Empty where there is none: it was tried, and a script that shows nothing is worse than none.
+        """
         assert self._process is not None
         assert self._process.stdin is not None
         message = {"script": [program.to_json(tags=False), claim.to_json()]}
-        self._process.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-        self._process.stdin.flush()
-        answer = self._receive(time.monotonic() + self.program_timeout)
-        return answer["script"] if isinstance(answer, dict) and "script" in answer else ""
+        with contextlib.suppress(BrokenPipeError):  # found out by the answer
+            self._process.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+            self._process.stdin.flush()
+        answer = self._receive(time.monotonic() + 2 * self.program_timeout)
+        if isinstance(answer, dict) and isinstance(answer.get("script"), str):
+            script: str = answer["script"]
+            return script
+        self._recover(answer)
+        return ""
 
     def _recover(self, message: Any) -> Broken:
         """The answer for the program that the worker was at when it went silent, died or spoke nonsense."""

@@ -7,6 +7,7 @@ from typing import Any
 import cupy
 
 from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter
 from .numpy import DTYPES
 from .numpy_style import NumpyStyle, root_of
 
@@ -80,7 +81,7 @@ class Cupy(NumpyStyle):
 def adapter(variant: str = "") -> Cupy:
     """The adapter for `cupy`; raises ImportError with a reason where there is no GPU."""
     if variant:
-        raise ValueError(f"cupy has no variant {variant!r}")
+        raise UnknownAdapter(f"cupy has no variant {variant!r}")
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter
 from .numpy_style import NumpyStyle
 
 DTYPES = {
@@ -52,5 +53,5 @@ class Numpy(NumpyStyle):
 def adapter(variant: str = "") -> Numpy:
     """The adapter for `numpy`, which has no variants."""
     if variant:
-        raise ValueError(f"numpy has no variant {variant!r}")
+        raise UnknownAdapter(f"numpy has no variant {variant!r}")
     return Numpy()

@@ -9,6 +9,7 @@ from typing import Any
 from stridecheck import __version__, reference_impl
 
 from ..capabilities import FEATURES, Capabilities
+from ..discovery import UnknownAdapter
 from ..execute import OracleError
 from .torch_style import TorchStyle
 
@@ -57,5 +58,5 @@ class Reference(TorchStyle):
 def adapter(variant: str = "") -> Reference:
     """The adapter for `reference`, which has no variants; the same object each time."""
     if variant:
-        raise ValueError(f"reference has no variant {variant!r}")
+        raise UnknownAdapter(f"reference has no variant {variant!r}")
     return Reference()

@@ -6,6 +6,7 @@ import os
 import warnings
 
 from ..capabilities import FEATURES, Capabilities
+from ..discovery import UnknownAdapter
 from .torch_style import TorchStyle
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -43,9 +44,9 @@ def adapter(variant: str = "") -> Torch:
 
     Raises
     ------
-    ValueError
+    UnknownAdapter
         Another device or mode is asked for.
     """
     if variant not in ("", "cpu"):
-        raise ValueError(f"torch has the variants cpu, not {variant!r}")
+        raise UnknownAdapter(f"torch has the variants cpu, not {variant!r}")
     return Torch()

@@ -349,6 +349,17 @@ def _(e: Event) -> bool:
     return succeeded(e)
 
 
+@rule(
+    "matrix-transpose.scalar",
+    "mT of a 0-dim tensor is the tensor itself.",
+    "3.6",
+    "mT",
+    f"{GEOMETRY} sharing storage flags values",
+)
+def _(e: Event) -> bool:
+    return e.same
+
+
 # Slicing.
 
 
