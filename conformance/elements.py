@@ -17,6 +17,8 @@ from .program import ITEMSIZES, span
 
 MAX_ELEMENTS = 1 << 20
 """Elements of one value that are compared; expanded tensors can have more than any memory."""
+MAX_RANK = 64
+"""NumPy's most dimensions, one of which the bytes of an element take."""
 
 NUMPY_DTYPES = {name: np.dtype(name) for name in ITEMSIZES if hasattr(np, name)} | {
     name: np.dtype(getattr(ml_dtypes, name)) for name in ITEMSIZES if hasattr(ml_dtypes, name)
@@ -46,7 +48,7 @@ def gather(data: bytes, state: TensorState, itemsize: int) -> NDArray[np.uint8] 
     for size in state.shape:
         numel *= size
     low, high = span(state.shape, state.strides, state.offset)
-    if numel > MAX_ELEMENTS or low < 0 or high * itemsize > len(data):
+    if numel > MAX_ELEMENTS or len(state.shape) >= MAX_RANK or low < 0 or high * itemsize > len(data):
         return None
     strides = tuple([s * itemsize for s in state.strides])
     view: NDArray[np.uint8] = np.ndarray(
