@@ -1,0 +1,49 @@
+"""What the tests of programs, rules and verdicts share: the oracle, the corpus and what the oracle makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from stridecheck.conformance import corpus
+from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.classify import Catalogue
+from stridecheck.conformance.execute import Adapter, execute
+from stridecheck.conformance.observation import Observation
+from stridecheck.conformance.program import Program
+from stridecheck.conformance.rules import catalogue
+
+
+class Expected(NamedTuple):
+    """A program, and what the oracle does with it."""
+
+    program: Program
+    observations: list[Observation]
+
+
+@pytest.fixture(scope="session")
+def oracle() -> Adapter:
+    return reference.adapter()
+
+
+@pytest.fixture(scope="session")
+def rules() -> Catalogue:
+    return catalogue()
+
+
+@pytest.fixture(scope="session")
+def whole_corpus(oracle: Adapter) -> list[Expected]:
+    return [Expected(program, execute(program, oracle)) for program in corpus.read()]
+
+
+@pytest.fixture
+def adapter_file(tmp_path: Path):
+    """Writes an adapter's source below the test's directory and answers with what to call it by."""
+
+    def write(source: str, name: str = "mine.py") -> str:
+        path = tmp_path / name
+        path.write_text(source, encoding="utf-8")
+        return str(path)
+
+    return write
