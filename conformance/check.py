@@ -15,6 +15,7 @@ from stridecheck.reports import records
 from . import corpus, exhaustive, machine
 from .campaign import UNIT, Campaign, Unit, units_of
 from .draw.programs import draw_program
+from .draw.relayout import relayout
 from .draw.source import Seeded
 from .execute import Adapter
 from .expectations import ExpectationError, Expectations, bundled, load
@@ -44,6 +45,8 @@ class Options:
     """Whether every small layout is viewed as every small shape."""
     opinfo: str = ""
     """Glob of PyTorch's operators whose own samples are run too; needs torch with its testing helpers."""
+    relayouts: int = 0
+    """How often each of those samples is run again over drawn layouts."""
     expect: Path | None = None
     """Expectation file in the place of the bundled one."""
     update_expectations: bool = False
@@ -243,7 +246,12 @@ def _opinfo_units(options: Options) -> Iterator[Unit]:
     from .opinfo import samples
 
     for operator, group in itertools.groupby(samples(options.opinfo), key=lambda sample: sample.operator):
-        programs = tuple({sample.program.id: sample.program for sample in group}.values())
+        found = {sample.program.id: sample.program for sample in group}
+        for program in list(found.values()):
+            for turn in range(options.relayouts):
+                moved = relayout(Seeded(f"{options.seed}:{program.id}:{turn}"), program)
+                found[moved.id] = moved
+        programs = tuple(found.values())
         for unit in units_of(programs, f"opinfo:{operator}"):
             yield replace(unit, from_corpus=False)
 

@@ -141,6 +141,9 @@ class _Bars:
     "--exhaustive", is_flag=True, help="Also every small layout with every view target (about 50,000 programs)."
 )
 @click.option("--opinfo", default="", metavar="GLOB", help="Also PyTorch's own samples of these operators ('*': all).")
+@click.option(
+    "--relayouts", type=click.IntRange(0), default=0, metavar="N", help="Each of them N times in drawn layouts."
+)
 @click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
 @click.option(
