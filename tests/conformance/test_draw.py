@@ -166,7 +166,7 @@ def test_every_operation_of_the_table_is_drawn(many_programs):
 
 
 def test_most_steps_are_accepted_and_some_refused(many_programs):
-    """Between a tenth and two fifths of the drawn calls are refused: errors are judged, but are not most of the work."""
+    """Between a tenth and two fifths of the drawn calls are refused: errors are judged, but do not crowd out the rest."""
     observations = [o for _, expected in many_programs for o in expected[1:]]
     refused = sum(o.raised is not None for o in observations) / len(observations)
     assert 0.1 < refused < 0.4
@@ -189,9 +189,7 @@ def test_inputs_share_memory_are_guarded_and_have_every_dtype(many_programs):
 def test_dtype_views_and_formats_are_drawn(many_programs):
     """The overload of view that takes a dtype, and every memory format, occur."""
     overloads = {overload(step) for program, _ in many_programs for step in program.steps}
-    formats = {
-        str(value.name) for p, _ in many_programs for s in p.steps for n, value in s.kwargs if n == "memory_format"
-    }
+    formats = {str(value.name) for name, value in keywords if name == "memory_format"}
     assert "view.dtype" in overloads
     assert formats == {"contiguous_format", "channels_last", "channels_last_3d", "preserve_format"}
 

@@ -88,7 +88,7 @@ def test_ids_never_change():
             ),
         ),
     ]
-    assert [program.id for program in three] == ["df3bd34f39fdad46", "e4cd6d48aee3a5c9", "b5e3e4cf1a0c3ba7"]
+    assert [program.id for program in three] == ["ef27d634202a88c4", "f2e148ff3f216727", "ef53bc623b55ea0a"]
 
 
 def test_tags_are_no_part_of_a_program():
