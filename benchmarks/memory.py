@@ -57,13 +57,13 @@ def too_little(needed: int, available: int | None) -> str | None:
     """Why a case is not run, None where it fits.
 
     >>> too_little(3 << 30, 1 << 30)
-    'needs about 3.2 GB of memory, 1.1 GB are free'
+    'needs about 3.22 GB of memory, 1.07 GB are free'
     """
     if available is None or needed <= available:
         return None
-    return f"{needs_text(needed)}, {available / 1e9:.1f} GB are free"
+    return f"{needs_text(needed)}, {available / 1e9:.2f} GB are free"
 
 
 def needs_text(needed: int) -> str:
     """How much memory is needed, in words."""
-    return f"needs about {needed / 1e9:.1f} GB of memory"
+    return f"needs about {needed / 1e9:.2f} GB of memory"

@@ -1,0 +1,238 @@
+"""`stridecheck bench` from end to end: what stands in the file, what the exit code says, what survives."""
+
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import pytest
+from stridecheck.benchmarks import memory
+from stridecheck.benchmarks.bench import Options, bench
+from stridecheck.benchmarks.cases import Case, UnknownCase
+from stridecheck.reports.records import Adapter, Footer, Header, Timing, read_results
+from stridecheck.reports.run import load
+
+TINY = ("copy/transposed/float32/small", "conv2d/nchw/float32/small")
+
+ADAPTER = """
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Bad(Numpy):
+    name = "bad"
+    calls = 0
+
+    def operation(self, step):
+        function = super().operation(step)
+        if step.op == "add":
+            return lambda x, y: x
+        if step.op == "mul":
+            return self.sometimes
+        return function
+
+    def sometimes(self, x, y):
+        self.calls += 1
+        if self.calls > 3:
+            raise RuntimeError("worn out")
+        return x * y
+
+def adapter():
+    return Bad()
+"""
+
+
+def run(*arguments, **kwargs):
+    command = [sys.executable, "-m", "stridecheck.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **kwargs)
+
+
+def timings(directory):
+    records = list(read_results(directory / "results.jsonl"))
+    return {(record.case, record.adapter): record for record in records if isinstance(record, Timing)}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    out = tmp_path_factory.mktemp("with space") / "bench out"
+    done = run("bench", *[word for name in TINY for word in ("--cases", name)], "--quick", "--out", str(out))
+    # The quick set has no small cases, so that is one that measures nothing.
+    assert done.returncode == 4, done.stderr
+    done = run("bench", *[word for name in TINY for word in ("--cases", name)], "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return out
+
+
+def test_the_file_has_a_header_adapters_timings_and_a_footer(tiny):
+    records = list(read_results(tiny / "results.jsonl"))
+    header, footer = records[0], records[-1]
+    assert isinstance(header, Header)
+    assert header.command == f"stridecheck bench --cases {TINY[0]} --cases {TINY[1]}"
+    assert header.machine["threads"] == 1
+    assert set(header.arguments["clock_ns"]) == {"loop", "bound"}
+    assert isinstance(footer, Footer)
+    assert footer.exit_code == 0
+    assert [record.name for record in records if isinstance(record, Adapter)] == ["torch:cpu", "numpy", "reference"]
+    assert len(timings(tiny)) == 6
+
+
+def test_raw_samples_stay_and_the_figures_follow_from_them(tiny):
+    assert timings(tiny)[TINY[1], "numpy"].status == "unsupported"
+    for timing in timings(tiny).values():
+        if timing.status != "ok":
+            assert timing.samples_ns == ()
+            assert timing.reason == "op:conv2d"
+            continue
+        assert len(timing.samples_ns) >= 7
+        assert timing.median_ns == pytest.approx(statistics.median(timing.samples_ns), rel=1e-3)
+        assert timing.x_copy > 0
+        assert timing.output_bytes == math.prod(timing.shape) * 4
+        # A copy touches two bytes for each that it writes, so both weigh the same.
+        if timing.operation == "copy":
+            assert timing.touched_bytes == 28_800
+            assert timing.x_traffic == pytest.approx(timing.x_copy, rel=1e-3)
+
+
+def test_a_record_holds_the_program_that_was_timed(tiny):
+    for timing in timings(tiny).values():
+        operation, layout, dtype, size = timing.case.split("/")
+        assert timing.program == json.loads(json.dumps(Case(operation, layout, dtype, size).program.to_json()))
+
+
+def test_the_report_is_rendered_and_joins_with_that_of_a_check(tiny, tmp_path):
+    assert "copy" in (tiny / "report.html").read_text()
+    assert run("check", "numpy", "--programs", "5", "--out", str(tmp_path / "check")).returncode == 0
+    done = run("report", str(tmp_path / "check"), str(tiny), "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    merged = load([tmp_path / "check", tiny])
+    assert merged.units
+    assert len(merged.timings) == 6
+    assert "cases timed" in done.stdout
+
+
+def test_the_list_names_cases_and_runs_none(tmp_path):
+    done = run("bench", "--list", "--cases", "conv2d", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        f"conv2d/{layout}/float32/{size}" for layout in ("nchw", "channels_last") for size in ("small", "cache")
+    ]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["--cases", "copi"], 2, "no case 'copi'; near it: copy"),
+        (["--cases", TINY[0], "--adapters", "nump"], 2, "did you mean numpy?"),
+        (["--cases", TINY[0], "--adapters", " , "], 2, "names none"),
+        (["--cases", TINY[0], "--adapters", "cupy,numpy"], 3, "pip install 'stridecheck[cupy]'"),
+        (["--cases", "conv2d/nchw/float32/small", "--adapters", "numpy"], 4, ""),
+        (["--threads", "0"], 2, "--threads"),
+        (["--cases", TINY[0], "--adapters", "numpy", "--out", "/proc/none"], 3, "/proc/none"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(arguments, code, says, tmp_path):
+    if "cupy,numpy" in arguments and find_spec("cupy") is not None:
+        pytest.skip("cupy is installed here")
+    done = run("bench", *arguments, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_number_of_threads_comes_from_the_environment_too(tmp_path):
+    done = run(
+        *("bench", "--cases", TINY[0], "--adapters", "numpy", "--out", str(tmp_path)),
+        env={**os.environ, "STRIDECHECK_THREADS": "2"},
+    )
+    assert done.returncode == 0, done.stderr
+    header, *_ = read_results(tmp_path / "results.jsonl")
+    assert header.machine["threads"] == header.arguments["threads"] == 2
+    assert {timing.threads for timing in timings(tmp_path).values()} == {2}
+
+
+def test_a_case_that_fails_on_one_library_does_not_stop_the_others(tmp_path):
+    (tmp_path / "bad.py").write_text(ADAPTER)
+    cases = [f"{operation}/contiguous/float32/small" for operation in ("add", "mul", "relu")]
+    done = run(
+        *("bench", *[word for name in cases for word in ("--cases", name)]),
+        *("--adapters", "bad.py,numpy", "--out", "out"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "add/contiguous/float32/small on bad: wrong result" in done.stderr
+    found = timings(tmp_path / "out")
+    assert {case: found[case, "bad"].status for case in cases} == dict(
+        zip(cases, ("error", "error", "ok"), strict=True)
+    )
+    assert {found[case, "numpy"].status for case in cases} == {"ok"}
+    assert found[cases[0], "bad"].reason.startswith("wrong result: element (0, 0) is")
+    assert found[cases[1], "bad"].reason == "raised RuntimeError while timed: worn out"
+    assert found[cases[1], "bad"].median_ns == 0
+
+
+@pytest.mark.parametrize("text", ["raise RuntimeError('broken')", "import sys; sys.exit(9)", "adapter = 1 +"])
+def test_a_library_that_does_not_load_is_recorded_and_the_others_go_on(text, tmp_path):
+    (tmp_path / "broken.py").write_text(text)
+    options = Options(TINY[:1], (str(tmp_path / "broken.py"), "numpy"))
+    assert bench(options, tmp_path / "out") == 3
+    adapters = [r for r in read_results(tmp_path / "out" / "results.jsonl") if isinstance(r, Adapter)]
+    assert [(a.name, a.status) for a in adapters] == [("broken", "failed"), ("numpy", "ready")]
+    assert timings(tmp_path / "out")[TINY[0], "numpy"].status == "ok"
+
+
+def test_a_library_named_twice_is_timed_once(tmp_path):
+    assert bench(Options(TINY[:1], ("numpy", "numpy")), tmp_path) == 0
+    assert len(timings(tmp_path)) == 1
+
+
+def test_too_little_memory_is_recorded_with_what_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
+    names = ("relu/contiguous/float32/small", "relu/contiguous/float32/cache")
+    assert bench(Options(names, ("numpy",)), tmp_path) == 0
+    found = timings(tmp_path)
+    assert found[names[0], "numpy"].status == "ok"
+    assert found[names[1], "numpy"].status == "unsupported"
+    assert found[names[1], "numpy"].reason == "needs about 0.01 GB of memory, 0.00 GB are free"
+
+
+def test_a_library_that_runs_out_of_memory_is_recorded_alike(tmp_path, monkeypatch):
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("stridecheck.benchmarks.bench.prepare", no_memory)
+    assert bench(Options(TINY[:1], ("numpy",)), tmp_path) == 4
+    assert "GB of memory" in timings(tmp_path)[TINY[0], "numpy"].reason
+
+
+def test_an_unknown_case_leaves_no_directory_behind(tmp_path):
+    with pytest.raises(UnknownCase):
+        bench(Options(("nonsense",)), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_run_leaves_a_file_that_is_good(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stridecheck.cli", "bench", "--adapters", "numpy", "--out", str(tmp_path)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    results = tmp_path / "results.jsonl"
+    deadline = time.monotonic() + 60
+    while not (results.exists() and results.read_text().count('"timing"') >= 2):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert f"what was done is in {results}" in said
+    assert "Traceback" not in said
+    run_ = load([tmp_path])
+    assert not run_.complete
+    assert len(run_.timings) >= 2
+    assert "ended before it was done" in run("report", str(tmp_path)).stdout

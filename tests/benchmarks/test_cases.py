@@ -1,0 +1,107 @@
+"""The list of cases: one name each, one timed step each, programs that run."""
+
+import math
+
+import pytest
+from stridecheck.benchmarks.cases import CASES, LAYOUTS, OPERATIONS, Case, UnknownCase, describe, select
+from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.execute import Execution, execute
+from stridecheck.conformance.program import ITEMSIZES, Program
+
+SMALL = list({case.small(): None for case in CASES})
+
+
+def test_every_name_belongs_to_one_case():
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_the_axes_cover_what_the_suite_promises():
+    assert {"copy", "add", "mul", "relu", "matmul", "conv2d", "sum_first", "sum_last", "contiguous", "clone"} <= {
+        case.operation for case in CASES
+    }
+    assert {"contiguous", "transposed", "stepped", "expanded", "channels_last"} <= {case.layout for case in CASES}
+    assert {"small", "cache", "large"} == {case.size for case in CASES}
+    assert {case.operation for case in select(quick=True)} == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_is_a_program_that_fits_together(case):
+    case.program.check()
+    assert Program.from_json(case.program.to_json()) == case.program
+    assert case.program.steps[-1].op == OPERATIONS[case.operation].op
+    assert all(item.dtype == case.dtype for item in case.program.inputs)
+
+
+MAY_LACK = ("matmul", "conv2d", "sum_first", "sum_last")
+"""Operations that an oracle of layouts could do without."""
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_a_case_runs_on_the_oracle_where_that_has_the_operation(case):
+    oracle = reference.adapter()
+    if oracle.operation(case.program.steps[-1]) is None:
+        assert case.operation in MAY_LACK
+        return
+    observations = execute(case.program, oracle)
+    assert not any(observation.raised for observation in observations)
+    assert not any(observation.skipped for observation in observations)
+
+
+@pytest.mark.parametrize("case", [case for case in SMALL if case.layout != "mixed"], ids=lambda case: case.name)
+def test_the_operands_have_the_layout_that_the_name_says(case):
+    *before, timed = case.program.steps
+    execution = Execution(reference.adapter(), case.program.storages, case.program.inputs)
+    for step in before:
+        execution.step(step)
+    first, *_, last = (ref.key for ref in (*timed.refs(), *timed.refs()))
+    state = execution.states[last if case.operation == "copy" else first]
+    assert state.shape == case.shape
+    assert len(state.shape) == LAYOUTS[case.layout].ndim
+    expected = {
+        "contiguous": lambda s: s[-1] == 1,
+        "nchw": lambda s: s[-1] == 1,
+        "transposed": lambda s: s[0] == 1 and s[1] == case.shape[0],
+        "stepped": lambda s: s == (2 * case.shape[1], 2),
+        "expanded": lambda s: s == (0, 1),
+        "channels_last": lambda s: s[1] == 1 and s[3] == case.shape[1],
+    }
+    assert expected[case.layout](state.strides)
+
+
+def test_size_classes_have_as_many_bytes_in_every_dtype():
+    def nbytes(case):
+        return math.prod(case.shape) * ITEMSIZES[case.dtype]
+
+    for case in CASES:
+        same = Case(case.operation, case.layout, "float32", case.size)
+        assert nbytes(case) == pytest.approx(nbytes(same), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("globs", "count"),
+    [
+        (["copy/stepped/float32/small"], 1),
+        (["copy/stepped/float32"], 3),
+        (["matmul/mixed", "matmul/mixed/*"], 2),
+        (["co*v2d/*/small"], 2),
+        ([], len(CASES)),
+    ],
+)
+def test_globs_select_by_name_or_by_its_beginning(globs, count):
+    assert len(select(globs)) == count
+
+
+@pytest.mark.parametrize(
+    ("glob", "near"), [("copi", "near it: copy"), ("copy/transpose", "copy/transposed"), ("xyzzy", "operations: copy")]
+)
+def test_an_unknown_case_names_those_that_are_near(glob, near):
+    with pytest.raises(UnknownCase, match="no case") as error:
+        select([glob])
+    assert near in str(error.value)
+
+
+def test_a_description_is_one_line_with_name_and_shape():
+    for case in CASES:
+        line = describe(case)
+        assert line.startswith(f"{case.name} ")
+        assert "\n" not in line

@@ -1,0 +1,47 @@
+"""The other ways in: pytest-benchmark, and the throughput of checking."""
+
+import json
+import subprocess
+import sys
+
+
+def test_pytest_benchmark_times_the_same_cases(tmp_path):
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "--pyargs", "stridecheck.benchmarks", "--benchmark-only"),
+            *("-k", "(copy/contiguous or conv2d/nchw) and float32/small and (numpy or torch)"),
+            *("--benchmark-max-time=0.01", "--benchmark-json=saved.json", "-p", "no:cacheprovider", "-rs"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "3 passed, 1 skipped" in done.stdout
+    assert "numpy does not have op:conv2d" in done.stdout
+    saved = json.loads((tmp_path / "saved.json").read_text())["benchmarks"]
+    assert {one["group"] for one in saved} == {"copy/contiguous/float32/small", "conv2d/nchw/float32/small"}
+    copy = next(one["extra_info"] for one in saved if "numpy" in one["name"] and "copy" in one["name"])
+    assert (copy["layout"], copy["output_bytes"], copy["touched_bytes"]) == ("contiguous", 14_400, 28_800)
+
+
+def test_the_throughput_is_printed_in_parts():
+    done = subprocess.run(
+        [sys.executable, "-m", "stridecheck.benchmarks.throughput", "--adapter", "numpy", "--programs", "30"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("programs a CPU second") == 3
+    for part in ("worker", "oracle", "judge", "answers from JSON", "drawing"):
+        assert f"  {part} " in done.stdout
+
+
+def test_the_throughput_of_nobody_is_a_usage_error():
+    command = [sys.executable, "-m", "stridecheck.benchmarks.throughput", "--adapter", "nump"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "did you mean numpy?" in done.stderr
+    assert "Traceback" not in done.stderr

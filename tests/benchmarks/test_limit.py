@@ -1,0 +1,75 @@
+"""Limits: which copies a time is weighed against, and what is enough memory."""
+
+import pytest
+from stridecheck.benchmarks import memory
+from stridecheck.benchmarks.cases import Case
+from stridecheck.benchmarks.clock import Effort, race
+from stridecheck.benchmarks.limit import HOST, Copies, best_ns, place_of, ratio, traffic_copy_bytes
+from stridecheck.conformance.adapters import numpy, reference
+
+BRIEF = Effort(block_ns=20_000, warm_ns=200_000, case_ns=500_000, least=3, most=4)
+
+
+class Device(numpy.Numpy):
+    """A library that must be waited for."""
+
+    name = "device"
+
+    def synchronize(self):
+        """Nothing to wait for."""
+
+
+class Another(numpy.Numpy):
+    name = "another"
+
+
+def test_each_library_that_shares_the_hosts_memory_adds_its_copy():
+    assert len(Copies([numpy.adapter(), reference.adapter()]).runners(HOST, 1000)) == 2
+    assert len(Copies([numpy.adapter(), Another()]).runners(HOST, 1000)) == 3
+
+
+def test_a_device_is_weighed_against_its_own_copies():
+    copies = Copies([numpy.adapter(), Device()])
+    assert place_of(numpy.adapter()) == HOST
+    assert len(copies.runners(HOST, 1000)) == 2
+    assert len(copies.runners(place_of(Device()), 1000)) == 1
+
+
+def test_every_copy_really_copies_and_the_best_counts():
+    runners = Copies([Another()]).runners(HOST, 4096)
+    race(runners, BRIEF)
+    assert not any(runner.error for runner in runners)
+    assert best_ns(runners) == min(runner.median_ns for runner in runners)
+
+
+def test_without_a_limit_there_is_no_ratio():
+    assert best_ns([]) is None
+    assert ratio(100.0, None) is None
+    assert ratio(100.0, 50.0, 0.0) is None
+    assert ratio(100.0, 50.0) == 2.0
+    assert ratio(100.0, 50.0, 4.0) == 0.5
+
+
+@pytest.mark.parametrize(("output", "touched", "copy"), [(100, 200, 100), (100, 400, 100), (100, 10_000, 5_000)])
+def test_the_rate_comes_from_a_copy_of_about_the_bytes_touched(output, touched, copy):
+    assert traffic_copy_bytes(output, touched) == copy
+
+
+def test_memory_needed_grows_with_size_and_libraries():
+    small, large = (Case("add", "contiguous", "float32", size) for size in ("small", "large"))
+    assert memory.needed_bytes(small, 1) < memory.needed_bytes(large, 1) < memory.needed_bytes(large, 3)
+
+
+def test_what_is_free_is_less_than_what_there_is():
+    available = memory.available_bytes()
+    assert available is None or 0 < available < 1 << 50
+
+
+def test_a_containers_limit_counts_without_the_files_it_could_drop(tmp_path):
+    assert memory._free_in_group(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("700\n")
+    (tmp_path / "memory.stat").write_text("anon 500\ninactive_file 200\n")
+    assert memory._free_in_group(tmp_path) == 500
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory._free_in_group(tmp_path) is None
