@@ -166,7 +166,7 @@ def test_every_operation_of_the_table_is_drawn(many_programs):
 
 
 def test_most_steps_are_accepted_and_some_refused(many_programs):
-    """Between a tenth and two fifths of the drawn calls are refused: errors are judged, but do not crowd out the rest."""
+    """Between a tenth and two fifths of the drawn calls are refused: errors do not crowd out the rest."""
     observations = [o for _, expected in many_programs for o in expected[1:]]
     refused = sum(o.raised is not None for o in observations) / len(observations)
     assert 0.1 < refused < 0.4
