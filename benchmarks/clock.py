@@ -28,7 +28,7 @@ class Effort:
     """Shortest block; the two readings of the clock around it take about 0.1 us."""
     warm_ns: int = 30_000_000
     """Longest time to wait for two blocks that agree."""
-    case_ns: int = 200_000_000
+    case_ns: int = 150_000_000
     """No new round is begun after this time, once there are `least` rounds."""
     least: int = 7
     most: int = 25

@@ -99,6 +99,10 @@ def test_an_oracle_without_the_operation_expects_nothing():
     assert expected_answer(program, reference.adapter()) is None
 
 
+def test_an_oracle_that_raises_expects_nothing():
+    assert expected_answer(case("relu").program, Wrong("relu", lambda x: 1 // 0)) is None
+
+
 def answer(array, *, seen=True):
     """The answer of a library that observes storages, or of one that sends elements."""
     if not seen:
