@@ -167,6 +167,9 @@ class _Bench:
         if "layout" in found:
             found |= {"contiguity"}
         operation = OPERATIONS.get(overload(self._program.steps[number]))
+        if "sharing" in found and operation is not None and operation.writes:
+            # A write goes to other memory: who else sees it, and in which state they are, follows.
+            found |= {"values", "storage", "flags"}
         if found & {"strides", "layout", "sharing"} and (operation is None or operation.by_address):
             found |= {"values", "raises"}
         return _ALL if "shape" in found else found

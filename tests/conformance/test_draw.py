@@ -189,7 +189,8 @@ def test_inputs_share_memory_are_guarded_and_have_every_dtype(many_programs):
 def test_dtype_views_and_formats_are_drawn(many_programs):
     """The overload of view that takes a dtype, and every memory format, occur."""
     overloads = {overload(step) for program, _ in many_programs for step in program.steps}
-    formats = {str(value.name) for name, value in keywords if name == "memory_format"}
+    keywords = [item for program, _ in many_programs for step in program.steps for item in step.kwargs]
+    formats = {value.name for name, value in keywords if name == "memory_format"}
     assert "view.dtype" in overloads
     assert formats == {"contiguous_format", "channels_last", "channels_last_3d", "preserve_format"}
 

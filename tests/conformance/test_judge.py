@@ -1,0 +1,574 @@
+"""Verdicts: every aspect of every observation can fail, fails alone, and fails once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from stridecheck.conformance import judge as judging
+from stridecheck.conformance.adapters.reference import Reference
+from stridecheck.conformance.capabilities import ASPECTS, Capabilities
+from stridecheck.conformance.elements import differing_bytes
+from stridecheck.conformance.execute import execute
+from stridecheck.conformance.judge import judge
+from stridecheck.conformance.observation import Observation, Raised, StorageState, TensorState, from_json, to_json
+from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Step, Storage
+
+ALL = Capabilities(frozenset(ITEMSIZES), exact_errors=True)
+
+
+def _differences(program, expected, got, capabilities=ALL):
+    return [d for verdict in judge(program, expected, got, capabilities) for d in verdict.differences]
+
+
+def _copy(observations):
+    """The same observations as they come out of a worker."""
+    return [from_json(json.loads(json.dumps(to_json(o)))) for o in observations]
+
+
+# Nothing is found where nothing differs.
+
+
+def test_what_equals_the_oracle_passes_in_every_aspect(whole_corpus):
+    """The oracle's own observations, sent through JSON, are judged without a difference, by every path of the judge."""
+    for program, expected in whole_corpus:
+        assert _differences(program, expected, _copy(expected)) == []
+
+
+def test_the_thorough_comparison_agrees_with_the_quick_one(whole_corpus, monkeypatch):
+    """Comparing aspect by aspect finds no difference either where whole observations are equal."""
+    monkeypatch.setattr(judging._Bench, "_same", lambda self, expected, got: False)
+    for program, expected in whole_corpus[::2]:
+        assert _differences(program, expected, expected) == []
+
+
+# One aspect differs.
+
+
+class Perturbed:
+    """A place in the corpus where one thing can be changed, and what must be reported then."""
+
+    def __init__(self, data, places):
+        self.draw = data.draw
+        (self.program, self.expected), self.number = self.draw(st.sampled_from(places))
+        self.observation = self.expected[self.number]
+
+    def value(self, fits=lambda state: True):
+        """A value of the observation that fits, and its state."""
+        keys = [key for key, state in self.observation.values.items() if fits(state)]
+        assume(keys)
+        self.key = self.draw(st.sampled_from(keys))
+        return self.observation.values[self.key]
+
+    def dim(self, state, fits):
+        dims = [d for d, size in enumerate(state.shape) if fits(size)]
+        return self.draw(st.sampled_from(dims))
+
+    def with_state(self, state):
+        return self.observation._replace(values={**self.observation.values, self.key: state})
+
+    def judged(self, observation):
+        got = [*self.expected[: self.number], observation, *self.expected[self.number + 1 :]]
+        return _differences(self.program, self.expected, got)
+
+
+def _reports(found, place, aspects, *, also=()):
+    """All differences are at the place's step, and have these aspects; `also` are those that may follow."""
+    assert {d.step for d in found} == {place.number - 1}
+    said = {d.aspect for d in found}
+    assert aspects <= said <= aspects | set(also), (said, [d.message for d in found])
+
+
+def _change_long_stride(place):
+    state = place.value(lambda s: prod(s.shape) > 1)
+    dim = place.dim(state, lambda size: size > 1)
+    strides = [s + (place.draw(st.integers(1, 3)) if d == dim else 0) for d, s in enumerate(state.strides)]
+    return place.with_state(state._replace(strides=tuple(strides))), {"strides", "layout"}, {"values"}
+
+
+def _change_short_stride(place):
+    state = place.value(lambda s: 1 in s.shape)
+    dim = place.dim(state, lambda size: size == 1)
+    strides = tuple([s + 1 if d == dim else s for d, s in enumerate(state.strides)])
+    return place.with_state(state._replace(strides=strides)), {"layout"}, set()
+
+
+def _change_stride_of_empty(place):
+    state = place.value(lambda s: 0 in s.shape)
+    return place.with_state(state._replace(strides=tuple(s + 1 for s in state.strides))), {"layout"}, set()
+
+
+def _change_offset(place):
+    state = place.value()
+    return (
+        place.with_state(state._replace(offset=state.offset + place.draw(st.sampled_from((-1, 1, 50))))),
+        {"layout"},
+        {"values"},
+    )
+
+
+def _change_dtype(place):
+    state = place.value()
+    return place.with_state(state._replace(dtype="int8" if state.dtype != "int8" else "uint8")), {"shape"}, set()
+
+
+def _change_size(place):
+    state = place.value(lambda s: s.shape)
+    dim = place.dim(state, lambda size: True)
+    shape = tuple(size + (d == dim) for d, size in enumerate(state.shape))
+    return place.with_state(state._replace(shape=shape)), {"shape"}, set()
+
+
+def _change_rank(place):
+    state = place.value()
+    return place.with_state(state._replace(shape=(*state.shape, 1), strides=(*state.strides, 1))), {"shape"}, set()
+
+
+def _change_contiguity(place):
+    state = place.value()
+    at = place.draw(st.integers(0, 2))
+    letters = [("F" if c == "T" else "T") if i == at else c for i, c in enumerate(state.contiguity)]
+    return place.with_state(state._replace(contiguity="".join(letters))), {"contiguity"}, set()
+
+
+def _change_storage_name(place):
+    state = place.value()
+    return place.with_state(state._replace(storage="s7")), {"sharing"}, set()
+
+
+def _change_version(place):
+    state = place.value()
+    return place.with_state(state._replace(version=state.version + 1)), {"flags"}, set()
+
+
+def _change_flags(place):
+    state = place.value()
+    letter = place.draw(st.sampled_from("glcnv"))
+    flags = state.flags.replace(letter, "") if letter in state.flags else state.flags + letter
+    return place.with_state(state._replace(flags=flags)), {"flags"}, set()
+
+
+def _change_base(place):
+    state = place.value()
+    return place.with_state(state._replace(base=None if state.base else "0")), {"flags"}, set()
+
+
+def _exact(content):
+    return [i for i in range(len(content.data)) if content.shadow is None or content.shadow[i] == 0]
+
+
+def _change_byte(place):
+    name = place.draw(st.sampled_from(sorted(place.observation.storages) or [None]))
+    assume(name is not None)
+    content = place.observation.storages[name]
+    places = _exact(content)
+    assume(places)
+    at = place.draw(st.sampled_from(places))
+    data = bytes([b ^ 0x40 if i == at else b for i, b in enumerate(content.data)])
+    storages = {**place.observation.storages, name: StorageState(data)}
+    return place.observation._replace(storages=storages), {"storage"}, {"values"}
+
+
+def _change_element(place):
+    state = place.value(lambda s: prod(s.shape) > 0 and s.offset is not None)
+    content = place.observation.storages.get(state.storage)
+    assume(content is not None)
+    index = [place.draw(st.integers(0, size - 1)) for size in state.shape]
+    at = (state.offset + sum(i * s for i, s in zip(index, state.strides, strict=True))) * ITEMSIZES[state.dtype]
+    assume(at in _exact(content))
+    data = bytearray(content.data)
+    data[at] ^= 1
+    storages = {**place.observation.storages, state.storage: StorageState(bytes(data))}
+    return place.observation._replace(storages=storages), {"storage", "values"}, set()
+
+
+def _change_nbytes(place):
+    name = place.draw(st.sampled_from(sorted(place.observation.storages) or [None]))
+    assume(name is not None)
+    content = place.observation.storages[name]
+    storages = {**place.observation.storages, name: StorageState(content.data + b"\0")}
+    return place.observation._replace(storages=storages), {"storage"}, set()
+
+
+def _change_guard(place):
+    assume(place.program.storages)
+    return place.observation._replace(damaged=("s0",)), {"storage"}, set()
+
+
+def _raise_nothing(place):
+    assume(place.observation.raised is not None)
+    return place.observation._replace(raised=None, results=(None,)), {"raises"}, set()
+
+
+def _raise_something(place):
+    assume(place.observation.raised is None and place.number > 0)
+    return Observation(raised=Raised("ValueError", "no", "size")), {"raises"}, set()
+
+
+def _change_error_kind(place):
+    raised = place.observation.raised
+    assume(raised is not None)
+    other = Raised(raised.type, raised.text, "step" if raised.kind != "step" else "size")
+    return place.observation._replace(raised=other), {"error-kind"}, set()
+
+
+def _change_error_type(place):
+    raised = place.observation.raised
+    assume(raised is not None)
+    return place.observation._replace(raised=raised._replace(type="OSError")), {"error-kind"}, set()
+
+
+def _answer_a_new_object(place):
+    results = place.observation.results
+    assume(results and isinstance(results[0], str))
+    return place.observation._replace(results=(None,)), {"sharing"}, set()
+
+
+def _answer_the_operand(place):
+    results = place.observation.results
+    assume(results == (None,) and place.program.inputs)
+    return place.observation._replace(results=("0",)), {"sharing"}, set()
+
+
+def _answer_another_scalar(place):
+    results = place.observation.results
+    assume(results and isinstance(results[0], tuple))
+    return place.observation._replace(results=(("scalar", "another"),)), {"values"}, set()
+
+
+def _answer_a_scalar(place):
+    results = place.observation.results
+    assume(results and not isinstance(results[0], tuple))
+    return place.observation._replace(results=(("scalar", "0"),)), {"shape"}, set()
+
+
+def _answer_twice(place):
+    results = place.observation.results
+    assume(results)
+    return place.observation._replace(results=(*results, None)), {"shape"}, set()
+
+
+def _answer_a_tuple(place):
+    assume(place.observation.results)
+    return place.observation._replace(is_tuple=True), {"shape"}, set()
+
+
+PERTURBATIONS = [
+    _change_long_stride, _change_short_stride, _change_stride_of_empty, _change_offset, _change_dtype, _change_size,
+    _change_rank, _change_contiguity, _change_storage_name, _change_version, _change_flags, _change_base, _change_byte,
+    _change_element, _change_nbytes, _change_guard, _raise_nothing, _raise_something, _change_error_kind,
+    _change_error_type, _answer_a_new_object, _answer_the_operand, _answer_another_scalar, _answer_a_scalar,
+    _answer_twice, _answer_a_tuple,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def places(whole_corpus):
+    """(what the oracle does, number of an observation), by the kind of what the step did."""
+    found = {"": [], "raised": [], "scalar": [], "same": [], "new": []}
+    for expected in whole_corpus:
+        for number, observation in enumerate(expected.observations):
+            if observation.skipped:
+                continue
+            found[""].append((expected, number))
+            if observation.raised is not None:
+                found["raised"].append((expected, number))
+            elif observation.results:
+                result = observation.results[0]
+                kind = "new" if result is None else "same" if isinstance(result, str) else "scalar"
+                found[kind].append((expected, number))
+    return found
+
+
+NEEDS = {
+    _raise_nothing: "raised", _change_error_kind: "raised", _change_error_type: "raised",
+    _answer_a_new_object: "same", _answer_the_operand: "new", _answer_another_scalar: "scalar",
+    _answer_a_scalar: "new", _answer_twice: "new", _answer_a_tuple: "scalar",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", PERTURBATIONS, ids=lambda change: change.__name__.strip("_"))
+def test_each_thing_that_differs_is_reported_as_what_it_is(change, places):
+    """One thing changed in the oracle's own observations is a difference of exactly that aspect, at that step."""
+
+    @given(st.data())
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    def holds(data):
+        place = Perturbed(data, places[NEEDS.get(change, "")])
+        observation, aspects, also = change(place)
+        assume(observation != place.observation)
+        found = place.judged(observation)
+        _reports(found, place, aspects, also=also)
+        for difference in found:
+            json.dumps(difference[:6])  # plain values: they go into records
+            assert difference.message
+
+    holds()
+
+
+def test_an_aspect_that_is_not_claimed_is_not_judged(whole_corpus):
+    """A difference in an aspect that the library does not claim is none, and the aspect is not among those judged."""
+    program, expected = next(e for e in whole_corpus if len(e.program.steps) == 1 and e.observations[1].values)
+    ((key, state),) = list(expected[1].values.items())[:1]
+    changes = {
+        "layout": {"offset": state.offset + 1, "strides": tuple(9 for _ in state.strides)},
+        "contiguity": {"contiguity": "---".replace("-", "F")},
+        "sharing": {"storage": "s9"},
+        "flags": {"version": state.version + 1},
+    }
+    everything = state._replace(**{k: v for change in changes.values() for k, v in change.items()})
+    got = [expected[0], expected[1]._replace(values={key: everything})]
+    for aspect in ("sharing", "flags"):
+        some = Capabilities(ALL.dtypes, aspects=frozenset(ASPECTS) - {aspect})
+        verdicts = judge(program, expected, got, some)
+        assert aspect not in {d.aspect for v in verdicts for d in v.differences}
+        assert all(aspect not in v.judged for v in verdicts)
+    assert _differences(program, expected, got, Capabilities(ALL.dtypes, aspects=frozenset())) == []
+
+
+def test_a_library_that_cannot_say_is_not_judged_on_it(whole_corpus):
+    """None for strides, offset, storage, version and flags, and `-` for contiguity, differ from nothing."""
+    for program, expected in whole_corpus[:300]:
+        got = []
+        for observation in expected:
+            values = {
+                key: state._replace(
+                    strides=None, offset=None, storage=None, version=None, base=None, flags=None, contiguity="---"
+                )
+                for key, state in observation.values.items()
+            }
+            got.append(observation._replace(values=values, storages={}))
+        assert _differences(program, expected, got) == []
+
+
+def test_too_few_steps_are_a_difference(whole_corpus):
+    """A worker that observed fewer steps than the program has did not run the program."""
+    program, expected = whole_corpus[0]
+    (difference,) = _differences(program, expected, expected[:-1])
+    assert (difference.step, difference.aspect) == (-1, "raises")
+
+
+# What PyTorch leaves open.
+
+ONE = Program((Storage(8),), (Input("float32", (2,), (1,)),), (Step("neg", (Ref(0),)),))
+
+
+def _observed(data, shadow=None, *, dtype="float32", shape=(2,)):
+    state = TensorState(dtype, shape, (1,), 0, "TFF", "v1", 0, None, "l")
+    first = Observation(results=(), values={"0": state._replace(storage="s0")}, storages={"s0": StorageState(bytes(8))})
+    return [first, Observation((None,), values={"1": state}, storages={"v1": StorageState(data, shadow)})]
+
+
+def _compare(ours, theirs, shadow, **form):
+    found = _differences(ONE, _observed(ours, shadow, **form), _observed(theirs, None, **form))
+    return {d.aspect for d in found}
+
+
+def _floats(*numbers):
+    return np.array(numbers, np.float32).tobytes()
+
+
+def test_unspecified_bytes_are_not_compared():
+    """Bytes marked unspecified may be anything; those beside them are still compared, one by one."""
+    shadow = bytes([255] * 4 + [0] * 4)
+    assert _compare(_floats(1, 2), _floats(9, 2), shadow) == set()
+    assert _compare(_floats(1, 2), _floats(1, 9), shadow) == {"storage", "values"}
+
+
+def test_inexact_bytes_are_compared_as_numbers():
+    """Elements marked with a tolerance may differ in the last places, and no more."""
+    shadow = bytes([0x13] * 8)
+    near, far = np.nextafter(np.float32(2), np.float32(3)), np.float32(2.001)
+    assert _compare(_floats(1, 2), _floats(1, near), shadow) == set()
+    assert _compare(_floats(1, 2), _floats(1, far), shadow) == {"values"}
+    assert _compare(_floats(1, 2), _floats(1, near), None) == {"storage", "values"}
+
+
+def test_a_nan_is_any_nan_where_it_is_marked_so():
+    """A NaN's sign and payload do not matter, but it must be a NaN."""
+    shadow = bytes([0] * 4 + [0x23] * 4)
+    other = np.array([0x3F800000, 0xFFC12345], np.uint32).tobytes()
+    assert _compare(_floats(1, np.nan), other, shadow) == set()
+    assert _compare(_floats(1, np.nan), _floats(1, 0), shadow) == {"values"}
+    assert _compare(_floats(1, np.nan), other, None) == {"storage", "values"}
+
+
+def test_inexact_bytes_read_as_another_dtype_say_nothing():
+    """A float that is known within a tolerance has no known bits: viewed as integers it is not compared."""
+    shadow = bytes([0x13] * 8)
+    assert _compare(_floats(1, 2), _floats(1, 3), shadow, dtype="int32") == set()
+
+
+@given(st.binary(max_size=40), st.data())
+def test_differing_bytes_are_the_exact_ones_that_differ(ours, data):
+    """`differing_bytes` is the places that are exact on the oracle and not equal."""
+    theirs = data.draw(st.binary(min_size=len(ours), max_size=len(ours)))
+    shadow = bytes(data.draw(st.lists(st.sampled_from((0, 0x13, 255)), min_size=len(ours), max_size=len(ours))))
+    places = [i for i in range(len(ours)) if shadow[i] == 0 and ours[i] != theirs[i]]
+    assert differing_bytes(StorageState(ours, shadow), StorageState(theirs)).tolist() == places
+
+
+# One bug is one verdict.
+
+
+class WrongClone(Reference):
+    """`clone` gives back sevens."""
+
+    def operation(self, step):
+        if step.op == "clone":
+            return lambda x, *rest: x.clone().fill_(7)
+        return super().operation(step)
+
+
+class CopyingView(Reference):
+    """`transpose` copies."""
+
+    def operation(self, step):
+        real = super().operation(step)
+        return (lambda *args: real(*args).clone()) if step.op == "transpose" else real
+
+
+class Permuting(Reference):
+    """`relu` answers in another memory order."""
+
+    def operation(self, step):
+        if step.op == "relu":
+            return lambda x: x.relu().t().contiguous().t()
+        return super().operation(step)
+
+
+MATRIX = ((Storage(24),), (Input("float32", (2, 3), (3, 1)),))
+
+
+@pytest.mark.parametrize(
+    ("library", "steps", "aspects"),
+    [
+        (
+            WrongClone,
+            [
+                Step("clone", (Ref(0),)),
+                Step("neg", (Ref(1),)),
+                Step("add", (Ref(1), Ref(2))),
+                Step("tolist", (Ref(3),)),
+            ],
+            {"values", "storage", "flags"},
+        ),
+        (
+            CopyingView,
+            [
+                Step("transpose", (Ref(0), 0, 1)),
+                Step("fill_", (Ref(1), 3)),
+                Step("neg", (Ref(0),)),
+                Step("neg", (Ref(1),)),
+            ],
+            {"sharing", "strides", "layout", "contiguity", "flags"},
+        ),
+        (
+            Permuting,
+            [Step("relu", (Ref(0),)), Step("neg", (Ref(1),)), Step("view", (Ref(2), (6,))), Step("t", (Ref(1),))],
+            {"strides", "layout", "contiguity", "flags"},
+        ),
+    ],
+    ids=["wrong elements", "a copy for a view", "other strides"],
+)
+def test_what_follows_from_a_difference_is_not_told_again(library, steps, aspects, oracle):
+    """A bug shows at the step that has it, and not in what is computed from its result, written through or viewed."""
+    program = Program(*MATRIX, tuple(steps))
+    found = _differences(program, execute(program, oracle), execute(program, library()))
+    assert {d.step for d in found} == {0}, [(d.step, d.aspect, d.message) for d in found]
+    assert {d.aspect for d in found} <= aspects
+
+
+def test_what_does_not_depend_on_a_difference_is_still_judged(oracle):
+    """A second bug in values that the first has not touched is told too."""
+    program = Program(*MATRIX, (Step("clone", (Ref(0),)), Step("neg", (Ref(0),)), Step("clone", (Ref(2),))))
+    found = _differences(program, execute(program, oracle), execute(program, WrongClone()))
+    assert {d.step for d in found} == {0, 2}
+
+
+def test_a_refusal_is_told_once_and_what_misses_the_value_is_not_judged(oracle):
+    """Where the library refuses a step, the steps that need its result are neither failures nor passes."""
+
+    class NoView(Reference):
+        def operation(self, step):
+            if step.op == "contiguous":
+                return lambda *args: (_ for _ in ()).throw(ValueError("no"))
+            return super().operation(step)
+
+        def error_kind(self, error):
+            return None
+
+    steps = (Step("contiguous", (Ref(0),)), Step("view", (Ref(1), (6,))), Step("neg", (Ref(2),)))
+    program = Program(*MATRIX, steps)
+    verdicts = judge(program, execute(program, oracle), execute(program, NoView()), ALL)
+    assert [(d.step, d.aspect) for v in verdicts for d in v.differences] == [(0, "raises")]
+    assert [bool(v.judged) for v in verdicts] == [True, True, False, False]
+    assert verdicts[1].judged == {"raises"}
+
+
+def test_a_value_known_by_two_names_carries_its_difference_under_both(oracle):
+    """What an in-place step answers is its operand: what differs in it is not told again under the step's own slot."""
+
+    class WrongFill(Reference):
+        def operation(self, step):
+            real = super().operation(step)
+            return (lambda x, value: real(x, value + 1)) if step.op == "fill_" else real
+
+    program = Program(*MATRIX, (Step("fill_", (Ref(0), 1)), Step("neg", (Ref(1),)), Step("tolist", (Ref(1),))))
+    found = _differences(program, execute(program, oracle), execute(program, WrongFill()))
+    assert {d.step for d in found} == {0}
+
+
+def test_a_damaged_guard_is_told_once(whole_corpus):
+    """Bytes overwritten outside a storage are one difference at the step that did it, however long they stay so."""
+    program, expected = next(e for e in whole_corpus if len(e.program.steps) >= 3)
+    got = [expected[0], *[o._replace(damaged=("s0",)) for o in expected[1:]]]
+    (difference,) = [d for d in _differences(program, expected, got) if "outside" in d.message]
+    assert (difference.step, difference.value, difference.aspect) == (0, "s0", "storage")
+
+
+def test_messages_say_what_was_got_and_what_should_be(oracle):
+    """A message names the value as the listing does, what it is, and what it should be."""
+    program = Program(*MATRIX, (Step("relu", (Ref(0),)),))
+    found = _differences(program, execute(program, oracle), execute(program, Permuting()))
+    strides = next(d for d in found if d.aspect == "strides")
+    assert strides.message == "r0: strides are [1, 2], but should be [3, 1]"
+
+
+def test_values_that_only_the_library_can_read_are_compared(oracle):
+    """Where a library's storage cannot be seen, its elements are read and compared in the order of the index."""
+    program = Program(*MATRIX, (Step("t", (Ref(0),)),))
+    expected = execute(program, oracle)
+
+    def hidden(state, elements):
+        return state._replace(strides=None, offset=None, storage=None, version=None, flags=None, data=elements)
+
+    data = np.frombuffer(expected[0].storages["s0"].data, np.float32).reshape(2, 3)
+    got = [
+        expected[0]._replace(values={"0": hidden(expected[0].values["0"], data.tobytes())}, storages={}),
+        expected[1]._replace(values={"1": hidden(expected[1].values["1"], data.T.tobytes())}),
+    ]
+    assert _differences(program, expected, got) == []
+    got[1] = got[1]._replace(values={"1": hidden(expected[1].values["1"], data.tobytes())})
+    assert {d.aspect for d in _differences(program, expected, got)} == {"values"}
+
+
+def test_an_adapter_that_contradicts_itself_is_no_observation():
+    """Strides that do not fit the shape, or too few bytes of elements, are refused where they are read."""
+    state = ["float32", [2, 3], [1], 0, "TFF", "s0", 0, None, ""]
+    for wrong in (state, [*state[:2], [3, 1], 0, "T", *state[5:]], [*state[:2], None, None, *state[4:], "AAAA"]):
+        with pytest.raises(ValueError, match=r"strides|letter|bytes"):
+            from_json({"results": [None], "values": {"1": wrong}})
+
+
+def test_frozen(whole_corpus):
+    """Judging changes none of the observations it is given."""
+    program, expected = whole_corpus[5]
+    before = [to_json(o) for o in expected]
+    judge(program, expected, expected, replace(ALL, exact_errors=False))
+    assert [to_json(o) for o in expected] == before
