@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 Kind = Literal[
     "argument", "dimension", "index", "size", "view", "bounds", "overlap", "broadcast", "dtype", "format",
-    "step", "overflow", "resize", "read-only", "grad", "device", "memory",
+    "step", "overflow", "resize", "read-only", "grad", "device", "memory", "file",
 ]  # fmt: skip
 
 KINDS: Final[dict[str, str]] = {
@@ -28,6 +28,7 @@ KINDS: Final[dict[str, str]] = {
     "grad": "an action that automatic differentiation forbids",
     "device": "a device that is not there",
     "memory": "an allocation that failed",
+    "file": "a file that is missing, too short, damaged or no file",
 }
 
 
@@ -83,6 +84,66 @@ class UnsupportedError(NotImplementedError):
 
 class LayoutBufferError(BufferError):
     """A `BufferError` of PyTorch's with its normalised kind: memory that may not be exchanged."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutAssertionError(AssertionError):
+    """An `AssertionError` of PyTorch's with its normalised kind: a device or an option that this build has not."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutAttributeError(AttributeError):
+    """An `AttributeError` of PyTorch's with its normalised kind: an object of the wrong kind where a class is expected."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutKeyError(KeyError):
+    """A `KeyError` of PyTorch's with its normalised kind: a dtype without a legacy storage class."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutImportError(ModuleNotFoundError):
+    """A `ModuleNotFoundError` of PyTorch's with its normalised kind: a class by a name that no module has."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutEOFError(EOFError):
+    """An `EOFError` of PyTorch's with its normalised kind: nothing where a saved file should be."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutFileError(FileNotFoundError):
+    """A `FileNotFoundError` of PyTorch's with its normalised kind: no file of that name."""
 
     kind: Kind
 

@@ -1,6 +1,5 @@
 """Untyped storages: byte buffers that tensors share."""
 
-import sys
 from collections.abc import Iterator
 from operator import index
 from typing import Any
@@ -9,8 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import shadow
-from .device import cpu, device
+from .backing import Backing, NoBytes, no_data
+from .devices import cpu, device, is_meta, meta
+from .dtypes import dtype, uint8
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
+from .storage_methods import StorageMethods
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -22,46 +24,63 @@ def _allocate_bytes(nbytes: int) -> Bytes:
         raise LayoutError("memory", f"cannot allocate {nbytes} bytes") from None
 
 
-class UntypedStorage:
+def _length(size: Any, what: str) -> int:
+    # 64 bits are all that PyTorch unpacks a length into.
+    if not -(2**63) <= size < 2**63:
+        raise LayoutValueError("overflow", f"{what}: the length {size} does not fit 64 bits")
+    if size < 0:
+        raise LayoutError("size", f"{what}: the length {size} is a negative number (facts 7.1)")
+    return int(size)
+
+
+def _byte(value: Any, what: str) -> int:
+    if type(value) not in (int, bool):
+        raise LayoutError("argument", f"{what} an int, got {type(value).__name__} (facts 7.2)")
+    if not -(2**63) <= value < 2**63:
+        raise LayoutError("overflow", f"{what} an int of 64 bits, got {value} (facts 7.2)")
+    return int(value) % 256
+
+
+class UntypedStorage(StorageMethods):
     """A byte buffer with an address and a length, shared by every tensor that views it.
 
     Two storages are equal only if they are the same object.
 
     Units: bytes throughout. Source: facts 7.1 and 7.2, torch 2.13.
+
+    >>> UntypedStorage([1, 300]).tolist()
+    [1, 44]
     """
 
-    __slots__ = ("__weakref__", "_bytes", "_resizable", "_shadow")
+    __slots__ = ("__weakref__", "_backing", "_bytes", "_resizable", "_shadow")
 
-    _bytes: Bytes
+    _backing: Backing | None
+    _bytes: Any
     _resizable: bool
     _shadow: shadow.Marks | None
 
-    def __init__(self, *args: Any, device: Any = None) -> None:
-        if len(args) > 1:
-            raise LayoutTypeError(
-                "argument", f"UntypedStorage takes a length or a sequence, got {len(args)} arguments"
-            )
+    is_sparse = False
+    is_sparse_csr = False
+
+    def __init__(self, *args: Any, device: Any = None, **kwargs: Any) -> None:
+        if not args and "size" in kwargs:
+            args = (kwargs.pop("size"),)
+        if kwargs.pop("allocator", None) is not None or kwargs or len(args) > 1:
+            raise LayoutTypeError("argument", "UntypedStorage takes a length or a sequence, and a device (facts 7.1)")
+        nowhere = is_meta(device)
+        self._backing = None
         self._resizable = True
         self._shadow = None
-        if not args:
-            self._bytes = np.empty(0, np.uint8)
-        elif isinstance(args[0], int) and not isinstance(args[0], bool):
-            if args[0] < 0:
-                raise LayoutError(
-                    "size", f"UntypedStorage: the length {args[0]} is a negative number (facts 7.1)"
-                )
-            self._bytes = _allocate_bytes(args[0])
-            self._shadow = shadow.all_unspecified(args[0])
-        else:
-            try:
-                items = list(args[0])
-            except TypeError:
-                raise LayoutTypeError(
-                    "argument", f"UntypedStorage takes a length or a sequence, got {type(args[0]).__name__}"
-                ) from None
-            if not all(type(i) in (int, bool) for i in items):
-                raise LayoutError("argument", "UntypedStorage: a sequence must hold ints (facts 7.1)")
-            self._bytes = np.array([i % 256 for i in items], np.uint8)
+        first = args[0] if args else 0
+        if not isinstance(first, bool) and hasattr(type(first), "__index__") and not getattr(first, "shape", ()):
+            nbytes = _length(index(first), "UntypedStorage")
+            self._bytes = NoBytes(nbytes) if nowhere else _allocate_bytes(nbytes)
+            self._shadow = None if nowhere else shadow.all_unspecified(nbytes)
+            return
+        if not hasattr(first, "__getitem__") or isinstance(first, (dict, StorageMethods)) or hasattr(first, "_layout"):
+            raise LayoutError("argument", f"UntypedStorage takes a sequence, got {type(first).__name__} (facts 7.1)")
+        found = np.array([_byte(item, "UntypedStorage: a sequence must hold") for item in first], np.uint8)
+        self._bytes = NoBytes(len(found)) if nowhere else found
 
     @staticmethod
     def _allocate(nbytes: int) -> "UntypedStorage":
@@ -70,23 +89,34 @@ class UntypedStorage:
             self._bytes = _empty(nbytes, _uint8)
         except (MemoryError, ValueError):
             raise LayoutError("memory", f"cannot allocate {nbytes} bytes") from None
+        self._backing = None
         self._resizable = True
         self._shadow = None
         return self
 
     @staticmethod
-    def _wrap(buffer: Any) -> "UntypedStorage":
+    def _wrap(buffer: Any, backing: Backing | None = None) -> "UntypedStorage":
         """A storage over foreign writable memory, which cannot be resized."""
         self = _new(UntypedStorage)
         if isinstance(buffer, np.ndarray):
-            self._bytes = (
-                buffer if buffer.dtype == np.uint8 and buffer.ndim == 1 else buffer.reshape(-1).view(np.uint8)
-            )
+            self._bytes = buffer if buffer.dtype == np.uint8 and buffer.ndim == 1 else buffer.reshape(-1).view(np.uint8)
         else:
             self._bytes = np.frombuffer(buffer, np.uint8)
+        self._backing = backing
         self._resizable = False
         self._shadow = None
         return self
+
+    @staticmethod
+    def _nowhere(nbytes: int) -> "UntypedStorage":
+        """A meta storage: a length without bytes."""
+        self = UntypedStorage._allocate(0)
+        self._bytes = NoBytes(nbytes)
+        return self
+
+    @property
+    def _is_meta(self) -> bool:
+        return type(self._bytes) is NoBytes
 
     def nbytes(self) -> int:
         """Length in bytes."""
@@ -102,30 +132,12 @@ class UntypedStorage:
     def data_ptr(self) -> int:
         """Address of the first byte; 0 where there is none."""
         data = self._bytes
-        return int(data.__array_interface__["data"][0]) if len(data) else 0
+        return int(data.__array_interface__["data"][0]) if len(data) and type(data) is not NoBytes else 0
 
     @property
     def device(self) -> device:
         """Where the memory lies."""
-        return cpu
-
-    @property
-    def is_cuda(self) -> bool:
-        """False: the reference lives on the CPU."""
-        return False
-
-    @property
-    def is_sparse(self) -> bool:
-        """False: a storage is dense."""
-        return False
-
-    def get_device(self) -> None:
-        """None: the CPU has no index."""
-        return
-
-    def type(self, *args: Any) -> str:
-        """Name of the class, as PyTorch writes it."""
-        return "torch.storage.UntypedStorage"
+        return meta if self._is_meta else cpu
 
     def __bool__(self) -> bool:
         return len(self._bytes) > 0
@@ -134,77 +146,97 @@ class UntypedStorage:
         return iter(self.tolist())
 
     def __repr__(self) -> str:
-        return (
-            "".join(f" {b}\n" for b in self._bytes)
-            + f"[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
-        )
+        end = f"\n[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+        return "..." + end if self._is_meta else " " + "\n ".join(str(b) for b in self._bytes) + end
 
-    def _index(self, i: Any) -> int:
-        try:
-            at = index(i)
-        except TypeError:
-            raise LayoutTypeError(
-                "argument", f"can't index an untyped storage with {type(i).__name__}"
-            ) from None
-        if not -len(self._bytes) <= at < len(self._bytes):
-            raise LayoutIndexError(
-                "index", f"index {at} out of range for storage of size {len(self._bytes)} (facts 7.2)"
-            )
-        return at
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + len(self._bytes)
 
     def _slice(self, s: slice) -> slice:
-        if s.step not in (None, 1):
-            raise LayoutError(
-                "step", f"storage slice: only a step of 1 is supported, got {s.step} (facts 7.2)"
-            )
-        start, stop, _ = s.indices(len(self._bytes))
+        try:
+            start, stop, step = s.indices(len(self._bytes))
+        except TypeError as e:
+            raise LayoutTypeError("argument", f"storage slice: {e}") from None
+        except ValueError as e:
+            raise LayoutValueError("step", f"storage slice: {e}") from None
+        if step != 1:
+            raise LayoutError("step", f"storage slice: only a step of 1 is supported, got {step} (facts 7.2)")
         return slice(start, max(start, stop))
 
     def __getitem__(self, i: Any) -> Any:
+        if self._is_meta:
+            raise no_data("storage[...]")
         if isinstance(i, slice):
             part = self._slice(i)
             view = UntypedStorage._wrap(self._bytes[part])
             if self._shadow is not None:
                 view._shadow = self._shadow[part]
             return view
-        return int(self._bytes[self._index(i)])
+        if isinstance(i, bool) or not hasattr(type(i), "__index__") or hasattr(i, "_layout"):
+            raise LayoutTypeError("argument", f"can't index an untyped storage with {type(i).__name__}")
+        at = index(i)
+        if not -(2**63) <= at < 2**63:
+            raise LayoutValueError("overflow", f"index {at} does not fit 64 bits")
+        size = len(self._bytes)
+        if not -size <= at < size:
+            raise LayoutIndexError("index", f"index {at} out of range for storage of size {size} (facts 7.2)")
+        return int(self._bytes[at])
 
     def __setitem__(self, i: Any, value: Any) -> None:
-        if type(value) not in (int, bool):
-            raise LayoutError(
-                "argument", f"can only set storage content with an int, got {type(value).__name__}"
-            )
-        at = self._slice(i) if isinstance(i, slice) else self._index(i)
-        self._bytes[at] = value % 256
+        # PyTorch looks at the value first, and raises RuntimeError for everything here.
+        byte = _byte(value, "can only set storage content with")
+        at: Any
+        if isinstance(i, slice):
+            at = self._slice(i)
+        elif isinstance(i, bool) or not hasattr(type(i), "__index__") or hasattr(i, "_layout"):
+            raise LayoutError("argument", f"can't index an untyped storage with {type(i).__name__}")
+        else:
+            at = index(i)
+            if not -(2**63) <= at < 2**63:
+                raise LayoutValueError("overflow", f"index {at} does not fit 64 bits")
+            if not -len(self._bytes) <= at < len(self._bytes):
+                raise LayoutError("index", f"index {at} is out of bounds for storage of size {len(self._bytes)}")
+        if self._is_meta:
+            return
+        self._bytes[at] = byte
         if self._shadow is not None:
             self._shadow[at] = 0
 
     def fill_(self, value: Any) -> "UntypedStorage":
         """Set every byte, modulo 256; versions of tensors are not bumped.
 
-        Raises: argument (RuntimeError) where the value is not an int.
+        Raises: argument, overflow (RuntimeError) where the value is no int of 64 bits.
         Source: facts 7.2, torch 2.13.
         """
-        if type(value) not in (int, bool):
-            raise LayoutError("argument", f"fill_ expects an int, got {type(value).__name__} (facts 7.2)")
-        self._bytes[...] = value % 256
-        self._shadow = None
+        byte = _byte(value, "fill_ expects")
+        if not self._is_meta:
+            self._bytes[...] = byte
+            self._shadow = None
         return self
 
-    def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
-        """Copy the bytes of a storage of the same length.
+    def copy_(self, src: Any, non_blocking: bool | None = None) -> "UntypedStorage":
+        """Copy the bytes of a storage of the same length; those of a typed storage as they are.
 
-        Raises: size (RuntimeError) where the lengths differ.
-        Source: facts 7.2, torch 2.13.
+        Raises: argument (TypeError), size (RuntimeError) where the lengths differ, device (a meta source).
+        Source: facts 7.2 and 7.7, torch 2.13.
         """
+        source = getattr(src, "_untyped_storage", src)
+        if not isinstance(source, UntypedStorage):
+            raise LayoutTypeError("argument", f"copy_ takes a storage, got {type(src).__name__}")
         if len(source) != len(self):
             raise LayoutError("size", f"copy_: {len(self)} bytes cannot take {len(source)} bytes (facts 7.2)")
+        if self._is_meta:
+            return self
+        if source._is_meta:
+            raise no_data("copy_")
         self._bytes[...] = source._bytes
         self._shadow = None if source._shadow is None else source._shadow.copy()
         return self
 
     def clone(self) -> "UntypedStorage":
         """New memory with the same bytes."""
+        if self._is_meta:
+            return UntypedStorage._nowhere(len(self._bytes))
         new = UntypedStorage._allocate(len(self._bytes))
         new._bytes[...] = self._bytes
         new._shadow = None if self._shadow is None else self._shadow.copy()
@@ -220,8 +252,15 @@ class UntypedStorage:
         result: UntypedStorage = done
         return result
 
+    def __reduce__(self) -> Any:
+        from .serialization import reduce_untyped
+
+        return reduce_untyped(self)
+
     def tolist(self) -> list[int]:
-        """The bytes as Python ints."""
+        """The bytes as Python ints. Raises: device (NotImplementedError) for a meta storage."""
+        if self._is_meta:
+            raise no_data("tolist")
         result: list[int] = self._bytes.tolist()
         return result
 
@@ -229,32 +268,39 @@ class UntypedStorage:
         """Itself."""
         return self
 
-    def cpu(self) -> "UntypedStorage":
-        """Itself: the reference lives on the CPU."""
-        return self
-
-    def to(self, *, device: Any, non_blocking: bool = False) -> "UntypedStorage":
-        """Itself: the reference lives on the CPU."""
-        return self
-
     def new(self) -> "UntypedStorage":
-        """An empty storage of the same kind."""
-        return UntypedStorage()
+        """An empty storage on the same device.
 
-    def resize_(self, size: int) -> "UntypedStorage":
+        Raises: resize (RuntimeError) for shared memory, where PyTorch's process dies. Source: facts 7.2, torch 2.13.
+        """
+        if self.is_shared():
+            raise LayoutError("resize", "new() of a storage in shared memory (facts 7.2)")
+        return UntypedStorage._nowhere(0) if self._is_meta else UntypedStorage._allocate(0)
+
+    def resize_(self, size: Any) -> "UntypedStorage":
         """Change the length in bytes; the bytes that remain are kept, new ones are unspecified.
 
         Tensors over the storage keep their layout, which may then reach past its end.
 
-        Raises: size (a negative length), resize (foreign memory), both RuntimeError.
+        Raises: argument, size (a negative length), resize (foreign or shared memory), memory: all RuntimeError;
+        overflow (ValueError).
         Source: facts 6.6, torch 2.13.
         """
+        if isinstance(size, bool) or not hasattr(type(size), "__index__") or hasattr(size, "_layout"):
+            raise LayoutError("argument", f"storage resize_ expects an int, got {type(size).__name__}")
         size = index(size)
-        if size < 0:
-            raise LayoutError("size", f"storage resize_: the length {size} is a negative number (facts 6.6)")
+        if not -(2**63) <= size < 2**63:
+            raise LayoutValueError("overflow", f"storage resize_: the length {size} does not fit 64 bits")
         if not self._resizable:
             raise LayoutError("resize", "storage resize_: this storage is not resizable (facts 6.6)")
+        size = _length(size, "storage resize_")
+        if self.is_shared():
+            # PyTorch says that it is resizable, and dies (facts 7.2).
+            raise LayoutError("resize", "storage resize_: shared memory cannot be resized (facts 7.8)")
         old = self._bytes
+        if self._is_meta:
+            self._bytes = NoBytes(size)
+            return self
         new = _allocate_bytes(size)
         kept = min(size, len(old))
         new[:kept] = old[:kept]
@@ -266,20 +312,26 @@ class UntypedStorage:
         return self
 
     def resizable(self) -> bool:
-        """Whether the storage can change its length: not foreign memory, not memory that NumPy was given."""
+        """Whether the storage can change its length: not foreign memory, not memory that NumPy was given.
+
+        As in PyTorch, true for memory moved by `share_memory_`, which yet cannot. Source: facts 7.2, torch 2.13.
+        """
         return self._resizable
 
     def byteswap(self, dtype: Any) -> None:
         """Reverse the bytes of each element in place, of each part for complex dtypes.
 
-        Raises: size (RuntimeError) where the length is no multiple of the item size.
+        Raises: argument; size where the length is no multiple of a part; device for a meta storage (PyTorch's process
+        dies): all RuntimeError.
         Source: facts 7.2, torch 2.13.
         """
-        width = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
-        if len(self._bytes) % dtype.itemsize:
-            raise LayoutError(
-                "size", f"byteswap: {len(self._bytes)} bytes are no multiple of {dtype.itemsize}"
-            )
+        if not isinstance(dtype, _dtype):
+            raise LayoutError("argument", f"byteswap: expected a dtype, got {type(dtype).__name__}")
+        if self._is_meta:
+            raise LayoutError("device", "byteswap: a meta storage holds no data (facts 7.2)")
+        width = max(dtype.itemsize // 2, 1) if dtype.is_complex else dtype.itemsize
+        if len(self._bytes) % width:
+            raise LayoutError("size", f"byteswap: {len(self._bytes)} bytes are no multiple of {width}")
         for array in (self._bytes, self._shadow):
             if array is not None and width > 1:
                 array.reshape(-1, width)[...] = array.reshape(-1, width)[:, ::-1].copy()
@@ -287,56 +339,49 @@ class UntypedStorage:
             self._shadow[self._shadow != 0] = shadow.UNSPECIFIED
 
     def is_shared(self) -> bool:
-        """Whether other processes see the memory: never here."""
-        return False
+        """Whether the memory is mapped, from a file or for other processes. Source: facts 7.6 and 7.8, torch 2.13."""
+        return self._backing is not None
 
-    def is_pinned(self, device: Any = None) -> bool:
-        """Whether the memory is page-locked: never here."""
-        return False
+    def share_memory_(self) -> "UntypedStorage":
+        """Move the bytes to memory that other processes can map; every tensor over the storage moves along.
+
+        Raises: device (RuntimeError) for a meta storage. Source: facts 7.8, torch 2.13.
+        """
+        from .shared_memory import share
+
+        share(self)
+        return self
 
     @property
     def filename(self) -> str | None:
-        """The mapped file: none here."""
-        return None
+        """The file mapped with `shared=True`; None otherwise. Source: facts 7.6, torch 2.13."""
+        return None if self._backing is None else self._backing.filename
+
+    def _move_to(self, wanted: dtype) -> Any:
+        from .typed_storage import converted
+
+        return converted(self, wanted, uint8)
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, byte_order: str = "", *, dtype: Any, count: int = -1, offset: int = 0
+        cls, buffer: Any, byte_order: Any = "", count: Any = -1, offset: Any = 0, dtype: Any = None, **kwargs: Any
     ) -> "UntypedStorage":
-        """A storage with a copy of a buffer's elements, swapped to the native byte order.
+        """A storage with a copy of a buffer's elements; see `from_buffer.from_buffer`."""
+        from .from_buffer import from_buffer
 
-        Units: `count` in elements, `offset` in bytes.
-        Raises: argument (RuntimeError) where the byte order is missing; ValueError for one that does not exist, and
-        for counts, offsets and lengths that do not fit.
-        Source: facts 7.5, torch 2.13.
-        """
-        itemsize = dtype.itemsize
-        if not byte_order and (itemsize > 1 or dtype.name == "bool"):
-            raise LayoutError("argument", "from_buffer: missing required argument 'byte_order' (facts 7.5)")
-        if byte_order not in ("", "native", "little", "big"):
-            raise LayoutValueError("argument", f"from_buffer: invalid byte_order {byte_order!r} (facts 7.5)")
-        data = np.frombuffer(buffer, np.uint8) if len(memoryview(buffer)) else np.empty(0, np.uint8)
-        if offset < 0 or offset > len(data):
-            raise LayoutValueError(
-                "index", f"from_buffer: offset must be non-negative and no greater than {len(data)}"
-            )
-        if count > 0 and offset + count * itemsize > len(data):
-            raise LayoutValueError(
-                "size", f"from_buffer: buffer has {len(data) - offset} bytes after the offset"
-            )
-        if count < 0:
-            if (len(data) - offset) % itemsize:
-                raise LayoutValueError(
-                    "size", f"from_buffer: length must be a multiple of element size {itemsize}"
-                )
-            count = (len(data) - offset) // itemsize
-        self = cls._allocate(count * itemsize)
-        self._bytes[...] = data[offset : offset + count * itemsize]
-        if byte_order in ("little", "big") and byte_order != sys.byteorder:
-            self.byteswap(dtype)
-        return self
+        if kwargs:
+            raise LayoutTypeError("argument", f"from_buffer: {next(iter(kwargs))!r} is an invalid keyword")
+        return from_buffer(buffer, byte_order, count, offset, dtype)
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: Any = False, nbytes: Any = 0) -> "UntypedStorage":
+        """A storage over a file's first bytes; see `mapped_file.map_file`."""
+        from .mapped_file import map_file
+
+        return map_file(filename, shared, nbytes)
 
 
 _new = object.__new__
 _empty = np.empty
 _uint8 = np.dtype(np.uint8)
+_dtype = dtype

@@ -1,0 +1,91 @@
+"""Devices: the reference lives on the CPU, and on `meta`, where there is no memory."""
+
+from typing import Any, Final, NoReturn
+
+from .errors import LayoutAssertionError, LayoutError, LayoutImportError, LayoutTypeError
+
+TYPES: Final = frozenset(
+    (
+        "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+        "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+    )
+)  # fmt: skip
+
+
+class device:  # noqa: N801 - PyTorch's own name
+    """A place where memory lies, by PyTorch's name for it.
+
+    Raises: device (RuntimeError) for a name that PyTorch has not, argument (TypeError).
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: "str | device", index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        elif isinstance(type, int):
+            raise LayoutError("device", f"device {type}: there is no accelerator to count")
+        elif not isinstance(type, str):
+            raise LayoutTypeError("argument", f"device must be a name, got {type!r}")
+        else:
+            type, colon, number = type.partition(":")
+            if type not in TYPES or (colon and not number.isdigit()):
+                raise LayoutError("device", f"no device is called {type + colon + number!r}")
+            if colon:
+                index = int(number)
+        self.type = type
+        self.index = index
+
+    def __repr__(self) -> str:
+        return (
+            f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        )
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+
+cpu = device("cpu")
+meta = device("meta")
+
+
+def is_meta(where: Any) -> bool:
+    """Whether memory is asked for on `meta` rather than on the CPU.
+
+    Raises: device (RuntimeError) for a device that is not there, with PyTorch's type of exception for each.
+    Source: facts 7.1, torch 2.13.
+
+    >>> is_meta("meta"), is_meta(None)
+    (True, False)
+    """
+    if where is None or where is cpu:
+        return False
+    kind = device(where).type
+    if kind not in ("cpu", "meta"):
+        refuse(kind)
+    return kind == "meta"
+
+
+def refuse(kind: str) -> NoReturn:
+    """The error of asking for memory on a device that is not there."""
+    message = f"the reference lives on the CPU, got device {kind}"
+    if kind == "cuda":
+        raise LayoutAssertionError("device", message)
+    if kind == "hpu":
+        raise LayoutImportError("device", message)
+    raise LayoutError("device", message)
+
+
+def check_device(where: Any) -> None:
+    """Refuse any device but the CPU.
+
+    Raises: device (RuntimeError; AssertionError for CUDA).
+    """
+    if where is not None and where is not cpu and is_meta(where):
+        raise LayoutError("device", "the reference computes on the CPU, got device meta")
