@@ -10,17 +10,17 @@ from . import shadow
 from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array
-from .core import TensorBase, array, as_int_list, as_ints, build, from_array, fresh
-from .device import check_device
+from .core import TensorBase, array, as_int_list, as_ints, build, fresh, from_array
+from .devices import check_device
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .formats import contiguous_format, memory_format
 from .layout import Layout, Shape, Strides, check_allocation, check_strided_allocation, contiguous_strides
-from .memory_format import contiguous_format, memory_format
 from .promotion import get_default_dtype, scalar_dtype
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
 def _flagged(t: "Tensor", requires_grad: bool) -> "Tensor":
@@ -210,25 +210,17 @@ def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
     return t
 
 
-def rand(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any
-) -> "Tensor":
+def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Uniform random values in [0, 1); never compared with PyTorch's."""
     return _flagged(_random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.random), requires_grad)
 
 
-def randn(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any
-) -> "Tensor":
+def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Normal random values; never compared with PyTorch's."""
-    return _flagged(
-        _random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.standard_normal), requires_grad
-    )
+    return _flagged(_random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.standard_normal), requires_grad)
 
 
-def randint(
-    low: int, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None
-) -> "Tensor":
+def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None) -> "Tensor":
     """Random integers; never compared with PyTorch's."""
     if size is None:
         low, high, size = 0, low, high
@@ -263,9 +255,7 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
     start, end, step = kwargs.get("start", start), kwargs.get("end", end), kwargs.get("step", step)
     if end is None:
         raise LayoutTypeError("argument", "arange: no end given")
-    start, end, step = (
-        x.item() if isinstance(x, (TensorBase, np.generic)) else x for x in (start, end, step)
-    )
+    start, end, step = (x.item() if isinstance(x, (TensorBase, np.generic)) else x for x in (start, end, step))
     if dtype is not None:
         d = _dtype_of(dtype)
     else:
@@ -330,11 +320,7 @@ def tensor(
         raise LayoutTypeError("dtype", f"tensor: values of {d} cannot be given as numbers")
     if found is dt.int64 and d.category == "int" and values.size and d is not dt.int64:
         info = np.iinfo(d.numpy)
-        if (
-            values.dtype == object
-            or values.min() < (info.min if d.is_signed else -info.max)
-            or values.max() > info.max
-        ):
+        if values.dtype == object or values.min() < (info.min if d.is_signed else -info.max) or values.max() > info.max:
             raise LayoutError("overflow", f"tensor: a value does not fit {d}")
         return _flagged(from_array(values.astype(d.numpy), d), requires_grad)
     if values.dtype == object:
@@ -428,23 +414,17 @@ def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
 randn_like = rand_like
 
 
-def new_empty(
-    self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
-) -> "Tensor":
+def new_empty(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous fresh memory of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
     return empty(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
-def new_zeros(
-    self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
-) -> "Tensor":
+def new_zeros(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous zeros of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
     return zeros(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
-def new_ones(
-    self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
-) -> "Tensor":
+def new_ones(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous ones of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
     return ones(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
 
@@ -462,9 +442,7 @@ def new_full(
     return full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
-def new_tensor(
-    self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
-) -> "Tensor":
+def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """A copy of data in this tensor's dtype. Raises: as `tensor`. Source: facts 4.1.9, torch 2.13."""
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 

@@ -2,14 +2,14 @@
 
 from functools import lru_cache
 
-from .layout import CACHE, Shape, Strides, channels_last_strides, contiguous_strides
-from .memory_format import (
+from .formats import (
     channels_last,
     channels_last_3d,
     contiguous_format,
     memory_format,
     preserve_format,
 )
+from .layout import CACHE, Shape, Strides, channels_last_strides, contiguous_strides
 
 _ORDER_4D = (1, 3, 2, 0)
 _ORDER_5D = (1, 4, 3, 2, 0)

@@ -45,9 +45,7 @@ def cast(a: Array, old: dtype, new: dtype) -> Array:
             a = a.astype(np.float32)
         elif new is dt.complex64 and old in (dt.int64, dt.float64):
             a = a.astype(np.float32)
-        if old in dt.FLOAT8 and new.numpy.kind in "iub":
-            a = a.astype(np.float32)
-        elif old is dt.bfloat16 and new.numpy.kind in "iub":
+        if (old in dt.FLOAT8 and new.numpy.kind in "iub") or (old is dt.bfloat16 and new.numpy.kind in "iub"):
             a = a.astype(np.float32)
         if old.category == "float" and new.category == "int":
             return _to_integer(a, new)
@@ -91,6 +89,9 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
             if marks is not None:
                 result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
         else:
+            if marks is not None and new.itemsize > old.itemsize and not (new.is_complex and not old.is_complex):
+                # The tolerance was that of the narrower dtype.
+                result = np.where(marks == TOLERANCE, UNSPECIFIED, marks).astype(np.uint8)
             with np.errstate(all="ignore"):
                 nan = is_nan(a, old)
             if nan is not None and nan.any():

@@ -6,7 +6,13 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .contiguity import format_strides, is_contiguous_in, is_non_overlapping_and_dense, suggested_format, suggested_strides
+from .contiguity import (
+    format_strides,
+    is_contiguous_in,
+    is_non_overlapping_and_dense,
+    suggested_format,
+    suggested_strides,
+)
 from .conversion import cast, cast_marks, check_castable
 from .core import (
     TensorBase,
@@ -21,17 +27,17 @@ from .core import (
     values,
     written,
 )
-from .device import check_device
+from .devices import check_device
 from .dtypes import dtype
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
-from .memory_format import contiguous_format, memory_format, preserve_format
 from .views import expand
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
 def copy_elements(out: Any, source: Any) -> None:
@@ -215,9 +221,7 @@ def write_copy(self: "Tensor", src: "Tensor") -> None:
 
 
 def _same_data(a: Any, b: Any) -> bool:
-    return (
-        a._storage is b._storage and a._layout == b._layout and a.dtype is b.dtype and a._bits == b._bits
-    )
+    return a._storage is b._storage and a._layout == b._layout and a.dtype is b.dtype and a._bits == b._bits
 
 
 def reader(t: Any, layout: Layout) -> Any:
@@ -288,11 +292,7 @@ def scalar_array(value: Any, d: dtype) -> Any:
             return cast(np.array(value, np.complex64), dt.complex64, d)
         if d in dt.QUANTIZED:
             raise UnsupportedError("dtype", f"fill_ has no kernel for {d} (facts 10.1)")
-        return (
-            np.array(int(value.real) & 0xFF, np.uint8).view(d.numpy)
-            if d.itemsize == 1
-            else np.array(value, d.numpy)
-        )
+        return np.array(int(value.real) & 0xFF, np.uint8).view(d.numpy) if d.itemsize == 1 else np.array(value, d.numpy)
     if d is dt.bool_:
         return np.array(bool(value))
     if isinstance(value, complex) and not d.is_complex:
@@ -330,8 +330,10 @@ def zero_(self: "Tensor") -> "Tensor":
     """Write zeros. Raises: grad. Source: facts 5.1.2, torch 2.13."""
     check_inplace(self)
     d = self.dtype
-    if d.category == "raw" and d is not dt.complex32 and not (
-        0 < self.numel() < 32768 and is_non_overlapping_and_dense(*self._layout[:2])
+    if (
+        d.category == "raw"
+        and d is not dt.complex32
+        and not (0 < self.numel() < 32768 and is_non_overlapping_and_dense(*self._layout[:2]))
     ):
         raise UnsupportedError("dtype", f"zero_ has no kernel for {d} unless it is small and dense (facts 11)")
     if self._bits:

@@ -1,6 +1,6 @@
 """What a tensor carries, and the few functions that make, read and write one; every family of operators builds on these.
 
-`TensorBase` only carries data. `Tensor` (tensor.py) adds PyTorch's names, each bound to a plain function of a family module.
+`TensorBase` only carries data. `Tensor` (tensors.py) adds PyTorch's names, each bound to a plain function of a family module.
 """
 
 from math import prod
@@ -18,7 +18,7 @@ from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, m
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 Array = npt.NDArray[Any]
 
@@ -62,7 +62,7 @@ _inference: list[bool] = [False]
 
 
 def register(cls: type) -> None:
-    """Name the class of all tensors made from now on (called once, by tensor.py)."""
+    """Name the class of all tensors made from now on (called once, by tensors.py)."""
     global _class
     _class = cls
 
@@ -137,9 +137,7 @@ def array(t: Any) -> Array:
     d = t.dtype
     itemsize = d.itemsize
     try:
-        return _ndarray(
-            shape, d.numpy, t._storage._bytes, offset * itemsize, tuple([s * itemsize for s in strides])
-        )
+        return _ndarray(shape, d.numpy, t._storage._bytes, offset * itemsize, tuple([s * itemsize for s in strides]))
     except (TypeError, ValueError):
         if 0 in shape:
             return np.empty(shape, d.numpy)
@@ -205,11 +203,7 @@ def check_inplace(t: Any, *inputs: Any) -> None:
     base = t._base
     if base is not None:
         if t._made:
-            how = (
-                "is one of several outputs of its operator"
-                if t._made == MADE_MULTI
-                else "was made in no_grad mode"
-            )
+            how = "is one of several outputs of its operator" if t._made == MADE_MULTI else "was made in no_grad mode"
             raise LayoutError(
                 "grad", f"this view {how} and is written in place while gradients are recorded (facts 5.4)"
             )
@@ -338,7 +332,7 @@ def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
         if type(a) is not int:
             return tuple([as_int(a, name) for a in args])
     result = tuple(args)
-    if result and not (-(2**63) <= min(result) and max(result) < 2**63):
+    if result and not (min(result) >= -(2**63) and max(result) < 2**63):
         raise LayoutTypeError("overflow", f"{name} {result} does not fit 64 bits (facts 1.19)")
     return result
 

@@ -10,7 +10,7 @@ from .errors import LayoutError, LayoutTypeError
 from .layout import CACHE, Layout
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
 @lru_cache(CACHE)
@@ -33,9 +33,7 @@ def recast(layout: Layout, old: int, new: int) -> Layout:
     if old == new:
         return layout
     if not shape:
-        raise LayoutError(
-            "dtype", f"view(dtype): {old}-byte to {new}-byte elements without a dimension (facts 3.2)"
-        )
+        raise LayoutError("dtype", f"view(dtype): {old}-byte to {new}-byte elements without a dimension (facts 3.2)")
     if strides[-1] != 1:
         raise LayoutError("dtype", f"view(dtype): the last stride is {strides[-1]} and must be 1 (facts 3.2)")
     if old > new:
@@ -43,16 +41,12 @@ def recast(layout: Layout, old: int, new: int) -> Layout:
         return Layout((*shape[:-1], shape[-1] * r), (*[s * r for s in strides[:-1]], 1), offset * r)
     r = new // old
     if shape[-1] % r:
-        raise LayoutError(
-            "dtype", f"view(dtype): the last length {shape[-1]} is not divisible by {r} (facts 3.2)"
-        )
+        raise LayoutError("dtype", f"view(dtype): the last length {shape[-1]} is not divisible by {r} (facts 3.2)")
     if offset % r:
         raise LayoutError("dtype", f"view(dtype): the offset {offset} is not divisible by {r} (facts 3.2)")
     for d, s in enumerate(strides[:-1]):
         if s % r:
-            raise LayoutError(
-                "dtype", f"view(dtype): stride {s} of dimension {d} is not divisible by {r} (facts 3.2)"
-            )
+            raise LayoutError("dtype", f"view(dtype): stride {s} of dimension {d} is not divisible by {r} (facts 3.2)")
     return Layout((*shape[:-1], shape[-1] // r), (*[s // r for s in strides[:-1]], 1), offset // r)
 
 
@@ -99,9 +93,7 @@ def view_as_complex(input: "Tensor") -> "Tensor":
     """
     shape, strides, offset = input._layout
     if input.dtype not in (dt.float16, dt.float32, dt.float64):
-        raise LayoutError(
-            "dtype", f"view_as_complex needs half, float or double, got {input.dtype} (facts 3.11)"
-        )
+        raise LayoutError("dtype", f"view_as_complex needs half, float or double, got {input.dtype} (facts 3.11)")
     if not shape:
         raise LayoutError("dimension", "view_as_complex needs a dimension (facts 3.11)")
     if shape[-1] != 2:
@@ -109,9 +101,7 @@ def view_as_complex(input: "Tensor") -> "Tensor":
     if strides[-1] != 1:
         raise LayoutError("view", f"view_as_complex needs a last stride of 1, got {strides[-1]} (facts 3.11)")
     if any(s % 2 for s in strides[:-1]) or offset % 2:
-        raise LayoutError(
-            "view", f"view_as_complex: strides {strides} and offset {offset} must be even (facts 3.11)"
-        )
+        raise LayoutError("view", f"view_as_complex: strides {strides} and offset {offset} must be even (facts 3.11)")
     v = view_of(input, Layout(shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2))
     v.dtype = input.dtype.to_complex()
     return v

@@ -28,9 +28,7 @@ class dtype:  # noqa: N801 - PyTorch's own name
         "pack",
     )
 
-    def __init__(
-        self, name: str, numpy: Any, category: Category, *, signed: bool = True, pack: int = 1
-    ) -> None:
+    def __init__(self, name: str, numpy: Any, category: Category, *, signed: bool = True, pack: int = 1) -> None:
         self.name: Final = name
         self.numpy: Final[np.dtype[Any]] = np.dtype(numpy)
         self.itemsize: Final = self.numpy.itemsize
@@ -98,7 +96,5 @@ quint2x4 = dtype("quint2x4", np.uint8, "raw", signed=False, pack=4)
 FLOAT8: Final = frozenset((float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu))
 # Dtypes without arithmetic kernels in PyTorch; uint64 has some (facts 11).
 BARE_UINT: Final = frozenset((uint16, uint32, uint64))
-SUB_BYTE: Final = frozenset(
-    (uint1, uint2, uint3, uint4, uint5, uint6, uint7, int1, int2, int3, int4, int5, int6, int7)
-)
+SUB_BYTE: Final = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, int1, int2, int3, int4, int5, int6, int7))
 QUANTIZED: Final = frozenset((quint8, qint8, qint32, quint4x2, quint2x4))

@@ -53,9 +53,7 @@ def broadcast_strides(shape: Shape, strides: Strides, target: Shape) -> Strides:
     (0, 7, 0)
     """
     lead = len(target) - len(shape)
-    return (0,) * lead + tuple(
-        [0 if n == 1 and target[lead + d] != 1 else strides[d] for d, n in enumerate(shape)]
-    )
+    return (0,) * lead + tuple([0 if n == 1 and target[lead + d] != 1 else strides[d] for d, n in enumerate(shape)])
 
 
 def sorted_permutation(shape: Shape, operands: Sequence[Strides]) -> list[int]:

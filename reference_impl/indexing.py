@@ -14,7 +14,7 @@ from .storage import UntypedStorage
 from .views import expand, view
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
 def _bound(x: Any) -> int:
@@ -23,9 +23,7 @@ def _bound(x: Any) -> int:
     try:
         return _operator_index(x)
     except TypeError:
-        raise LayoutTypeError(
-            "argument", f"slice indices must be integers or None, got {type(x).__name__}"
-        ) from None
+        raise LayoutTypeError("argument", f"slice indices must be integers or None, got {type(x).__name__}") from None
 
 
 class _Plan:
@@ -190,9 +188,7 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
         at = index + length if index < 0 else index
         return view_of(self, Layout(shape[1:], strides[1:], offset + at * strides[0]))
     if not layout.shape and (
-        type(index) is slice
-        or isinstance(index, (int, np.integer))
-        and not isinstance(index, (bool, np.bool_))
+        type(index) is slice or (isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)))
     ):
         raise LayoutIndexError("dimension", "a 0-dim tensor takes no index or slice (facts 3.7)")
     p = plan(self, _as_items(index))

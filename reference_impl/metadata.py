@@ -17,6 +17,7 @@ from .core import (
     requires_grad,
 )
 from .errors import LayoutError, LayoutTypeError
+from .formats import memory_format, preserve_format
 from .layout import (
     INT64_MAX,
     Layout,
@@ -28,18 +29,15 @@ from .layout import (
     check_required,
     contiguous_strides,
 )
-from .memory_format import memory_format, preserve_format
 from .out import grow
 from .storage import UntypedStorage
 from .view_ops import squeeze_layout, strided_layout, t_layout
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
-def resize_(
-    self: "Tensor", *sizes: Any, memory_format: memory_format | None = None, **kwargs: Any
-) -> "Tensor":
+def resize_(self: "Tensor", *sizes: Any, memory_format: memory_format | None = None, **kwargs: Any) -> "Tensor":
     """Another shape over the same storage, which grows where it must and never shrinks.
 
     The same shape leaves the strides as they are unless a format is given; another one is contiguous. The offset
@@ -69,9 +67,7 @@ def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> Non
         self._layout = Layout(shape, format_strides(shape, format), self._layout.offset)
 
 
-def resize_as_(
-    self: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None
-) -> "Tensor":
+def resize_as_(self: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
     """`resize_` to another tensor's shape; `preserve_format` takes over the format that it suggests.
 
     Raises: grad, overflow, format, resize. Source: facts 6.2, torch 2.13.
@@ -83,9 +79,7 @@ def resize_as_(
     if memory_format is not None:
         if memory_format is preserve_format:
             memory_format = suggested_format(template.shape, template.strides)
-        self._layout = Layout(
-            template.shape, format_strides(template.shape, memory_format), self._layout.offset
-        )
+        self._layout = Layout(template.shape, format_strides(template.shape, memory_format), self._layout.offset)
     return self
 
 
@@ -139,14 +133,10 @@ def _not_sizes() -> Shape:
     raise bad_arguments("set_", "size must be a tuple of ints")
 
 
-def _set_explicit(
-    self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None
-) -> None:
+def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None) -> None:
     itemsize = self.dtype.itemsize
     if strides is not None and len(strides) != len(shape):
-        raise LayoutError(
-            "dimension", f"set_: size {shape} and stride {strides} differ in length (facts 6.3)"
-        )
+        raise LayoutError("dimension", f"set_: size {shape} and stride {strides} differ in length (facts 6.3)")
     old_shape, old_strides, _ = self._layout
     if shape == old_shape and (strides is None or strides == old_strides):
         if offset < 0:
@@ -190,9 +180,7 @@ def _untyped(self: "Tensor", source: Any) -> UntypedStorage:
     inner = getattr(source, "_untyped_storage", None)
     if isinstance(inner, UntypedStorage):
         if source.dtype is not self.dtype:
-            raise LayoutError(
-                "dtype", f"set_: a storage of {source.dtype} for a tensor of {self.dtype} (facts 6.3)"
-            )
+            raise LayoutError("dtype", f"set_: a storage of {source.dtype} for a tensor of {self.dtype} (facts 6.3)")
         return inner
     raise bad_arguments("set_", f"{type(source).__name__} is neither a storage nor a tensor")
 
@@ -269,9 +257,7 @@ def set_requires_grad(self: "Tensor", value: bool) -> None:
             raise LayoutError("grad", "only leaves can change requires_grad (facts 5.4)")
         return
     if value and not (self.dtype.is_floating_point or self.dtype.is_complex):
-        raise LayoutError(
-            "grad", f"only floating point and complex tensors can require gradients, not {self.dtype}"
-        )
+        raise LayoutError("grad", f"only floating point and complex tensors can require gradients, not {self.dtype}")
     self._leaf_grad = bool(value)
 
 

@@ -14,7 +14,7 @@ from .layout import Layout
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 _EXCHANGED = (
     dt.bool_, dt.uint8, dt.int8, dt.uint16, dt.int16, dt.uint32, dt.int32, dt.uint64, dt.int64, dt.float16,
@@ -39,9 +39,7 @@ def element_strides(a: Any) -> tuple[int, ...]:
     if any(s < 0 for s in a.strides):
         raise LayoutValueError("size", f"array strides {a.strides}: at least one is negative (facts 8.1)")
     if any(s % itemsize for s in a.strides):
-        raise LayoutValueError(
-            "size", f"array strides {a.strides} are no multiples of {itemsize} bytes (facts 8.1)"
-        )
+        raise LayoutValueError("size", f"array strides {a.strides} are no multiples of {itemsize} bytes (facts 8.1)")
     return tuple([s // itemsize for s in a.strides])
 
 
@@ -70,9 +68,7 @@ def tensor_from_array(a: Any, d: dtype) -> "Tensor":
     return from_array(cast(a, source, d), d, strides)
 
 
-def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> "Tensor":
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> "Tensor":
     """A 1-d tensor over a buffer's memory.
 
     Units: `count` in elements, `offset` in bytes.
@@ -84,9 +80,7 @@ def frombuffer(
         try:
             length = memoryview(buffer).nbytes
         except TypeError:
-            raise LayoutValueError(
-                "argument", "frombuffer: object does not implement the buffer protocol"
-            ) from None
+            raise LayoutValueError("argument", "frombuffer: object does not implement the buffer protocol") from None
         if length:
             raise LayoutError("argument", "frombuffer: could not retrieve a contiguous buffer") from None
         data = np.empty(0, np.uint8)
@@ -101,17 +95,11 @@ def frombuffer(
         )
     if count < 0:
         if (len(data) - offset) % itemsize:
-            raise LayoutValueError(
-                "size", f"frombuffer: {len(data) - offset} bytes must be a multiple of {itemsize}"
-            )
+            raise LayoutValueError("size", f"frombuffer: {len(data) - offset} bytes must be a multiple of {itemsize}")
         count = (len(data) - offset) // itemsize
     if offset + count * itemsize > len(data):
-        raise LayoutValueError(
-            "size", f"frombuffer: {count} elements must not be greater than the buffer's length"
-        )
-    t = build(
-        UntypedStorage._wrap(data[offset : offset + count * itemsize]), Layout((count,), (1,), 0), dtype
-    )
+        raise LayoutValueError("size", f"frombuffer: {count} elements must not be greater than the buffer's length")
+    t = build(UntypedStorage._wrap(data[offset : offset + count * itemsize]), Layout((count,), (1,), 0), dtype)
     return t.requires_grad_() if requires_grad else t
 
 

@@ -10,7 +10,7 @@ from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
 def check_out(out: Any, *inputs: Any) -> None:

@@ -61,9 +61,7 @@ def mutual_overlap(a: Layout, a_itemsize: int, b: Layout, b_itemsize: int) -> Mu
     """
     if 0 in a.shape or 0 in b.shape:
         return Mutual.NO
-    if not (
-        is_non_overlapping_and_dense(a.shape, a.strides) and is_non_overlapping_and_dense(b.shape, b.strides)
-    ):
+    if not (is_non_overlapping_and_dense(a.shape, a.strides) and is_non_overlapping_and_dense(b.shape, b.strides)):
         return Mutual.TOO_HARD
     a_begin, b_begin = a.offset * a_itemsize, b.offset * b_itemsize
     a_end, b_end = a_begin + prod(a.shape) * a_itemsize, b_begin + prod(b.shape) * b_itemsize
@@ -111,9 +109,7 @@ def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
     return bool((positions[1:] == positions[:-1]).any())
 
 
-def addresses(
-    shape: Shape, strides: Strides, offset: int = 0
-) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+def addresses(shape: Shape, strides: Strides, offset: int = 0) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
     """Element address of every index, as an array of `shape`.
 
     >>> addresses((2, 2), (3, 1), 5).tolist()
@@ -148,9 +144,7 @@ def shares_memory(a: Layout, a_itemsize: int, b: Layout, b_itemsize: int) -> boo
     return bool((byte_mask(a, a_itemsize, low, high) & byte_mask(b, b_itemsize, low, high)).any())
 
 
-def byte_mask(
-    layout: Layout, itemsize: int, low: int, high: int
-) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+def byte_mask(layout: Layout, itemsize: int, low: int, high: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
     """Which bytes of [low, high) a layout addresses.
 
     Units: bytes.

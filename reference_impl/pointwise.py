@@ -29,7 +29,7 @@ from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .promotion import can_cast, common_dtype, get_default_dtype
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 _GROUPS = {"b": (dt.bool_,), "f": (dt.float16, dt.bfloat16, dt.float32, dt.float64), "h": (dt.complex32,)}
 _GROUPS["i"] = (dt.uint8, dt.int8, dt.int16, dt.int32, dt.int64)
@@ -72,6 +72,7 @@ class Op:
         smooth: bool = False,
         wide_scalar: bool = False,
         refusal: str = "",
+        like: bool = False,
     ) -> None:
         self.name = name
         self.compute = compute
@@ -86,6 +87,8 @@ class Op:
         self.wide_scalar = wide_scalar
         # Dtypes refused with a RuntimeError before any kernel is looked for.
         self.refusal = refusal
+        # Delivered into an `empty_like` of the input.
+        self.like = like
 
     def check(self, common: dtype) -> None:
         """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
@@ -150,13 +153,20 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
 
 
 def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
-    wide = op.wide_scalar and common in SHORT_FLOATS and len(operands) > 1 and _is_single(operands[1])
+    short = common in SHORT_FLOATS
     if common in dt.FLOAT8 and len(operands) > 1 and _is_single(operands[1]):
         raise UnsupportedError("dtype", f"{op.name}: PyTorch has no kernel for {common} with a scalar")
-    if wide:
-        arrays = [operand_array(x, dt.float32) for x in operands]
+    if short:
+        # Short floats are computed as float and rounded once; a scalar on the right is not rounded to them before.
+        wide = op.wide_scalar and len(operands) > 1 and _is_single(operands[1])
+        arrays = [
+            operand_array(x, dt.float32) if wide and k == 1 else cast(operand_array(x, common), common, dt.float32)
+            for k, x in enumerate(operands)
+        ]
         with np.errstate(all="ignore"):
-            r = cast(np.asarray(op.compute(*arrays)), dt.float32, common)
+            r = np.asarray(op.compute(*arrays))
+        if result is common:
+            r = cast(r, dt.float32, common)
     else:
         arrays = [operand_array(x, common) for x in operands]
         if common is dt.complex32:
@@ -192,9 +202,7 @@ def check_operands(name: str, operands: tuple[Any, ...]) -> None:
     """Refuse operands that are neither tensors nor numbers. Raises: argument (TypeError)."""
     for x in operands:
         if not isinstance(x, (TensorBase, int, float, complex, np.generic)):
-            raise LayoutTypeError(
-                "argument", f"{name}: expected a tensor or a number, got {type(x).__name__}"
-            )
+            raise LayoutTypeError("argument", f"{name}: expected a tensor or a number, got {type(x).__name__}")
 
 
 def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
@@ -207,8 +215,7 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     common, result = op.dtypes(operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     op.check(common)
-    if op.result == "real" and common.is_complex:
-        # Parts of complex numbers are delivered into an `empty_like` of the input.
+    if op.like or (op.result == "real" and common.is_complex):
         strides = preserved_strides(shape, operands[0]._layout.strides)
     else:
         strides = output_strides(shape, tuple([operand_layout(x, common) for x in operands]))
@@ -227,7 +234,13 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
     """
     check_inplace(self, *others)
     operands = (self, *others)
-    write_into(op, self, operands)
+    try:
+        write_into(op, self, operands)
+    except LayoutError as e:
+        if e.kind == "argument":
+            # Integer division by zero is found while writing: what is there by then depends on the traversal.
+            shadow.stamp(self, shadow.UNSPECIFIED)
+        raise
     written(self, *others)
     return self
 
@@ -249,9 +262,7 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
         )
     common, result = op.dtypes(operands)
     if not can_cast(result, target.dtype):
-        raise LayoutError(
-            "dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)"
-        )
+        raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)")
     op.check(common)
     order = order_marks(target, *[_spread(x, shape) for x in operands if not (isinstance(x, TensorBase) and x._bits)])
     r, marks = _computed(op, operands, common, result, shape)
@@ -282,10 +293,10 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
     check_overlap(out, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     common, result = op.dtypes(operands)
+    if len(operands) == 1 and op.result == "same" and out.dtype is not result:
+        raise LayoutError("dtype", f"{op.name}: a {result} result needs an output of that dtype, got {out.dtype}")
     if not can_cast(result, out.dtype):
-        raise LayoutError(
-            "dtype", f"{op.name}: a {result} result cannot be cast to {out.dtype} (facts 4.3.8)"
-        )
+        raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {out.dtype} (facts 4.3.8)")
     op.check(common)
     if out._layout.shape != shape:
         r, marks = _computed(op, operands, common, result, shape)

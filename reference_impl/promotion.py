@@ -137,9 +137,7 @@ def common_dtype(*operands: Any) -> dtype:
     return _result(
         tuple(
             [
-                (o.dtype, 0 if o._layout.shape else 1)
-                if hasattr(o, "_layout")
-                else (scalar_dtype(type(o)), 2)
+                (o.dtype, 0 if o._layout.shape else 1) if hasattr(o, "_layout") else (scalar_dtype(type(o)), 2)
                 for o in operands
             ]
         )

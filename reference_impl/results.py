@@ -17,17 +17,17 @@ from .errors import UnsupportedError
 from .layout import Strides, contiguous_strides
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 # Unit roundoff of the arithmetic that PyTorch sums in, and the relative error within which results are compared.
 _ROUNDOFF = {"float16": 2.0**-24, "bfloat16": 2.0**-24, "float32": 2.0**-24, "complex64": 2.0**-24}
 _COMPARED = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-6, "complex64": 1e-6}
+_OWN_ROUNDOFF = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 _LARGEST = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "complex64": 3e38}
 
 
 def wide(t: Any, d: dtype | None = None) -> Any:
-    """A tensor's values in the precision that the reference computes in: doubles for floats, integers as they are.
-    """
+    """A tensor's values in the precision that the reference computes in: doubles for floats, integers as they are."""
     a = values(t)
     d = d or t.dtype
     if d is not t.dtype:
@@ -67,11 +67,13 @@ def input_marks(*inputs: Any) -> int:
     return shadow.EXACT
 
 
-def inexact_marks(result: Any, d: dtype, magnitude: Any = None, terms: int = 1) -> Any:
+def inexact_marks(result: Any, d: dtype, magnitude: Any = None, terms: int = 1, roundings: int = 0) -> Any:
     """What is known about floats that were summed in an order of PyTorch's own.
 
-    Shapes: `magnitude` broadcasts to the result: the sum of the absolute values of its terms. Where it is much larger than the result, the
-    terms cancel and the result may be anything.
+    `roundings` counts intermediate values that are rounded to the dtype itself where sums are wider (short floats).
+
+    Shapes: `magnitude` broadcasts to the result: the sum of the absolute values of its terms. Where it is much larger
+    than the result, the terms cancel and the result may be anything.
     """
     size = np.abs(np.asarray(result))
     marks = np.full(size.shape, shadow.TOLERANCE, np.uint8)
@@ -79,7 +81,7 @@ def inexact_marks(result: Any, d: dtype, magnitude: Any = None, terms: int = 1) 
         roundoff = _ROUNDOFF.get(d.name, 2.0**-53)
         compared = _COMPARED.get(d.name, 5e-13)
         with np.errstate(all="ignore"):
-            error = (4 + terms**0.5) * roundoff * magnitude
+            error = ((4 + terms**0.5) * roundoff + roundings * _OWN_ROUNDOFF.get(d.name, 0.0)) * magnitude
             known = (error <= compared * size) & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
         marks = np.where(known, marks, np.uint8(shadow.UNSPECIFIED))
     return marks
@@ -92,6 +94,7 @@ def finish(
     strides: Strides | None = None,
     magnitude: Any = None,
     terms: int = 1,
+    roundings: int = 0,
     exact: bool = False,
 ) -> "Tensor":
     """A fresh tensor of an operator's values: row-major unless strides are given, marked, with the history of its inputs.
@@ -106,7 +109,7 @@ def finish(
         marks: Any = None
         if d.category in ("float", "complex"):
             if not exact:
-                marks = inexact_marks(wide_result, d, magnitude, terms)
+                marks = inexact_marks(wide_result, d, magnitude, terms, roundings)
             nan = nan_marks(a, d)
             if nan is not None:
                 marks = nan if marks is None else np.maximum(marks, nan)

@@ -23,9 +23,7 @@ def select(layout: Layout, dim: int, index: int) -> Layout:
     d = wrap_dim(dim, len(shape))
     length = shape[d]
     if not -length <= index < length:
-        raise LayoutIndexError(
-            "index", f"select: index {index} at dimension {d} of length {length} (facts 3.7)"
-        )
+        raise LayoutIndexError("index", f"select: index {index} at dimension {d} of length {length} (facts 3.7)")
     offset += (index + length if index < 0 else index) * strides[d]
     return Layout(shape[:d] + shape[d + 1 :], strides[:d] + strides[d + 1 :], offset)
 
@@ -49,15 +47,11 @@ def narrow(layout: Layout, dim: int, start: int, length: int) -> Layout:
     d = wrap_dim(dim, len(shape))
     size = shape[d]
     if not -size <= start <= size:
-        raise LayoutIndexError(
-            "index", f"narrow: start {start} at dimension {d} of length {size} (facts 3.7)"
-        )
+        raise LayoutIndexError("index", f"narrow: start {start} at dimension {d} of length {size} (facts 3.7)")
     if start < 0:
         start += size
     if start + length > size:
-        raise LayoutError(
-            "index", f"narrow: {start} + {length} passes the length {size} of dimension {d} (facts 3.7)"
-        )
+        raise LayoutError("index", f"narrow: {start} + {length} passes the length {size} of dimension {d} (facts 3.7)")
     return Layout((*shape[:d], length, *shape[d + 1 :]), strides, offset + start * strides[d])
 
 
@@ -110,9 +104,7 @@ def unfold(layout: Layout, dim: int, size: int, step: int) -> Layout:
     if size < 0:
         raise LayoutError("size", f"unfold: size {size} is negative (facts 3.8)")
     if size > length:
-        raise LayoutError(
-            "size", f"unfold: size {size} exceeds the length {length} of dimension {d} (facts 3.8)"
-        )
+        raise LayoutError("size", f"unfold: size {size} exceeds the length {length} of dimension {d} (facts 3.8)")
     if step <= 0:
         raise LayoutError("step", f"unfold: step {step} is not positive (facts 3.8)")
     if not shape:
@@ -154,9 +146,7 @@ def diagonal(layout: Layout, offset: int = 0, dim1: int = 0, dim2: int = 1) -> L
     )
 
 
-def as_strided(
-    shape: tuple[int, ...], strides: tuple[int, ...], offset: int, itemsize: int, nbytes: int
-) -> Layout:
+def as_strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, itemsize: int, nbytes: int) -> Layout:
     """Layout of `as_strided(shape, strides, offset)` over a storage of `nbytes` bytes, whatever the input's own layout.
 
     Raises: dimension (ranks differ), overflow (a negative stride or length, a span past 64 bits), index (a negative
@@ -167,13 +157,9 @@ def as_strided(
     Layout(shape=(2, 2), strides=(0, 1), offset=1)
     """
     if len(shape) != len(strides):
-        raise LayoutError(
-            "dimension", f"as_strided: shape {shape} and strides {strides} differ in length (facts 3.10)"
-        )
+        raise LayoutError("dimension", f"as_strided: shape {shape} and strides {strides} differ in length (facts 3.10)")
     if strides and min(strides) < 0:
-        raise LayoutError(
-            "size", f"as_strided: strides {strides}: negative strides are not supported (facts 3.10)"
-        )
+        raise LayoutError("size", f"as_strided: strides {strides}: negative strides are not supported (facts 3.10)")
     if offset < 0:
         raise LayoutError("index", f"as_strided: offset {offset} is negative (facts 3.10)")
     layout = Layout(shape, strides, offset)

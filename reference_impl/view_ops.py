@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, views
+from .copies import copy_elements
 from .core import (
     MADE_MULTI,
     TensorBase,
@@ -14,14 +15,13 @@ from .core import (
     recorded,
     view_of,
 )
-from .copies import copy_elements
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError
 from .layout import Layout, contiguous_strides, wrap_dim
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .tensors import Tensor
 
 
 def view(input: "Tensor", *shape: Any, size: Any = None, dtype: Any = None) -> "Tensor":
@@ -88,9 +88,7 @@ def flatten(input: "Tensor", start_dim: int = 0, end_dim: int = -1) -> "Tensor":
 
     Raises: dimension. Source: facts 3.3.2, torch 2.13.
     """
-    shape = views.flatten_shape(
-        input._layout.shape, as_int(start_dim, "start_dim"), as_int(end_dim, "end_dim")
-    )
+    shape = views.flatten_shape(input._layout.shape, as_int(start_dim, "start_dim"), as_int(end_dim, "end_dim"))
     return input if shape is None else _reshape(input, shape)
 
 
@@ -164,9 +162,7 @@ def mT(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
     Raises: dimension (RuntimeError) for rank 1. Source: facts 3.6, torch 2.13.
     """
     if input.ndim == 1:
-        raise LayoutError(
-            "dimension", "mT needs a matrix or a batch of matrices, got one dimension (facts 3.6)"
-        )
+        raise LayoutError("dimension", "mT needs a matrix or a batch of matrices, got one dimension (facts 3.6)")
     if input.ndim == 0:
         return input
     return view_of(input, views.transpose(input._layout, -2, -1))
@@ -243,9 +239,7 @@ def narrow(input: "Tensor", dim: int, start: Any, length: int) -> "Tensor":
         # A start given as a tensor is wrapped only within the dimension.
         if input._layout.shape and start < 0:
             start = wrap_start(start, input._layout.shape[wrap_dim(as_int(dim, "dim"), input.ndim)])
-    layout = slicing.narrow(
-        input._layout, as_int(dim, "dim"), as_int(start, "start"), as_int(length, "length")
-    )
+    layout = slicing.narrow(input._layout, as_int(dim, "dim"), as_int(start, "start"), as_int(length, "length"))
     return view_of(input, layout)
 
 
@@ -256,17 +250,13 @@ def wrap_start(start: int, length: int) -> int:
 
 def unfold(input: "Tensor", dimension: int, size: int, step: int) -> "Tensor":
     """A view of windows along a dimension. Raises: dimension, size, step. Source: facts 3.8, torch 2.13."""
-    layout = slicing.unfold(
-        input._layout, as_int(dimension, "dimension"), as_int(size, "size"), as_int(step, "step")
-    )
+    layout = slicing.unfold(input._layout, as_int(dimension, "dimension"), as_int(size, "size"), as_int(step, "step"))
     return view_of(input, layout)
 
 
 def diagonal(input: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":
     """A view of a diagonal as the last dimension. Raises: dimension. Source: facts 3.8, torch 2.13."""
-    layout = slicing.diagonal(
-        input._layout, as_int(offset, "offset"), as_int(dim1, "dim1"), as_int(dim2, "dim2")
-    )
+    layout = slicing.diagonal(input._layout, as_int(offset, "offset"), as_int(dim1, "dim1"), as_int(dim2, "dim2"))
     return view_of(input, layout)
 
 
@@ -324,9 +314,7 @@ def _pieces(input: "Tensor", dim: int, lengths: list[int]) -> tuple["Tensor", ..
     shape, strides, offset = input._layout
     result = []
     for n in lengths:
-        result.append(
-            view_of(input, Layout((*shape[:dim], n, *shape[dim + 1 :]), strides, offset), MADE_MULTI)
-        )
+        result.append(view_of(input, Layout((*shape[:dim], n, *shape[dim + 1 :]), strides, offset), MADE_MULTI))
         offset += n * strides[dim]
     return tuple(result)
 
@@ -437,10 +425,7 @@ def unbind(input: "Tensor", dim: int = 0) -> tuple["Tensor", ...]:
         raise LayoutIndexError("dimension", "unbind: the tensor has no dimensions (facts 3.9)")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     return tuple(
-        [
-            view_of(input, slicing.select(input._layout, d, i), MADE_MULTI)
-            for i in range(input._layout.shape[d])
-        ]
+        [view_of(input, slicing.select(input._layout, d, i), MADE_MULTI) for i in range(input._layout.shape[d])]
     )
 
 

@@ -23,9 +23,7 @@ def infer_size(shape: Shape, numel: int) -> Shape:
     for d, length in enumerate(shape):
         if length == -1:
             if unknown >= 0:
-                raise LayoutError(
-                    "size", f"shape {shape}: only one length can be left to infer (facts 3.1.2)"
-                )
+                raise LayoutError("size", f"shape {shape}: only one length can be left to infer (facts 3.1.2)")
             unknown = d
         elif length < 0:
             raise LayoutError("size", f"shape {shape}: the length {length} is negative (facts 3.1.2)")
@@ -37,9 +35,7 @@ def infer_size(shape: Shape, numel: int) -> Shape:
         if known > 0 and numel % known == 0:
             return (*shape[:unknown], numel // known, *shape[unknown + 1 :])
         if known == 0 and numel == 0:
-            raise LayoutError(
-                "size", f"shape {shape}: with no elements the length -1 can be any value (facts 3.1.2)"
-            )
+            raise LayoutError("size", f"shape {shape}: with no elements the length -1 can be any value (facts 3.1.2)")
     raise LayoutError("size", f"shape {shape} does not hold the input's {numel} elements (facts 3.1.2)")
 
 
@@ -140,9 +136,7 @@ def expand(layout: Layout, shape: Shape) -> Layout:
     old, old_strides, offset = layout
     lead = len(shape) - len(old)
     if lead < 0:
-        raise LayoutError(
-            "broadcast", f"expand: shape {shape} has fewer dimensions than the input's {old} (facts 3.5)"
-        )
+        raise LayoutError("broadcast", f"expand: shape {shape} has fewer dimensions than the input's {old} (facts 3.5)")
     if not old:
         return Layout(_counted(shape), (0,) * len(shape), offset)
     lengths = list(shape)
@@ -224,9 +218,7 @@ def movedim_order(ndim: int, source: tuple[int, ...], destination: tuple[int, ..
     (1, 2, 0)
     """
     if len(source) != len(destination):
-        raise LayoutError(
-            "dimension", f"movedim: source {source} and destination {destination} differ in length"
-        )
+        raise LayoutError("dimension", f"movedim: source {source} and destination {destination} differ in length")
     src = [wrap_dim(d, ndim) for d in source]
     dst = [wrap_dim(d, ndim) for d in destination]
     for dims in (src, dst):

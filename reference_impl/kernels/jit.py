@@ -67,9 +67,7 @@ def _flat(a: npt.NDArray[Any], word: Any, itemsize: int) -> tuple[npt.NDArray[An
 
 def _merged(dst: npt.NDArray[Any], src: npt.NDArray[Any], itemsize: int) -> list[tuple[int, int, int]]:
     dims = [
-        (n, d // itemsize, s // itemsize)
-        for n, d, s in zip(dst.shape, dst.strides, src.strides, strict=True)
-        if n != 1
+        (n, d // itemsize, s // itemsize) for n, d, s in zip(dst.shape, dst.strides, src.strides, strict=True) if n != 1
     ]
     dims.sort(key=lambda x: (-abs(x[1]), -abs(x[2])))
     merged: list[tuple[int, int, int]] = []
@@ -97,6 +95,4 @@ def copy(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:
     dims = np.array(_merged(dst, src, itemsize), np.int64)
     flat_dst, d_start = _flat(dst, word, itemsize)
     flat_src, s_start = _flat(src, word, itemsize)
-    _gather(
-        flat_dst, flat_src, dims[:, 0].copy(), dims[:, 1].copy(), dims[:, 2].copy(), d_start, s_start, _BLOCK
-    )
+    _gather(flat_dst, flat_src, dims[:, 0].copy(), dims[:, 1].copy(), dims[:, 2].copy(), d_start, s_start, _BLOCK)

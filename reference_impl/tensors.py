@@ -7,15 +7,31 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from . import arithmetic, constructors, copies, dtype_view, indexing, metadata, numpy_bridge, view_ops
+from . import (
+    advanced_indexing,
+    arithmetic,
+    constructors,
+    copies,
+    dtype_view,
+    index_ops,
+    indexing,
+    joining,
+    linalg,
+    metadata,
+    numpy_bridge,
+    pointwise_ops,
+    reductions,
+    scans,
+    view_ops,
+)
 from . import dtypes as dt
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, register, requires_grad, values
-from .device import cpu, device
+from .devices import cpu, device
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
+from .formats import contiguous_format, memory_format
 from .layout import wrap_dim
-from .memory_format import contiguous_format, memory_format
 from .size import Size
 from .storage import UntypedStorage
 
@@ -48,9 +64,7 @@ class Tensor(TensorBase):
     def _dim(self, dim: Any) -> int:
         dim = as_int(dim, "dim")
         if not self._layout.shape:
-            raise LayoutIndexError(
-                "dimension", f"dimension {dim} of a tensor without dimensions (facts 1.20)"
-            )
+            raise LayoutIndexError("dimension", f"dimension {dim} of a tensor without dimensions (facts 1.20)")
         return wrap_dim(dim, len(self._layout.shape))
 
     def storage_offset(self) -> int:
@@ -437,6 +451,270 @@ class Tensor(TensorBase):
     __imul__ = arithmetic.mul_
     __neg__ = arithmetic.neg
     __abs__ = arithmetic.abs
+
+    # --------------------------------------------------------------------------------------- pointwise ops
+
+    sqrt = pointwise_ops.sqrt
+    rsqrt = pointwise_ops.rsqrt
+    exp = pointwise_ops.exp
+    exp2 = pointwise_ops.exp2
+    expm1 = pointwise_ops.expm1
+    log = pointwise_ops.log
+    log2 = pointwise_ops.log2
+    log10 = pointwise_ops.log10
+    log1p = pointwise_ops.log1p
+    sin = pointwise_ops.sin
+    cos = pointwise_ops.cos
+    tan = pointwise_ops.tan
+    asin = pointwise_ops.asin
+    acos = pointwise_ops.acos
+    atan = pointwise_ops.atan
+    sinh = pointwise_ops.sinh
+    cosh = pointwise_ops.cosh
+    tanh = pointwise_ops.tanh
+    sigmoid = pointwise_ops.sigmoid
+    erf = pointwise_ops.erf
+    reciprocal = pointwise_ops.reciprocal
+    floor = pointwise_ops.floor
+    ceil = pointwise_ops.ceil
+    trunc = pointwise_ops.trunc
+    frac = pointwise_ops.frac
+    sign = pointwise_ops.sign
+    sgn = pointwise_ops.sgn
+    isnan = pointwise_ops.isnan
+    isinf = pointwise_ops.isinf
+    isfinite = pointwise_ops.isfinite
+    bitwise_not = pointwise_ops.bitwise_not
+    logical_not = pointwise_ops.logical_not
+    eq = pointwise_ops.eq
+    ne = pointwise_ops.ne
+    lt = pointwise_ops.lt
+    le = pointwise_ops.le
+    gt = pointwise_ops.gt
+    ge = pointwise_ops.ge
+    logical_and = pointwise_ops.logical_and
+    logical_or = pointwise_ops.logical_or
+    logical_xor = pointwise_ops.logical_xor
+    bitwise_and = pointwise_ops.bitwise_and
+    bitwise_or = pointwise_ops.bitwise_or
+    bitwise_xor = pointwise_ops.bitwise_xor
+    maximum = pointwise_ops.maximum
+    minimum = pointwise_ops.minimum
+    fmod = pointwise_ops.fmod
+    remainder = pointwise_ops.remainder
+    atan2 = pointwise_ops.atan2
+    round = pointwise_ops.round
+    div = pointwise_ops.div
+    floor_divide = pointwise_ops.floor_divide
+    square = pointwise_ops.square
+    pow = pointwise_ops.pow
+    clamp = pointwise_ops.clamp
+    clamp_min = pointwise_ops.clamp_min
+    clamp_max = pointwise_ops.clamp_max
+    lerp = pointwise_ops.lerp
+    addcmul = pointwise_ops.addcmul
+    addcdiv = pointwise_ops.addcdiv
+    isclose = pointwise_ops.isclose
+    allclose = pointwise_ops.allclose
+    equal = pointwise_ops.equal
+    positive = pointwise_ops.positive
+    conj_physical = pointwise_ops.conj_physical
+    sqrt_ = pointwise_ops.sqrt_
+    rsqrt_ = pointwise_ops.rsqrt_
+    exp_ = pointwise_ops.exp_
+    exp2_ = pointwise_ops.exp2_
+    expm1_ = pointwise_ops.expm1_
+    log_ = pointwise_ops.log_
+    log2_ = pointwise_ops.log2_
+    log10_ = pointwise_ops.log10_
+    log1p_ = pointwise_ops.log1p_
+    sin_ = pointwise_ops.sin_
+    cos_ = pointwise_ops.cos_
+    tan_ = pointwise_ops.tan_
+    asin_ = pointwise_ops.asin_
+    acos_ = pointwise_ops.acos_
+    atan_ = pointwise_ops.atan_
+    sinh_ = pointwise_ops.sinh_
+    cosh_ = pointwise_ops.cosh_
+    tanh_ = pointwise_ops.tanh_
+    sigmoid_ = pointwise_ops.sigmoid_
+    erf_ = pointwise_ops.erf_
+    reciprocal_ = pointwise_ops.reciprocal_
+    floor_ = pointwise_ops.floor_
+    ceil_ = pointwise_ops.ceil_
+    trunc_ = pointwise_ops.trunc_
+    frac_ = pointwise_ops.frac_
+    sign_ = pointwise_ops.sign_
+    sgn_ = pointwise_ops.sgn_
+    bitwise_not_ = pointwise_ops.bitwise_not_
+    logical_not_ = pointwise_ops.logical_not_
+    eq_ = pointwise_ops.eq_
+    ne_ = pointwise_ops.ne_
+    lt_ = pointwise_ops.lt_
+    le_ = pointwise_ops.le_
+    gt_ = pointwise_ops.gt_
+    ge_ = pointwise_ops.ge_
+    logical_and_ = pointwise_ops.logical_and_
+    logical_or_ = pointwise_ops.logical_or_
+    logical_xor_ = pointwise_ops.logical_xor_
+    bitwise_and_ = pointwise_ops.bitwise_and_
+    bitwise_or_ = pointwise_ops.bitwise_or_
+    bitwise_xor_ = pointwise_ops.bitwise_xor_
+    fmod_ = pointwise_ops.fmod_
+    remainder_ = pointwise_ops.remainder_
+    atan2_ = pointwise_ops.atan2_
+    round_ = pointwise_ops.round_
+    div_ = pointwise_ops.div_
+    floor_divide_ = pointwise_ops.floor_divide_
+    square_ = pointwise_ops.square_
+    pow_ = pointwise_ops.pow_
+    clamp_ = pointwise_ops.clamp_
+    clamp_min_ = pointwise_ops.clamp_min_
+    clamp_max_ = pointwise_ops.clamp_max_
+    true_divide = pointwise_ops.div
+    divide = pointwise_ops.div
+    divide_ = pointwise_ops.div_
+    true_divide_ = pointwise_ops.div_
+    clip = pointwise_ops.clamp
+    clip_ = pointwise_ops.clamp_
+    greater = pointwise_ops.gt
+    greater_equal = pointwise_ops.ge
+    less = pointwise_ops.lt
+    less_equal = pointwise_ops.le
+    not_equal = pointwise_ops.ne
+    arctan = pointwise_ops.atan
+    arcsin = pointwise_ops.asin
+    arccos = pointwise_ops.acos
+    __eq__ = pointwise_ops.eq
+    __ne__ = pointwise_ops.ne
+    __lt__ = pointwise_ops.lt
+    __le__ = pointwise_ops.le
+    __gt__ = pointwise_ops.gt
+    __ge__ = pointwise_ops.ge
+    __truediv__ = pointwise_ops.div
+    __rtruediv__ = pointwise_ops.rdiv
+    __itruediv__ = pointwise_ops.div_
+    __floordiv__ = pointwise_ops.floor_divide
+    __ifloordiv__ = pointwise_ops.floor_divide_
+    __rfloordiv__ = pointwise_ops.rfloor_divide
+    __mod__ = pointwise_ops.remainder
+    __imod__ = pointwise_ops.remainder_
+    __rmod__ = pointwise_ops.rremainder
+    __pow__ = pointwise_ops.pow
+    __ipow__ = pointwise_ops.pow_
+    __rpow__ = pointwise_ops.rpow
+    __invert__ = pointwise_ops.bitwise_not
+    __and__ = pointwise_ops.bitwise_and
+    __or__ = pointwise_ops.bitwise_or
+    __xor__ = pointwise_ops.bitwise_xor
+    __rand__ = pointwise_ops.bitwise_and
+    __ror__ = pointwise_ops.bitwise_or
+    __rxor__ = pointwise_ops.bitwise_xor
+    __iand__ = pointwise_ops.bitwise_and_
+    __ior__ = pointwise_ops.bitwise_or_
+    __ixor__ = pointwise_ops.bitwise_xor_
+
+    # ------------------------------------------------------------------------------------------ reductions
+
+    sum = reductions.sum
+    prod = reductions.prod
+    mean = reductions.mean
+    amax = reductions.amax
+    amin = reductions.amin
+    max = reductions.max
+    min = reductions.min
+    argmax = reductions.argmax
+    argmin = reductions.argmin
+    all = reductions.all
+    any = reductions.any
+    var = reductions.var
+    std = reductions.std
+    var_mean = reductions.var_mean
+    std_mean = reductions.std_mean
+    norm = reductions.norm
+    logsumexp = reductions.logsumexp
+    count_nonzero = reductions.count_nonzero
+    aminmax = reductions.aminmax
+
+    # ----------------------------------------------------------------------------------------------- scans
+
+    cumsum = scans.cumsum
+    cumprod = scans.cumprod
+    cummax = scans.cummax
+    cummin = scans.cummin
+    softmax = scans.softmax
+    log_softmax = scans.log_softmax
+    sort = scans.sort
+    argsort = scans.argsort
+    topk = scans.topk
+    flip = scans.flip
+    fliplr = scans.fliplr
+    flipud = scans.flipud
+    roll = scans.roll
+    rot90 = scans.rot90
+    cumsum_ = scans.cumsum_
+    cumprod_ = scans.cumprod_
+
+    # --------------------------------------------------------------------------------------------- joining
+
+    tile = joining.tile
+    repeat_interleave = joining.repeat_interleave
+    diag = joining.diag
+    diag_embed = joining.diag_embed
+    trace = joining.trace
+    repeat = joining.repeat
+
+    # ---------------------------------------------------------------------------------------------- linalg
+
+    mm = linalg.mm
+    bmm = linalg.bmm
+    mv = linalg.mv
+    dot = linalg.dot
+    vdot = linalg.vdot
+    outer = linalg.outer
+    matmul = linalg.matmul
+    addmm = linalg.addmm
+    baddbmm = linalg.baddbmm
+    addmv = linalg.addmv
+    inner = linalg.inner
+    addmm_ = linalg.addmm_
+    __matmul__ = linalg.matmul
+    __rmatmul__ = linalg.rmatmul
+    ger = linalg.outer
+
+    # ------------------------------------------------------------------------------------------- index ops
+
+    index_select = index_ops.index_select
+    gather = index_ops.gather
+    take_along_dim = index_ops.take_along_dim
+    take = index_ops.take
+    masked_select = index_ops.masked_select
+    masked_fill = index_ops.masked_fill
+    masked_scatter = index_ops.masked_scatter
+    index_fill = index_ops.index_fill
+    index_copy = index_ops.index_copy
+    index_add = index_ops.index_add
+    scatter = index_ops.scatter
+    scatter_add = index_ops.scatter_add
+    tril = index_ops.tril
+    triu = index_ops.triu
+    masked_fill_ = index_ops.masked_fill_
+    masked_scatter_ = index_ops.masked_scatter_
+    index_fill_ = index_ops.index_fill_
+    index_copy_ = index_ops.index_copy_
+    index_add_ = index_ops.index_add_
+    scatter_ = index_ops.scatter_
+    scatter_add_ = index_ops.scatter_add_
+    fill_diagonal_ = index_ops.fill_diagonal_
+    tril_ = index_ops.tril_
+    triu_ = index_ops.triu_
+
+    # ----------------------------------------------------------------------------------- advanced indexing
+
+    nonzero = advanced_indexing.nonzero
+    argwhere = advanced_indexing.argwhere
+    index_put = advanced_indexing.index_put
+    index_put_ = advanced_indexing.index_put_
 
 
 register(Tensor)

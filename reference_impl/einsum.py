@@ -1,0 +1,246 @@
+"""einsum: products and sums by the names of dimensions, taken apart into the views, products and sums that PyTorch takes.
+
+Whether the answer is a view, and in which order its dimensions lie in memory, follows from these steps; they are PyTorch's one by one.
+"""
+
+from collections import deque
+from math import prod
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING, Any
+
+from . import arithmetic, view_ops
+from .core import TensorBase
+from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .linear_algebra import bmm
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+_ELLIPSIS = 52
+_LETTERS = ascii_uppercase + ascii_lowercase
+
+
+def einsum(*args: Any) -> "Tensor":
+    """Sums of products of operands whose dimensions are named: `einsum("ij,jk->ik", a, b)`.
+
+    A permutation or a diagonal of one operand is a view; without `->` the output has the names that occur once, sorted.
+
+    Raises: argument (ValueError for too few arguments), dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    if len(args) < 2:
+        raise LayoutValueError("argument", "einsum: an equation and at least one operand are needed")
+    if isinstance(args[0], TensorBase):
+        args = _from_lists(args)
+    equation, operands = args[0], args[1:]
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    if not isinstance(equation, str) or any(not isinstance(x, TensorBase) for x in operands):
+        raise LayoutTypeError("argument", "einsum: an equation (str) and tensors are needed")
+    if not operands:
+        raise LayoutError("argument", "einsum: at least one operand is needed")
+    return _contract(*_aligned(equation, operands), count=len(operands))
+
+
+def _from_lists(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`einsum(a, [0, 1], b, [1, 2], [0, 2])` in letters."""
+
+    def text(labels: Any) -> str:
+        found = []
+        for s in labels:
+            if s is Ellipsis:
+                found.append("...")
+            elif not 0 <= s < 52:
+                raise LayoutValueError("argument", f"einsum: the label {s} is not in [0, 52)")
+            else:
+                found.append(_LETTERS[s])
+        return "".join(found)
+
+    equation = ",".join(text(labels) for labels in args[1::2])
+    operands = args[0::2]
+    if len(args) % 2:
+        equation += "->" + text(args[-1])
+        operands = operands[:-1]
+    return (equation, *operands)
+
+
+def _labels(text: str, where: str) -> list[int]:
+    """Numbers of the letters of one term, `_ELLIPSIS` for `...`."""
+    text = text.replace(" ", "")
+    found: list[int] = []
+    i = 0
+    while i < len(text):
+        if text[i] == ".":
+            if _ELLIPSIS in found or text[i : i + 3] != "...":
+                raise LayoutError("argument", f"einsum: a stray '.' in the term {text!r} of {where}")
+            found.append(_ELLIPSIS)
+            i += 3
+            continue
+        if text[i] not in _LETTERS:
+            raise LayoutError("argument", f"einsum: the character {text[i]!r} in the term {text!r} of {where}")
+        found.append(_LETTERS.index(text[i]))
+        i += 1
+    return found
+
+
+class _Plan:
+    """Where each label's dimension lies once all operands are permuted alike: output first, then what is summed."""
+
+    def __init__(self, terms: list[list[int]], operands: tuple["Tensor", ...], right: str | None) -> None:
+        count = [0] * 52
+        self.covered = 0
+        for k, (labels, x) in enumerate(zip(terms, operands, strict=True)):
+            named = len(labels) - (_ELLIPSIS in labels)
+            if named > x.ndim or (_ELLIPSIS not in labels and named != x.ndim):
+                raise LayoutError("dimension", f"einsum: {named} labels for operand {k} of shape {x._layout.shape}")
+            if _ELLIPSIS in labels:
+                self.covered = max(self.covered, x.ndim - named)
+            for label in labels:
+                if label != _ELLIPSIS:
+                    count[label] += 1
+        self.place: dict[int, int] = {}
+        self.ellipsis = 0
+        self.width = 0
+        shown = right is None
+        if right is None:
+            self.width = self.covered
+            for label in range(52):
+                if count[label] == 1:
+                    self._add(label)
+        else:
+            for label in _labels(right, "the output"):
+                if label == _ELLIPSIS:
+                    shown = True
+                    self.ellipsis = self.width
+                    self.width += self.covered
+                elif not count[label] or label in self.place:
+                    raise LayoutError(
+                        "argument", f"einsum: {_LETTERS[label]!r} of the output repeats or is in no operand"
+                    )
+                else:
+                    self._add(label)
+        self.kept = self.width
+        if not shown:
+            self.ellipsis = self.width
+            self.width += self.covered
+        for label in range(52):
+            if count[label] and label not in self.place:
+                self._add(label)
+
+    def _add(self, label: int) -> None:
+        self.place[label] = self.width
+        self.width += 1
+
+
+def _aligned(equation: str, operands: tuple["Tensor", ...]) -> tuple[deque["Tensor"], _Plan, list[int]]:
+    left, arrow, right = equation.partition("->")
+    parts = left.split(",")
+    if len(parts) != len(operands):
+        raise LayoutError("argument", f"einsum: {len(parts)} terms for {len(operands)} operands")
+    terms = [_labels(p, f"operand {k}") for k, p in enumerate(parts)]
+    plan = _Plan(terms, operands, right if arrow else None)
+    sizes: dict[int, int] = {}
+    uses = [0] * plan.width
+    ops: deque[Tensor] = deque()
+    for k, (labels, x) in enumerate(zip(terms, operands, strict=True)):
+        ops.append(_align(x, labels, plan, sizes, uses, k))
+    return ops, plan, uses
+
+
+def _align(x: "Tensor", labels: list[int], plan: _Plan, sizes: dict[int, int], uses: list[int], k: int) -> "Tensor":
+    """An operand permuted to the plan's order, repeated labels taken as diagonals, missing ones of length 1."""
+    order = [-1] * plan.width
+    dim = 0
+
+    def take(position: int) -> None:
+        nonlocal dim
+        length = x._layout.shape[dim]
+        if length != 1:
+            if sizes.setdefault(position, length) != length:
+                raise LayoutError(
+                    "size", f"einsum: operand {k} has length {length} where others have {sizes[position]}"
+                )
+            uses[position] += 1
+        order[position] = dim
+        dim += 1
+
+    named = len(labels) - (_ELLIPSIS in labels)
+    rank = x.ndim
+    for label in labels:
+        if label == _ELLIPSIS:
+            for j in range(plan.covered - (rank - named), plan.covered):
+                take(plan.ellipsis + j)
+        elif order[plan.place[label]] == -1:
+            take(plan.place[label])
+        else:
+            before = order[plan.place[label]]
+            if x._layout.shape[dim] != x._layout.shape[before]:
+                raise LayoutError("size", f"einsum: the repeated {_LETTERS[label]!r} of operand {k} names two lengths")
+            x = view_ops.movedim(view_ops.diagonal(x, 0, before, dim), -1, before)
+    for position, d in enumerate(order):
+        if d == -1:
+            x = view_ops.unsqueeze(x, dim)
+            order[position] = dim
+            dim += 1
+    return view_ops.permute(x, tuple(order))
+
+
+def _contract(ops: deque["Tensor"], plan: _Plan, uses: list[int], *, count: int) -> "Tensor":
+    """Multiply the operands from the left, summing each dimension as soon as nothing else needs it."""
+    while len(ops) > 1:
+        a, b = ops.popleft(), ops.popleft()
+        both: list[int] = []
+        only_a: list[int] = []
+        only_b: list[int] = []
+        for d in range(plan.kept, plan.width):
+            wide_a, wide_b = a._layout.shape[d] != 1, b._layout.shape[d] != 1
+            if wide_a and wide_b:
+                uses[d] -= 1
+                if uses[d] == 1:
+                    both.append(d)
+                    uses[d] = 0
+            elif uses[d] == 1 and (wide_a or wide_b):
+                (only_a if wide_a else only_b).append(d)
+                uses[d] = 0
+        ops.appendleft(_pair(_sum(a, only_a), _sum(b, only_b), both))
+    result = ops[0]
+    if plan.width == plan.kept:
+        return result
+    if count > 1:
+        return view_ops.view(result, result._layout.shape[: plan.kept])
+    return _sum(result, list(range(plan.kept, plan.width)), keepdim=False)
+
+
+def _sum(t: "Tensor", dims: list[int], *, keepdim: bool = True) -> "Tensor":
+    from .reductions import sum
+
+    return sum(t, tuple(dims), keepdim=keepdim) if dims else t
+
+
+def _pair(left: "Tensor", right: "Tensor", summed: list[int]) -> "Tensor":
+    """Product of two operands of equal rank summed over some dimensions, which stay with length 1: a view of a `bmm`."""
+    if not summed:
+        return arithmetic.mul(left, right)
+    p, q = left._layout.shape, right._layout.shape
+    rest = [d for d in range(len(p)) if d not in summed]
+    shared = [d for d in rest if p[d] != 1 and q[d] != 1]
+    left_only = [d for d in rest if p[d] != 1 and q[d] == 1]
+    right_only = [d for d in rest if p[d] == 1]
+    for d in (*shared, *summed):
+        if p[d] != q[d]:
+            raise LayoutError("size", f"einsum: lengths {p[d]} and {q[d]} do not agree")
+    size = (
+        *[p[d] for d in (*shared, *left_only)],
+        *[1 for _ in summed],
+        *[q[d] for d in right_only],
+    )
+    order = [*shared, *left_only, *summed, *right_only]
+    batch, terms = prod([p[d] for d in shared]), prod([p[d] for d in summed])
+    a = view_ops._reshape(view_ops.permute(left, tuple(order)), (batch, prod([p[d] for d in left_only]), terms))
+    b = view_ops._reshape(
+        view_ops.permute(right, (*shared, *summed, *right_only, *left_only)),
+        (batch, terms, prod([q[d] for d in right_only])),
+    )
+    back = [0] * len(order)
+    for position, d in enumerate(order):
+        back[d] = position
+    return view_ops.permute(view_ops.view(bmm(a, b), size), tuple(back))

@@ -1,0 +1,633 @@
+"""Operators that take an index or a mask as an argument: index_select, gather, take, masked_*, index_*, scatter."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .advanced_indexing import check_no_overlap
+from .conversion import cast, cast_marks
+from .copies import clone, copy_elements, reader, scalar_array, store
+from .core import (
+    TensorBase,
+    array,
+    as_int,
+    check_inplace,
+    check_internal_overlap,
+    fresh,
+    from_array,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
+from .dtypes import dtype
+from .elementwise import broadcast_shapes
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .formats import contiguous_format
+from .layout import Layout, check_bounds, contiguous_strides, wrap_dim
+from .out import write_out
+from .overlap import Mutual, has_internal_overlap, mutual_overlap
+from .views import expand
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _index_values(index: Any, name: str) -> Any:
+    if not isinstance(index, TensorBase) or index.dtype not in (dt.int64, dt.int32):
+        raise LayoutError("dtype", f"{name}: the index must be int32 or int64")
+    return values(index).astype(np.int64, copy=False)
+
+
+def _taint(out: "Tensor", index: Any, marks: Any) -> "Tensor":
+    if shadow.marks_of(index) is not None:
+        shadow.stamp(out, shadow.UNSPECIFIED)
+    elif marks is not None:
+        shadow.stamp(out, marks)
+    return out
+
+
+def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """A row-major copy of the slices that a vector of indices names.
+
+    Raises: dimension, index, dtype. Source: facts 4.4, torch 2.13.
+    """
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_select: the index must be a vector")
+    where = np.atleast_1d(_index_values(index, "index_select"))
+    a = values(input)
+    marks = shadow.marks_of(input)
+    length = a.shape[d] if a.ndim else 1
+    if where.size and (where.min() < 0 or where.max() >= length):
+        kind = LayoutError if a.ndim > 1 else LayoutIndexError
+        raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
+    if not a.ndim:
+        if where.size != 1:
+            raise LayoutError("index", "index_select: a tensor without dimensions takes one index")
+        result = from_array(a, input.dtype)
+    else:
+        result = from_array(np.take(a, where, d), input.dtype)
+        marks = None if marks is None else np.take(marks, where, d)
+    return write_out(out, recorded(_taint(result, index, marks), input), input)
+
+
+def gather(
+    input: "Tensor", dim: int, index: "Tensor", *, sparse_grad: bool = False, out: "Tensor | None" = None
+) -> "Tensor":
+    """A row-major copy, each element taken along a dimension where the index says.
+
+    Raises: dimension, size, index, dtype. Source: facts 4.4, torch 2.13.
+    """
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    where = _index_values(index, "gather")
+    if where.size == 0:
+        return write_out(out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input)
+    _check_gather("gather", input, d, where)
+    length = input._layout.shape[d] if input.ndim else 1
+    if where.min() < 0 or where.max() >= length:
+        raise LayoutError("index", f"gather: an index is out of bounds for dimension {d} of length {length}")
+    key = _grid(where, d)
+    a = np.atleast_1d(values(input))
+    marks = shadow.marks_of(input)
+    result = from_array(a[key].reshape(where.shape), input.dtype)
+    marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
+    return write_out(out, recorded(_taint(result, index, marks), input), input)
+
+
+def _check_gather(name: str, input: "Tensor", d: int, where: Any) -> None:
+    shape = input._layout.shape or (1,)
+    if where.ndim != input.ndim and max(where.ndim, 1) != max(input.ndim, 1):
+        raise LayoutError("dimension", f"{name}: index and input differ in dimensions")
+    for k, n in enumerate(where.shape):
+        if k != d and n > shape[k]:
+            raise LayoutError("size", f"{name}: the index shape {where.shape} is larger than {shape} at dimension {k}")
+
+
+def _grid(where: Any, d: int) -> tuple[Any, ...]:
+    where = np.atleast_1d(where)
+    grid = list(np.ogrid[tuple(slice(0, n) for n in where.shape)])
+    grid[d] = where
+    return tuple(grid)
+
+
+def take_along_dim(
+    input: "Tensor", indices: "Tensor", dim: int | None = None, *, out: "Tensor | None" = None
+) -> "Tensor":
+    """`gather` with broadcasting outside the dimension. Raises: as `gather`. Source: facts 4.4, torch 2.13."""
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1), out=out)
+    if input.ndim != indices.ndim:
+        raise LayoutError("dimension", "take_along_dim: input and indices differ in dimensions")
+    if indices.dtype is not dt.int64:
+        raise LayoutError("dtype", f"take_along_dim: the indices must be int64, got {indices.dtype}")
+    if not input.ndim:
+        raise LayoutIndexError("dimension", "take_along_dim: the tensor has no dimensions")
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    a, b = list(input._layout.shape), list(indices._layout.shape)
+    if a:
+        a[d], b[d] = 1, 1
+    shared = broadcast_shapes(tuple(a), tuple(b))
+    wide = [list(shared), list(shared)]
+    if a:
+        wide[0][d], wide[1][d] = input._layout.shape[d], indices._layout.shape[d]
+    return gather(
+        reader(input, expand(input._layout, tuple(wide[0]))),
+        d,
+        reader(indices, expand(indices._layout, tuple(wide[1]))),
+        out=out,
+    )
+
+
+def take(input: "Tensor", index: "Tensor") -> "Tensor":
+    """Elements by their row-major number, in the index's shape, row-major.
+
+    Raises: index (IndexError), dtype. Source: facts 4.4, torch 2.13.
+    """
+    if index.dtype is not dt.int64:
+        raise LayoutError("dtype", f"take: the index must be int64, got {index.dtype}")
+    where = values(index)
+    n = input.numel()
+    if where.size and (where.min() < -n or where.max() >= n):
+        raise LayoutIndexError("index", f"take: an index is out of range for {n} elements")
+    marks = shadow.marks_of(input)
+    result = from_array(values(input).reshape(-1)[where], input.dtype)
+    return recorded(_taint(result, index, None if marks is None else marks.reshape(-1)[where]), input)
+
+
+def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """A flat copy of the elements under a mask, both broadcast. Raises: dtype, broadcast. Source: facts 4.4."""
+    if mask.dtype is not dt.bool_:
+        raise LayoutError("dtype", f"masked_select: the mask must be bool, got {mask.dtype}")
+    shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
+    chosen = np.broadcast_to(values(mask), shape)
+    marks = shadow.marks_of(input)
+    result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
+    marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
+    return write_out(out, recorded(_taint(result, mask, marks), input), input)
+
+
+def _value(value: Any, d: dtype, name: str) -> tuple[Any, Any]:
+    if isinstance(value, TensorBase):
+        if value._layout.shape:
+            raise LayoutError(
+                "dimension", f"{name}: a value without dimensions is needed, got shape {value._layout.shape}"
+            )
+        plain = values(value)
+        return cast(plain, value.dtype, d), cast_marks(plain, value.dtype, d, shadow.marks_of(value))
+    return scalar_array(value, d), None
+
+
+def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
+    """Write one value where a mask is set; repeated elements are allowed.
+
+    Raises: grad, dtype, dimension, broadcast. Source: facts 5.1.3, torch 2.13.
+    """
+    check_inplace(self, value)
+    if mask.dtype is not dt.bool_:
+        raise LayoutError("dtype", f"masked_fill_: the mask must be bool, got {mask.dtype}")
+    number, marks = _value(value, self.dtype, "masked_fill_")
+    check_partial(self, mask)
+    chosen = values(reader(mask, expand(mask._layout, self._layout.shape)))
+    _write_where(self, chosen, number, marks, shadow.marks_of(mask) is not None)
+    written(self, value)
+    return self
+
+
+def check_partial(target: Any, other: Any) -> None:
+    """Refuse an input that partly covers the tensor written to. Raises: overlap. Source: facts 5.2, torch 2.13."""
+    if (
+        isinstance(other, TensorBase)
+        and other._storage is target._storage
+        and mutual_overlap(target._layout, target.dtype.itemsize, other._layout, other.dtype.itemsize) is Mutual.PARTIAL
+    ):
+        raise LayoutError("overlap", "an input partly covers the tensor written to (facts 5.2)")
+
+
+def _write_where(self: "Tensor", chosen: Any, number: Any, marks: Any, unknown: bool) -> None:
+    a = array(self)
+    if self._bits & 1:
+        number = np.conj(number)
+    if self._bits & 2:
+        number = np.negative(number)
+    np.copyto(a, number, where=chosen)
+    storage = self._storage
+    if marks is None and storage._shadow is None and not unknown:
+        return
+    before = (
+        np.zeros(a.shape, np.uint8)
+        if storage._shadow is None
+        else shadow.element_marks(storage._shadow, self._layout, self.dtype)
+    )
+    after = np.where(chosen, 0 if marks is None else marks, before).astype(np.uint8)
+    shadow.stamp(self, shadow.UNSPECIFIED if unknown else after)
+
+
+def masked_fill(input: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
+    """A row-major copy, broadcast with the mask, with one value where it is set.
+
+    Raises: dtype, dimension, broadcast. Source: facts 4.4, torch 2.13.
+    """
+    shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
+    if mask.dtype is not dt.bool_:
+        raise LayoutError("dtype", f"masked_fill: the mask must be bool, got {mask.dtype}")
+    result = fresh(shape, contiguous_strides(shape), input.dtype)
+    copy_elements(result, reader(input, expand(input._layout, shape)))
+    masked_fill_(result, mask, value)
+    return recorded(_unwritten(result), input, value)
+
+
+def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor":
+    """Write a source's elements in order where a mask is set.
+
+    Raises: grad, overlap, dtype, broadcast, size. Source: facts 5.1.1, torch 2.13.
+    """
+    check_inplace(self, source)
+    check_internal_overlap(self)
+    if mask.dtype is not dt.bool_:
+        raise LayoutError("dtype", f"masked_scatter_: the mask must be bool, got {mask.dtype}")
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"masked_scatter_: a {source.dtype} source for a {self.dtype} tensor")
+    check_no_overlap(self, source)
+    check_no_overlap(self, mask)
+    chosen = values(reader(mask, expand(mask._layout, self._layout.shape)))
+    places = np.flatnonzero(chosen)
+    a = values(self).copy().reshape(-1)
+    taken = places[: source.numel()]
+    a[taken] = values(source).reshape(-1)[: len(taken)]
+    a = a.reshape(self._layout.shape)
+    unknown = any(shadow.marks_of(x) is not None for x in (self, mask, source))
+    store(self, a, shadow.UNSPECIFIED if unknown else order_marks(self))
+    if len(places) > source.numel():
+        # Found only once the source has run out: what it held is written.
+        raise LayoutError("size", f"masked_scatter_: {len(places)} places for {source.numel()} elements")
+    written(self, source)
+    return self
+
+
+def masked_scatter(input: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor":
+    """`masked_scatter_` on a row-major copy broadcast with the mask. Source: torch 2.13."""
+    shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
+    result = fresh(shape, contiguous_strides(shape), input.dtype)
+    copy_elements(result, reader(input, expand(input._layout, shape)))
+    return recorded(_unwritten(masked_scatter_(result, mask, source)), input, source)
+
+
+def _tainted_by_error(self: "Tensor", error: Exception) -> Exception:
+    # An index out of bounds is found while writing: what is there by then depends on the traversal.
+    shadow.stamp(self, shadow.UNSPECIFIED)
+    return error
+
+
+def _vector(index: Any, length: int, name: str, *, wrap: bool = False) -> Any:
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", f"{name}: the index must be a vector")
+    where = np.atleast_1d(_index_values(index, name))
+    if where.size and (where.min() < (-length if wrap else 0) or where.max() >= length):
+        raise LayoutIndexError("index", f"{name}: an index is out of bounds for a dimension of length {length}")
+    return where
+
+
+def _check_restrided(self: "Tensor", d: int, index: "Tensor") -> None:
+    # PyTorch spreads the target over the index before it looks at the indices: an empty one may not have the memory.
+    shape, strides, offset = self._layout
+    if shape:
+        spread = Layout((*shape[:d], index.numel(), *shape[d + 1 :]), (*strides[:d], 0, *strides[d + 1 :]), offset)
+        check_bounds(spread, self.dtype.itemsize, len(self._storage._bytes))
+
+
+def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any = None) -> None:
+    marks = shadow.marks_of(self)
+    if unknown:
+        marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
+    elif loose is not None:
+        marks = loose if marks is None else np.maximum(marks, loose)
+    order = order_marks(self)
+    store(self, a, order if order is not None else marks)
+
+
+def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
+    """Write one value to the slices that a vector of indices names; negative indices count from the end.
+
+    Raises: grad, dimension, index, dtype. Source: facts 5.1.3, torch 2.13.
+    """
+    check_inplace(self, value)
+    if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
+        raise LayoutIndexError("dtype", "index_fill_: the index must be int64")
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    number, marks = _value(value, self.dtype, "index_fill_")
+    length = self._layout.shape[d] if self.ndim else 1
+    _check_restrided(self, d, index)
+    try:
+        where = _vector(index, length, "index_fill_", wrap=True)
+    except LayoutIndexError as e:
+        raise _tainted_by_error(self, e) from None
+    chosen = np.zeros(self._layout.shape or (1,), np.bool_)
+    chosen[(*[slice(None)] * d, where)] = True
+    _write_where(self, chosen.reshape(self._layout.shape), number, marks, shadow.marks_of(index) is not None)
+    written(self, value)
+    return self
+
+
+def index_fill(input: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
+    """`index_fill_` on a copy that preserves the format. Source: torch 2.13."""
+    return recorded(_unwritten(index_fill_(_plain_clone(input), dim, index, value)), input, value)
+
+
+def _unwritten(t: "Tensor") -> "Tensor":
+    # The copy an out-of-place operator wrote to is delivered as if new.
+    t._versions[0] = 0
+    t._has_fn = False
+    return t
+
+
+def _plain_clone(input: "Tensor", format: Any = None) -> "Tensor":
+    t = clone(input, memory_format=format)
+    t._has_fn = False
+    return t
+
+
+def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor") -> None:
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"{name}: a {source.dtype} source for a {self.dtype} tensor")
+    own = list(self._layout.shape)
+    other = list(source._layout.shape)
+    if (source.ndim and other[d] != where.size) or (not source.ndim and where.size != 1):
+        raise LayoutIndexError("size", f"{name}: {where.size} indices for a source of shape {tuple(other)}")
+    if own and other:
+        del own[d], other[d]
+        if own != other:
+            raise LayoutError("size", f"{name}: source shape {source._layout.shape} does not fit {self._layout.shape}")
+
+
+def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> "Tensor":
+    """Write a source's slices where a vector of indices names.
+
+    Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
+    """
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
+        raise LayoutError("dtype", "index_copy_: the index must be int64")
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
+    where = np.atleast_1d(_index_values(index, "index_copy_"))
+    _check_source("index_copy_", self, d, where, source)
+    length = self._layout.shape[d] if self.ndim else 1
+    _check_restrided(self, d, index)
+    try:
+        _vector(index, length, "index_copy_")
+    except LayoutIndexError as e:
+        raise _tainted_by_error(self, e) from None
+    a = np.atleast_1d(values(self).copy())
+    b = np.atleast_1d(values(source))
+    a[(*[slice(None)] * d, where)] = b
+    unknown = _any_marks(self, index, source) or len(np.unique(where)) != where.size
+    _rewritten(self, a.reshape(self._layout.shape), unknown)
+    written(self, source)
+    return self
+
+
+def _any_marks(*tensors: Any) -> bool:
+    return any(shadow.marks_of(t) is not None for t in tensors)
+
+
+def index_copy(input: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> "Tensor":
+    """`index_copy_` on a row-major copy. Source: torch 2.13."""
+    return recorded(_unwritten(index_copy_(_plain_clone(input, contiguous_format), dim, index, source)), input, source)
+
+
+def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
+    """Add a source's slices where a vector of indices names.
+
+    Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
+    """
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    where = np.atleast_1d(_index_values(index, "index_add_"))
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_add_: the index must be a vector")
+    _check_source("index_add_", self, d, where, source)
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    length = self._layout.shape[d] if self.ndim else 1
+    if where.size and (where.min() < 0 or where.max() >= length):
+        if self.ndim > 1 and not self.numel():
+            written(self, source)
+            return self
+        kind = LayoutError if self.ndim > 1 else LayoutIndexError
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise kind("index", f"index_add_: an index is out of bounds for a dimension of length {length}")
+    a = np.atleast_1d(values(self).copy())
+    b = np.atleast_1d(values(source))
+    with np.errstate(all="ignore"):
+        if alpha != 1:
+            b = b * np.array(alpha).astype(b.dtype)
+        np.add.at(a, (*[slice(None)] * d, where), b)
+    loose = None
+    if self.dtype.category in ("float", "complex"):
+        touched = np.zeros(a.shape, np.uint8)
+        touched[(*[slice(None)] * d, where)] = shadow.TOLERANCE
+        loose = touched.reshape(self._layout.shape)
+    _rewritten(self, a.reshape(self._layout.shape), _any_marks(self, index, source), loose)
+    written(self, source)
+    return self
+
+
+def index_add(input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
+    """`index_add_` on a row-major copy. Source: torch 2.13."""
+    return recorded(
+        _unwritten(index_add_(_plain_clone(input, contiguous_format), dim, index, source, alpha=alpha)), input, source
+    )
+
+
+def scatter_(
+    self: "Tensor", dim: int, index: "Tensor", src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> "Tensor":
+    """Write a source's elements, or one value, along a dimension where the index says.
+
+    Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
+    """
+    source = value if src is None else src
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    _scatter(self, d, index, source, reduce, "scatter_")
+    written(self, source)
+    return self
+
+
+def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str | None, name: str) -> None:
+    if index.dtype not in (dt.int64, dt.int32):
+        raise LayoutError("dtype", f"{name}: the index must be int32 or int64, got {index.dtype}")
+    if isinstance(source, TensorBase) and source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"{name}: a {source.dtype} source for a {self.dtype} tensor")
+    where = values(index).astype(np.int64, copy=False)
+    if where.size:
+        _check_scatter(name, self, d, where, source)
+    if isinstance(source, TensorBase):
+        check_no_overlap(self, source)
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    if not where.size:
+        return
+    length = self._layout.shape[d] if self.ndim else 1
+    if where.min() < 0 or where.max() >= length:
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise LayoutError("index", f"{name}: an index is out of bounds for dimension {d} of length {length}")
+    key = _grid(where, d)
+    a = np.atleast_1d(values(self).copy())
+    if isinstance(source, TensorBase):
+        wide = np.atleast_1d(values(source))[tuple(slice(0, n) for n in np.atleast_1d(where).shape)]
+    else:
+        wide = scalar_array(source, self.dtype)
+    flat = np.zeros(a.shape, np.int64)
+    np.add.at(flat, key, 1)
+    repeated = bool((flat > 1).any())
+    loose = None
+    unknown = _any_marks(self, index) or (isinstance(source, TensorBase) and _any_marks(source))
+    with np.errstate(all="ignore"):
+        if reduce is None:
+            a[key] = wide
+            unknown = unknown or (repeated and isinstance(source, TensorBase))
+        else:
+            ufunc = {"add": np.add, "multiply": np.multiply}.get(reduce)
+            if ufunc is None:
+                raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
+            ufunc.at(a, key, wide)
+            if self.dtype.category in ("float", "complex"):
+                loose = np.where(flat > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(self._layout.shape)
+    _rewritten(self, a.reshape(self._layout.shape), unknown, loose)
+
+
+def _check_scatter(name: str, self: "Tensor", d: int, where: Any, source: Any) -> None:
+    _check_gather(name, self, d, where)
+    if isinstance(source, TensorBase):
+        if max(source.ndim, 1) != max(where.ndim, 1):
+            raise LayoutError("dimension", f"{name}: index and source differ in dimensions")
+        for k, n in enumerate(where.shape):
+            if n > (source._layout.shape or (1,))[k]:
+                raise LayoutError("size", f"{name}: the index is larger than the source at dimension {k}")
+
+
+def scatter(
+    input: "Tensor", dim: int, index: "Tensor", src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> "Tensor":
+    """`scatter_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
+    source = value if src is None else src
+    t = scatter_(_plain_clone(input, contiguous_format), dim, index, source, reduce=reduce)
+    return recorded(_unwritten(t), input, source)
+
+
+def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":
+    """Add a source's elements along a dimension where the index says. Raises: as `scatter_`. Source: torch 2.13."""
+    return scatter_(self, dim, index, src, reduce="add")
+
+
+def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":
+    """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
+    return scatter(input, dim, index, src, reduce="add")
+
+
+def fill_diagonal_(self: "Tensor", fill_value: Any, wrap: bool = False) -> "Tensor":
+    """Write one value along the main diagonal of a tensor of equal lengths, or of a matrix.
+
+    Raises: grad, dimension, size. Source: facts 5.1.2, torch 2.13.
+    """
+    check_inplace(self)
+    shape, strides, offset = self._layout
+    if len(shape) < 2:
+        raise LayoutError("dimension", "fill_diagonal_: at least 2 dimensions are needed")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise LayoutError("size", f"fill_diagonal_: the lengths of {shape} must be equal")
+    number = scalar_array(fill_value, self.dtype)
+    size = min(shape)
+    step = sum(strides)
+    line = reader(self, type(self._layout)((size,), (step,), offset))
+    if size:
+        array(line)[...] = number
+        shadow.stamp(line, None)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1 and shape[1]:
+        # Below the first square the diagonal starts again, one row left out.
+        rows = np.arange(0, shape[0] * shape[1], shape[1] + 1)
+        array(self)[rows // shape[1], rows % shape[1]] = number
+    written(self)
+    return self
+
+
+def tril_triu(input: "Tensor", diagonal: int, upper: bool) -> Any:
+    """Values of a triangle, the others zero."""
+    if input.ndim < 2:
+        raise LayoutError("dimension", f"{'triu' if upper else 'tril'}: at least 2 dimensions are needed")
+    a = values(input)
+    if input.dtype.category == "raw":
+        raise UnsupportedError("dtype", f"tril: PyTorch has no kernel for {input.dtype}")
+    rows, columns = a.shape[-2:]
+    keep = np.tri(rows, columns, diagonal - 1 if upper else diagonal, dtype=np.bool_)
+    if upper:
+        keep = ~keep
+    return np.where(keep, a, a.dtype.type(0)), keep
+
+
+def tril(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """A row-major copy of the lower triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return write_out(out, _triangle(input, diagonal, False), input)
+
+
+def triu(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """A row-major copy of the upper triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return write_out(out, _triangle(input, diagonal, True), input)
+
+
+def _triangle(input: "Tensor", diagonal: int, upper: bool) -> "Tensor":
+    a, keep = tril_triu(input, as_int(diagonal, "diagonal"), upper)
+    result = from_array(a, input.dtype)
+    marks = shadow.marks_of(input)
+    if marks is not None:
+        shadow.stamp(result, np.where(keep, marks, 0).astype(np.uint8))
+    return recorded(result, input)
+
+
+def tril_(self: "Tensor", diagonal: int = 0) -> "Tensor":
+    """`tril` in place; repeated elements are not refused. Raises: grad, dimension. Source: facts 5.1.2, torch 2.13."""
+    return _triangle_(self, diagonal, False)
+
+
+def triu_(self: "Tensor", diagonal: int = 0) -> "Tensor":
+    """`triu` in place; repeated elements are not refused. Raises: grad, dimension. Source: facts 5.1.2, torch 2.13."""
+    return _triangle_(self, diagonal, True)
+
+
+def _batches_evenly(t: "Tensor") -> bool:
+    shape, strides, _ = t._layout
+    if len(shape) <= 3 or t.is_contiguous():
+        return True
+    expected = shape[-1] * shape[-2]
+    for d in range(len(shape) - 3, -1, -1):
+        if d == 0 and (strides[0] == 0 or shape[0] == 1):
+            continue
+        if strides[d] != expected:
+            return False
+        expected *= shape[d]
+    return True
+
+
+def _triangle_(self: "Tensor", diagonal: int, upper: bool) -> "Tensor":
+    check_inplace(self)
+    a, keep = tril_triu(self, as_int(diagonal, "diagonal"), upper)
+    if not _batches_evenly(self):
+        # Computed aside and copied back, with the checks of a copy.
+        check_internal_overlap(self)
+    marks = shadow.marks_of(self)
+    if has_internal_overlap(self._layout.shape, self._layout.strides):
+        marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
+    elif marks is not None:
+        marks = np.where(keep, marks, 0).astype(np.uint8)
+    store(self, a, marks)
+    written(self)
+    return self

@@ -1,0 +1,326 @@
+"""Operators that join or repeat tensors: cat, stack and their kin, repeat, tile, meshgrid."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow, views
+from .contiguity import is_contiguous_in, suggested_format, suggested_strides
+from .conversion import cast, cast_marks
+from .core import TensorBase, array, as_int, as_ints, fresh, from_array, recorded, values, view_of
+from .dtypes import dtype
+from .elementwise import broadcast_shapes
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .formats import contiguous_format, memory_format
+from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
+from .promotion import common_dtype
+from .view_ops import _reshape, atleast_1d, atleast_2d, atleast_3d, expand, unsqueeze
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _skipped(t: "Tensor") -> bool:
+    # PyTorch lets a 1-d tensor without elements stand for nothing (facts 4.5).
+    return t._layout.shape == (0,)
+
+
+def _sequence(tensors: Any, name: str) -> list["Tensor"]:
+    if not isinstance(tensors, (tuple, list)):
+        raise LayoutTypeError("argument", f"{name}: expected a tuple of tensors, got {type(tensors).__name__}")
+    for t in tensors:
+        if not isinstance(t, TensorBase):
+            raise LayoutTypeError("argument", f"{name}: expected tensors, got {type(t).__name__}")
+    return list(tensors)
+
+
+def _common_format(tensors: list["Tensor"]) -> memory_format:
+    found = {suggested_format(*t._layout[:2]) for t in tensors}
+    return found.pop() if len(found) == 1 else contiguous_format
+
+
+def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """Tensors one behind the other along a dimension: a copy in the format all of them suggest, else row-major.
+
+    Raises: size (ValueError for an empty list, RuntimeError for shapes that differ), dimension, dtype, overlap.
+    Source: facts 4.5, torch 2.13.
+    """
+    items = _sequence(tensors, "cat")
+    if not items:
+        raise LayoutValueError("size", "cat: expected a non-empty list of tensors (facts 4.5)")
+    for t in items:
+        if not t._layout.shape:
+            raise LayoutError("dimension", "cat: a tensor without dimensions cannot be joined (facts 4.5)")
+    d = common_dtype(*items)
+    kept = [t for t in items if not _skipped(t)]
+    first = kept[0] if kept else items[0]
+    at = wrap_dim(as_int(dim, "dim"), first.ndim) if kept else 0
+    shape = list(first._layout.shape)
+    if kept:
+        shape[at] = 0
+        for t in kept:
+            own = t._layout.shape
+            if len(own) != len(shape):
+                raise LayoutError("dimension", f"cat: tensors of {len(shape)} and {len(own)} dimensions (facts 4.5)")
+            for k, n in enumerate(own):
+                if k == at:
+                    shape[k] += n
+                elif n != shape[k]:
+                    raise LayoutError("size", f"cat: length {n} against {shape[k]} at dimension {k} (facts 4.5)")
+    target = tuple(shape)
+    format = _common_format(items)
+    strides = suggested_strides(target, format)
+    if out is not None:
+        return _cat_out(out, kept, at, target, strides, d)
+    result = fresh(target, strides, d)
+    _fill_parts(result, kept, at, raw=all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept))
+    return recorded(result, *items)
+
+
+def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) -> None:
+    a = array(result)
+    start = 0
+    for t in parts:
+        n = t._layout.shape[at]
+        where = (*[slice(None)] * at, slice(start, start + n))
+        start += n
+        if raw and not t._bits:
+            # Bytes of a bool are moved as they are.
+            a[where] = array(t)
+        else:
+            a[where] = cast(values(t), t.dtype, result.dtype)
+        marks = shadow.marks_of(t)
+        if t.dtype is not result.dtype:
+            marks = cast_marks(values(t), t.dtype, result.dtype, marks)
+        if marks is not None:
+            shape, strides, offset = result._layout
+            from .copies import reader
+
+            part = Layout((*shape[:at], n, *shape[at + 1 :]), strides, offset + (start - n) * strides[at])
+            shadow.stamp(reader(result, part), marks)
+
+
+def _cat_out(out: Any, parts: list["Tensor"], at: int, shape: Any, strides: Any, d: dtype) -> "Tensor":
+    from .advanced_indexing import check_no_overlap
+    from .copies import copy_elements
+    from .core import check_internal_overlap, order_marks
+    from .out import check_out, resize_output
+    from .promotion import can_cast
+
+    check_out(out, *parts)
+    if not can_cast(d, out.dtype):
+        raise LayoutTypeError("dtype", f"cat: a {d} result cannot be cast to {out.dtype}")
+    resize_output(out, shape, strides)
+    check_internal_overlap(out)
+    for t in parts:
+        check_no_overlap(out, t)
+    result = fresh(shape, strides, d)
+    _fill_parts(result, parts, at, raw=False)
+    copy_elements(out, result)
+    marks = order_marks(out)
+    if marks is not None:
+        shadow.stamp(out, marks)
+    out._versions[0] += 1
+    return out  # type: ignore[no-any-return]
+
+
+def concat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """`cat` under another name."""
+    return cat(tensors, dim, out=out)
+
+
+def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """Tensors of one shape along a new dimension: laid out as `cat` along it and then split.
+
+    Raises: size (RuntimeError), dimension, dtype. Source: facts 4.5, torch 2.13.
+    """
+    items = _sequence(tensors, "stack")
+    if not items:
+        raise LayoutError("size", "stack: expected a non-empty list of tensors (facts 4.5)")
+    shape = items[0]._layout.shape
+    at = wrap_dim(as_int(dim, "dim"), len(shape) + 1)
+    for t in items:
+        if t._layout.shape != shape:
+            raise LayoutError("size", f"stack: shapes {shape} and {t._layout.shape} differ (facts 4.5)")
+    if at < len(shape):
+        result = cat(items, at)
+        new = (*shape[:at], len(items), *shape[at:])
+        result._layout = views.view(result._layout, new)
+    else:
+        result = cat([unsqueeze(t, at) for t in items], at)
+    if out is not None:
+        from .out import write_out
+
+        return write_out(out, result, *items)
+    return result
+
+
+def hstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`cat` of columns. Raises: as `cat`."""
+    items = list(atleast_1d(*_sequence(tensors, "hstack"))) if len(tensors) != 1 else [atleast_1d(tensors[0])]
+    return cat(items, 0 if items and items[0].ndim == 1 else 1, out=out)
+
+
+def vstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`cat` of rows. Raises: as `cat`."""
+    items = list(atleast_2d(*_sequence(tensors, "vstack"))) if len(tensors) != 1 else [atleast_2d(tensors[0])]
+    return cat(items, 0, out=out)
+
+
+def dstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`cat` in depth. Raises: as `cat`."""
+    items = list(atleast_3d(*_sequence(tensors, "dstack"))) if len(tensors) != 1 else [atleast_3d(tensors[0])]
+    return cat(items, 2, out=out)
+
+
+def column_stack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`hstack` with vectors as columns. Raises: as `cat`."""
+    return hstack(
+        [t if t.ndim > 1 else _reshape(t, (t.numel(), 1)) for t in _sequence(tensors, "column_stack")], out=out
+    )
+
+
+def _tiled(input: "Tensor", counts: tuple[int, ...]) -> "Tensor":
+    lead = len(counts) - input.ndim
+    shape = tuple([n * c for n, c in zip((*[1] * lead, *input._layout.shape), counts, strict=True)])
+    check_allocation(shape, input.dtype.itemsize)
+    if input.dtype in dt.SUB_BYTE:
+        raise UnsupportedError("dtype", f"repeat: PyTorch has no copy kernel for {input.dtype}")
+    result = fresh(shape, contiguous_strides(shape), input.dtype)
+    if 0 not in shape:
+        array(result)[...] = np.tile(values(input), counts)
+        marks = shadow.marks_of(input)
+        if marks is not None:
+            shadow.stamp(result, np.tile(marks, counts))
+    return recorded(result, input)
+
+
+def repeat(self: "Tensor", *repeats: Any, **kwargs: Any) -> "Tensor":
+    """A row-major copy repeated along dimensions. Raises: dimension, size. Source: facts 3.14 and 4.4, torch 2.13."""
+    counts = as_ints((kwargs["repeats"],) if "repeats" in kwargs else repeats, "repeats")
+    if len(counts) < self.ndim:
+        raise LayoutError("dimension", f"repeat: {len(counts)} counts for {self.ndim} dimensions")
+    return _tiled(self, counts)
+
+
+def tile(input: "Tensor", *dims: Any) -> "Tensor":
+    """`repeat`, missing counts taken as 1. Raises: size. Source: facts 3.14, torch 2.13."""
+    counts = as_ints(dims, "dims")
+    return _tiled(input, (*[1] * (input.ndim - len(counts)), *counts))
+
+
+def repeat_interleave(
+    input: "Tensor", repeats: Any, dim: int | None = None, *, output_size: int | None = None
+) -> "Tensor":
+    """Elements repeated in place along a dimension. Raises: size, dimension, dtype. Source: facts 4.4, torch 2.13."""
+    from .copies import clone
+    from .index_ops import index_select
+
+    source = input
+    if dim is None:
+        source = _reshape(source, (-1,)) if source.numel() else _reshape(source, (0,))
+        dim = 0
+    d = wrap_dim(as_int(dim, "dim"), source.ndim)
+    if not source.ndim:
+        raise LayoutIndexError("dimension", "repeat_interleave: the tensor has no dimensions")
+    if isinstance(repeats, TensorBase):
+        if repeats.dtype not in (dt.int64, dt.int32):
+            raise UnsupportedError("dtype", f"repeat_interleave: repeats must be int32 or int64, got {repeats.dtype}")
+        counts = values(repeats)
+        if counts.size and counts.min() < 0:
+            raise LayoutError("size", "repeat_interleave: repeats must be non-negative")
+        length = source._layout.shape[d] if source.ndim else 1
+        if counts.ndim > 1 or counts.size not in (1, length):
+            raise LayoutError("size", f"repeat_interleave: {counts.size} counts for a dimension of length {length}")
+        where = np.repeat(np.arange(length), np.broadcast_to(counts.reshape(-1), (length,)))
+        return index_select(source, d, from_array(where.astype(np.int64), dt.int64))
+    count = as_int(repeats, "repeats")
+    if count < 0:
+        raise LayoutError("size", "repeat_interleave: repeats must be non-negative")
+    wide = unsqueeze(source, d + 1) if source.ndim else unsqueeze(unsqueeze(source, 0), 1)
+    shape = list(wide._layout.shape)
+    shape[d + 1] = count
+    from .view_ops import flatten
+
+    return flatten(clone(expand(wide, shape), memory_format=contiguous_format), d, d + 1)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple["Tensor", ...]:
+    """Expanded views of a common shape. Raises: broadcast. Source: facts 3.5, torch 2.13."""
+    items = _sequence(
+        list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], TensorBase) else tensors,
+        "broadcast_tensors",
+    )
+    shape = broadcast_shapes(*[t._layout.shape for t in items])
+    return tuple([t if t._layout.shape == shape else view_of(t, views.expand(t._layout, shape)) for t in items])
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple["Tensor", ...]:
+    """Expanded views of vectors over their grid. Raises: dimension, argument. Source: facts 3.5, torch 2.13."""
+    items = _sequence(
+        list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], TensorBase) else tensors, "meshgrid"
+    )
+    if any(t.ndim > 1 for t in items):
+        raise LayoutError("dimension", "meshgrid: vectors are needed")
+    if indexing not in (None, "ij", "xy"):
+        raise LayoutError("argument", f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+    if len({t.dtype for t in items}) > 1:
+        raise LayoutError("dtype", "meshgrid: the tensors differ in dtype")
+    swap = indexing == "xy" and len(items) > 1
+    if swap:
+        items[0], items[1] = items[1], items[0]
+    shape = tuple([t.numel() for t in items])
+    grid = []
+    for k, t in enumerate(items):
+        line = views.view(t._layout, tuple([t.numel() if j == k else 1 for j in range(len(items))]))
+        grid.append(view_of(t, views.expand(line, shape)))
+    if swap:
+        grid[0], grid[1] = grid[1], grid[0]
+    return tuple(grid)
+
+
+def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """A copy: the diagonal of a matrix, or a matrix with a diagonal. Raises: dimension. Source: facts 3.8, torch 2.13."""
+    from .copies import clone
+    from .out import write_out
+    from .view_ops import diagonal as view_diagonal
+
+    if input.ndim == 1:
+        return write_out(out, diag_embed(input, diagonal), input)
+    if input.ndim != 2:
+        raise LayoutError("dimension", f"diag: a vector or a matrix is needed, got {input.ndim} dimensions")
+    line = view_diagonal(input, diagonal)
+    return write_out(out, clone(line, memory_format=contiguous_format), input)
+
+
+def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1) -> "Tensor":
+    """A row-major copy with the last dimension as a diagonal. Raises: dimension. Source: torch 2.13."""
+    from .copies import copy_elements
+    from .view_ops import diagonal as view_diagonal
+
+    if not input.ndim:
+        raise LayoutIndexError("dimension", "diag_embed: a dimension is needed")
+    ndim = input.ndim + 1
+    a, b = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if a == b:
+        raise LayoutError("dimension", "diag_embed: the dimensions are the same")
+    side = input._layout.shape[-1] + abs(offset)
+    rest = iter(input._layout.shape[:-1])
+    shape = tuple([side if k in (a, b) else next(rest) for k in range(ndim)])
+    result = from_array(np.zeros(shape, input.dtype.numpy), input.dtype)
+    line = view_diagonal(result, offset, a, b)
+    copy_elements(line, input)
+    return recorded(result, input)
+
+
+def trace(input: "Tensor") -> "Tensor":
+    """Sum of the diagonal. Raises: dimension. Source: torch 2.13."""
+    from .reductions import sum
+    from .view_ops import diagonal as view_diagonal
+
+    if input.dtype is dt.bool_:
+        raise UnsupportedError("dtype", "trace: PyTorch has no kernel for bool")
+    if input.ndim != 2:
+        raise LayoutError("dimension", f"trace: a matrix is needed, got {input.ndim} dimensions")
+    return sum(view_diagonal(input))

@@ -1,0 +1,254 @@
+"""matmul and what is made of it: products that broadcast, `linear`, `tensordot`, outer products.
+
+Which of several ways PyTorch takes shows in what is a view and in the version of the result, so that the ways are taken here as well.
+"""
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import arithmetic, view_ops
+from . import views as vw
+from .contiguity import is_contiguous
+from .copies import contiguous
+from .core import TensorBase, as_int, as_ints, recorded, requires_grad, values
+from .dtypes import bool_
+from .elementwise import broadcast_shapes
+from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .layout import Layout, contiguous_strides, wrap_dim
+from .linear_algebra import ALLOWED, addmm, bmm, check_tensors, deliver, dot, mm, mv, need_rank, same_dtype
+from .pointwise import check_operands
+from .results import finish
+from .view_ops import _reshape
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Product of vectors, matrices or stacks of matrices, whose leading dimensions broadcast.
+
+    Shapes: (…, n, k) and (…, k, m) to (…, n, m); a vector stands for one row or column that is left out afterwards.
+    Raises: dimension, size, broadcast, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("matmul", input, other)
+    a, b = input.ndim, other.ndim
+    if not a or not b:
+        raise LayoutError(
+            "dimension", f"matmul: operands need dimensions, got {input._layout.shape} and {other._layout.shape}"
+        )
+    if a == 1 and b == 1:
+        return dot(input, other, out=out)
+    if a == 2 and b == 1:
+        return mv(input, other, out=out)
+    if a == 2 and b == 2:
+        return mm(input, other, out=out)
+    if a == 1 and b == 2:
+        return _vector_times_matrix(input, other, out)
+    if out is None:
+        return _batched(input, other)
+    result = _batched(input, other, fold=False)
+    return deliver("matmul", out, result._layout.shape, result.dtype, (input, other), lambda: result, repeats=ALLOWED)
+
+
+def _vector_times_matrix(input: "Tensor", other: "Tensor", out: "Tensor | None") -> "Tensor":
+    result = mm(view_ops.unsqueeze(input, 0), other, out=out)
+    # A dimension is taken off in place, which counts as a write.
+    result._layout = vw.squeeze(result._layout, (0,))
+    result._versions[0] += 1
+    return result
+
+
+def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor":
+    """A product with at least one operand of three dimensions or more, over new memory."""
+    a, b = input._layout, other._layout
+    if fold and requires_grad(input) and b.ndim >= 3:
+        if a.ndim == 2:
+            return _matrix_times_stack(input, other)
+        if a.ndim == b.ndim == 3 and a.shape[0] == 1 < b.shape[0]:
+            return _matrix_times_stack(view_ops.squeeze(input, 0), other)
+    n = 1 if a.ndim == 1 else a.shape[-2]
+    m = 1 if b.ndim == 1 else b.shape[-1]
+    k = a.shape[-1]
+    folds = _folds(input, other)
+    if folds:
+        same_dtype("matmul", input, other)
+    inner = b.shape[-1] if b.ndim == 1 else b.shape[-2]
+    batch = (a.shape[:-2], b.shape[:-2])
+    lead = broadcast_shapes(*batch) if not folds else max(batch, key=len)
+    if k != inner:
+        raise LayoutError("size", f"matmul: shapes {a.shape} and {b.shape} cannot be multiplied (facts 4.4)")
+    count = prod(lead)
+    left = _reshape(view_ops.expand(_as_matrix(input, 0), (*lead, n, k)), (count, n, k))
+    right = _reshape(view_ops.expand(_as_matrix(other, 1), (*lead, k, m)), (count, k, m))
+    result = bmm(left, right)
+    shape = (*lead, *((n,) if a.ndim > 1 else ()), *((m,) if b.ndim > 1 else ()))
+    result._layout = Layout(shape, contiguous_strides(shape), 0)
+    return recorded(result, input, other)
+
+
+def _as_matrix(t: "Tensor", dim: int) -> "Tensor":
+    return t if t.ndim > 1 else view_ops.unsqueeze(t, dim)
+
+
+def _folds(input: "Tensor", other: "Tensor") -> bool:
+    """Whether PyTorch makes one matrix of a stack; it shows in which errors come first, and in what is refused where it is empty."""
+    large, small = (input, other) if input.ndim >= other.ndim else (view_ops.mT(other), input)
+    if large.ndim < 3 or small.ndim > 2:
+        return False
+    if requires_grad(small):
+        return True
+    if input.ndim == 2:
+        return False
+    shape, strides, _ = large._layout
+    return not large.numel() or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
+
+
+def _matrix_times_stack(input: "Tensor", other: "Tensor") -> "Tensor":
+    """A matrix that requires grad times a stack: the transposed product is computed, and copied unless that shows nothing."""
+    stack = view_ops.mT(other)
+    shape = stack._layout.shape
+    rows = prod(shape[:-1])
+    folded = _reshape(stack, (rows, shape[-1]))
+    result = mm(folded, view_ops.t(input))
+    full = (*shape[:-1], result._layout.shape[1])
+    result._layout = Layout(full, contiguous_strides(full), 0)
+    return contiguous(view_ops.mT(result))
+
+
+def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "Tensor":
+    """`input @ weight.T + bias`.
+
+    Shapes: (…, k), (m, k) and (m,) to (…, m).
+    Raises: dimension, size, broadcast, dtype. Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("linear", input, weight, *(() if bias is None else (bias,)))
+    if not input.ndim or not weight.ndim:
+        raise LayoutError(
+            "dimension", f"linear: operands need dimensions, got {input._layout.shape}, {weight._layout.shape}"
+        )
+    if bias is None:
+        return matmul(input, view_ops.t(weight))
+    if input.ndim == 2:
+        return addmm(bias, input, view_ops.t(weight))
+    b = bias._layout
+    row = (b.ndim == 1 or sum(n != 1 for n in b.shape) == 1) and is_contiguous(b.shape, b.strides)
+    if row and is_contiguous(*input._layout[:2]):
+        shape = input._layout.shape
+        flat = _reshape(input, (prod(shape[:-1]), shape[-1]))
+        result = addmm(bias, flat, view_ops.t(weight))
+        return view_ops.view(result, (*shape[:-1], result._layout.shape[1]))
+    result = matmul(input, view_ops.t(weight))
+    return arithmetic.add_(result, bias)
+
+
+def outer(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Products of every element of one vector with every element of another; an elementwise product, so that dtypes promote.
+
+    Shapes: (n,) and (m,) to (n, m).
+    Raises: dimension, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("outer", input, vec2)
+    need_rank("outer", input, 1)
+    need_rank("outer", vec2, 1)
+    return arithmetic.mul(_reshape(input, (input.numel(), 1)), vec2, out=out)
+
+
+def ger(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`outer` under its old name. Raises: as `outer`."""
+    return outer(input, vec2, out=out)
+
+
+def inner(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Products over the last dimensions of both; a plain product where one has no dimensions.
+
+    Shapes: (…a, k) and (…b, k) to (…a, …b).
+    Raises: size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    check_operands("inner", (input, other))
+    if not input.ndim or not other.ndim:
+        return arithmetic.mul(input, other, out=out)
+    if input._layout.shape[-1] != other._layout.shape[-1]:
+        raise LayoutError("size", f"inner: the last lengths of {input._layout.shape} and {other._layout.shape} differ")
+    return tensordot(input, other, dims=([-1], [-1]), out=out)
+
+
+def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = None) -> "Tensor":
+    """Products over pairs of dimensions: the last of `a` with the first of `b`, or as listed; a view of a matrix product.
+
+    Shapes: the dimensions of `a` that are left, then those of `b`.
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("tensordot", a, b)
+    first, second = _tensordot_dims(a, b, dims)
+    if len(first) != len(second):
+        raise LayoutError("dimension", f"tensordot: {first} and {second} pair no dimensions")
+    same_dtype("tensordot", a, b)
+    left = [wrap_dim(d, a.ndim) for d in first]
+    right = [wrap_dim(d, b.ndim) for d in second]
+    x, y = a, b
+    for i, j in zip(left, right, strict=True):
+        m, n = x._layout.shape[i], y._layout.shape[j]
+        if n == 1 and m != 1:
+            x = _summed(x, i)
+        elif m == 1 and n != 1:
+            y = _summed(y, j)
+        elif m != n:
+            raise LayoutError("size", f"tensordot: dimensions {i} and {j} have lengths {m} and {n}")
+    if len(set(left)) != len(left) or len(set(right)) != len(right):
+        raise LayoutError("dimension", f"tensordot: {first} or {second} repeats a dimension")
+    keep_a = [d for d in range(a.ndim) if d not in left]
+    keep_b = [d for d in range(b.ndim) if d not in right]
+    shape = tuple([a._layout.shape[d] for d in keep_a] + [b._layout.shape[d] for d in keep_b])
+    rows = prod([a._layout.shape[d] for d in keep_a])
+    columns = prod([b._layout.shape[d] for d in keep_b])
+    terms = prod([x._layout.shape[d] for d in left])
+    p = view_ops.permute(x, (*keep_a, *left))
+    q = view_ops.permute(y, (*right, *keep_b))
+    made = (
+        _full_contraction(p, q)
+        if rows == columns == 1
+        else mm(_reshape(p, (rows, terms)), _reshape(q, (terms, columns)))
+    )
+    result = _reshape(made, shape)
+    if out is None:
+        return result
+    return _tensordot_out(out, result, a, b)
+
+
+def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
+    """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for as well."""
+    a, b = _reshape(p, (p.numel(),)), _reshape(q, (q.numel(),))
+    if a.dtype is bool_ and not (is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2])):
+        return finish(np.asarray(np.any(values(a) & values(b))), bool_, a, b)
+    return dot(a, b)
+
+
+def _tensordot_out(out: "Tensor", result: "Tensor", a: "Tensor", b: "Tensor") -> "Tensor":
+    if not isinstance(out, TensorBase):
+        raise LayoutTypeError("argument", f"tensordot: out must be a Tensor, got {type(out).__name__}")
+    return deliver("tensordot", out, result._layout.shape, result.dtype, (a, b), lambda: result, repeats=(False, False))
+
+
+def _tensordot_dims(a: "Tensor", b: "Tensor", dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(dims, TensorBase):
+        dims = dims.tolist() if dims.ndim else dims.item()  # type: ignore[attr-defined]
+    if isinstance(dims, (tuple, list)):
+        if len(dims) == 2 and all(isinstance(x, (tuple, list)) for x in dims):
+            return as_ints((dims[0],), "dims"), as_ints((dims[1],), "dims")
+        if len(dims) == 2:
+            raise LayoutTypeError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
+        raise LayoutValueError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
+    if not isinstance(dims, int):
+        raise LayoutError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
+    count = as_int(dims, "dims")
+    if count < 0 or count > min(a.ndim, b.ndim):
+        raise LayoutError("dimension", f"tensordot: {count} dimensions cannot be paired (facts 4.4)")
+    return tuple(range(-count, 0)), tuple(range(count))
+
+
+def _summed(t: "Tensor", dim: int) -> "Tensor":
+    from .reductions import sum
+
+    return sum(t, (dim,), keepdim=True, dtype=t.dtype)

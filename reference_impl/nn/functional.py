@@ -1,0 +1,53 @@
+"""`torch.nn.functional`: images, activations, normalisation."""
+
+from typing import TYPE_CHECKING, Any
+
+from ..activations import dropout as dropout
+from ..activations import elu as elu
+from ..activations import gelu as gelu
+from ..activations import hardtanh as hardtanh
+from ..activations import leaky_relu as leaky_relu
+from ..activations import relu6 as relu6
+from ..activations import silu as silu
+from ..activations import softplus as softplus
+from ..arithmetic import relu as _relu
+from ..arithmetic import relu_ as _relu_
+from ..conv import conv1d as conv1d
+from ..conv import conv2d as conv2d
+from ..conv import conv3d as conv3d
+from ..linalg import linear as linear
+from ..normalization import batch_norm as batch_norm
+from ..normalization import group_norm as group_norm
+from ..normalization import layer_norm as layer_norm
+from ..padding import interpolate as interpolate
+from ..padding import pad as pad
+from ..pointwise_ops import sigmoid as sigmoid
+from ..pointwise_ops import tanh as tanh
+from ..pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ..pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from ..pooling import avg_pool2d as avg_pool2d
+from ..pooling import max_pool2d as max_pool2d
+from ..scans import log_softmax as _log_softmax
+from ..scans import softmax as _softmax
+
+if TYPE_CHECKING:
+    from ..tensors import Tensor
+
+
+def relu(input: "Tensor", inplace: bool = False) -> "Tensor":
+    """Elements, or 0 where they are negative."""
+    return _relu_(input) if inplace else _relu(input)
+
+
+def softmax(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> "Tensor":
+    """Softmax along a dimension."""
+    return _softmax(input, _default_dim(input) if dim is None else dim, dtype)
+
+
+def log_softmax(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> "Tensor":
+    """Logarithm of the softmax along a dimension."""
+    return _log_softmax(input, _default_dim(input) if dim is None else dim, dtype)
+
+
+def _default_dim(input: "Tensor") -> int:
+    return 0 if input.ndim in (0, 1, 3) else 1

@@ -1,0 +1,362 @@
+"""Operators along a dimension that keep its length: cumulative ones, softmax, sort, flip, roll."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .contiguity import suggested_format, suggested_strides
+from .conversion import cast, nan_marks
+from .copies import clone, store
+from .core import (
+    as_int,
+    as_ints,
+    check_inplace,
+    check_internal_overlap,
+    from_array,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
+from .dtypes import dtype
+from .elementwise import preserved_strides
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .formats import contiguous_format
+from .layout import Strides, contiguous_strides, wrap_dim
+from .out import resize_output, write_out
+from .reductions import ValuesAndIndices, check_arithmetic
+from .views import transpose
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _scan_marks(input: "Tensor", d: int) -> Any:
+    marks = shadow.marks_of(input)
+    if marks is None:
+        return None
+    marks = np.where(marks == shadow.NAN, shadow.EXACT, np.where(marks == shadow.TOLERANCE, shadow.UNSPECIFIED, marks))
+    return np.maximum.accumulate(marks, axis=d).astype(np.uint8) if marks.ndim else marks.astype(np.uint8)
+
+
+def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> "Tensor":
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if wanted is None and out is not None:
+        wanted = out.dtype
+    target = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
+    if out is not None:
+        resize_output(out, input._layout.shape)
+        if input.ndim and input.numel():
+            check_arithmetic(name, target, "ifc")
+            check_internal_overlap(out)
+    else:
+        check_arithmetic(name, target, "ifc")
+    f = np.cumsum if name == "cumsum" else np.cumprod
+    with np.errstate(all="ignore"):
+        plain = cast(values(input), input.dtype, target)
+        wide = {"float16": np.float64, "bfloat16": np.float64, "float32": np.float64, "complex64": np.complex128}.get(
+            target.name
+        )
+        a = plain.astype(wide) if wide else plain
+        result = f(a, axis=d, dtype=a.dtype) if a.ndim else a
+        result = (
+            cast(np.asarray(result), dt.complex128 if target.is_complex else dt.float64, target) if wide else result
+        )
+    marks = _scan_marks(input, d)
+    if target.category in ("float", "complex"):
+        with np.errstate(all="ignore"):
+            small = np.all(np.abs(np.cumsum(np.abs(a))) < 2.0**23) and np.all(a == np.rint(a.real)) and name == "cumsum"
+        if not (small and target.itemsize >= 4):
+            loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
+            marks = loose if marks is None else np.maximum(marks, loose)
+        nan = nan_marks(result, target)
+        if nan is not None:
+            marks = nan if marks is None else np.maximum(marks, nan)
+    t = from_array(result, target)
+    if marks is not None:
+        shadow.stamp(t, marks)
+    return write_out(out, recorded(t, input), input)
+
+
+def cumsum(input: "Tensor", dim: int, *, dtype: Any = None, out: "Tensor | None" = None) -> "Tensor":
+    """Running sums, row-major, integers in int64. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _cumulative("cumsum", input, dim, dtype, out)
+
+
+def cumprod(input: "Tensor", dim: int, *, dtype: Any = None, out: "Tensor | None" = None) -> "Tensor":
+    """Running products, row-major, integers in int64. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _cumulative("cumprod", input, dim, dtype, out)
+
+
+def _cumulative_(name: str, self: "Tensor", dim: Any, wanted: Any) -> "Tensor":
+    check_inplace(self)
+    check_internal_overlap(self)
+    result = _cumulative(name, self, dim, wanted or self.dtype, None)
+    marks = order_marks(self)
+    store(self, values(result), marks if marks is not None else shadow.marks_of(result))
+    written(self)
+    return self
+
+
+def cumsum_(self: "Tensor", dim: int, *, dtype: Any = None) -> "Tensor":
+    """`cumsum` in place. Raises: grad, overlap, dimension, dtype."""
+    return _cumulative_("cumsum", self, dim, dtype)
+
+
+def cumprod_(self: "Tensor", dim: int, *, dtype: Any = None) -> "Tensor":
+    """`cumprod` in place. Raises: grad, overlap, dimension, dtype."""
+    return _cumulative_("cumprod", self, dim, dtype)
+
+
+def cummax(input: "Tensor", dim: int) -> Any:
+    """Running maxima and where they lie, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _cumulative_extreme("cummax", input, dim)
+
+
+def cummin(input: "Tensor", dim: int) -> Any:
+    """Running minima and where they lie, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _cumulative_extreme("cummin", input, dim)
+
+
+def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    a = values(input)
+    if a.ndim and a.size:
+        check_arithmetic(name, input.dtype, "bif")
+    if not a.ndim or not a.size:
+        best, where = a, np.zeros(a.shape, np.int64)
+    else:
+        best = np.maximum.accumulate(a, axis=d) if name == "cummax" else np.minimum.accumulate(a, axis=d)
+        # The last of equal values counts: PyTorch compares with >=.
+        steps = np.arange(a.shape[d]).reshape([-1 if k == d else 1 for k in range(a.ndim)])
+        hit = (a == best) | (a != a)
+        where = np.maximum.accumulate(np.where(hit, steps, 0), axis=d)
+    marks = _scan_marks(input, d)
+    first, second = from_array(best.astype(a.dtype), input.dtype), from_array(where, dt.int64)
+    if marks is not None:
+        shadow.stamp(first, marks)
+        shadow.stamp(second, marks)
+    return ValuesAndIndices(recorded(first, input), second)
+
+
+def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    target: dtype = wanted or input.dtype
+    if input.numel() and (target.category != "float" or target in dt.FLOAT8):
+        raise UnsupportedError("dtype", f"softmax: PyTorch has no kernel for {target}")
+    a = cast(values(input), input.dtype, target).astype(np.float64)
+    with np.errstate(all="ignore"):
+        if a.ndim and a.size:
+            shifted = a - np.max(a, axis=d, keepdims=True)
+            total = np.sum(np.exp(shifted), axis=d, keepdims=True)
+            result = shifted - np.log(total) if log else np.exp(shifted) / total
+        else:
+            result = a * 0 if log else a * 0 + 1
+        result = cast(result, dt.float64, target)
+    t = from_array(result, target)
+    marks = shadow.marks_of(input)
+    loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
+    if marks is not None and a.size:
+        axis = d if a.ndim else None
+        worst = np.max(np.where(marks == shadow.NAN, 0, marks), axis=axis, keepdims=True)
+        loose = np.maximum(loose, np.where(worst > 0, shadow.UNSPECIFIED, 0).astype(np.uint8))
+    nan = nan_marks(result, target)
+    shadow.stamp(t, loose if nan is None else np.maximum(loose, nan))
+    return recorded(t, input)
+
+
+def softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":
+    """Softmax along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _softmax(input, dim, dtype, False)
+
+
+def log_softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":
+    """Logarithm of the softmax, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _softmax(input, dim, dtype, True)
+
+
+def _copied(input: "Tensor", result: Any, strides: Strides, marks: Any) -> "Tensor":
+    t = from_array(result, input.dtype, strides)
+    if marks is not None:
+        shadow.stamp(t, marks)
+    return recorded(t, input)
+
+
+def sort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """Values in order and where they were, in the input's own order of dimensions.
+
+    Where values are equal, the indices are specified only for a stable sort.
+
+    Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
+    """
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if input.dtype.is_complex:
+        raise LayoutError("dtype", f"sort: {input.dtype} is refused")
+    check_arithmetic("sort", input.dtype, "bif")
+    shape, strides, _ = input._layout
+    target = preserved_strides(shape, strides)
+    a = values(input)
+    if not a.ndim:
+        return ValuesAndIndices(
+            _copied(input, a, (), shadow.marks_of(input)), from_array(np.zeros((), np.int64), dt.int64)
+        )
+    key = a.astype(np.float32) if a.dtype.kind not in "iufb" else a
+    if descending:
+        flipped = np.flip(key, d)
+        order = a.shape[d] - 1 - np.flip(np.argsort(flipped, axis=d, kind="stable"), d)
+    else:
+        order = np.argsort(key, axis=d, kind="stable")
+    found = np.take_along_axis(a, order, d)
+    marks = shadow.marks_of(input)
+    whole = None if marks is None else np.broadcast_to(np.max(marks, axis=d, keepdims=True, initial=0), a.shape)
+    if whole is not None:
+        whole = np.where(whole > 0, shadow.UNSPECIFIED, 0).astype(np.uint8)
+    first = _copied(input, found, target, nan_or_none(whole, found, input.dtype))
+    second = from_array(order.astype(np.int64), dt.int64, target)
+    if whole is not None:
+        shadow.stamp(second, whole)
+    return ValuesAndIndices(first, second)
+
+
+def nan_or_none(marks: Any, a: Any, d: dtype) -> Any:
+    """Marks with the NaNs of moved values added: which of several comes first is not specified."""
+    found = nan_marks(a, d)
+    if found is None:
+        return marks
+    return found if marks is None else np.maximum(marks, found)
+
+
+def argsort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool = False) -> "Tensor":
+    """Indices of the values in order. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    result: Tensor = sort(input, dim, descending, stable).indices
+    return result
+
+
+def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest or smallest values and where they were, row-major.
+
+    Raises: dimension, index (RuntimeError where k exceeds the length), dtype. Source: facts 4.4, torch 2.13.
+    """
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    length = input._layout.shape[d] if input.ndim else 1
+    if not 0 <= k <= length:
+        raise LayoutError("index", f"topk: k is {k}, dimension {d} has length {length}")
+    if input.dtype.is_complex or input.dtype is dt.bool_:
+        raise LayoutError("dtype", f"topk: {input.dtype} is refused")
+    check_arithmetic("topk", input.dtype, "if")
+    a = values(input)
+    if not a.ndim:
+        return ValuesAndIndices(
+            _copied(input, a, (), shadow.marks_of(input)), from_array(np.zeros((), np.int64), dt.int64)
+        )
+    first, second = sort(input, d, largest)
+    take = (*[slice(None)] * d, slice(0, k))
+    chosen = from_array(values(first)[take], input.dtype)
+    where = from_array(values(second)[take], dt.int64)
+    ties = _tied(a, d)
+    for t in (chosen, where):
+        source = first if t is chosen else second
+        marks = shadow.marks_of(source)
+        if marks is not None:
+            shadow.stamp(t, marks[take])
+    if ties or not sorted:
+        shadow.stamp(where, shadow.UNSPECIFIED)
+    if not sorted:
+        shadow.stamp(chosen, shadow.UNSPECIFIED)
+    return ValuesAndIndices(recorded(chosen, input), where)
+
+
+def _tied(a: Any, d: int) -> bool:
+    ordered = np.sort(a.astype(np.float32) if a.dtype.kind not in "iufb" else a, axis=d)
+    front = (*[slice(None)] * d, slice(1, None))
+    back = (*[slice(None)] * d, slice(0, -1))
+    return bool((ordered[front] == ordered[back]).any())
+
+
+def flip(input: "Tensor", *dims: Any) -> "Tensor":
+    """A copy reversed along dimensions, its order of dimensions kept.
+
+    Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
+    """
+    axes = [wrap_dim(d, input.ndim) for d in as_ints(dims, "dims")]
+    if len(set(axes)) != len(axes):
+        raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
+    if input.dtype in dt.FLOAT8 or input.dtype in dt.BARE_UINT or input.dtype.category == "raw":
+        raise UnsupportedError("dtype", f"flip: PyTorch has no kernel for {input.dtype}")
+    shape, strides, _ = input._layout
+    marks = shadow.marks_of(input)
+    axes = axes if input.ndim else []
+    return _copied(
+        input,
+        np.flip(values(input), axes),
+        preserved_strides(shape, strides),
+        None if marks is None else np.flip(marks, axes),
+    )
+
+
+def fliplr(input: "Tensor") -> "Tensor":
+    """`flip` of columns. Raises: dimension below rank 2."""
+    if input.ndim < 2:
+        raise LayoutError("dimension", "fliplr: at least 2 dimensions are needed")
+    return flip(input, 1)
+
+
+def flipud(input: "Tensor") -> "Tensor":
+    """`flip` of rows. Raises: dimension below rank 1."""
+    if input.ndim < 1:
+        raise LayoutError("dimension", "flipud: at least 1 dimension is needed")
+    return flip(input, 0)
+
+
+def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
+    """A copy rolled along dimensions, in the format the input suggests; row-major where it is flattened first.
+
+    Raises: dimension, size (counts that differ). Source: facts 4.4, torch 2.13.
+    """
+    by = as_ints((shifts,), "shifts")
+    along = () if dims is None else as_ints((dims,), "dims")
+    shape, strides, _ = input._layout
+    if not by:
+        raise LayoutError("size", "roll: shifts are empty")
+    if not input.numel() and along:
+        return clone(input)
+    marks = shadow.marks_of(input)
+    if not along:
+        if len(by) != 1:
+            raise LayoutError("size", f"roll: {len(by)} shifts without dimensions")
+        rolled = np.roll(values(input), by[0])
+        return _copied(input, rolled, contiguous_strides(shape), None if marks is None else np.roll(marks, by[0]))
+    if len(by) != len(along):
+        raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")
+    if not input.ndim:
+        raise LayoutIndexError("dimension", "roll: the tensor has no dimensions")
+    axes = [wrap_dim(d, input.ndim) for d in along]
+    target = suggested_strides(shape, suggested_format(shape, strides))
+    return _copied(input, np.roll(values(input), by, axes), target, None if marks is None else np.roll(marks, by, axes))
+
+
+def _turned(t: "Tensor", a: int, b: int) -> "Tensor":
+    t._layout = transpose(t._layout, a, b)
+    return t
+
+
+def rot90(input: "Tensor", k: int = 1, dims: Any = (0, 1)) -> "Tensor":
+    """A copy rotated in the plane of two dimensions. Raises: dimension. Source: facts 3.14, torch 2.13."""
+    plane = as_ints((dims,), "dims")
+    if len(plane) != 2 or input.ndim < 2:
+        raise LayoutError("dimension", f"rot90: {dims} is no plane of {input.ndim} dimensions")
+    a, b = plane
+    if a == b or (-input.ndim <= min(plane) and max(plane) < input.ndim and abs(a - b) == input.ndim):
+        raise LayoutError("dimension", f"rot90: {dims} names one dimension twice")
+    wrap_dim(a, input.ndim)
+    wrap_dim(b, input.ndim)
+    turns = k % 4
+    if turns == 1:
+        return _turned(flip(input, b), a, b)
+    if turns == 2:
+        return flip(input, a, b)
+    if turns == 3:
+        return _turned(flip(input, a), a, b)
+    return clone(input, memory_format=contiguous_format)
