@@ -48,17 +48,9 @@ class Op:
     """
 
     __slots__ = (
-        "compute",
-        "exact",
-        "exact_complex",
-        "groups",
-        "name",
-        "refusal",
-        "result",
-        "smooth",
-        "supported",
+        "compute", "exact", "exact_complex", "groups", "like", "name", "refusal", "result", "smooth", "supported",
         "wide_scalar",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,
