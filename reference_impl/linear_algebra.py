@@ -8,7 +8,8 @@ import numpy as np
 from . import shadow
 from . import views as vw
 from .copies import reader, store
-from .core import TensorBase, check_inplace, check_internal_overlap, order_marks, recorded, values, written
+from .core import CONJ, TensorBase, check_inplace, check_internal_overlap, order_marks, recorded, values, written
+from .dtype_view import conj
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import Shape
@@ -141,7 +142,7 @@ def deliver(
     result = make()
     resize_output(out, shape)
     resize_output(out, result._layout.shape)
-    if not repeats[1]:
+    if not repeats[1] or out._bits:
         check_internal_overlap(out)
     _put(out, result, [x for x in inputs if x is not out])
     out._versions[0] += 1
@@ -160,7 +161,8 @@ def _put(out: "Tensor", result: "Tensor", inputs: Any) -> None:
 
 
 def _in_place(self: "Tensor", result: "Tensor", inputs: tuple[Any, ...], *, repeats: bool) -> "Tensor":
-    if not repeats:
+    # Through a conjugate or negative bit a copy is written, and copied back with the checks of a copy.
+    if not repeats or self._bits:
         check_internal_overlap(self)
     _put(self, result, inputs)
     written(self, *inputs)
@@ -220,20 +222,30 @@ def mv(input: "Tensor", vec: "Tensor", *, out: "Tensor | None" = None) -> "Tenso
 
 
 def dot(input: "Tensor", tensor: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
-    """Product of two vectors of one length, without dimensions.
+    """Product of two vectors of one length, without dimensions; it has the conjugate bit where both have it.
 
     Raises: dimension, size, dtype, and with `out` grad. Source: facts 4.4, torch 2.13.
     """
+    check_tensors("dot", input, tensor)
+    if out is None and input._bits & CONJ and tensor._bits & CONJ:
+        return _conjugated(_dot("dot", conj(input), conj(tensor), None))
     return _dot("dot", input, tensor, out)
 
 
 def vdot(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`dot` with the first vector conjugated. Raises: as `dot`. Source: facts 4.4, torch 2.13."""
-    return _dot("vdot", input.conj() if isinstance(input, TensorBase) else input, other, out)
+    check_tensors("vdot", input, other)
+    if out is None and other._bits & CONJ and not input._bits & CONJ:
+        return _conjugated(_dot("vdot", input, conj(other), None))
+    return _dot("vdot", conj(input), other, out)
+
+
+def _conjugated(t: "Tensor") -> "Tensor":
+    t._bits ^= CONJ
+    return t
 
 
 def _dot(name: str, a: "Tensor", b: "Tensor", out: "Tensor | None") -> "Tensor":
-    check_tensors(name, a, b)
     need_rank(name, a, 1)
     need_rank(name, b, 1)
     same_dtype(name, a, b)
@@ -348,8 +360,9 @@ def _addmv(input: "Tensor", shape: Shape, mat: "Tensor", vec: "Tensor", beta: An
     if mat.numel():
         return recorded(_add("addmv", _stretched(input, shape), mat, vec, beta, alpha), input, mat, vec)
     d = input.dtype
+    zero = beta == 0
     beta = _factor("addmv", beta, d)
-    if beta == 0:
+    if zero:
         return recorded(finish(np.zeros(shape, d.numpy), d), input, mat, vec)
     with np.errstate(all="ignore"):
         t = finish(wide(input) * (bool(beta) if d.category == "bool" else beta), d, input)

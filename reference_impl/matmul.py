@@ -11,7 +11,7 @@ import numpy as np
 from . import arithmetic, view_ops
 from . import views as vw
 from .contiguity import is_contiguous
-from .copies import contiguous
+from .copies import contiguous, resolve_conj
 from .core import TensorBase, as_int, as_ints, recorded, requires_grad, values
 from .dtypes import bool_
 from .elementwise import broadcast_shapes
@@ -66,7 +66,7 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
     if fold and requires_grad(input) and b.ndim >= 3:
         if a.ndim == 2:
             return _matrix_times_stack(input, other)
-        if a.ndim == b.ndim == 3 and a.shape[0] == 1 < b.shape[0]:
+        if a.ndim == b.ndim == 3 and a.shape[0] == 1 != b.shape[0]:
             return _matrix_times_stack(view_ops.squeeze(input, 0), other)
     n = 1 if a.ndim == 1 else a.shape[-2]
     m = 1 if b.ndim == 1 else b.shape[-1]
@@ -220,9 +220,11 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
 def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
     """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for as well."""
     a, b = _reshape(p, (p.numel(),)), _reshape(q, (q.numel(),))
-    if a.dtype is bool_ and not (is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2])):
+    if is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2]):
+        return dot(a, b)
+    if a.dtype is bool_:
         return finish(np.asarray(np.any(values(a) & values(b))), bool_, a, b)
-    return dot(a, b)
+    return dot(resolve_conj(a), b)
 
 
 def _tensordot_out(out: "Tensor", result: "Tensor", a: "Tensor", b: "Tensor") -> "Tensor":
