@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -66,7 +67,7 @@ def read_file(path: Path, count: int | None = None) -> list[Program]:
                     programs.append(Program.from_json(data) if packed else read_program(data))
                 except (ValueError, KeyError, TypeError) as error:
                     raise CorpusError(f"{path}, line {number}: no program ({error})") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise CorpusError(f"{path}: {error}") from None
     return programs
 

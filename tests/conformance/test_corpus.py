@@ -1,0 +1,175 @@
+"""The committed corpus: what is in it, in which order, and how a broken or hand-edited file is told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stridecheck.conformance import corpus
+from stridecheck.conformance.program import Program, Step
+from stridecheck.conformance.schema import SCHEMA, read_program
+
+
+@pytest.fixture(scope="module")
+def exercised(whole_corpus, rules):
+    """Ids of the rules that each corpus program exercises."""
+    return [{rule.id for step in rules.classify(*e) for rule in step} for e in whole_corpus]
+
+
+def test_the_corpus_is_large_and_has_no_program_twice(whole_corpus):
+    """There are at least 2,000 programs, and every id is there once."""
+    ids = Counter(e.program.id for e in whole_corpus)
+    assert len(ids) == len(whole_corpus) >= 2_000
+
+
+def test_every_program_is_valid(whole_corpus):
+    """Every program passes the schema and `check`, and is what its JSON says."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for program, _ in whole_corpus:
+        assert read_program(json.loads(json.dumps(program.to_json()))) == program
+
+
+def test_most_programs_are_short(whole_corpus):
+    """Half of the programs have at most two steps: a failure is quickly understood."""
+    lengths = sorted(len(e.program.steps) for e in whole_corpus)
+    assert lengths[len(lengths) // 2] <= 2
+
+
+@pytest.mark.parametrize("count", [50, 150, 300, 600, 1200])
+def test_every_prefix_covers_rules_evenly(count, whole_corpus, exercised, rules):
+    """Of any prefix, each rule has its even share of the programs, or all there are that exercise it."""
+    whole = Counter(id for ids in exercised for id in ids)
+    part = Counter(id for ids in exercised[:count] for id in ids)
+    promoted = len(corpus.read_file(corpus.PROMOTED))
+    share = (count - promoted) // len(rules.rules)
+    assert {id: part[id] for id in whole if part[id] < min(whole[id], share)} == {}
+
+
+def test_a_short_prefix_has_nearly_every_rule(exercised, rules):
+    """The first 300 programs exercise all rules but a few."""
+    seen = {id for ids in exercised[:300] for id in ids}
+    assert len(seen) >= 0.95 * len(rules.rules)
+
+
+def test_a_prefix_is_the_beginning_of_the_whole():
+    """`read(N)` is the first N programs of `read()`, for any N."""
+    whole = corpus.read()
+    for count in (0, 1, 5, 100):
+        assert corpus.read(count) == whole[:count]
+
+
+def test_drawing_is_deterministic(oracle, rules):
+    """The same count gives the same programs in the same order, as many as asked."""
+    one, other = (corpus.draw(60, oracle, rules, surplus=3) for _ in range(2))
+    assert [p.id for p in one] == [p.id for p in other]
+    assert len({p.id for p in one}) == 60
+
+
+rule_sets = st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), max_size=30)
+
+
+@given(rule_sets)
+def test_order_keeps_every_program_once(sets):
+    """Ordering loses and repeats nothing."""
+    programs = [(Program(steps=(Step("neg", (n,)),)), rules) for n, rules in enumerate(sets)]
+    ordered = corpus.order(programs)
+    assert Counter(p.id for p in ordered) == Counter(p.id for p, _ in programs)
+
+
+@given(rule_sets)
+def test_after_as_many_programs_as_there_are_rules_each_has_come_once_more(sets):
+    """In every prefix, each rule has its even share of the programs, or all that exercise it."""
+    rules_of = {Program(steps=(Step("neg", (n,)),)): rules for n, rules in enumerate(sets)}
+    ordered = corpus.order(list(rules_of.items()))
+    whole = Counter(rule for rules in sets for rule in rules)
+    for count in range(len(ordered) + 1):
+        part = Counter(rule for program in ordered[:count] for rule in rules_of[program])
+        assert all(part[rule] >= min(whole[rule], count // len(whole)) for rule in whole)
+
+
+def test_a_written_corpus_is_read_again_and_has_the_same_bytes(tmp_path, whole_corpus):
+    """Writing the same programs twice gives the same file, whenever it is done."""
+    programs = [e.program for e in whole_corpus[:50]]
+    one, other = tmp_path / "one.jsonl.gz", tmp_path / "other.jsonl.gz"
+    corpus.write(programs, one)
+    corpus.write(programs, other)
+    assert corpus.read_file(one) == programs
+    assert one.read_bytes() == other.read_bytes()
+
+
+# Files that somebody has edited.
+
+GOOD = {"storages": [{"nbytes": 16}], "inputs": [{"dtype": "float32", "shape": [4], "strides": [1]}], "steps": []}
+
+
+def _changed(path, value):
+    data = json.loads(json.dumps({**GOOD, "steps": [{"op": "view", "args": [{"ref": 0}, [2, 2]]}]}))
+    at = data
+    for part in path[:-1]:
+        at = at[part]
+    at[path[-1]] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ([], "[] is not of type 'object'"),
+        ({}, "'steps' is a required property"),
+        (_changed(["inputs", 0, "dtype"], "float31"), "inputs[0].dtype: 'float31' is not one of"),
+        (_changed(["inputs", 0, "shape"], [4.5]), "inputs[0].shape[0]: 4.5 is not of type 'integer'"),
+        (_changed(["inputs", 0, "shape"], [-1]), "inputs[0].shape[0]: -1 is less than the minimum of 0"),
+        (
+            _changed(["inputs", 0, "strides"], [2]),
+            "input 0: shape (4,), strides (2,), offset 0 of float32 reach",
+        ),
+        (_changed(["inputs", 0, "offest"], 1), "inputs[0]: Additional properties are not allowed ('offest'"),
+        (_changed(["storages", 0, "fill"], "ramp7"), "storages[0].fill: 'ramp7' is not one of"),
+        (_changed(["storages", 0, "data"], "!!"), "base64"),
+        (_changed(["storages", 0, "nbytes"], "16"), "storages[0].nbytes: '16' is not of type 'integer'"),
+        (_changed(["steps", 0, "args", 0], {"ref": 5}), "step 0 (view): value 5 does not come before it"),
+        (_changed(["steps", 0, "args", 0], {"reff": 0}), "steps[0].args[0]: {'reff': 0}"),
+        (_changed(["steps", 0, "args", 1], {"slice": [1]}), "steps[0].args[1]"),
+        (_changed(["steps", 0, "kwargs"], {"size": {"dtype": "nope"}}), "steps[0].kwargs.size"),
+        (_changed(["steps", 0, "kwargs"], {"sise": 3}), "steps[0]: view has no parameter 'sise'"),
+    ],
+)
+def test_a_program_that_is_none_is_refused_by_the_place_that_is_wrong(data, says):
+    """A hand-written program with a mistake is refused with a message that begins with the place of it."""
+    read_program(_changed(["steps", 0, "op"], "view"))
+    with pytest.raises(ValueError, match=r".") as error:
+        read_program(data)
+    assert says in str(error.value)
+
+
+def test_a_broken_line_is_named_by_file_and_line(tmp_path):
+    """A line of a corpus file that is no program is refused by the file's name and its number."""
+    path = tmp_path / "my programs.jsonl"
+    path.write_text(json.dumps(GOOD) + "\n" + json.dumps(_changed(["inputs", 0, "dtype"], "real")) + "\n")
+    with pytest.raises(corpus.CorpusError, match=r"my programs\.jsonl, line 2: .*inputs\[0\]\.dtype: 'real'"):
+        corpus.read_file(path)
+    path.write_text(json.dumps(GOOD) + "\n{not json\n")
+    with pytest.raises(corpus.CorpusError, match="line 2"):
+        corpus.read_file(path)
+    assert len(corpus.read_file(path, 1)) == 1
+
+
+def test_a_missing_or_damaged_file_is_named(tmp_path):
+    """A corpus file that is not there, cut off, or no gzip at all is one message with its name."""
+    with pytest.raises(corpus.CorpusError, match=r"absent\.jsonl"):
+        corpus.read_file(tmp_path / "absent.jsonl")
+    cut = tmp_path / "cut.jsonl.gz"
+    cut.write_bytes(gzip.compress(json.dumps(GOOD).encode() * 50)[:-20])
+    with pytest.raises(corpus.CorpusError, match=r"cut\.jsonl\.gz"):
+        corpus.read_file(cut)
+    cut.write_bytes(b"no gzip")
+    with pytest.raises(corpus.CorpusError, match=r"cut\.jsonl\.gz"):
+        corpus.read_file(cut)
+    cut.write_bytes(gzip.compress(b"\xff\xfe\n"))
+    with pytest.raises(corpus.CorpusError, match=r"cut\.jsonl\.gz"):
+        corpus.read_file(cut)
