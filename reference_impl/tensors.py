@@ -11,15 +11,17 @@ from . import (
     advanced_indexing,
     arithmetic,
     constructors,
+    contraction,
     copies,
     dtype_view,
     index_ops,
     indexing,
     joining,
-    linalg,
+    linear_algebra,
     metadata,
     numpy_bridge,
     pointwise_ops,
+    products,
     reductions,
     scans,
     view_ops,
@@ -666,21 +668,22 @@ class Tensor(TensorBase):
 
     # ---------------------------------------------------------------------------------------------- linalg
 
-    mm = linalg.mm
-    bmm = linalg.bmm
-    mv = linalg.mv
-    dot = linalg.dot
-    vdot = linalg.vdot
-    outer = linalg.outer
-    matmul = linalg.matmul
-    addmm = linalg.addmm
-    baddbmm = linalg.baddbmm
-    addmv = linalg.addmv
-    inner = linalg.inner
-    addmm_ = linalg.addmm_
-    __matmul__ = linalg.matmul
-    __rmatmul__ = linalg.rmatmul
-    ger = linalg.outer
+    mm = linear_algebra.mm
+    bmm = linear_algebra.bmm
+    mv = linear_algebra.mv
+    dot = linear_algebra.dot
+    vdot = linear_algebra.vdot
+    outer = products.outer
+    matmul = products.matmul
+    addmm = linear_algebra.addmm
+    baddbmm = linear_algebra.baddbmm
+    addmv = linear_algebra.addmv
+    addmv_ = linear_algebra.addmv_
+    baddbmm_ = linear_algebra.baddbmm_
+    inner = contraction.inner
+    addmm_ = linear_algebra.addmm_
+    __matmul__ = products.matmul
+    ger = products.ger
 
     # ------------------------------------------------------------------------------------------- index ops
 

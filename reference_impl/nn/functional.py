@@ -15,7 +15,6 @@ from ..arithmetic import relu_ as _relu_
 from ..conv import conv1d as conv1d
 from ..conv import conv2d as conv2d
 from ..conv import conv3d as conv3d
-from ..linalg import linear as linear
 from ..normalization import batch_norm as batch_norm
 from ..normalization import group_norm as group_norm
 from ..normalization import layer_norm as layer_norm
@@ -27,6 +26,7 @@ from ..pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from ..pooling import adaptive_max_pool2d as adaptive_max_pool2d
 from ..pooling import avg_pool2d as avg_pool2d
 from ..pooling import max_pool2d as max_pool2d
+from ..products import linear as linear
 from ..scans import log_softmax as _log_softmax
 from ..scans import softmax as _softmax
 

@@ -1,25 +1,20 @@
-"""matmul and what is made of it: products that broadcast, `linear`, `tensordot`, outer products.
+"""matmul and what is made of it: products that broadcast, `linear`, outer products.
 
 Which of several ways PyTorch takes shows in what is a view and in the version of the result, so that the ways are taken here as well.
 """
 
 from math import prod
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from . import arithmetic, view_ops
 from . import views as vw
 from .contiguity import is_contiguous
-from .copies import contiguous, resolve_conj
-from .core import TensorBase, as_int, as_ints, recorded, requires_grad, values
-from .dtypes import bool_
+from .copies import contiguous
+from .core import recorded, requires_grad
 from .elementwise import broadcast_shapes
-from .errors import LayoutError, LayoutTypeError, LayoutValueError
-from .layout import Layout, contiguous_strides, wrap_dim
+from .errors import LayoutError
+from .layout import Layout, contiguous_strides
 from .linear_algebra import ALLOWED, addmm, bmm, check_tensors, deliver, dot, mm, mv, need_rank, same_dtype
-from .pointwise import check_operands
-from .results import finish
 from .view_ops import _reshape
 
 if TYPE_CHECKING:
@@ -160,97 +155,6 @@ def ger(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Ten
     return outer(input, vec2, out=out)
 
 
-def inner(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
-    """Products over the last dimensions of both; a plain product where one has no dimensions.
-
-    Shapes: (…a, k) and (…b, k) to (…a, …b).
-    Raises: size, dtype. Source: facts 4.4, torch 2.13.
-    """
-    check_operands("inner", (input, other))
-    if not input.ndim or not other.ndim:
-        return arithmetic.mul(input, other, out=out)
-    if input._layout.shape[-1] != other._layout.shape[-1]:
-        raise LayoutError("size", f"inner: the last lengths of {input._layout.shape} and {other._layout.shape} differ")
-    return tensordot(input, other, dims=([-1], [-1]), out=out)
-
-
-def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = None) -> "Tensor":
-    """Products over pairs of dimensions: the last of `a` with the first of `b`, or as listed; a view of a matrix product.
-
-    Shapes: the dimensions of `a` that are left, then those of `b`.
-    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
-    """
-    check_tensors("tensordot", a, b)
-    first, second = _tensordot_dims(a, b, dims)
-    if len(first) != len(second):
-        raise LayoutError("dimension", f"tensordot: {first} and {second} pair no dimensions")
-    same_dtype("tensordot", a, b)
-    left = [wrap_dim(d, a.ndim) for d in first]
-    right = [wrap_dim(d, b.ndim) for d in second]
-    x, y = a, b
-    for i, j in zip(left, right, strict=True):
-        m, n = x._layout.shape[i], y._layout.shape[j]
-        if n == 1 and m != 1:
-            x = _summed(x, i)
-        elif m == 1 and n != 1:
-            y = _summed(y, j)
-        elif m != n:
-            raise LayoutError("size", f"tensordot: dimensions {i} and {j} have lengths {m} and {n}")
-    if len(set(left)) != len(left) or len(set(right)) != len(right):
-        raise LayoutError("dimension", f"tensordot: {first} or {second} repeats a dimension")
-    keep_a = [d for d in range(a.ndim) if d not in left]
-    keep_b = [d for d in range(b.ndim) if d not in right]
-    shape = tuple([a._layout.shape[d] for d in keep_a] + [b._layout.shape[d] for d in keep_b])
-    rows = prod([a._layout.shape[d] for d in keep_a])
-    columns = prod([b._layout.shape[d] for d in keep_b])
-    terms = prod([x._layout.shape[d] for d in left])
-    p = view_ops.permute(x, (*keep_a, *left))
-    q = view_ops.permute(y, (*right, *keep_b))
-    made = (
-        _full_contraction(p, q)
-        if rows == columns == 1
-        else mm(_reshape(p, (rows, terms)), _reshape(q, (terms, columns)))
-    )
-    result = _reshape(made, shape)
-    if out is None:
-        return result
-    return _tensordot_out(out, result, a, b)
-
-
-def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
-    """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for as well."""
-    a, b = _reshape(p, (p.numel(),)), _reshape(q, (q.numel(),))
-    if is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2]):
-        return dot(a, b)
-    if a.dtype is bool_:
-        return finish(np.asarray(np.any(values(a) & values(b))), bool_, a, b)
-    return dot(resolve_conj(a), b)
-
-
-def _tensordot_out(out: "Tensor", result: "Tensor", a: "Tensor", b: "Tensor") -> "Tensor":
-    if not isinstance(out, TensorBase):
-        raise LayoutTypeError("argument", f"tensordot: out must be a Tensor, got {type(out).__name__}")
-    return deliver("tensordot", out, result._layout.shape, result.dtype, (a, b), lambda: result, repeats=(False, False))
-
-
-def _tensordot_dims(a: "Tensor", b: "Tensor", dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(dims, TensorBase):
-        dims = dims.tolist() if dims.ndim else dims.item()  # type: ignore[attr-defined]
-    if isinstance(dims, (tuple, list)):
-        if len(dims) == 2 and all(isinstance(x, (tuple, list)) for x in dims):
-            return as_ints((dims[0],), "dims"), as_ints((dims[1],), "dims")
-        if len(dims) == 2:
-            raise LayoutTypeError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
-        raise LayoutValueError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
-    if not isinstance(dims, int):
-        raise LayoutError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
-    count = as_int(dims, "dims")
-    if count < 0 or count > min(a.ndim, b.ndim):
-        raise LayoutError("dimension", f"tensordot: {count} dimensions cannot be paired (facts 4.4)")
-    return tuple(range(-count, 0)), tuple(range(count))
-
-
-def _summed(t: "Tensor", dim: int) -> "Tensor":
-    from .reductions import sum
-
-    return sum(t, (dim,), keepdim=True, dtype=t.dtype)
+def rmatmul(self: "Tensor", other: "Tensor") -> "Tensor":
+    """`other @ self`. Raises: as `matmul`."""
+    return matmul(other, self)

@@ -1,0 +1,170 @@
+"""Memory by address: loads, stores and hints that Numba has no words for, as LLVM instructions.
+
+The item that is moved is told by the *type* of an argument (`WORDS`), so that one kernel compiles once for each item size
+and register width, and its machine code can be kept on disk.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+LINE = 64
+
+WORDS: dict[tuple[int, int], Any] = {
+    (1, 64): np.uint8(0), (2, 64): np.uint16(0), (4, 64): np.uint32(0), (8, 64): np.uint64(0),
+    (16, 64): np.complex128(0),
+    (1, 32): np.int8(0), (2, 32): np.int16(0), (4, 32): np.int32(0), (8, 32): np.int64(0), (16, 32): np.complex64(0),
+}  # fmt: skip
+"""A scalar whose type says item size and register width, both in bytes: unsigned means registers of 64 bytes."""
+
+_OF_TYPE = {
+    types.uint8: (1, 64), types.uint16: (2, 64), types.uint32: (4, 64), types.uint64: (8, 64),
+    types.complex128: (16, 64),
+    types.int8: (1, 32), types.int16: (2, 32), types.int32: (4, 32), types.int64: (8, 32), types.complex64: (16, 32),
+}  # fmt: skip
+
+I32 = ir.IntType(32)
+I64 = ir.IntType(64)
+_POINTER = ir.IntType(8).as_pointer()
+
+
+def meaning(word: Any) -> tuple[int, int]:
+    """Item size and register width, in bytes, that a word's Numba type stands for."""
+    return _OF_TYPE[word]
+
+
+def item_type(item: int) -> Any:
+    """The LLVM integer of an item."""
+    return ir.IntType(8 * item)
+
+
+def vector(nbytes: int, item: int) -> Any:
+    """The LLVM vector of items that fills so many bytes."""
+    return ir.VectorType(item_type(item), nbytes // item)
+
+
+def constant(value: int) -> Any:
+    """An address or an offset known when the kernel is compiled."""
+    return ir.Constant(I64, value)
+
+
+def load(builder: Any, address: Any, kind: Any) -> Any:
+    """Load from any address, aligned or not."""
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1, typ=kind)
+
+
+def store(builder: Any, value: Any, address: Any, streamed: int = 0) -> None:
+    """Store to any address; or past the caches, to an address that is a multiple of `streamed` bytes."""
+    instruction = builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=streamed or 1)
+    if streamed:
+        instruction.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(I32, 1)]))
+
+
+def shuffle(builder: Any, a: Any, b: Any, lanes: Any) -> Any:
+    """Lanes of two vectors, those of the second counted on from the first's."""
+    mask = ir.Constant(ir.VectorType(I32, len(lanes)), [ir.Constant(I32, lane) for lane in lanes])
+    return builder.shuffle_vector(a, b, mask)
+
+
+def prefetch(builder: Any, address: Any) -> None:
+    """Ask for the line of an address, which need not exist."""
+    name = "llvm.prefetch.p0"
+    kind = ir.FunctionType(ir.VoidType(), [_POINTER, I32, I32, I32])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    builder.call(function, [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (0, 3, 1)]])
+
+
+@intrinsic
+def peek(typingctx: Any, address: Any) -> Any:
+    """The 8-byte integer at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return load(builder, args[0], I64)
+
+    return types.intp(types.intp), generate
+
+
+@intrinsic
+def poke(typingctx: Any, address: Any, value: Any) -> Any:
+    """Put an 8-byte integer at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        store(builder, args[1], args[0])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), generate
+
+
+@intrinsic
+def move(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
+    """Move one item."""
+    kind = item_type(meaning(word)[0])
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        store(builder, load(builder, args[0], kind), args[1])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, word), generate
+
+
+@intrinsic
+def size_of(typingctx: Any, word: Any) -> Any:
+    """Bytes of an item, known when the kernel is compiled."""
+    item = meaning(word)[0]
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return constant(item)
+
+    return types.intp(word), generate
+
+
+@intrinsic
+def width_of(typingctx: Any, word: Any) -> Any:
+    """Bytes of a register, known when the kernel is compiled."""
+    width = meaning(word)[1]
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return constant(width)
+
+    return types.intp(word), generate
+
+
+@intrinsic
+def fence(typingctx: Any) -> Any:
+    """Make streamed stores visible before what is stored afterwards."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # sfence on x86, a barrier elsewhere; streamed stores are only ordered by it.
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+def _copier(nbytes: int, number: int, streamed: bool) -> Any:
+    """An intrinsic that copies `number` vectors of `nbytes` bytes: all are loaded before the first is stored."""
+
+    @intrinsic
+    def copy(typingctx: Any, src: Any, dst: Any) -> Any:
+        kind = vector(nbytes, 1)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            offsets = [constant(k * nbytes) for k in range(number)]
+            values = [load(builder, builder.add(args[0], at), kind) for at in offsets]
+            for value, at in zip(values, offsets, strict=True):
+                store(builder, value, builder.add(args[1], at), nbytes if streamed else 0)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp), generate
+
+    return copy
+
+
+copy_1, copy_2, copy_4, copy_8, copy_16, copy_32, copy_64 = [_copier(1 << k, 1, False) for k in range(7)]
+copy_256 = _copier(64, 4, False)
+stream_64 = _copier(64, 1, True)
+stream_256 = _copier(64, 4, True)
+"""Copies of a fixed number of bytes; `stream_*` past the caches, to a multiple of 64 bytes."""
