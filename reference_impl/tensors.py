@@ -683,6 +683,7 @@ class Tensor(TensorBase):
     inner = contraction.inner
     addmm_ = linear_algebra.addmm_
     __matmul__ = products.matmul
+    __rmatmul__ = products.rmatmul
     ger = products.ger
 
     # ------------------------------------------------------------------------------------------- index ops
