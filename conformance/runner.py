@@ -106,6 +106,7 @@ class Worker:
         self._pending: dict[int, Program] = {}
         self._sent = False
         self._forks = True
+        self._drainer: threading.Thread | None = None
         self._stderr: collections.deque[str] = collections.deque(maxlen=40)
 
     def __enter__(self) -> Worker:
@@ -135,7 +136,8 @@ class Worker:
         with contextlib.suppress(OSError):
             fcntl.fcntl(self._process.stdout, _F_SETPIPE_SZ, _PIPE_BYTES)
         self._buffer = b""
-        threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True).start()
+        self._drainer = threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True)
+        self._drainer.start()
         message = self._receive(time.monotonic() + self.start_timeout)
         if message is _SILENT:
             self.stop()
@@ -156,8 +158,9 @@ class Worker:
 
     def _drain(self, stream: Any) -> None:
         # A library may print without end: only the last lines are kept.
-        for line in iter(lambda: stream.readline(4096), b""):
-            self._stderr.append(line.decode(errors="replace").rstrip())
+        with stream:
+            for line in iter(lambda: stream.readline(4096), b""):
+                self._stderr.append(line.decode(errors="replace").rstrip())
 
     def _last_words(self) -> str:
         time.sleep(0.05)  # what a dying process wrote may still be on its way through the pipe
@@ -184,9 +187,10 @@ class Worker:
             self._kill_child()
             process.kill()
             process.wait()
-        for stream in (process.stdout, process.stderr):
-            if stream is not None and stream is not process.stderr:
-                stream.close()
+        assert process.stdout is not None
+        process.stdout.close()
+        if self._drainer is not None:
+            self._drainer.join(timeout=1)  # unless the library left a process behind that still writes
 
     def _kill_child(self) -> None:
         if self._child is not None:

@@ -1,0 +1,283 @@
+"""Known deviations: what the file may say, when a failure is expected, and when an expectation is out of date."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from stridecheck.conformance import corpus
+from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.expectations import ExpectationError, Expectations, bundled, load
+from stridecheck.conformance.judge import Difference
+from stridecheck.reports.records import Failure, Footer, read_results
+
+ENTRY = """
+[[expect]]
+name = "own order"
+reason = "It sorts dimensions its own way."
+rules = ["view.*", "clone.*"]
+aspects = ["strides"]
+"""
+
+
+@pytest.fixture
+def entries(tmp_path):
+    """Writes an expectation file, and the list beside it, and answers the path."""
+
+    def write(text, listed=()):
+        path = tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        path.with_suffix(".txt").write_text("".join(f"{line}\n" for line in listed))
+        return path
+
+    return write
+
+
+def _difference(aspect):
+    return Difference(0, "1", aspect, None, None, "")
+
+
+class _Rule:
+    def __init__(self, id):
+        self.id = id
+
+
+@pytest.mark.parametrize(
+    ("operation", "aspect", "rules", "covered"),
+    [
+        ("view", "strides", ["view.layout"], True),
+        ("clone", "strides", ["errors.accepted", "clone.preserves"], True),
+        ("view", "layout", ["view.layout"], False),
+        ("view", "strides", ["errors.accepted"], False),
+        ("view", "strides", [], False),
+    ],
+)
+def test_a_deviation_is_known_by_rule_and_aspect(operation, aspect, rules, covered, entries):
+    """An expectation covers a difference whose aspect it names and one of whose rules its globs match."""
+    found = load(entries(ENTRY), {}).match(operation, _difference(aspect), [_Rule(id) for id in rules])
+    assert (found is not None) == covered
+
+
+def test_operations_narrow_an_expectation(entries):
+    """Where operations are named, the difference must be one of theirs too."""
+    found = load(entries(ENTRY + 'operations = ["clone", "expand*"]\n'), {})
+    rules = [_Rule("view.layout")]
+    assert found.match("expand_as", _difference("strides"), rules)
+    assert not found.match("view", _difference("strides"), rules)
+
+
+@pytest.mark.parametrize(
+    ("versions", "holds"),
+    [("<2", False), (">=2.0", True), (">=2.0,<2.3", False), ("==2.3.*", True), (">=2.3.1", True), ("", True)],
+)
+def test_an_expectation_holds_for_a_range_of_versions(versions, holds, entries):
+    """A version condition is compared with the library's version, local parts and pre-releases included."""
+    path = entries(ENTRY + f'versions = "{versions}"\n')
+    assert bool(load(path, {"lib": "2.3.1rc1+cpu"}).entries) == (holds and versions != ">=2.3.1")
+    assert bool(load(path, {"lib": "2.3.1", "driver": "NVIDIA 550 (open)"}).entries) == holds
+
+
+BROKEN = {
+    "[[expect": "mine.toml: ",
+    "\udcff": "mine.toml: ",
+    '[expect]\nname = "x"': "holds [[expect]] tables",
+    "[[expected]]": "holds [[expect]] tables and nothing else, not expected",
+    "expect = [3]": "expectation 1: is no table",
+    ENTRY + 'owner = "me"': "expectation 1: unknown field owner",
+    ENTRY.replace('reason = "It sorts dimensions its own way."', ""): "expectation 1: has no reason",
+    ENTRY.replace('rules = ["view.*", "clone.*"]', ""): "has no rules",
+    ENTRY.replace('["view.*", "clone.*"]', '"view.*"'): "rules is a list of texts, not 'view.*'",
+    ENTRY.replace('["strides"]', '["stride"]'): "no aspect stride; there are raises, error-kind, shape",
+    ENTRY.replace('"own order"', "7"): "name is text, not 7",
+    ENTRY + 'versions = "2 or so"': "'2 or so' is no version range",
+    ENTRY + ENTRY: "two expectations have the same name, own order",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: BROKEN[text])
+def test_a_file_that_means_nothing_is_refused(text, tmp_path):
+    """A mistake in the file is named with the file and the entry: an expectation never silently covers nothing."""
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(ExpectationError) as error:
+        load(path, {"lib": "1"})
+    assert BROKEN[text] in str(error.value)
+    assert "mine.toml" in str(error.value)
+
+
+def test_a_missing_file_and_a_broken_list_are_named(entries, tmp_path):
+    """A file that was asked for and is not there is an error, and so is a line of the list that is none."""
+    with pytest.raises(ExpectationError, match=r"absent\.toml: No such file"):
+        load(tmp_path / "absent.toml", {})
+    with pytest.raises(ExpectationError, match=r"mine\.txt, line 2: a line is `NAME PROGRAM`, not 'nonsense'"):
+        load(entries(ENTRY, ["own order 0123", "nonsense"]), {})
+
+
+def test_a_list_is_written_sorted_and_read_again(entries):
+    """The list has one sorted line for each pair, names with spaces included, and says the same when it is read."""
+    path = entries(ENTRY)
+    load(path, {}).write_list({"own order": {"ffff", "0000"}})
+    assert path.with_suffix(".txt").read_text() == "own order 0000\nown order ffff\n"
+    again = load(path, {})
+    assert again.is_listed("0000", "own order")
+    assert not again.is_listed("1111", "own order")
+
+
+def test_an_update_forgets_only_what_it_has_seen(entries):
+    """Programs that were not run stay listed, those that ran and passed do not, nor do those of removed entries."""
+    path = entries(ENTRY, ["own order 0000", "own order 1111", "gone 2222"])
+    load(path, {}).write_list({"own order": {"3333"}}, ran={"0000", "3333"})
+    assert path.with_suffix(".txt").read_text() == "own order 1111\nown order 3333\n"
+
+
+def test_an_update_keeps_the_list_of_other_versions(entries):
+    """What is listed under an expectation for another version of the library is not lost."""
+    path = entries(ENTRY + 'versions = "<2"\n', ["own order 0000"])
+    found = load(path, {"lib": "3.0"})
+    assert found.entries == ()
+    assert not found.is_listed("0000", "own order")
+    found.write_list({})
+    assert path.with_suffix(".txt").read_text() == "own order 0000\n"
+
+
+def test_bundled_files_can_be_read_and_give_reasons():
+    """The expectations that come with the suite are valid, and each has a reason of more than a few words."""
+    for adapter, versions in (("torch:cpu", {"torch": "2.13.0+cpu"}), ("numpy", {"numpy": "2.3.0"})):
+        found = bundled(adapter, versions)
+        assert found.entries
+        assert all(len(entry.reason.split()) > 8 and entry.reason.endswith(".") for entry in found.entries)
+    assert bundled("nobody", {}) == Expectations()
+
+
+def test_bundled_lists_name_programs_of_the_corpus():
+    """Every listed program is in the corpus: what was redrawn is not left behind."""
+    ids = {program.id for program in corpus.read()}
+    for adapter, versions in (("torch:cpu", {"torch": "2.13.0"}), ("numpy", {"numpy": "2.3.0"})):
+        assert set(bundled(adapter, versions).listed) <= ids
+
+
+# Whole runs with a library that deviates in one way: `clone` answers with zeros.
+
+DEVIANT = """
+from stridecheck.conformance.adapters.reference import Reference
+
+
+class Deviant(Reference):
+    name = "deviant"
+
+    def operation(self, step):
+        real = super().operation(step)
+        return (lambda *args: real(*args).zero_()) if step.op == "clone" else real
+
+
+adapter = Deviant
+"""
+EXPECTED = """
+[[expect]]
+name = "zeros"
+reason = "Its clones are zero."
+rules = ["*"]
+aspects = ["values", "storage", "flags"]
+operations = ["clone"]
+"""
+
+
+@pytest.fixture
+def run(adapter_file, tmp_path):
+    """Checks the deviant on the corpus' first programs with an expectation file; answers code and failures."""
+
+    def run_(expect, programs=150, **options):
+        out = tmp_path / "out"
+        code = check(Options((adapter_file(DEVIANT, "deviant.py"),), programs=programs, expect=expect, **options), out)
+        records = list(read_results(out / "results.jsonl"))
+        assert records[-1].exit_code == code
+        assert isinstance(records[-1], Footer)
+        return code, [record for record in records if isinstance(record, Failure)]
+
+    return run_
+
+
+@pytest.fixture
+def listed(run, entries):
+    """The expectation file, with the list that --update-expectations writes."""
+    path = entries(EXPECTED)
+    assert run(path, update_expectations=True)[0] == 1  # nothing was listed yet
+    assert len(path.with_suffix(".txt").read_text().splitlines()) >= 2
+    return path
+
+
+def test_expected_failures_are_no_news(run, listed):
+    """Listed failures are xfail with the reason, and the run is green."""
+    code, failures = run(listed)
+    assert code == 0
+    assert {(f.outcome, f.expectation) for f in failures} == {("xfail", "Its clones are zero.")}
+
+
+def test_a_failure_that_is_not_listed_is_red(run, listed):
+    """A deviation that an entry covers, on a program that is not in its list, is a failure all the same."""
+    lines = listed.with_suffix(".txt").read_text().splitlines()
+    listed.with_suffix(".txt").write_text("\n".join(lines[1:]) + "\n")
+    code, failures = run(listed)
+    assert code == 1
+    assert {f.program for f in failures if f.outcome == "fail"} == {lines[0].split()[-1]}
+
+
+def test_a_listed_program_that_passes_is_red(run, listed, whole_corpus):
+    """What is expected to fail and does not is told by program and entry."""
+    passing = next(e.program.id for e in whole_corpus[:100] if all(s.op != "clone" for s in e.program.steps))
+    with listed.with_suffix(".txt").open("a") as file:
+        file.write(f"zeros {passing}\n")
+    code, failures = run(listed)
+    assert code == 1
+    (xpass,) = [f for f in failures if f.outcome == "xpass"]
+    assert f"program {passing} is listed under 'zeros', but passes" in xpass.message
+
+
+def test_an_entry_that_matches_nothing_is_red(run, listed):
+    """An entry whose rules and aspects were judged without a failure is out of date."""
+    listed.write_text(EXPECTED + ENTRY)
+    code, failures = run(listed)
+    assert code == 1
+    (xpass,) = [f for f in failures if f.outcome == "xpass"]
+    assert "expectation 'own order' matched nothing, though its rules were judged" in xpass.message
+
+
+def test_an_entry_whose_rules_did_not_run_says_nothing(run, listed):
+    """An entry about rules that no program of the run exercised is left alone."""
+    listed.write_text(EXPECTED + ENTRY.replace('["view.*", "clone.*"]', '["no.such-rule"]'))
+    assert run(listed)[0] == 0
+
+
+def test_a_prefix_says_nothing_about_the_rest(run, listed, whole_corpus):
+    """A run over fewer programs does not turn entries about the others red, and an update keeps their lines."""
+    first = next(n for n, e in enumerate(whole_corpus) if any(s.op == "clone" for s in e.program.steps))
+    before = listed.with_suffix(".txt").read_text()
+    assert run(listed, programs=first)[0] == 0
+    assert run(listed, programs=first, update_expectations=True)[0] == 0
+    assert listed.with_suffix(".txt").read_text() == before
+
+
+def test_random_programs_need_no_list(run, entries):
+    """Failures of random programs are covered by the entry alone, and that counts as a match."""
+    code, failures = run(entries(EXPECTED), programs=0, examples=150)
+    assert {f.outcome for f in failures} == {"xfail"}
+    assert code == 0
+
+
+def test_an_update_without_all_rules_is_refused(run, listed):
+    """A list made under --rules would miss the others: that is a mistake of usage, and nothing is run."""
+    with pytest.raises(ExpectationError, match="--update-expectations needs all rules"):
+        run(listed, rules="view.*", update_expectations=True)
+
+
+def test_an_update_needs_a_file(run):
+    """Without an expectation file there is nothing to update, and the message says what to give."""
+    with pytest.raises(ExpectationError, match="deviant has no expectation file to update: give --expect FILE"):
+        run(None, update_expectations=True)
+
+
+def test_records_of_a_run_are_plain_json(run, listed, tmp_path):
+    """Every line of the results is strict JSON, whatever the values in it were."""
+    run(listed)
+    for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines():
+        json.loads(line, parse_constant=pytest.fail)
