@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .copies import scalar_array
-from .core import TensorBase
+from .core import TensorBase, check_inplace
 from .errors import LayoutError, LayoutTypeError
 from .pointwise import Op, apply, apply_, check_operands
 
@@ -153,6 +153,7 @@ def relu(input: "Tensor") -> "Tensor":
 
 def relu_(self: "Tensor") -> "Tensor":
     """`relu` in place. Raises: grad, overlap, dtype. Source: facts 5, torch 2.13."""
+    check_inplace(self)
     if self.dtype is dt.bool_ or self.dtype.is_complex:
         RELU.check(self.dtype)
     return apply_(RELU, self, ())

@@ -31,6 +31,8 @@ def cast(a: Array, old: dtype, new: dtype) -> Array:
     """
     if old is new:
         return a
+    if not a.size:
+        return np.empty(a.shape, new.numpy)
     check_castable(old, new)
     if old is dt.complex32:
         a, old = unpack_half_complex(a), dt.complex64
@@ -113,6 +115,8 @@ def is_nan(a: Array, d: dtype) -> Any:
 
 def nan_marks(a: Array, d: dtype) -> Marks | None:
     """NAN where an arithmetic result is one, else None: sign and payload are the processor's choice."""
+    if d is dt.complex32:
+        a, d = unpack_half_complex(a), dt.complex64
     if d.category != "float":
         if d.category != "complex":
             return None

@@ -224,7 +224,7 @@ def check_required(shape: Shape, strides: Strides, offset: int, itemsize: int) -
     size = 1
     for length, stride in zip(shape, strides, strict=True):
         step = stride * (length - 1)
-        if stride < 0 or step > INT64_MAX:
+        if step < 0 or step > INT64_MAX:
             raise LayoutError("overflow", f"stride {stride} at length {length}: the storage size overflows")
         size += step
     if (size + offset) * itemsize > INT64_MAX:

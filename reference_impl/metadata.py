@@ -15,6 +15,7 @@ from .core import (
     detached,
     is_leaf,
     requires_grad,
+    written,
 )
 from .errors import LayoutError, LayoutTypeError
 from .formats import memory_format, preserve_format
@@ -45,6 +46,8 @@ def resize_(self: "Tensor", *sizes: Any, memory_format: memory_format | None = N
 
     Raises: grad, overflow, format, resize. Source: facts 6.1, torch 2.13.
     """
+    if not sizes and "size" not in kwargs:
+        raise bad_arguments("resize_", "no size given")
     shape = as_int_list(kwargs["size"], "size") if "size" in kwargs else as_ints(sizes)
     if requires_grad(self):
         raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
@@ -60,11 +63,12 @@ def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> Non
         check_allocation(shape, self.dtype.itemsize)
         self._layout = Layout(shape, contiguous_strides(shape), self._layout.offset)
         grow(self)
-        self._versions[0] += 1
     if format is not None:
         if format is preserve_format:
             raise LayoutError("format", "resize_: preserve_format is not supported (facts 6.1)")
         self._layout = Layout(shape, format_strides(shape, format), self._layout.offset)
+    if changed:
+        self._versions[0] += 1
 
 
 def resize_as_(self: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
@@ -98,17 +102,20 @@ def set_(
         if source is None:
             check_inplace(self)
             self._storage = UntypedStorage._allocate(0)
-            self._layout = Layout((0,), (1,), 0)
+            self._layout = Layout((0,), self._layout.strides if self._layout.shape == (0,) else (1,), 0)
         elif isinstance(source, TensorBase):
             check_inplace(self, source)
             _check_same_dtype(self, source)
             self._storage = source._storage
             self._layout = source._layout
+            written(self, source)
+            return self
         else:
             storage = _untyped(self, source)
             check_inplace(self)
             self._storage = storage
-            self._layout = Layout((len(storage._bytes) // self.dtype.itemsize,), (1,), 0)
+            length = len(storage._bytes) // self.dtype.itemsize
+            self._layout = Layout((length,), self._layout.strides if self._layout.shape == (length,) else (1,), 0)
         self._versions[0] += 1
         return self
     if source is None or storage_offset is None or size is None:
@@ -119,8 +126,11 @@ def set_(
     if strides == () and shape:
         strides = None
     if isinstance(source, TensorBase):
-        _check_same_dtype(self, source)
+        if not source.is_contiguous():  # type: ignore[attr-defined]
+            raise LayoutError("view", "set_: a tensor that lends its storage must be contiguous (facts 6.3)")
+        # The offset counts from the first element of the tensor that lends its storage; dtypes may differ.
         storage = source._storage
+        offset += source._layout.offset
     else:
         storage = _untyped(self, source)
     check_inplace(self)

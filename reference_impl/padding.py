@@ -66,6 +66,9 @@ def pad(input: "Tensor", pad: Any, mode: str = "constant", value: Any = None) ->
     if mode == "circular":
         # PyTorch copies the inside and then every margin.
         out._versions[0] += 1 + sum(n > 0 for n in counts)
+        if min(counts) < 0:
+            # A margin beside one cut away is left as the memory was.
+            shadow.stamp(out, shadow.UNSPECIFIED)
     return out
 
 

@@ -293,10 +293,12 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
     if out._layout.shape != shape:
         r, marks = _computed(op, operands, common, result, shape)
         resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
+        # Overlap was looked for before the output was resized.
+        order = order_marks(out, *[_spread(x, shape) for x in operands])
         if result is not out.dtype:
             marks = cast_marks(r, result, out.dtype, marks)
             r = cast(r, result, out.dtype)
-        store(out, r, marks)
+        store(out, r, marks if order is None else order)
     else:
         write_into(op, out, operands)
     out._versions[0] += 1

@@ -152,6 +152,6 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     """
     if from_.is_complex and not to.is_complex:
         return False
-    if from_.is_floating_point and not (to.is_floating_point or to.is_complex):
+    if from_.is_floating_point and to.category == "int":
         return False
     return not (from_ is not dt.bool_ and to is dt.bool_)

@@ -243,19 +243,19 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
 
         return (maximum if name == "max" else minimum)(input, dim)
     if dim is None:
-        check_arithmetic(name, input.dtype, "bif")
         if not input.numel():
             raise LayoutError("size", f"{name}: nothing to choose from")
+        check_arithmetic(name, input.dtype, "bif")
         dims = tuple(range(input.ndim))
         result = _extreme(name, input, dims, False)
         marks = nan_or(reduce_marks(input, dims, False, smooth=True), result, input.dtype)
         return deliver(result, input.dtype, marks, input, out)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
-    _refuse(name, input.dtype, "c")
-    check_arithmetic(name, input.dtype, "bif")
     a = values(input)
     if a.ndim and a.shape[d] == 0:
         raise LayoutIndexError("size", f"{name}: dimension {d} is empty")
+    _refuse(name, input.dtype, "c")
+    check_arithmetic(name, input.dtype, "bif")
     if not a.ndim:
         found, where = a, np.zeros((), np.int64)
     else:
@@ -423,7 +423,7 @@ def norm(
 def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`log(sum(exp(input)))` over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     d = get_default_dtype() if input.dtype.category in ("bool", "int") else input.dtype
-    if input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
+    if input.numel() and input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
         raise LayoutError("broadcast", "logsumexp: an empty list of dimensions cannot be reduced without keepdim")
     dims = reduced_dims(input, dim)
     wide = values(input).astype(np.float64)
@@ -444,6 +444,13 @@ def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":
 
 def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False) -> Any:
     """Smallest and largest values. Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13."""
+    if dim is not None:
+        d = wrap_dim(as_int(dim, "dim"), input.ndim)
+        if input.ndim and input._layout.shape[d] == 0:
+            raise LayoutIndexError("size", f"aminmax: dimension {d} is empty")
+    if input.dtype.is_complex:
+        kind = UnsupportedError if input.ndim else LayoutError
+        raise kind("dtype", f"aminmax: {input.dtype} is refused")
     if dim is None:
         result = (amin(input, (), keepdim), amax(input, (), keepdim)) if input.numel() else None
     else:

