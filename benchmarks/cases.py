@@ -63,8 +63,8 @@ class Operation:
     args: tuple[Argument, ...] = ()
     kwargs: tuple[tuple[str, Argument], ...] = ()
     sizes: tuple[str, ...] = tuple(SIDES)
-    adds: bool = False
-    """Whether it adds up many elements, which is exact in any order only over the fill `grid1`."""
+    fill: str = "ramp1"
+    """Fill of the storages: products overflow and long sums are inexact over any but `grid1`."""
     quick: str = "large"
     """Size class that stands in the quick set."""
 
@@ -83,16 +83,16 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "relu": Operation("relu(x)", "relu", _COPIED),
     "add": Operation("x + y", "add", (*_COPIED, "mixed"), operands=2),
-    "mul": Operation("x * y", "mul", ("contiguous", "transposed", "mixed"), operands=2),
-    "sum_first": Operation("sum(0), along the first dimension", "sum", _COPIED, args=(0,), adds=True, quick="cache"),
-    "sum_last": Operation("sum(-1), along the last dimension", "sum", _COPIED, args=(-1,), adds=True, quick="cache"),
+    "mul": Operation("x * y", "mul", ("contiguous", "transposed", "mixed"), operands=2, fill="grid1"),
+    "sum_first": Operation("sum(0), along the first dimension", "sum", _COPIED, args=(0,), fill="grid1", quick="cache"),
+    "sum_last": Operation("sum(-1), along the last dimension", "sum", _COPIED, args=(-1,), fill="grid1", quick="cache"),
     "matmul": Operation(
         "x @ y",
         "matmul",
         ("contiguous", "transposed", "mixed", "stepped"),
         operands=2,
         sizes=("small", "cache"),
-        adds=True,
+        fill="grid1",
         quick="cache",
     ),
     "conv2d": Operation(
@@ -102,7 +102,7 @@ OPERATIONS: Mapping[str, Operation] = {
         operands=2,
         kwargs=(("padding", 1),),
         sizes=("small", "cache"),
-        adds=True,
+        fill="grid1",
         quick="cache",
     ),
 }
@@ -202,11 +202,10 @@ class _Builder:
 
     def _assembled(self) -> Program:
         case, spec = self._case, self._spec
-        fill = "grid1" if spec.adds else "ramp1"
         storages, inputs, operands = [], [], []
         steps: list[Step] = []
         for number, shape in enumerate(self._inputs):
-            storages.append(Storage(math.prod(shape) * ITEMSIZES[case.dtype], fill))
+            storages.append(Storage(math.prod(shape) * ITEMSIZES[case.dtype], spec.fill))
             inputs.append(Input(case.dtype, shape, contiguous_strides(shape), 0, number))
         for number, step in self._views:
             operands.append(Ref(number if step is None else len(inputs) + len(steps)))

@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 from stridecheck.benchmarks.cases import CASES, LAYOUTS, OPERATIONS, Case, UnknownCase, describe, select
 from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.elements import elements
 from stridecheck.conformance.execute import Execution, execute
 from stridecheck.conformance.program import ITEMSIZES, Program
 
@@ -66,6 +68,22 @@ def test_the_operands_have_the_layout_that_the_name_says(case):
         "channels_last": lambda s: s[1] == 1 and s[3] == case.shape[1],
     }
     assert expected[case.layout](state.strides)
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_no_case_computes_what_no_number_can_hold(case):
+    """Overflow would be a warning of NumPy's, and infinities hide wrong elements."""
+    oracle = reference.adapter()
+    if oracle.operation(case.program.steps[-1]) is None:
+        return
+    states: dict = {}
+    storages: dict = {}
+    for observation in execute(case.program, oracle):
+        states |= observation.values
+        storages |= observation.storages
+    values = elements(states[max(states, key=int)], storages)
+    if case.dtype != "uint8":
+        assert np.isfinite(np.ascontiguousarray(values).view(case.dtype)).all()
 
 
 def test_size_classes_have_as_many_bytes_in_every_dtype():
