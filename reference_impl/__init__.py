@@ -3,6 +3,9 @@
 ``import stridecheck.reference_impl as torch`` runs code that was written for the layout part of torch.
 """
 
+# Names that hide Python's, and names under which PyTorch has the same function twice, are the point of this namespace.
+# ruff: noqa: A004, F401
+
 from . import errors as errors
 from . import nn as nn
 from .advanced_indexing import argwhere as argwhere
@@ -228,6 +231,9 @@ from .shadow import marks_of as element_marks
 from .size import Size as Size
 from .storage import UntypedStorage as UntypedStorage
 from .tensors import Tensor as Tensor
+from .typed_storage import TypedStorage as TypedStorage
+from .typed_storage import cuda as cuda
+from .typed_storage import is_storage as is_storage
 from .view_ops import as_strided as as_strided
 from .view_ops import atleast_1d as atleast_1d
 from .view_ops import atleast_2d as atleast_2d
@@ -260,6 +266,30 @@ from .view_ops import unsqueeze as unsqueeze
 from .view_ops import vsplit as vsplit
 
 strided = "torch.strided"
+
+# Rarely used, and found when first asked for: what they import costs more than everything above.
+_LAZY = {
+    "from_file": "mapped_file",
+    "load": "serialization",
+    "multiprocessing": "",
+    "save": "serialization",
+}
+
+
+def __getattr__(name):  # type: ignore[no-untyped-def]
+    """A module or function that is imported late, or a storage class named after a dtype."""
+    from importlib import import_module
+
+    if name in _LAZY:
+        module = import_module("." + (_LAZY[name] or name), __name__)
+        return getattr(module, name) if _LAZY[name] else module
+    if name.endswith("Storage"):
+        from . import typed_storage
+
+        return getattr(typed_storage, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 inf = float("inf")
 nan = float("nan")
 

@@ -1,4 +1,4 @@
-"""Where a storage's bytes lie if not in memory of its own: in a file, in memory that other processes see, or nowhere."""
+"""Where a storage's bytes lie if not in memory of its own: in a file, in memory of several processes, or nowhere."""
 
 from typing import Any, Final
 

@@ -75,9 +75,9 @@ def is_meta(where: Any) -> bool:
 def refuse(kind: str) -> NoReturn:
     """The error of asking for memory on a device that is not there."""
     message = f"the reference lives on the CPU, got device {kind}"
-    if kind == "cuda":
+    if kind in ("cuda", "xpu"):
         raise LayoutAssertionError("device", message)
-    if kind == "hpu":
+    if kind in ("hpu", "privateuseone"):
         raise LayoutImportError("device", message)
     raise LayoutError("device", message)
 

@@ -103,7 +103,7 @@ class LayoutAssertionError(AssertionError):
 
 
 class LayoutAttributeError(AttributeError):
-    """An `AttributeError` of PyTorch's with its normalised kind: an object of the wrong kind where a class is expected."""
+    """An `AttributeError` of PyTorch's with its normalised kind: an object of the wrong kind."""
 
     kind: Kind
 
@@ -144,6 +144,26 @@ class LayoutEOFError(EOFError):
 
 class LayoutFileError(FileNotFoundError):
     """A `FileNotFoundError` of PyTorch's with its normalised kind: no file of that name."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutDirectoryError(IsADirectoryError):
+    """An `IsADirectoryError` of PyTorch's with its normalised kind: a directory where a file should be."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutPermissionError(PermissionError):
+    """A `PermissionError` of PyTorch's with its normalised kind: a file that may not be read or written."""
 
     kind: Kind
 

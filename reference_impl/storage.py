@@ -253,7 +253,7 @@ class UntypedStorage(StorageMethods):
         return result
 
     def __reduce__(self) -> Any:
-        from .serialization import reduce_untyped
+        from .pickling import reduce_untyped
 
         return reduce_untyped(self)
 
@@ -356,6 +356,17 @@ class UntypedStorage(StorageMethods):
     def filename(self) -> str | None:
         """The file mapped with `shared=True`; None otherwise. Source: facts 7.6, torch 2.13."""
         return None if self._backing is None else self._backing.filename
+
+    def mps(self) -> "UntypedStorage":
+        """Nothing: there is no MPS. Raises: device (RuntimeError)."""
+        raise LayoutError("device", "mps: the reference lives on the CPU (facts 7.2)")
+
+    @classmethod
+    def _new_shared(cls, size: int) -> "UntypedStorage":
+        """Zeroed bytes in shared memory."""
+        storage = UntypedStorage._allocate(size)
+        storage._bytes[...] = 0
+        return storage.share_memory_()
 
     def _move_to(self, wanted: dtype) -> Any:
         from .typed_storage import converted

@@ -10,6 +10,7 @@ from .errors import (
     LayoutError,
     LayoutImportError,
     LayoutTypeError,
+    UnsupportedError,
 )
 
 if TYPE_CHECKING:
@@ -212,6 +213,12 @@ def _moved(plain: "UntypedStorage", where: device) -> "UntypedStorage":
     if where.type == "cuda":
         # PyTorch compares the missing index of the device with 0.
         raise LayoutTypeError("device", message) if where.index is None else LayoutError("device", message)
+    if where.type == "xpu":
+        raise UnsupportedError("device", message)
+    if where.type == "mps":
+        raise LayoutAttributeError("device", message)
+    if where.type == "mtia":
+        raise LayoutError("device", message)
     raise LayoutAssertionError("device", message)
 
 

@@ -20,16 +20,17 @@ from . import (
     linear_algebra,
     metadata,
     numpy_bridge,
+    pickling,
     pointwise_ops,
     products,
     reductions,
     scans,
+    tensor_storage,
     view_ops,
 )
 from . import dtypes as dt
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, register, requires_grad, values
-from .devices import cpu, device
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .formats import contiguous_format, memory_format
@@ -130,19 +131,16 @@ class Tensor(TensorBase):
             return False
         return self._storage is tensor._storage and self._layout == tensor._layout
 
-    @property
-    def device(self) -> device:
-        """Where the memory lies."""
-        return cpu
+    device = property(tensor_storage.tensor_device)
 
     @property
     def layout(self) -> str:
         """PyTorch's word for the kind of tensor: strided."""
         return "torch.strided"
 
-    is_cpu = True
+    is_cpu = property(tensor_storage.is_cpu)
     is_cuda = False
-    is_meta = False
+    is_meta = property(tensor_storage.is_meta)
     is_sparse = False
     is_quantized = False
     names = None
@@ -205,13 +203,16 @@ class Tensor(TensorBase):
         """False: the reference has no inference mode."""
         return False
 
-    def is_shared(self) -> bool:
-        """False: other processes do not see the memory."""
-        return False
-
-    def is_pinned(self) -> bool:
-        """False: the memory is not page-locked."""
-        return False
+    storage = tensor_storage.storage
+    is_shared = tensor_storage.is_shared
+    share_memory_ = tensor_storage.share_memory_
+    is_pinned = tensor_storage.is_pinned
+    pin_memory = tensor_storage.pin_memory
+    cuda = tensor_storage.cuda
+    hpu = tensor_storage.hpu
+    __copy__ = pickling.copy_tensor
+    __deepcopy__ = pickling.deepcopy_tensor
+    __reduce_ex__ = pickling.reduce_tensor  # type: ignore[assignment]
 
     def retain_grad(self) -> None:
         """Nothing: the reference has no backward engine."""
@@ -295,7 +296,7 @@ class Tensor(TensorBase):
     swapdims = view_ops.swapdims
     t = view_ops.t
     T = property(view_ops.numpy_T)
-    mT = property(view_ops.mT)
+    mT = property(view_ops.mT)  # noqa: N815 - PyTorch's own name
     movedim = view_ops.movedim
     moveaxis = view_ops.moveaxis
     expand = view_ops.expand

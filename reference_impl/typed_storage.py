@@ -1,4 +1,4 @@
-"""Typed storages: a deprecated view of an untyped storage as elements of one dtype, and the classes named after dtypes."""
+"""Typed storages: an untyped storage seen as elements of one dtype, deprecated, and the classes named after dtypes."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -83,6 +83,11 @@ def typed(storage: UntypedStorage, d: dtype) -> "TypedStorage":
     self._untyped_storage = storage
     self.dtype = d
     return self
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether an object is a storage, typed or not."""
+    return isinstance(obj, StorageMethods)
 
 
 def _wrong(why: str) -> LayoutError:
@@ -285,7 +290,7 @@ class TypedStorage(StorageMethods):
         return typed(copy.deepcopy(self._plain(), memo), self.dtype)
 
     def __reduce__(self) -> Any:
-        from .serialization import reduce_typed
+        from .pickling import reduce_typed
 
         return reduce_typed(self)
 
@@ -307,10 +312,6 @@ class TypedStorage(StorageMethods):
         """Move the bytes to memory that other processes can map. Raises: device."""
         self._plain().share_memory_()
         return self
-
-    @classmethod
-    def _new_shared(cls, size: int, *, device: Any = None) -> "TypedStorage":
-        raise NotImplementedError
 
     @classmethod
     def from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> "TypedStorage":
@@ -440,6 +441,6 @@ globals().update(_CLASSES)
 
 def __getattr__(name: str) -> Any:
     if name == "Storage":
-        # The class of the default dtype: PyTorch fixes it at import, for float32.
-        return _CLASSES["FloatStorage"]
+        # The class of the default dtype.
+        return _CLASSES[LEGACY_NAMES[get_default_dtype()]]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

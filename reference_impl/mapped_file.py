@@ -1,0 +1,80 @@
+"""Storages over a file's bytes: shared, where writes reach the file, and private, where they do not."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .backing import Backing, as_length, map_descriptor
+from .devices import check_device
+from .dtypes import QUANTIZED
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .storage import UntypedStorage
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStorage:
+    """A storage over the first bytes of a file; it is shared as `is_shared` says, and cannot be resized.
+
+    A shared map makes the file if there is none and extends it to the length asked for; it never shortens it.
+    A private one keeps what is written to itself, and needs a file that is long enough. Of a length of 0 nothing is
+    opened.
+
+    Units: bytes.
+    Raises: argument (TypeError); file (RuntimeError) for a file that is missing, too short, unreadable or a directory,
+    and for lengths that cannot be mapped.
+    Source: facts 7.6, torch 2.13.
+    """
+    if not isinstance(filename, str):
+        raise LayoutTypeError("argument", f"from_file: the file name must be a str, got {type(filename).__name__}")
+    shared, nbytes = bool(as_length(shared, "shared")), as_length(nbytes, "nbytes")
+    name = filename if shared else None
+    if nbytes == 0:
+        return UntypedStorage._wrap(np.empty(0, np.uint8), Backing(0, shared=shared, filename=name))
+    flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
+    try:
+        descriptor = os.open(filename, flags, 0o600)
+    except (OSError, ValueError) as e:
+        raise LayoutError("file", f"from_file: unable to open {filename}: {e} (facts 7.6)") from None
+    try:
+        if os.path.isdir(filename) or nbytes < 0:
+            raise LayoutError("file", f"from_file: unable to map {nbytes} bytes of {filename} (facts 7.6)")
+        length = os.fstat(descriptor).st_size
+        if length < nbytes:
+            if not shared:
+                raise LayoutError(
+                    "file", f"from_file: {filename} has {length} bytes, smaller than the required {nbytes} (facts 7.6)"
+                )
+            try:
+                os.ftruncate(descriptor, nbytes)
+            except (OSError, OverflowError) as e:
+                raise LayoutError("file", f"from_file: unable to extend {filename} to {nbytes} bytes: {e}") from None
+        data = map_descriptor(descriptor, nbytes, shared=shared)
+    finally:
+        os.close(descriptor)
+    return UntypedStorage._wrap(data, Backing(nbytes, shared=shared, filename=name))
+
+
+def from_file(
+    filename: Any, shared: Any = None, size: Any = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
+    """A flat tensor over the first elements of a file; see `map_file`.
+
+    Units: `size` in elements.
+    Raises: as `map_file`, dtype (NotImplementedError) for quantised dtypes, grad, device.
+    Source: facts 7.6, torch 2.13.
+    """
+    from .promotion import get_default_dtype
+    from .typed_storage import elements
+
+    check_device(device)
+    d = get_default_dtype() if dtype is None else dtype
+    if d in QUANTIZED:
+        raise UnsupportedError("dtype", f"from_file has no kernel for {d} (facts 10.1.8)")
+    if requires_grad and not (d.is_floating_point or d.is_complex):
+        raise LayoutError("grad", f"only floating point and complex tensors can require gradients, not {d}")
+    t: Tensor = elements(map_file(filename, bool(shared), as_length(size, "size") * d.itemsize), d)
+    return t.requires_grad_() if requires_grad else t

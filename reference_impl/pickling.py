@@ -1,0 +1,133 @@
+"""Copies of single objects: what `pickle`, `copy.copy` and `copy.deepcopy` make of tensors and storages."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from .core import build, is_leaf, requires_grad
+from .dtypes import dtype
+from .errors import LayoutAttributeError, LayoutError, LayoutKeyError
+from .layout import Layout
+from .storage import UntypedStorage
+from .typed_storage import LEGACY_NAMES, TypedStorage, typed
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+# Newer dtypes, which PyTorch writes as untyped storages; what is neither here nor named after a class it cannot write.
+UNTYPED = frozenset(
+    (
+        *dt.FLOAT8, *dt.BARE_UINT, dt.complex32, dt.float4_e2m1fn_x2, dt.bits8, dt.bits16, dt.bits1x8, dt.bits2x4,
+        dt.bits4x2,
+    )
+)  # fmt: skip
+
+State = tuple[bytes | None, bytes | None, int]
+
+
+def check_written(d: dtype) -> None:
+    """Refuse a dtype whose storages PyTorch cannot write.
+
+    Raises: dtype (KeyError). Source: facts 7.9.4, torch 2.13.
+    """
+    if d not in LEGACY_NAMES and d not in UNTYPED:
+        raise LayoutKeyError("dtype", f"dtype {d} is not recognized (facts 7.9.4)")
+
+
+def _state(storage: UntypedStorage) -> State:
+    if storage._is_meta:
+        return None, None, len(storage)
+    shadow = storage._shadow
+    return storage._bytes.tobytes(), None if shadow is None else shadow.tobytes(), len(storage)
+
+
+def _storage(state: State) -> UntypedStorage:
+    data, shadow, nbytes = state
+    if data is None:
+        return UntypedStorage._nowhere(nbytes)
+    storage = UntypedStorage._allocate(nbytes)
+    storage._bytes[...] = np.frombuffer(data, np.uint8)
+    storage._shadow = None if shadow is None else np.frombuffer(shadow, np.uint8).copy()
+    return storage
+
+
+def _unreadable(what: str) -> Any:
+    raise LayoutAttributeError("argument", f"a pickled {what} cannot be read back: use save (facts 7.2)")
+
+
+def _typed(state: State, d: dtype) -> TypedStorage:
+    return typed(_storage(state), d)
+
+
+def _tensor(state: State, layout: tuple[Any, ...], d: dtype, leaf_grad: bool, bits: int) -> "Tensor":
+    return rebuilt(_storage(state), Layout(*layout), d, leaf_grad, bits)
+
+
+def rebuilt(storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int) -> "Tensor":
+    """A tensor put together again: a leaf of its own, whose version counts the setting of its storage."""
+    t = build(storage, layout, d)
+    t._bits = bits
+    t._leaf_grad = leaf_grad
+    if not storage._is_meta:
+        t._versions[0] = 1
+        t._seen = 1
+    return t
+
+
+def reduce_untyped(storage: UntypedStorage) -> Any:
+    """What pickle writes of an untyped storage; reading it back raises argument (AttributeError). Source: facts 7.2."""
+    return _unreadable, ("UntypedStorage",)
+
+
+def reduce_typed(storage: TypedStorage) -> Any:
+    """What pickle writes of a typed storage: all its bytes. Raises: dtype (KeyError). Source: facts 7.4.11 and 7.9."""
+    if storage.dtype not in LEGACY_NAMES:
+        raise LayoutKeyError("dtype", f"dtype {storage.dtype} is not recognized (facts 7.4.11)")
+    return _typed, (_state(storage._untyped_storage), storage.dtype)
+
+
+def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
+    """What pickle writes of a tensor: its layout and the whole storage, once for each tensor over it.
+
+    History is dropped, the flag kept; bits stay bits. Tensors of newer dtypes are written, but cannot be read back.
+
+    Raises: dtype (KeyError). Source: facts 7.9.3, 7.9.4 and 7.9.8, torch 2.13.
+    """
+    check_written(t.dtype)
+    if t.dtype in UNTYPED:
+        return _unreadable, (f"tensor of {t.dtype}",)
+    return _tensor, (_state(t._storage), tuple(t._layout), t.dtype, requires_grad(t), t._bits)
+
+
+def copy_tensor(t: "Tensor") -> "Tensor":
+    """Another tensor object over the same memory: a leaf, no view. Source: facts 7.9.10, torch 2.13."""
+    return rebuilt(t._storage, t._layout, t.dtype, requires_grad(t), t._bits)
+
+
+def deepcopy_tensor(t: "Tensor", memo: dict[int, Any]) -> "Tensor":
+    """A tensor with the same layout over a copy of the whole storage, shared by what is copied in one call.
+
+    Conjugate and negative bits are resolved, which leaves a dense copy of the elements alone; `grad` is copied along.
+
+    Raises: grad (RuntimeError) for a tensor with history. Source: facts 7.9.9, torch 2.13.
+    """
+    import copy
+
+    done = memo.get(id(t))
+    if done is not None:
+        return done  # type: ignore[no-any-return]
+    if not is_leaf(t):
+        raise LayoutError("grad", "only tensors without history (graph leaves) can be deep-copied (facts 7.9.9)")
+    if t._bits or t._storage._is_meta:
+        from .copies import clone
+
+        new = clone(t)
+        new._has_fn = False
+        new._leaf_grad = requires_grad(t)
+    else:
+        new = rebuilt(copy.deepcopy(t._storage, memo), t._layout, t.dtype, requires_grad(t), 0)
+    memo[id(t)] = new
+    if t.grad is not None:
+        new.grad = copy.deepcopy(t.grad, memo)
+    return new

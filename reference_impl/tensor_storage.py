@@ -1,0 +1,69 @@
+"""What a tensor says of its storage and its device, and how it moves its memory."""
+
+from typing import TYPE_CHECKING, Any
+
+from .devices import device, refuse
+from .errors import LayoutAssertionError, LayoutError
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+    from .typed_storage import TypedStorage
+
+
+def storage(self: "Tensor") -> "TypedStorage":
+    """The storage as elements of the tensor's dtype: a new, deprecated wrapper each time. Source: facts 7.3.3."""
+    from .typed_storage import typed, warn_deprecated
+
+    warn_deprecated()
+    return typed(self._storage, self.dtype)
+
+
+def tensor_device(self: "Tensor") -> device:
+    """Where the memory lies: on the CPU, or nowhere (meta)."""
+    return self._storage.device
+
+
+def is_meta(self: "Tensor") -> bool:
+    """Whether the storage is a length without bytes. Source: facts 7.7."""
+    return self._storage._is_meta
+
+
+def is_cpu(self: "Tensor") -> bool:
+    """Whether the memory lies on the CPU."""
+    return not self._storage._is_meta
+
+
+def is_shared(self: "Tensor") -> bool:
+    """Whether the storage's memory is mapped, from a file or for other processes. Source: facts 7.8."""
+    return self._storage.is_shared()
+
+
+def share_memory_(self: "Tensor") -> "Tensor":
+    """Move the whole storage to memory that other processes can map; all its tensors move along.
+
+    Raises: device (RuntimeError) for a meta tensor. Source: facts 7.8.1, torch 2.13.
+    """
+    self._storage.share_memory_()
+    return self
+
+
+def is_pinned(self: "Tensor", device: Any = None) -> bool:
+    """False: without an accelerator no memory is page-locked. Raises: device (RuntimeError) for an unknown one."""
+    return self._storage.is_pinned(device)
+
+
+def pin_memory(self: "Tensor", device: Any = None) -> "Tensor":
+    """Nothing: there is no accelerator to pin memory for. Raises: device (RuntimeError). Source: facts 7.8.4."""
+    if self._storage._is_meta:
+        raise LayoutError("device", "pin_memory: only CPU memory can be pinned")
+    return self._storage.pin_memory(device)
+
+
+def cuda(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":
+    """Nothing: there is no CUDA. Raises: device (AssertionError)."""
+    raise LayoutAssertionError("device", "cuda: the reference lives on the CPU")
+
+
+def hpu(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":
+    """Nothing: there is no HPU. Raises: device (ModuleNotFoundError)."""
+    return refuse("hpu")
