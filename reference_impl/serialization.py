@@ -274,8 +274,8 @@ class _Reader:
     def __init__(self, table: Any, data: Any, nowhere: bool, verify: bool) -> None:
         self._data = data
         self._verify = verify
-        parts = [(s, *(self._part(s.get(name)) for name in ("data", "marks"))) for s in table["storages"]]
-        self._storages = [self._storage(*part, nowhere) for part in parts]
+        parts = [(s["nbytes"], self._part(s.get("data")), self._part(s.get("marks"))) for s in table["storages"]]
+        self._storages = [self._storage(nbytes, data, marks, nowhere) for nbytes, data, marks in parts]
         self._entries = table["tensors"]
         self._tensors: list[Any] = [None] * len(self._entries)
 
@@ -288,9 +288,9 @@ class _Reader:
             raise _damaged("a storage is cut off or changed")
         return part
 
-    def _storage(self, entry: Any, data: Any, marks: Any, nowhere: bool) -> UntypedStorage:
+    def _storage(self, nbytes: int, data: Any, marks: Any, nowhere: bool) -> UntypedStorage:
         if data is None or nowhere:
-            return UntypedStorage._nowhere(entry["nbytes"])
+            return UntypedStorage._nowhere(nbytes)
         storage = UntypedStorage._wrap(np.asarray(data))
         storage._shadow = None if marks is None else np.array(marks)
         return storage

@@ -71,7 +71,7 @@ class UntypedStorage(StorageMethods):
         self._backing = None
         self._resizable = True
         self._shadow = None
-        first = args[0] if args else 0
+        first: Any = args[0] if args else 0
         if not isinstance(first, bool) and hasattr(type(first), "__index__") and not getattr(first, "shape", ()):
             nbytes = _length(index(first), "UntypedStorage")
             self._bytes = NoBytes(nbytes) if nowhere else _allocate_bytes(nbytes)

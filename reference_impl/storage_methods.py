@@ -73,7 +73,7 @@ class StorageMethods:
         Source: facts 7.2, torch 2.13.
         """
         plain = self._plain()
-        where = _device(device)
+        where: Any = _device(device)
         self._refuse_quantized(where.type.upper())
         return self._alike(_moved(plain, where))
 

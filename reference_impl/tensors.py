@@ -212,7 +212,7 @@ class Tensor(TensorBase):
     hpu = tensor_storage.hpu
     __copy__ = pickling.copy_tensor
     __deepcopy__ = pickling.deepcopy_tensor
-    __reduce_ex__ = pickling.reduce_tensor  # type: ignore[assignment]
+    __reduce_ex__ = pickling.reduce_tensor
 
     def retain_grad(self) -> None:
         """Nothing: the reference has no backward engine."""

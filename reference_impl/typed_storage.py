@@ -324,7 +324,7 @@ class TypedStorage(StorageMethods):
         dtype = get_default_dtype() if dtype is None else dtype
         if device is not None and _device(device).type != "cpu":
             raise LayoutError("device", f"TypedStorage.from_buffer: not available for device {device}")
-        return typed(UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype)
+        return typed(UntypedStorage.from_buffer(*args, **kwargs, **({"dtype": dtype} if len(args) < 5 else {})), dtype)
 
     @classmethod
     def from_file(cls, filename: Any, shared: Any, size: Any) -> "TypedStorage":
@@ -406,14 +406,14 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         warn_deprecated()
         if dtype is not None or len(args) == 5 or device is not None:
             raise LayoutError("argument", "from_buffer: the class has its dtype and device (facts 7.5.4)")
-        return typed(UntypedStorage.from_buffer(*args, dtype=cls.__dict__["dtype"], **kwargs), cls.__dict__["dtype"])
+        return typed(UntypedStorage.from_buffer(*args, **kwargs, **{"dtype": cls.__dict__["dtype"]}), cls.__dict__["dtype"])
 
     @classmethod
     def from_file(cls, filename: Any, shared: Any, size: Any) -> TypedStorage:
         """A storage over a file's first elements; see `mapped_file.map_file`. Units: `size` in elements."""
         warn_deprecated()
         d = cls.__dict__["dtype"]
-        storage: TypedStorage = cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * d.itemsize))  # type: ignore[assignment]
+        storage: TypedStorage = cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * d.itemsize))
         return storage
 
 
