@@ -1,7 +1,7 @@
 """Indexing with integer tensors and masks: gathered copies, scattered writes.
 
-The gather is an elementwise operator for its output's layout: the source takes part with stride 0 in the indexed dimensions, then
-each index spread into place (facts 3.12).
+The gather is an elementwise operator for its output's layout: the source takes part with stride 0 in the indexed
+dimensions, then each index spread into place (facts 3.12).
 """
 
 from typing import TYPE_CHECKING, Any

@@ -48,7 +48,7 @@ def _scaled(name: str, sign: int, alpha: Any) -> Op:
 
 
 def _is_power_of_two(alpha: Any) -> bool:
-    return not isinstance(alpha, complex) and bool(alpha) and float(np.frexp(abs(float(alpha)))[0]) == 0.5
+    return not isinstance(alpha, complex) and bool(alpha) and float(np.frexp(np.abs(float(alpha)))[0]) == 0.5
 
 
 def _check_alpha(name: str, self: Any, other: Any, alpha: Any) -> None:

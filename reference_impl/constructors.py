@@ -194,7 +194,8 @@ def full(
 
         resize_output(out, shape)
         return out.fill_(fill_value)
-    d = scalar_dtype(type(fill_value)) if dtype is None else _dtype_of(dtype)
+    kind: type = type(fill_value)
+    d = scalar_dtype(kind) if dtype is None else _dtype_of(dtype)
     return _flagged(_filled(shape, scalar_array(fill_value, d), d), requires_grad)
 
 
@@ -255,7 +256,8 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
     start, end, step = kwargs.get("start", start), kwargs.get("end", end), kwargs.get("step", step)
     if end is None:
         raise LayoutTypeError("argument", "arange: no end given")
-    start, end, step = (x.item() if isinstance(x, (TensorBase, np.generic)) else x for x in (start, end, step))
+    given: tuple[Any, ...] = (start, end, step)
+    start, end, step = (x.item() if hasattr(x, "item") else x for x in given)
     if dtype is not None:
         d = _dtype_of(dtype)
     else:

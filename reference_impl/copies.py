@@ -121,8 +121,8 @@ def to_copy(input: "Tensor", dtype: dtype, memory_format: memory_format | None =
 def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
     """The tensor itself where nothing is to change, else a copy with another dtype or memory format.
 
-    A memory format alone is compared with the one the tensor *suggests*, so that a tensor may be answered as it is though
-    it is not contiguous in the format.
+    A memory format alone is compared with the one the tensor *suggests*, so that a tensor may be answered as it is
+    though it is not contiguous in the format.
 
     Raises: argument, device, format, dtype. Source: facts 4.1.6, torch 2.13.
     """

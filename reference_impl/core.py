@@ -1,6 +1,7 @@
-"""What a tensor carries, and the few functions that make, read and write one; every family of operators builds on these.
+"""What a tensor carries, and the few functions that make, read and write one: every family builds on these.
 
-`TensorBase` only carries data. `Tensor` (tensors.py) adds PyTorch's names, each bound to a plain function of a family module.
+`TensorBase` only carries data. `Tensor` (tensors.py) adds PyTorch's names, each bound to a plain function of a
+family module.
 """
 
 from math import prod
@@ -33,8 +34,9 @@ MADE_NO_GRAD = 2
 class TensorBase:
     """Storage, layout, dtype and flags of a tensor.
 
-    `_base` is the root that a view was made of, never a view itself; `_versions` holds the counter that a base shares with
-    its views. `_leaf_grad` is the flag a user set, `_has_fn` says that the tensor is the result of a recorded operator.
+    `_base` is the root that a view was made of, never a view itself; `_versions` holds the counter that a base
+    shares with its views. `_leaf_grad` is the flag a user set, `_has_fn` says that the tensor is the result of a
+    recorded operator.
     """
 
     __slots__ = (
@@ -187,8 +189,8 @@ def is_leaf(t: Any) -> bool:
 def check_inplace(t: Any, *inputs: Any) -> None:
     """Refuse a write that automatic differentiation could not follow.
 
-    Raises: grad (RuntimeError) for a leaf that requires grad or a view of one, a view that is one of several outputs, and
-    a view made while gradients were off.
+    Raises: grad (RuntimeError) for a leaf that requires grad or a view of one, a view that is one of several
+    outputs, and a view made while gradients were off.
     Source: facts 5.4, torch 2.13.
     """
     if not _grad_enabled[0]:

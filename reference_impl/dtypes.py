@@ -1,6 +1,7 @@
 """PyTorch's dtypes over NumPy's and ml_dtypes'.
 
-A dtype that no library has arithmetic for is held as raw integers of its width: it can be viewed, moved and compared, not computed.
+A dtype that no library has arithmetic for is held as raw integers of its width: it can be viewed and moved, not
+computed.
 """
 
 from typing import Any, Final, Literal

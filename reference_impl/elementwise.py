@@ -1,7 +1,8 @@
 """Output strides of elementwise operators, broadcasting, and what "preserve" preserves.
 
-One engine answers for clone, empty_like, arithmetic, comparisons, where and integer-tensor indexing: operands are ranked by their
-strides, and the output is laid out densely in the order that the first operand with an opinion asks for.
+One engine answers for clone, empty_like, arithmetic, comparisons, where and integer-tensor indexing: operands are
+ranked by their strides, and the output is laid out densely in the order that the first operand with an opinion asks
+for.
 """
 
 from collections.abc import Sequence

@@ -275,6 +275,10 @@ def masked_scatter(input: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor
     return recorded(_unwritten(masked_scatter_(result, mask, source)), input, source)
 
 
+def _along(d: int, where: Any) -> Any:
+    return (*[slice(None)] * d, where)
+
+
 def _tainted_by_error(self: "Tensor", error: Exception) -> Exception:
     # An index out of bounds is found while writing: what is there by then depends on the traversal.
     shadow.stamp(self, shadow.UNSPECIFIED)
@@ -325,7 +329,7 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
     except LayoutIndexError as e:
         raise _tainted_by_error(self, e) from None
     chosen = np.zeros(self._layout.shape or (1,), np.bool_)
-    chosen[(*[slice(None)] * d, where)] = True
+    chosen[_along(d, where)] = True
     _write_where(self, chosen.reshape(self._layout.shape), number, marks, shadow.marks_of(index) is not None)
     written(self, value)
     return self
@@ -386,7 +390,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
         raise _tainted_by_error(self, e) from None
     a = np.atleast_1d(values(self).copy())
     b = np.atleast_1d(values(source))
-    a[(*[slice(None)] * d, where)] = b
+    a[_along(d, where)] = b
     unknown = _any_marks(self, index, source) or len(np.unique(where)) != where.size
     _rewritten(self, a.reshape(self._layout.shape), unknown)
     written(self, source)
@@ -429,11 +433,11 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     with np.errstate(all="ignore"):
         if alpha != 1:
             b = b * np.array(alpha).astype(b.dtype)
-        np.add.at(a, (*[slice(None)] * d, where), b)
+        np.add.at(a, _along(d, where), b)
     loose = None
     if self.dtype.category in ("float", "complex"):
         touched = np.zeros(a.shape, np.uint8)
-        touched[(*[slice(None)] * d, where)] = shadow.TOLERANCE
+        touched[_along(d, where)] = shadow.TOLERANCE
         loose = touched.reshape(self._layout.shape)
     _rewritten(self, a.reshape(self._layout.shape), _any_marks(self, index, source), loose)
     written(self, source)
@@ -508,7 +512,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
 def _check_scatter(name: str, self: "Tensor", d: int, where: Any, source: Any) -> None:
     _check_gather(name, self, d, where)
     if isinstance(source, TensorBase):
-        if max(source.ndim, 1) != max(where.ndim, 1):
+        if max(len(source._layout.shape), 1) != max(where.ndim, 1):
             raise LayoutError("dimension", f"{name}: index and source differ in dimensions")
         for k, n in enumerate(where.shape):
             if n > (source._layout.shape or (1,))[k]:

@@ -1,4 +1,4 @@
-"""`x[…]` and `x[…] = v`: the basic part is a view; integer and mask tensors gather and scatter (advanced_indexing.py)."""
+"""`x[…]` and `x[…] = v`: the basic part is a view; integer and mask tensors gather and scatter."""
 
 from operator import index as _operator_index
 from typing import TYPE_CHECKING, Any

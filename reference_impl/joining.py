@@ -281,7 +281,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple["Tensor", ...]
 
 
 def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
-    """A copy: the diagonal of a matrix, or a matrix with a diagonal. Raises: dimension. Source: facts 3.8, torch 2.13."""
+    """A copy: the diagonal of a matrix, or a matrix with a diagonal. Raises: dimension. Source: facts 3.8."""
     from .copies import clone
     from .out import write_out
     from .view_ops import diagonal as view_diagonal
@@ -316,11 +316,11 @@ def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1)
 
 def trace(input: "Tensor") -> "Tensor":
     """Sum of the diagonal. Raises: dimension. Source: torch 2.13."""
-    from .reductions import sum
+    from . import reductions
     from .view_ops import diagonal as view_diagonal
 
     if input.dtype is dt.bool_:
         raise UnsupportedError("dtype", "trace: PyTorch has no kernel for bool")
     if input.ndim != 2:
         raise LayoutError("dimension", f"trace: a matrix is needed, got {input.ndim} dimensions")
-    return sum(view_diagonal(input))
+    return reductions.sum(view_diagonal(input))

@@ -1,7 +1,7 @@
 """The layout of a strided tensor: a frozen value, and the formulas that need nothing but it.
 
-Element ``(i0, …, ik)`` of a tensor lies ``offset + i0*strides[0] + … + ik*strides[k]`` elements behind the start of its storage.
-Everything here counts in elements; where bytes are meant the name says so.
+Element ``(i0, …, ik)`` of a tensor lies ``offset + i0*strides[0] + … + ik*strides[k]`` elements behind the start of its
+storage. Everything here counts in elements; where bytes are meant the name says so.
 """
 
 from functools import lru_cache
@@ -149,7 +149,8 @@ def check_numel(shape: Shape) -> int:
     """
     count = 1
     for length in shape:
-        # PyTorch multiplies as unsigned numbers in this order: a length of 0 saves what comes before it only if that fits.
+        # PyTorch multiplies as unsigned numbers in this order: a length of 0 saves what comes before it only if
+        # that fits.
         count *= length % 2**64
         if count >= 2**64:
             break
@@ -161,8 +162,8 @@ def check_numel(shape: Shape) -> int:
 def check_allocation(shape: Shape, itemsize: int) -> int:
     """Bytes of a fresh dense tensor, after the checks an allocation makes.
 
-    Raises: size for a negative length; overflow where a stride or the byte count leaves 64 bits (an empty dimension does
-    not protect: it is multiplied in the order of the shape).
+    Raises: size for a negative length; overflow where a stride or the byte count leaves 64 bits (an empty dimension
+    does not protect: it is multiplied in the order of the shape).
     Source: facts 1.19 and 1.20, torch 2.13.
 
     >>> check_allocation((2, 3), 4)

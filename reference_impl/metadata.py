@@ -92,9 +92,10 @@ def set_(
 ) -> "Tensor":
     """Another storage and layout for the same tensor object, in any of five forms.
 
-    `set_()` empties; `set_(tensor)` adopts storage and layout; `set_(storage)` is flat; with offset and size the layout is
-    explicit, contiguous unless strides are given. The storage grows to what an explicit layout requires, unless
-    the size is the current one: then the current strides stay where none are given, and the bounds are checked instead.
+    `set_()` empties; `set_(tensor)` adopts storage and layout; `set_(storage)` is flat; with offset and size the
+    layout is explicit, contiguous unless strides are given. The storage grows to what an explicit layout requires,
+    unless the size is the current one: then the current strides stay where none are given, and the bounds are
+    checked instead.
 
     Raises: dtype, size, index, dimension, overflow, resize, bounds, grad. Source: facts 6.3 and 6.4, torch 2.13.
     """

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import shadow
 from .conversion import cast, cast_marks
-from .core import TensorBase, requires_grad, values
+from .core import TensorBase, order_marks, requires_grad, values
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -62,6 +62,7 @@ def write_out(out: "Tensor | None", result: "Tensor", *inputs: Any) -> "Tensor":
     resize_output(out, result._layout.shape, result._layout.strides)
     plain = values(result)
     marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
-    store(out, cast(plain, result.dtype, out.dtype), marks)
+    order = order_marks(out)
+    store(out, cast(plain, result.dtype, out.dtype), marks if order is None else order)
     out._versions[0] += 1
     return out

@@ -1,7 +1,7 @@
 """Does memory have more than one address? PyTorch's three-valued answers, and the exact one.
 
-PyTorch refuses writes only where its own quick answer is certain; the exact decision tells which bytes of a write that it allows
-are left unspecified.
+PyTorch refuses writes only where its own quick answer is certain; the exact decision tells which bytes of a write that
+it allows are left unspecified.
 """
 
 from enum import IntEnum

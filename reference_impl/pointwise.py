@@ -42,9 +42,10 @@ SHORT_FLOATS = frozenset((dt.float16, dt.bfloat16))
 class Op:
     """What is special about one elementwise operator.
 
-    `groups` names the dtypes PyTorch has a kernel for: b bool, i integers, u wide unsigned, f floats, c complex, h complex32,
-    8 float8. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are promoted first) or
-    "real" (of complex). `exact` says that IEEE arithmetic fixes every bit; `smooth` that a relative error of an input stays one.
+    `groups` names the dtypes PyTorch has a kernel for: b bool, i integers, u wide unsigned, f floats, c complex,
+    h complex32, 8 float8. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are
+    promoted first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit; `smooth` that a relative
+    error of an input stays one.
     """
 
     __slots__ = (

@@ -8,7 +8,10 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .arithmetic import abs as absolute
+from .arithmetic import mul
 from .core import TensorBase, array, check_inplace, fresh, recorded, values
+from .dtype_view import imag, real
 from .elementwise import broadcast_shapes, output_strides, preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
@@ -27,7 +30,10 @@ def _sigmoid(a: Any) -> Any:
 
 
 def _sign(a: Any) -> Any:
-    return np.sign(a) if a.dtype.kind != "b" else a
+    if a.dtype.kind == "b":
+        return a
+    # Zero for a NaN, too.
+    return (a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)
 
 
 def _sgn(a: Any) -> Any:
@@ -261,35 +267,34 @@ atan2, atan2_ = _MADE["atan2"]
 
 def isinf(input: "Tensor") -> "Tensor":
     """Whether elements are infinite. Source: facts 4.3.10, torch 2.13."""
+    if input.dtype.is_complex:
+        # The two parts' answers are combined in place, below where versions are counted.
+        combined: Tensor = bitwise_or_(_classified(real(input), _isinf), _classified(imag(input), _isinf))
+        combined._versions[0] = 0
+        return combined
     return _classified(input, _isinf)
 
 
 def isfinite(input: "Tensor") -> "Tensor":
     """Whether elements are neither infinite nor NaN. Source: facts 4.3.10, torch 2.13."""
-    result = _classified(input, _isfinite)
     if input.dtype.is_complex:
         # PyTorch combines the two parts' answers in place.
-        result._versions[0] += 1
-    return result
+        combined: Tensor = bitwise_and_(_classified(real(input), _isfinite), _classified(imag(input), _isfinite))
+        return combined
+    return _classified(input, _isfinite)
 
 
 def _classified(input: "Tensor", f: Function) -> "Tensor":
-    op = Op("isfinite", f, "bifchu8", result="bool")
     if input.dtype.category in ("bool", "int"):
         # Integers are answered without looking: like `ones_like`.
         shape, strides, _ = input._layout
         result = fresh(shape, preserved_strides(shape, strides), dt.bool_)
         array(result)[...] = f(np.zeros(shape, np.int64))
         return result
-    if not input.dtype.is_complex:
-        from .arithmetic import abs as absolute
-        from .arithmetic import mul
-
-        if f is _isinf:
-            made: Tensor = eq(absolute(input), math.inf)
-            return made
-        return mul(eq(input, input), ne(absolute(input), math.inf))
-    return apply(op, (input,))
+    if f is _isinf:
+        made: Tensor = eq(absolute(input), math.inf)
+        return made
+    return mul(eq(input, input), ne(absolute(input), math.inf))
 
 
 def round(input: "Tensor", *, decimals: int = 0, out: "Tensor | None" = None) -> "Tensor":
@@ -374,6 +379,9 @@ def _power(a: Any, b: Any) -> Any:
         base = np.power(a, np.where(negative, 0, b))
         one = np.where(a == 1, 1, np.where(a == -1 if a.dtype.kind == "i" else False, np.where(b % 2 == 0, 1, -1), 0))
         return np.where(negative, one, base).astype(a.dtype)
+    if a.dtype.kind == "c":
+        # Powers of a complex zero depend on the vector width; what is not finite is left unspecified.
+        return np.where(a == 0, np.nan, np.power(a, b))
     return np.power(a, b)
 
 
@@ -391,11 +399,14 @@ def _power_of(exponent: Any) -> Op:
             return 1 / a
         if exponent == 1:
             return a
+        if a.dtype.kind == "b":
+            return np.ones(a.shape, np.bool_)
         if exponent == 3:
             return a * a * a
         return np.power(a, np.array(exponent).astype(a.dtype))
 
-    return Op("pow", compute, "ifc", exact=exponent in (0, 1, 2, -1), smooth=exponent in (1, 2, -1, 0.5))
+    groups = "bifc" if exponent is True or exponent is False else "ifc"
+    return Op("pow", compute, groups, exact=exponent in (0, 1, 2, -1), smooth=exponent in (1, 2, -1, 0.5))
 
 
 _POW = Op("pow", _power, "ifc", exact=False)
@@ -632,4 +643,4 @@ def conj_physical(input: "Tensor") -> "Tensor":
     """A copy of the conjugates. Source: facts 9.12, torch 2.13."""
     if not input.dtype.is_complex:
         return input
-    return apply(Op("conj_physical", np.conj, "c"), (input,))
+    return apply(Op("conj_physical", np.conj, "c", like=True), (input,))

@@ -121,6 +121,11 @@ def _complex_of(d: dtype) -> dtype:
     return {dt.float64: dt.complex128, dt.float16: dt.complex32}.get(d, dt.complex64)
 
 
+def _scalar_dtype_of(number: Any) -> dtype:
+    kind: type = type(number)
+    return scalar_dtype(kind)
+
+
 def common_dtype(*operands: Any) -> dtype:
     """The dtype in which an operator combines tensors and Python numbers.
 
@@ -137,7 +142,7 @@ def common_dtype(*operands: Any) -> dtype:
     return _result(
         tuple(
             [
-                (o.dtype, 0 if o._layout.shape else 1) if hasattr(o, "_layout") else (scalar_dtype(type(o)), 2)
+                (o.dtype, 0 if o._layout.shape else 1) if hasattr(o, "_layout") else (_scalar_dtype_of(o), 2)
                 for o in operands
             ]
         )

@@ -107,7 +107,7 @@ def _accumulate(
     a = values(input)
     source = input.dtype
     with np.errstate(all="ignore"):
-        if d.category in ("float",) and d.itemsize < 4:
+        if d.category == "float" and d.itemsize < 4:
             wide = cast(a, source, dt.float32)
             result = cast(np.asarray(f(wide, axis=dims, keepdims=keepdim, dtype=np.float64)), dt.float64, d)
             plain = wide
@@ -142,7 +142,7 @@ def sum(
 def prod(
     input: "Tensor", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: "Tensor | None" = None
 ) -> "Tensor":
-    """Products over one dimension or all, integers in int64. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    """Products over one dimension or all, integers in int64. Raises: dimension, dtype. Source: facts 4.4."""
     if dim is not None:
         dim = as_int(dim, "dim")
     return _accumulate("prod", input, dim, keepdim, dtype, out, np.prod)

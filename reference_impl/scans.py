@@ -288,12 +288,12 @@ def flip(input: "Tensor", *dims: Any) -> "Tensor":
         raise UnsupportedError("dtype", f"flip: PyTorch has no kernel for {input.dtype}")
     shape, strides, _ = input._layout
     marks = shadow.marks_of(input)
-    axes = axes if input.ndim else []
+    flipped = tuple(axes) if input.ndim else ()
     return _copied(
         input,
-        np.flip(values(input), axes),
+        np.flip(values(input), flipped),
         preserved_strides(shape, strides),
-        None if marks is None else np.flip(marks, axes),
+        None if marks is None else np.flip(marks, flipped),
     )
 
 
@@ -318,7 +318,7 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
     """
     by = as_ints((shifts,), "shifts")
     along = () if dims is None else as_ints((dims,), "dims")
-    shape, strides, _ = input._layout
+    shape = input._layout.shape
     if not by:
         raise LayoutError("size", "roll: shifts are empty")
     if not input.numel() and (along or input.ndim < 2):

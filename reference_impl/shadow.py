@@ -7,8 +7,9 @@
 * 0x20 + k: part of a NaN, whose sign and payload are not specified;
 * 255: unspecified (fresh or grown memory, order of overlapping writes, conversions that C leaves undefined).
 
-k is the number of the floating-point dtype that wrote the bytes. Read under another dtype, such bytes say nothing, so that
-`element_marks` calls them unspecified. Copies carry marks along; results computed from marked elements are marked.
+k is the number of the floating-point dtype that wrote the bytes. Read under another dtype, such bytes say nothing,
+so that `element_marks` calls them unspecified. Copies carry marks along; results computed from marked elements are
+marked.
 """
 
 from typing import Any, Final

@@ -59,8 +59,8 @@ def narrow(layout: Layout, dim: int, start: int, length: int) -> Layout:
 def slice_dim(layout: Layout, dim: int, start: int | None, stop: int | None, step: int) -> Layout:
     """Layout of the slice `start:stop:step` along one dimension.
 
-    Bounds are wrapped once and clamped. The offset moves by `start` even where nothing is left, and a result of length 1
-    keeps the multiplied stride.
+    Bounds are wrapped once and clamped. The offset moves by `start` even where nothing is left, and a result of length
+    1 keeps the multiplied stride.
 
     Raises: step (ValueError) for a step that is not positive; dimension (IndexError) without dimensions.
     Source: facts 3.7, torch 2.13.
@@ -132,10 +132,7 @@ def diagonal(layout: Layout, offset: int = 0, dim1: int = 0, dim2: int = 1) -> L
     a, b = wrap_dim(dim1, len(shape)), wrap_dim(dim2, len(shape))
     if a == b:
         raise LayoutError("dimension", f"diagonal: dimensions {dim1} and {dim2} are the same (facts 3.8)")
-    if offset >= 0:
-        length = max(min(shape[a], shape[b] - offset), 0)
-    else:
-        length = max(min(shape[a] + offset, shape[b]), 0)
+    length = max(min(shape[a] + min(offset, 0), shape[b] - max(offset, 0)), 0)
     if length:
         start += offset * strides[b] if offset >= 0 else -offset * strides[a]
     keep = [d for d in range(len(shape)) if d not in (a, b)]
@@ -168,7 +165,7 @@ def as_strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, it
 
 
 def split_sizes(length: int, size: int) -> list[int]:
-    """Lengths of the pieces of `split(size)`: all `size` long, the last what is left; one empty piece of an empty dimension.
+    """Lengths of the pieces of `split(size)`: the last is what is left; one empty piece of an empty dimension.
 
     Raises: size (RuntimeError) for a negative size, or 0 of a dimension that is not empty.
     Source: facts 3.9, torch 2.13.

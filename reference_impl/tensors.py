@@ -94,16 +94,17 @@ class Tensor(TensorBase):
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return self.dtype.itemsize
+        size: int = self.dtype.itemsize
+        return size
 
     def element_size(self) -> int:
         """Bytes of one element."""
-        return self.dtype.itemsize
+        return self.itemsize
 
     @property
     def nbytes(self) -> int:
         """Bytes of the logical elements, more than the storage holds where some repeat. Source: facts 1.6."""
-        return prod(self._layout.shape) * self.dtype.itemsize
+        return prod(self._layout.shape) * self.itemsize
 
     def data_ptr(self) -> int:
         """Address of the first element; 0 where there is none. Source: facts 1.4 and 1.5."""

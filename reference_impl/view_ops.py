@@ -1,4 +1,4 @@
-"""View operators: new sizes, permutations, expansion, parts. Geometry is decided in views.py and slicing.py; here views are made."""
+"""View operators: geometry is decided in views.py and slicing.py, here views are made."""
 
 from typing import TYPE_CHECKING, Any
 

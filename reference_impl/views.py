@@ -1,4 +1,7 @@
-"""Views that keep every element: new sizes, expansion, permutation, dimensions of length 1. "When does view fail?" is `view_strides`."""
+"""Views that keep every element: new sizes, expansion, permutation, dimensions of length 1.
+
+"When does view fail?" is `view_strides`.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -43,9 +46,10 @@ def infer_size(shape: Shape, numel: int) -> Shape:
 def view_strides(shape: Shape, strides: Strides, new_shape: Shape) -> Strides | None:
     """Strides under which the same memory has `new_shape`, or None where no strides do: the rule of `view`.
 
-    Going from the right, neighbouring dimensions form a block as long as memory steps through them evenly: the stride of the
-    outer one is the length of the block so far times the stride at its right end. Dimensions of length 1 join any block,
-    but one at the right end sets the block's stride. The new dimensions must cut along the edges of the blocks.
+    Going from the right, neighbouring dimensions form a block as long as memory steps through them evenly: the
+    stride of the outer one is the length of the block so far times the stride at its right end. Dimensions of
+    length 1 join any block, but one at the right end sets the block's stride. The new dimensions must cut along the
+    edges of the blocks.
 
     Shapes: both hold the same number of elements (`infer_size` sees to it).
     Source: facts 3.1.4, torch 2.13; page docs/semantics, rule view.merge-blocks.
@@ -121,8 +125,8 @@ def reshape(layout: Layout, shape: Shape) -> tuple[Shape, Layout | None]:
 def expand(layout: Layout, shape: Shape) -> Layout:
     """Layout of `expand(shape)`: lengths of 1 are repeated with stride 0, -1 keeps a length.
 
-    A dimension that stays as it is keeps its stride; a new leading one of length 1 gets the stride of a contiguous outer
-    dimension, unless the input has no dimensions at all: then every stride is 0.
+    A dimension that stays as it is keeps its stride; a new leading one of length 1 gets the stride of a contiguous
+    outer dimension, unless the input has no dimensions at all: then every stride is 0.
 
     Raises: broadcast (a length other than 1 that does not match, too few dimensions, -1 in a new dimension);
     overflow where the elements no longer count in 64 bits, or for lengths below -1.

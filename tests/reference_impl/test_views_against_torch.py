@@ -2,14 +2,14 @@
 
 import pytest
 
-from .twins import fuzz, random_layout
+from .twins import fuzz, random_layout, words
 
 DTYPES = ["float32", "float32", "int64", "uint8", "complex64", "bool", "float64", "bfloat16"]
 
 
 def pick(rng, pair, grow=0.5):
     """The index of an input, now and then a new one."""
-    if not pair.t or rng.random() < grow and len(pair.t) < 3:
+    if not pair.t or (rng.random() < grow and len(pair.t) < 3):
         return pair.add(random_layout(rng), rng.choice(DTYPES), requires_grad=False)
     return rng.randrange(len(pair.t))
 
@@ -47,17 +47,25 @@ def draw_view(rng, pair):
     i = pick(rng, pair)
     x = pair.t[i]
     name = rng.choice(
-        "view view reshape reshape flatten unflatten ravel permute permute transpose swapaxes t T mT movedim expand expand expand_as "
-        "broadcast_to squeeze squeeze squeeze unsqueeze select narrow unfold diagonal as_strided as_strided view_as reshape_as split "
-        "split_sizes chunk tensor_split tensor_split_at hsplit vsplit dsplit unbind view_dtype view_as_real view_as_complex real imag "
-        "conj detach data atleast clone contiguous to_format getitem getitem getitem getitem is_set_to dim_order".split()
+        words(
+            "view view reshape reshape flatten unflatten ravel permute permute transpose swapaxes t T mT "
+            "movedim expand expand expand_as broadcast_to squeeze squeeze squeeze unsqueeze select narrow "
+            "unfold diagonal as_strided as_strided view_as reshape_as split split_sizes chunk tensor_split "
+            "tensor_split_at hsplit vsplit dsplit unbind view_dtype view_as_real view_as_complex real imag "
+            "conj detach data atleast clone contiguous to_format getitem getitem getitem getitem is_set_to "
+            "dim_order "
+        )
     )
     nd = x.dim()
     a = {"i": i}
     if name in ("view", "reshape"):
         return f"v[i].{name}(*s)" if rng.random() < 0.5 else f"v[i].{name}(s)", {**a, "s": sizes_like(rng, x)}
     if name == "flatten":
-        return "v[i].flatten(p, q)" if rng.random() < 0.8 else "v[i].flatten()", {**a, "p": dim(rng, x), "q": dim(rng, x)}
+        return "v[i].flatten(p, q)" if rng.random() < 0.8 else "v[i].flatten()", {
+            **a,
+            "p": dim(rng, x),
+            "q": dim(rng, x),
+        }
     if name == "unflatten":
         d = dim(rng, x)
         n = x.shape[d] if -nd <= d < nd else 4
@@ -125,7 +133,10 @@ def draw_view(rng, pair):
     if name == "as_strided":
         k = rng.randint(0, 3)
         s = tuple(rng.choice([1, 2, 3, 0]) for _ in range(k))
-        st = tuple(rng.choice([0, 1, 2, 3, 5]) if rng.random() < 0.97 else -1 for _ in range(k if rng.random() < 0.95 else k + 1))
+        st = tuple(
+            rng.choice([0, 1, 2, 3, 5]) if rng.random() < 0.97 else -1
+            for _ in range(k if rng.random() < 0.95 else k + 1)
+        )
         return "v[i].as_strided(s, st, o)", {**a, "s": s, "st": st, "o": rng.choice([None, 0, 1, 4, 20, -1])}
     if name in ("split", "chunk", "tensor_split"):
         return f"v[i].{name}(k, d)", {**a, "k": rng.randint(-1, 5), "d": dim(rng, x)}
@@ -135,13 +146,20 @@ def draw_view(rng, pair):
         k = rng.randint(0, n)
         return "v[i].split(k, d)", {**a, "k": [k, n - k] if rng.random() < 0.8 else [k, n], "d": d}
     if name == "tensor_split_at":
-        return "v[i].tensor_split(k, d)", {**a, "k": tuple(rng.randint(-5, 5) for _ in range(rng.randint(0, 3))), "d": dim(rng, x)}
+        return "v[i].tensor_split(k, d)", {
+            **a,
+            "k": tuple(rng.randint(-5, 5) for _ in range(rng.randint(0, 3))),
+            "d": dim(rng, x),
+        }
     if name in ("hsplit", "vsplit", "dsplit"):
         return f"v[i].{name}(k)", {**a, "k": rng.choice([1, 2, 3, [1], [1, 2], 0])}
     if name == "unbind":
         return "v[i].unbind(d)", {**a, "d": dim(rng, x)}
     if name == "view_dtype":
-        return "v[i].view(getattr(T, d))", {**a, "d": rng.choice(["uint8", "int16", "float32", "float64", "complex64", "complex128", "bool"])}
+        return "v[i].view(getattr(T, d))", {
+            **a,
+            "d": rng.choice(["uint8", "int16", "float32", "float64", "complex64", "complex128", "bool"]),
+        }
     if name in ("view_as_real", "view_as_complex"):
         return f"T.{name}(v[i])", a
     if name == "conj":
@@ -149,7 +167,7 @@ def draw_view(rng, pair):
     if name == "neg_view":
         return "v[i]._neg_view()", a
     if name == "atleast":
-        return "T.atleast_%dd(v[i])" % rng.randint(1, 3), a
+        return f"T.atleast_{rng.randint(1, 3)}d(v[i])", a
     if name == "is_set_to":
         return "v[i].is_set_to(v[j])", {**a, "j": rng.randrange(len(pair.t))}
     if name == "dim_order":
@@ -173,7 +191,9 @@ def random_index(rng, x):
             d += 1
         elif r < 0.75:
             b = [None, *range(-n - 1, n + 2)]
-            items.append(slice(rng.choice(b), rng.choice(b), rng.choice([None, 1, 1, 2, 3, 3, 0 if rng.random() < 0.1 else 1])))
+            items.append(
+                slice(rng.choice(b), rng.choice(b), rng.choice([None, 1, 1, 2, 3, 3, 0 if rng.random() < 0.1 else 1]))
+            )
             d += 1
         elif r < 0.88:
             items.append(None)
