@@ -269,10 +269,12 @@ strided = "torch.strided"
 
 # Rarely used, and found when first asked for: what they import costs more than everything above.
 _LAZY = {
+    "from_dlpack": "dlpack",
     "from_file": "mapped_file",
     "load": "serialization",
     "multiprocessing": "",
     "save": "serialization",
+    "to_dlpack": "dlpack",
 }
 
 

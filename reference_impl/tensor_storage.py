@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .devices import device, refuse
-from .errors import LayoutAssertionError, LayoutError
+from .errors import LayoutAssertionError, LayoutError, LayoutTypeError
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -67,3 +67,22 @@ def cuda(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_
 def hpu(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":
     """Nothing: there is no HPU. Raises: device (ModuleNotFoundError)."""
     return refuse("hpu")
+
+
+def dlpack(self: "Tensor", **options: Any) -> Any:
+    """A capsule over the tensor's memory; see `dlpack.to_capsule`."""
+    from .dlpack import to_capsule
+
+    try:
+        return to_capsule(self, **options)
+    except TypeError as e:
+        if hasattr(e, "kind"):
+            raise
+        raise LayoutTypeError("argument", str(e)) from None
+
+
+def dlpack_device(self: "Tensor") -> tuple[int, int]:
+    """DLPack's numbers for the CPU. Raises: device (ValueError) for a meta tensor. Source: facts 8.3.5, torch 2.13."""
+    from .dlpack import dlpack_device
+
+    return dlpack_device(self)

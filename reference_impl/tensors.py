@@ -211,6 +211,8 @@ class Tensor(TensorBase):
     pin_memory = tensor_storage.pin_memory
     cuda = tensor_storage.cuda
     hpu = tensor_storage.hpu
+    __dlpack__ = tensor_storage.dlpack
+    __dlpack_device__ = tensor_storage.dlpack_device
     __copy__ = pickling.copy_tensor
     __deepcopy__ = pickling.deepcopy_tensor
     __reduce_ex__ = pickling.reduce_tensor

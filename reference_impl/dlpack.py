@@ -1,0 +1,375 @@
+"""Exchange through DLPack, at the level of its capsules: memory, shape and strides between libraries without a copy.
+
+A capsule holds a C structure. Its consumer takes it once, renames the capsule, and calls the structure's deleter when
+it needs the memory no more.
+"""
+
+import ctypes
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from . import dtypes as dt
+from .core import build, requires_grad
+from .devices import device
+from .dtypes import dtype
+from .errors import (
+    LayoutAssertionError,
+    LayoutBufferError,
+    LayoutError,
+    LayoutIndexError,
+    LayoutTypeError,
+    LayoutValueError,
+    UnsupportedError,
+)
+from .layout import INT64_MAX, Layout, contiguous_strides
+from .storage import UntypedStorage
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+VERSION: Final = (1, 3)
+CPU: Final = (1, 0)
+
+_INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6
+_CODES: Final[dict[dtype, tuple[int, int, int]]] = {
+    dt.bool_: (_BOOL, 8, 1), dt.bfloat16: (_BFLOAT, 16, 1), dt.float8_e4m3fn: (10, 8, 1),
+    dt.float8_e4m3fnuz: (11, 8, 1), dt.float8_e5m2: (12, 8, 1), dt.float8_e5m2fnuz: (13, 8, 1),
+    dt.float8_e8m0fnu: (14, 8, 1), dt.float4_e2m1fn_x2: (17, 4, 2),
+    **{d: (_FLOAT, d.itemsize * 8, 1) for d in (dt.float16, dt.float32, dt.float64)},
+    **{d: (_COMPLEX, d.itemsize * 8, 1) for d in (dt.complex32, dt.complex64, dt.complex128)},
+    **{d: (_INT, d.itemsize * 8, 1) for d in (dt.int8, dt.int16, dt.int32, dt.int64)},
+    **{d: (_UINT, d.itemsize * 8, 1) for d in (dt.uint8, dt.uint16, dt.uint32, dt.uint64)},
+}  # fmt: skip
+_DTYPES: Final = {code: d for d, code in _CODES.items()}
+
+
+class DLDevice(ctypes.Structure):
+    """A kind of device by number, and which one of them."""
+
+    _fields_ = (("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32))
+
+
+class DLDataType(ctypes.Structure):
+    """A kind of number, its width in bits, and how many make an element."""
+
+    _fields_ = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
+
+
+class DLTensor(ctypes.Structure):
+    """A strided tensor. Units: shape and strides in elements, `byte_offset` in bytes; no strides mean row-major."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device", DLDevice),
+        ("ndim", ctypes.c_int32),
+        ("dtype", DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class DLManagedTensor(ctypes.Structure):
+    """A tensor with the function that gives it back; version 0 of the protocol."""
+
+    _fields_ = (("dl_tensor", DLTensor), ("manager_ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
+
+
+class DLManagedTensorVersioned(ctypes.Structure):
+    """A tensor with version, flags, and the function that gives it back."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("dl_tensor", DLTensor),
+    )
+
+
+_STRUCTURES: Final[dict[bytes, type[Any]]] = {
+    b"dltensor": DLManagedTensor,
+    b"dltensor_versioned": DLManagedTensorVersioned,
+}
+_Deleter: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def _api(name: str, result: Any, *arguments: Any) -> Any:
+    function = ctypes.pythonapi[name]
+    function.restype = result
+    function.argtypes = arguments
+    return function
+
+
+_new_capsule = _api("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+_set_name = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+# A capsule that is being destroyed must not be made an object again.
+_raw_is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+_raw_pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+
+# What others may still read: structure, shape, strides and memory, until their deleter is called.
+_exported: Final[dict[int, Any]] = {}
+_USED: Final = {name: b"used_" + name for name in _STRUCTURES}
+
+
+@_Deleter
+def _delete(address: int) -> None:
+    _exported.pop(address, None)
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _destroy_capsule(capsule: int) -> None:
+    for name in _STRUCTURES:
+        if _raw_is_valid(capsule, name):
+            _exported.pop(_raw_pointer(capsule, name), None)
+
+
+# Others may call these when this module is gone already.
+for _function in (_delete, _destroy_capsule):
+    _api("Py_IncRef", None, ctypes.py_object)(_function)
+
+
+def exported_dtype(d: dtype) -> tuple[int, int, int]:
+    """DLPack's code, bits and lanes of a dtype; integers of fewer bits go as the bytes they fill.
+
+    Raises: dtype (BufferError). Source: facts 8.3.6, torch 2.13.
+
+    >>> exported_dtype(dt.float32)
+    (2, 32, 1)
+    """
+    found = _CODES.get(d)
+    if found is not None:
+        return found
+    if d in dt.SUB_BYTE:
+        return (_INT if d.is_signed else _UINT, 8, 1)
+    raise LayoutBufferError("dtype", f"dlpack has no type for {d} (facts 8.3)")
+
+
+def to_capsule(
+    self: "Tensor", *, stream: Any = -1, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+) -> Any:
+    """A capsule over the tensor's memory, or over a copy; a versioned one where the consumer knows version 1.
+
+    Strides go as they are. The negative bit is not said: the consumer sees the raw values.
+
+    Raises: grad, dtype, device (BufferError); argument (TypeError); device (AssertionError for a stream; else as the
+    device asked for).
+    Source: facts 8.3, torch 2.13.
+    """
+    if requires_grad(self):
+        raise LayoutBufferError("grad", "dlpack: a tensor that requires grad cannot be exported: detach it (facts 8.3)")
+    if self.is_conj():
+        raise LayoutBufferError("dtype", "dlpack: a tensor with the conjugate bit cannot be exported (facts 8.3)")
+    if stream is not None and type(stream) is not int:
+        raise LayoutTypeError("argument", f"dlpack: stream must be an int or None, got {type(stream).__name__}")
+    if not self._storage._is_meta and stream is not None and stream != -1:
+        raise LayoutAssertionError("device", "dlpack: stream must be None on the CPU (facts 8.3)")
+    name = _wanted_name(max_version)
+    _check_target(dl_device)
+    code = exported_dtype(self.dtype)
+    if self._storage._is_meta:
+        raise LayoutBufferError("device", "dlpack: a meta tensor has no memory to export (facts 8.3)")
+    t = self
+    if copy:
+        from .copies import clone
+        from .pickling import copy_tensor
+
+        # Raw values: the bit would be resolved by a copy.
+        t = copy_tensor(self)
+        t._bits = 0
+        t = clone(t)
+    return _capsule(t, name, code)
+
+
+def _wanted_name(max_version: Any) -> bytes:
+    if max_version is None:
+        return b"dltensor"
+    try:
+        return b"dltensor" if max_version[0] < 1 else b"dltensor_versioned"
+    except IndexError:
+        raise LayoutIndexError("argument", "dlpack: max_version is empty") from None
+    except TypeError:
+        raise LayoutTypeError("argument", f"dlpack: max_version must be two ints, got {max_version!r}") from None
+
+
+def _check_target(dl_device: Any) -> None:
+    if dl_device is None:
+        return
+    if not isinstance(dl_device, (tuple, list)) or not all(isinstance(x, int) for x in dl_device):
+        raise LayoutTypeError("argument", f"dlpack: dl_device must be a tuple of ints, got {dl_device!r}")
+    if len(dl_device) != 2 or dl_device[0] != CPU[0]:
+        raise UnsupportedError("device", f"dlpack: there is no device {tuple(dl_device)}")
+
+
+def _capsule(t: "Tensor", name: bytes, code: tuple[int, int, int]) -> Any:
+    shape, strides, _ = t._layout
+    held = _STRUCTURES[name]()
+    sizes = ctypes.c_int64 * max(len(shape), 1)
+    arrays = sizes(*shape), sizes(*strides)
+    part = held.dl_tensor
+    part.data = t.data_ptr() or None
+    part.device = DLDevice(*CPU)
+    part.ndim = len(shape)
+    part.dtype = DLDataType(*code)
+    part.shape, part.strides = arrays
+    part.byte_offset = 0
+    if name == b"dltensor_versioned":
+        held.major, held.minor = VERSION
+        # PyTorch does not say that memory was copied.
+        held.flags = 0
+    held.deleter = ctypes.cast(_delete, ctypes.c_void_p)
+    address = ctypes.addressof(held)
+    # The bytes themselves are kept, not the storage: a storage that is resized gets others.
+    _exported[address] = held, arrays, t._storage._bytes
+    return _new_capsule(address, name, ctypes.cast(_destroy_capsule, ctypes.c_void_p))
+
+
+def to_dlpack(tensor: "Tensor") -> Any:
+    """A capsule over the tensor's memory, of version 0. Raises: as `to_capsule`."""
+    return to_capsule(tensor)
+
+
+def dlpack_device(self: "Tensor") -> tuple[int, int]:
+    """DLPack's numbers for the CPU. Raises: device (ValueError) for a meta tensor. Source: facts 8.3.5, torch 2.13."""
+    if self._storage._is_meta:
+        raise LayoutValueError("device", "dlpack has no device for a meta tensor (facts 8.3)")
+    return CPU
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> "Tensor":
+    """A tensor over the memory of another library's array, or of a capsule.
+
+    The storage starts at the data pointer, so that the offset is what the capsule says of it; it spans what the layout
+    addresses and cannot be resized. Read-only memory is taken without a word, as PyTorch does.
+
+    Raises: argument (RuntimeError: no capsule, or a used one; AssertionError: options that a capsule cannot have);
+    dtype, device (BufferError); size, overflow (ValueError) where PyTorch's process dies: negative strides, sizes past
+    64 bits.
+    Source: facts 8.3, torch 2.13.
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise LayoutAssertionError("argument", "from_dlpack: a capsule comes with its device and without a copy")
+        return from_capsule(ext_tensor)
+    options: dict[str, Any] = {"max_version": (1, 0)}
+    if copy is not None:
+        options["copy"] = copy
+    from .core import TensorBase
+
+    own = ext_tensor if isinstance(ext_tensor, TensorBase) else None
+    source = tuple(ext_tensor.__dlpack_device__())
+    if device is not None:
+        target = _target(device)
+        if source == target:
+            options["dl_device"] = target
+        elif copy is False:
+            raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
+    if source[0] in (2, 10):
+        raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
+    capsule, copied = _asked(ext_tensor, options)
+    t = from_capsule(capsule)
+    if copy and not copied:
+        return t.clone()
+    if own is not None and not copy:
+        _carry_marks(t, own)
+    return t
+
+
+def _target(where: Any) -> tuple[int, int]:
+    if isinstance(where, str):
+        where = device(where)
+    if not isinstance(where, device):
+        raise LayoutAssertionError("argument", f"from_dlpack: no device {where!r}")
+    if where.type == "meta":
+        raise LayoutBufferError("device", "from_dlpack: a meta tensor has no memory (facts 8.3)")
+    if where.type != "cpu":
+        raise LayoutAssertionError("device", f"from_dlpack: there is no device {where}")
+    return CPU[0], where.index or 0
+
+
+def _asked(producer: Any, options: dict[str, Any]) -> tuple[Any, bool]:
+    # Older producers know fewer options: PyTorch drops them in this order.
+    for dropped in (None, "max_version", "copy", "dl_device"):
+        if dropped is not None:
+            options.pop(dropped, None)
+        try:
+            return producer.__dlpack__(**options), "copy" in options
+        except TypeError as e:
+            error = e
+        except BufferError as e:
+            if hasattr(e, "kind"):
+                raise
+            raise LayoutBufferError("dtype", f"from_dlpack: {e}") from None
+    if hasattr(error, "kind"):
+        raise error
+    raise LayoutTypeError("argument", f"from_dlpack: {error}")
+
+
+def from_capsule(capsule: Any) -> "Tensor":
+    """A tensor over a capsule's memory; the capsule is used up. Raises: as `from_dlpack`."""
+    name = next((n for n in _STRUCTURES if _is_valid(capsule, n)), None)
+    if name is None:
+        raise LayoutError("argument", "from_dlpack: an invalid capsule, or one that was consumed already (facts 8.3.4)")
+    address = _pointer(capsule, name)
+    held = _STRUCTURES[name].from_address(address)
+    if name == b"dltensor_versioned" and held.major > VERSION[0]:
+        raise LayoutError("argument", f"from_dlpack: version {held.major}.{held.minor} of the protocol is not known")
+    t = _tensor(held, address)
+    # Only now: a capsule that was refused stays its owner's.
+    _set_name(capsule, _USED[name])
+    return t
+
+
+def _imported_dtype(code: int, bits: int, lanes: int) -> dtype:
+    found = _DTYPES.get((code, bits, lanes))
+    if found is None:
+        raise LayoutBufferError("dtype", f"from_dlpack: no dtype for code {code}, {bits} bits, {lanes} lanes")
+    return found
+
+
+def _imported_layout(part: Any, itemsize: int) -> Layout:
+    if part.ndim < 0:
+        raise LayoutError("dimension", f"from_dlpack: {part.ndim} dimensions")
+    shape = tuple(part.shape[: part.ndim])
+    strides = tuple(part.strides[: part.ndim]) if part.strides else contiguous_strides(shape)
+    if any(n < 0 for n in shape):
+        raise LayoutError("size", f"from_dlpack: shape {shape} has a negative length")
+    if part.byte_offset % itemsize:
+        raise LayoutValueError("size", f"from_dlpack: byte offset {part.byte_offset} is no multiple of {itemsize}")
+    layout = Layout(shape, strides, part.byte_offset // itemsize)
+    if 0 not in shape:
+        if any(s < 0 for n, s in zip(shape, strides, strict=True) if n > 1):
+            raise LayoutValueError("size", f"from_dlpack: strides {strides} are negative (facts 8.3.7)")
+        if layout.required_bytes(itemsize) > INT64_MAX:
+            raise LayoutValueError("overflow", f"from_dlpack: {layout} does not fit 64 bits")
+    return layout
+
+
+def _tensor(held: Any, address: int) -> "Tensor":
+    part = held.dl_tensor
+    if part.device.device_type != CPU[0]:
+        if part.device.device_type == 2:
+            raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
+        raise LayoutBufferError("device", f"from_dlpack: there is no device of type {part.device.device_type}")
+    d = _imported_dtype(part.dtype.code, part.dtype.bits, part.dtype.lanes)
+    layout = _imported_layout(part, d.itemsize)
+    nbytes = layout.required_bytes(d.itemsize)
+    if nbytes and not part.data:
+        raise LayoutError("memory", f"from_dlpack: {nbytes} bytes at no address")
+    memory = (ctypes.c_uint8 * nbytes).from_address(part.data or 0) if nbytes else (ctypes.c_uint8 * 0)()
+    deleter = held.deleter
+    if deleter:
+        weakref.finalize(memory, _Deleter(deleter), address)
+    return build(UntypedStorage._wrap(np.frombuffer(memory, np.uint8)), layout, d)
+
+
+def _carry_marks(t: "Tensor", own: Any) -> None:
+    marks = own._storage._shadow
+    if marks is not None and len(t._storage):
+        start = own._layout.offset * own.dtype.itemsize
+        t._storage._shadow = marks[start : start + len(t._storage)]
