@@ -42,9 +42,12 @@ from .constructors import zeros_like as zeros_like
 from .contraction import einsum as einsum
 from .contraction import inner as inner
 from .contraction import tensordot as tensordot
-from .conv import conv1d as conv1d
-from .conv import conv2d as conv2d
-from .conv import conv3d as conv3d
+from .convolution import conv1d as conv1d
+from .convolution import conv2d as conv2d
+from .convolution import conv3d as conv3d
+from .convolution import conv_transpose1d as conv_transpose1d
+from .convolution import conv_transpose2d as conv_transpose2d
+from .convolution import conv_transpose3d as conv_transpose3d
 from .copies import clone as clone
 from .copies import resolve_conj as resolve_conj
 from .copies import resolve_neg as resolve_neg

@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .contiguity import suggested_format, suggested_strides
-from .conv import per_dim
+from .convolution import per_dim
 from .conversion import cast, nan_marks
 from .core import from_array, recorded, values
 from .errors import LayoutError, UnsupportedError

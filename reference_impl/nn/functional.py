@@ -12,9 +12,12 @@ from ..activations import silu as silu
 from ..activations import softplus as softplus
 from ..arithmetic import relu as _relu
 from ..arithmetic import relu_ as _relu_
-from ..conv import conv1d as conv1d
-from ..conv import conv2d as conv2d
-from ..conv import conv3d as conv3d
+from ..convolution import conv1d as conv1d
+from ..convolution import conv2d as conv2d
+from ..convolution import conv3d as conv3d
+from ..convolution import conv_transpose1d as conv_transpose1d
+from ..convolution import conv_transpose2d as conv_transpose2d
+from ..convolution import conv_transpose3d as conv_transpose3d
 from ..normalization import batch_norm as batch_norm
 from ..normalization import group_norm as group_norm
 from ..normalization import layer_norm as layer_norm
