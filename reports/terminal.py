@@ -34,5 +34,5 @@ def _says(summary: AdapterSummary) -> str:
             f"{count(summary.not_run)} unsupported",
         ]
     if summary.timed:
-        parts.append(f"{count(summary.timed)} cases timed")
+        parts.append(f"{count(summary.timed)} case{'s' if summary.timed != 1 else ''} timed")
     return "  ".join(parts)

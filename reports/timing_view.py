@@ -77,10 +77,17 @@ def time_groups(timings: pd.DataFrame, charts: int = CHARTS) -> list[TimeGroup]:
     return groups
 
 
+_FAR = 50
+"""Median `x_copy` from which on an operation has an axis of its own."""
+
+
 def _chart(rows: pd.DataFrame, adapters: Sequence[str], title: str, group: pd.DataFrame) -> str:
     from .charts import domain, x_copy_chart  # altair takes half a second to import, for Markdown in vain
 
-    return x_copy_chart(rows, adapters, title, domain(group))
+    # Charts beside each other share their axis, but for an operation that moves far more bytes than it answers with.
+    usual = group[group.groupby("operation")["x_copy"].transform("median") < _FAR]
+    alike = rows["x_copy"].median() < _FAR
+    return x_copy_chart(rows, adapters, title, domain(usual if alike else rows))
 
 
 def _rows(part: pd.DataFrame, adapters: Sequence[str]) -> list[TimeRow]:
