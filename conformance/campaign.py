@@ -74,6 +74,8 @@ class Campaign:
     """(rule, aspect) pairs that were judged."""
     _clusters: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _shrunk: int = 0
+    _shown: set[tuple[Any, ...]] = field(default_factory=set)
+    """Shrunk programs, with the place and aspect, that have been written already."""
 
     def run(self, units: Iterable[Unit]) -> None:
         """Run all units; each is in the results file when the next but one begins."""
@@ -276,6 +278,10 @@ class Campaign:
         if again is None:
             return self._plain(found)  # it does not fail every time
         now, expected, got = again
+        what = (small.id, *now.difference[:3]) if now.difference is not None else (small.id, found.outcome)
+        if what in self._shown:
+            return self._plain(found)  # the same again says nothing new
+        self._shown.add(what)
         record = self._plain(_Found(small, found.outcome, found.source, now.difference, found.rules, found.expectation,
                                     now.operation, now.broken))  # fmt: skip
         step = record.step + 1

@@ -167,9 +167,10 @@ class _Bench:
         if "layout" in found:
             found |= {"contiguity"}
         operation = OPERATIONS.get(overload(self._program.steps[number]))
-        if "sharing" in found and operation is not None and operation.writes:
-            # A write goes to other memory: who else sees it, and in which state they are, follows.
-            found |= {"values", "storage", "flags"}
+        if "sharing" in found:
+            found |= {"flags"}  # what is a view of what, and whose version counts
+            if operation is not None and operation.writes:
+                found |= {"values", "storage"}  # the write goes to other memory: who else sees it follows
         if found & {"strides", "layout", "sharing"} and (operation is None or operation.by_address):
             found |= {"values", "raises"}
         return _ALL if "shape" in found else found
@@ -188,6 +189,9 @@ class _Bench:
         if inherited & {"values", "sharing", "strides", "layout", "shape", "storage", "raises"}:
             for name in (*expected.storages, *got.storages):
                 self._tainted[name] = _ALL
+        if "sharing" in inherited:
+            for key in (*expected.values, *got.values):
+                self._tainted[key] = self._tainted.get(key, frozenset()) | inherited
         if "shape" in inherited or "raises" in inherited:
             # A write that one side refused, or did with something else, may have changed any of its operands.
             for key in (*expected.values, *got.values):
@@ -251,6 +255,17 @@ class _Bench:
             same = (a, True) if isinstance(a, str) else (b, False)
             detail = {"same-object": same} if isinstance(same[0], str) else None
             yield Difference(number, key, aspect, said_a, said_b, text, detail)
+            if aspect == "sharing":
+                yield from self._looks(number, key, self._expected[a or key], self._got[b or key])
+
+    def _looks(self, number: int, key: str, ours: TensorState, theirs: TensorState) -> Iterator[Difference]:
+        """How a result differs that is another object than it should be: who shares what with it is told already."""
+        if (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape):
+            for aspect, a, b, what in _facets(ours, theirs):
+                if aspect not in ("sharing", "flags"):
+                    yield Difference(number, key, aspect, a, b, f"{what.format(got=b)}, but should be {a}")
+            if (found := self._values(ours, theirs)) is not None:
+                yield Difference(number, key, "values", *found)
 
     def _is_exact(self, number: int) -> bool:
         """Whether a step's operands hold nothing but exactly specified bytes."""

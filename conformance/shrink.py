@@ -143,6 +143,9 @@ def _simpler_inputs(item: Input) -> Iterator[Input]:
     row_major = _row_major(item.shape)
     if item.strides != row_major:
         yield replace(item, strides=row_major)
+    dense = _dense(item.shape, item.strides)
+    if item.strides != dense:
+        yield replace(item, strides=dense)
     for dim, size in enumerate(item.shape):
         rest = (*item.shape[:dim], *item.shape[dim + 1 :]), (*item.strides[:dim], *item.strides[dim + 1 :])
         yield replace(item, shape=rest[0], strides=rest[1])
@@ -150,12 +153,21 @@ def _simpler_inputs(item: Input) -> Iterator[Input]:
             if 0 < smaller < size:
                 shape = (*item.shape[:dim], smaller, *item.shape[dim + 1 :])
                 yield replace(item, shape=shape)
-                if item.strides == row_major:
-                    yield replace(item, shape=shape, strides=_row_major(shape))
+                yield replace(item, shape=shape, strides=_dense(shape, item.strides))
     for dim, stride in enumerate(item.strides):
         for smaller in sorted({0, 1, row_major[dim], stride // 2, stride - 1}):
             if 0 <= smaller < stride:
                 yield replace(item, strides=(*item.strides[:dim], smaller, *item.strides[dim + 1 :]))
+
+
+def _dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides without gaps for dimensions in the order that these strides have; expanded ones stay so."""
+    dense, running = list(strides), 1
+    for dim in sorted(range(len(shape)), key=lambda d: (strides[d], -d)):
+        if strides[dim]:
+            dense[dim] = running
+            running *= max(shape[dim], 1)
+    return tuple(dense)
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:

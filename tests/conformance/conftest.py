@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from stridecheck.conformance import corpus
 from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.classify import Catalogue
 from stridecheck.conformance.execute import Adapter, execute
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
+from stridecheck.reports.records import Failure, read_results
+
+from . import planted
 
 
 class Expected(NamedTuple):
@@ -47,3 +52,18 @@ def adapter_file(tmp_path: Path):
         return str(path)
 
     return write
+
+
+@pytest.fixture(scope="session")
+def planted_failures(tmp_path_factory):
+    """The failures that 2,000 random programs find in a library with a planted bug, by its name."""
+
+    @cache
+    def run(bug: str) -> list[Failure]:
+        folder = tmp_path_factory.mktemp(bug)
+        path = folder / f"{bug}.py"
+        path.write_text(planted.source(bug), encoding="utf-8")
+        assert check(Options((str(path),), programs=0, examples=2_000, seed=1), folder / "out") == 1
+        return [r for r in read_results(folder / "out" / "results.jsonl") if isinstance(r, Failure)]
+
+    return run

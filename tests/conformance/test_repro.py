@@ -1,0 +1,305 @@
+"""Scripts: each one exits 1 on the library that deviates and 0 on one that does not, and needs nothing but it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.adapters.torch import Torch
+from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.claim import claim_of
+from stridecheck.conformance.execute import execute
+from stridecheck.conformance.judge import Difference
+from stridecheck.conformance.program import DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
+from stridecheck.conformance.repro import Claim, script, shows
+from stridecheck.reports.records import Failure, read_results
+
+from . import planted
+
+MAX_LINES = 15
+
+
+def _run(text, tmp_path, number=0):
+    """Exit status of a script, run as a user would: from an empty directory, with nothing of the suite on the path."""
+    where = tmp_path / f"script{number}"
+    where.mkdir()
+    (where / "repro.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "repro.py"], cwd=where, capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def _run_all(texts, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda item: _run(item[1], tmp_path, item[0]), enumerate(texts)))
+
+
+def _failures(path):
+    return [r for r in read_results(path / "results.jsonl") if isinstance(r, Failure)]
+
+
+def _scripts_of_bug(failures):
+    """One script for each aspect, the shortest."""
+    texts = {failure.aspect: failure.repro for failure in failures if failure.repro}
+    return sorted(texts.values(), key=len)
+
+
+@pytest.mark.parametrize("bug", planted.BUGS)
+def test_scripts_of_planted_bugs_show_them(bug, planted_failures, tmp_path):
+    """Each script is short, imports the very library with the bug and nothing else, and exits 1 on it."""
+    texts = _scripts_of_bug(planted_failures(bug))
+    assert texts
+    for text in texts:
+        assert len(text.splitlines()) <= MAX_LINES, text
+        assert text.startswith("# ")
+        assert f"import {bug} as torch" in text
+        assert "stridecheck" not in text
+    for (status, said), text in zip(_run_all(texts[:2], tmp_path), texts, strict=False):
+        assert (status, "Traceback" in said) == (1, False), text + said
+
+
+def test_the_claims_about_planted_bugs_hold_on_torch(planted_failures, tmp_path):
+    """The same scripts with real torch in the place of the library with the bug exit 0."""
+    texts = [_with_torch(text) for bug in planted.BUGS for text in _scripts_of_bug(planted_failures(bug))]
+    assert len(texts) > len(planted.BUGS)
+    status, said = _run(_one_process(texts), tmp_path)
+    assert status == 0, said
+
+
+def _with_torch(text):
+    return "\n".join("import torch" if " as torch" in line else line for line in text.splitlines()) + "\n"
+
+
+@pytest.fixture(scope="module")
+def numpy_run(tmp_path_factory):
+    """What a check of NumPy on the whole corpus leaves behind, without its expectations."""
+    out = tmp_path_factory.mktemp("numpy")
+    nothing = out / "nothing.toml"
+    nothing.write_text("")
+    check(Options(("numpy",), programs=900, expect=nothing), out)
+    return _failures(out)
+
+
+def test_scripts_of_numpys_deviations_show_them(numpy_run, tmp_path):
+    """Each script of a real deviation of NumPy needs NumPy alone and exits 1; there is one for nearly every kind."""
+    shrunk = [failure for failure in numpy_run if failure.shrunk]
+    texts = {failure.repro: failure for failure in shrunk if failure.repro}
+    assert len(shrunk) >= 30
+    assert len([f for f in shrunk if not f.repro]) <= len(shrunk) / 10, [f.message for f in shrunk if not f.repro]
+    assert len({failure.aspect for failure in texts.values()}) >= 5
+    for text in texts:
+        assert len(text.splitlines()) <= MAX_LINES, text
+        assert [line for line in text.splitlines() if "import" in line.split()] == ["import numpy as np"], text
+    for (status, said), text in zip(_run_all(texts, tmp_path), texts, strict=True):
+        assert status == 1, text + said
+
+
+def test_the_same_claims_hold_on_torch(numpy_run, oracle, tmp_path):
+    """What NumPy is said to do otherwise, torch does as it should: the same claim in torch's idiom exits 0."""
+    torch, texts = Torch(), {}
+    for failure in numpy_run:
+        if failure.shrunk and failure.repro:
+            program = Program.from_json(failure.shrunk)
+            claim = _claim(program, failure, oracle)
+            text = script(program, claim, torch)
+            assert text, failure.message
+            texts[text] = failure
+    status, said = _run(_one_process(texts), tmp_path)
+    assert status == 0, said
+
+
+def _claim(program, failure, oracle):
+    """The claim of a failure, made anew from its program (the record has the script, not the claim)."""
+    from stridecheck.conformance.judge import judge
+
+    numpy = Numpy()
+    expected = execute(program, oracle)
+    for verdict in judge(program, expected, execute(program, numpy), numpy.capabilities):
+        for difference in verdict.differences:
+            if difference.aspect == failure.aspect and difference.step == failure.step:
+                return Claim.from_json(claim_of(program, difference, expected).to_json())
+    raise AssertionError(failure.message)
+
+
+def _one_process(texts):
+    """A script that runs scripts one after the other and says which did not exit 0: torch is imported once."""
+    return (
+        f"import warnings; warnings.simplefilter('ignore')\nbad = []\nfor text in {list(texts)!r}:\n"
+        "    try: exec(text, {'__name__': '__main__'})\n"
+        "    except SystemExit as end:\n"
+        "        if end.code: bad.append(text)\n"
+        "    except Exception as error: bad.append(text + repr(error))\n"
+        "raise SystemExit('\\n'.join(bad) or None)\n"
+    )
+
+
+# One claim of each kind.
+
+MATRIX = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), ())
+
+
+def _difference(aspect, value="1", expected=None, got=None, detail=None, step=0):
+    return Difference(step, value, aspect, expected, got, "it should be otherwise", detail)
+
+
+KINDS = {
+    "shape": (Step("t", (Ref(0),)), _difference("shape")),
+    "strides": (Step("t", (Ref(0),)), _difference("strides")),
+    "layout": (Step("__getitem__", (Ref(0), (Slice(1, None), 0))), _difference("layout")),
+    "contiguity": (Step("t", (Ref(0),)), _difference("contiguity")),
+    "flags": (Step("add_", (Ref(0), 1)), _difference("flags", "0")),
+    "values": (Step("neg", (Ref(0),)), _difference("values")),
+    "a scalar": (Step("is_contiguous", (Ref(0),)), _difference("values", expected="True")),
+    "a list": (Step("tolist", (Ref(0),)), None),
+    "a view": (Step("t", (Ref(0),)), _difference("sharing", detail={"storages": ("s0", "v1")})),
+    "a copy": (Step("clone", (Ref(0),)), _difference("sharing", detail={"storages": ("v1", "s0")})),
+    "itself": (Step("contiguous", (Ref(0),)), _difference("sharing", detail={"same-object": ("0", True)})),
+    "a new object": (Step("t", (Ref(0),)), _difference("sharing", detail={"same-object": ("0", False)})),
+    "a byte": (Step("zero_", (Ref(0),)), _difference("storage", "s0", detail={"byte": (5, 0)})),
+    "a new storage's size": (Step("clone", (Ref(0),)), _difference("storage", "v1", detail={"nbytes": 24})),
+    "raises": (Step("view", (Ref(0), (5,))), _difference("raises", "", ["RuntimeError", "", "size"])),
+    "returns": (Step("view", (Ref(0), (6,))), _difference("raises", "", None, ["RuntimeError", "", "size"])),
+    "error-kind": (
+        Step("select", (Ref(0), 0, 9)),
+        _difference("error-kind", "", ["IndexError", "", "index"], ["ValueError", "", None]),
+    ),
+}
+
+
+def _scripts_of(kind, oracle, idiom):
+    step, difference = KINDS[kind]
+    program = replace(MATRIX, steps=(step,))
+    expected = execute(program, oracle)
+    if difference is None:
+        difference = _difference("values", expected=expected[1].results[0][1])
+    claim = Claim.from_json(claim_of(program, difference, expected).to_json())
+    return script(program, claim, idiom), claim
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_claim_is_a_script_that_holds_on_torch(kind, oracle, capsys):
+    """In torch's idiom, each kind of claim makes a script, and on torch it finds nothing wrong."""
+    text, claim = _scripts_of(kind, oracle, Torch())
+    assert text
+    assert len(text.splitlines()) <= MAX_LINES
+    assert not shows(text, claim), text
+
+
+class Contrary:
+    """torch's idiom over a namespace in which every tensor is something else than it should be."""
+
+    def __init__(self):
+        self._torch = Torch()
+
+    def __getattr__(self, name):
+        return getattr(self._torch, name)
+
+    def template(self, step):
+        return "torch.arange(7, dtype=torch.int16)" if step.op != "select" else "[].index({0})"
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in KINDS if k not in ("a view", "a copy", "a new object", "a byte", "returns")]
+)
+def test_each_kind_of_claim_fails_where_it_does_not_hold(kind, oracle, capsys):
+    """The same scripts over a library whose every operation answers with a strange tensor exit 1."""
+    text, claim = _scripts_of(kind, oracle, Contrary())
+    if kind == "flags":
+        text = text.replace("got, want =", "x0.fill_(0).fill_(0); got, want =")
+    assert shows(text, claim), text
+
+
+def test_a_crash_and_a_hang_exit_1_and_a_mended_library_0(tmp_path):
+    """The script of a crash ends with status 1 whatever ends the library, and with 0 where the program ends."""
+
+    class Dying(Numpy):
+        imports = "import os, time"
+
+        def write_storage(self, name, storage, data):
+            return f"{name} = 0"
+
+        def write_input(self, name, item, storage):
+            return f"{name} = 0"
+
+        def template(self, step):
+            return step.op
+
+    claim = claim_of(MATRIX, None, [], seconds=1.0)
+    claim = Claim.from_json(claim.to_json())
+    ends = {"os.abort()": 1, "time.sleep(60)": 1, "os._exit(0)": 1, "1 / 0": 1, "1 + 1": 0}
+    texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Dying()) for op in ends]
+    assert all(len(text.splitlines()) <= MAX_LINES for text in texts)
+    assert [status for status, _ in _run_all(texts, tmp_path)] == list(ends.values())
+
+
+def test_steps_that_should_be_refused_do_not_end_a_script(oracle):
+    """A program with a refused step goes on after it, on the library as on the oracle."""
+    program = replace(MATRIX, steps=(Step("view", (Ref(0), (5,))), Step("neg", (Ref(0),))))
+    claim = claim_of(program, _difference("values", "2", step=1), execute(program, oracle))
+    claim = Claim.from_json(claim.to_json())
+    text = script(program, claim, Torch())
+    assert not shows(text, claim)
+    assert len(text.splitlines()) <= MAX_LINES
+
+
+def test_dtypes_formats_fills_and_guards_are_written(oracle):
+    """A program with every part that can be written makes a script that torch runs."""
+    program = Program(
+        (Storage(64, "bool1"), Storage(16, "literal", data=bytes(range(16))), Storage(32, backing="guarded")),
+        (
+            Input("bool", (4,), (1,), 3),
+            Input("int8", (2, 2, 2, 2), (8, 4, 2, 1), 0, 1),
+            Input("int16", (3,), (-0,), 1, 2),
+        ),
+        (
+            Step("to", (Ref(1),), (("dtype", DType("bfloat16")), ("memory_format", MemoryFormat("channels_last")))),
+            Step("__getitem__", (Ref(3), (..., Slice(None, None, 2), None, -1))),
+            Step("fill_", (Ref(4), 1.5)),
+        ),
+    )
+    claim = claim_of(program, _difference("strides", "4", step=2), execute(program, oracle))
+    claim = Claim.from_json(claim.to_json())
+    text = script(program, claim, Torch())
+    assert not shows(text, claim), text
+
+
+def test_an_adapter_without_an_idiom_gets_no_script(oracle):
+    """Where the adapter cannot print, there is no script rather than a wrong one."""
+    assert script(MATRIX, Claim("ends", expected="1.0"), object()) == ""
+    assert script(MATRIX, Claim("no such check"), Torch()) == ""
+    assert script(replace(MATRIX, steps=(Step("is_set_to", (Ref(0), Ref(0))),)), Claim("returns"), Numpy()) == ""
+
+
+MISLEADING = """
+from stridecheck.conformance.adapters.reference import Reference
+
+
+class Misleading(Reference):
+    name = "misleading"
+
+    def operation(self, step):
+        return (lambda x: x.abs()) if step.op == "neg" else super().operation(step)
+
+
+adapter = Misleading
+"""
+
+
+def test_a_script_that_shows_nothing_is_not_offered(adapter_file, tmp_path):
+    """Where the adapter does otherwise than its idiom says, the failure is told without a script."""
+    assert check(Options((adapter_file(MISLEADING),), programs=400), tmp_path / "out") == 1
+    failures = _failures(tmp_path / "out")
+    assert {failure.operation for failure in failures} == {"neg"}
+    assert any(failure.shrunk for failure in failures)
+    assert {failure.repro for failure in failures} == {""}
+
+
+def test_scripts_run_without_the_suites_environment():
+    """The tests above start scripts with this interpreter, which must not have the suite's folders on its path."""
+    assert "PYTHONPATH" not in os.environ or "stridecheck" not in os.environ["PYTHONPATH"]

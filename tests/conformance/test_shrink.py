@@ -1,0 +1,138 @@
+"""Shrinking: only whole programs, within a budget, and down to what shows the bug and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stridecheck.conformance.draw.programs import draw_program
+from stridecheck.conformance.draw.source import Seeded
+from stridecheck.conformance.draw.strategies import programs
+from stridecheck.conformance.program import DType, Input, Program, Ref, Slice, Step, Storage
+from stridecheck.conformance.shrink import shrink
+
+from . import planted
+
+
+@given(programs(), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_only_whole_programs_are_tried_each_once_and_within_the_budget(program, random):
+    """Whatever the failure depends on, every program tried passes `check`, none is tried twice, the budget is kept."""
+    tried = []
+
+    def fails(candidate):
+        candidate.check()
+        tried.append(candidate.id)
+        return random.random() < 0.3
+
+    small = shrink(program, fails, max_attempts=60)
+    small.check()
+    assert len(tried) == len(set(tried)) <= 60
+    assert program.id not in tried
+    assert small.id in {program.id, *tried}
+
+
+def test_no_budget_leaves_the_program_as_it_is(oracle):
+    """Without an attempt there is nothing to gain, and nothing is called."""
+    program = draw_program(Seeded("budget"), oracle, steps=4).program
+    assert shrink(program, pytest.fail, max_attempts=0) is program
+
+
+def test_what_never_fails_again_stays_as_it_was(oracle):
+    """A failure that does not repeat is not shrunk to something else."""
+    program = draw_program(Seeded("flaky"), oracle, steps=3).program
+    assert shrink(program, lambda candidate: False) == program
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_step_that_fails_anywhere_is_left_alone_and_minimal(seed, oracle):
+    """Where one operation is all it takes, one input of one step is left, without offset, odd strides or guard."""
+    drawn = (draw_program(Seeded(f"{seed}:{n}"), oracle, steps=5).program for n in range(1000))
+    program = next(p for p in drawn if any(step.op == "permute" for step in p.steps))
+    small = shrink(program, lambda p: any(step.op == "permute" for step in p.steps))
+    assert [step.op for step in small.steps] == ["permute"]
+    ((storage,), (item,)) = small.storages, small.inputs
+    assert (storage.backing, item.offset, item.shape) == ("owned", 0, ())
+    assert item.dtype in ("float32", "bool")
+    assert small.steps[0].args == (Ref(0), ())
+    assert small.tags == ()
+
+
+def test_what_a_failure_needs_is_kept():
+    """A condition on the offset and on one size is kept to the letter, and everything else goes."""
+    program = Program(
+        (Storage(400, backing="guarded"), Storage(64)),
+        (Input("int16", (3, 4, 2), (40, 5, 2), 9), Input("float32", (4,), (1,), 2, 1)),
+        (Step("add", (Ref(0), 3)), Step("narrow", (Ref(0), 1, 1, 2)), Step("mul", (Ref(3), 4))),
+        tags=("found",),
+    )
+
+    def fails(p):
+        return any(s.op == "narrow" for s in p.steps) and any(4 in i.shape and i.offset >= 3 for i in p.inputs)
+
+    small = shrink(program, fails)
+    assert len(small.inputs) == len(small.steps) == len(small.storages) == 1
+    assert (small.inputs[0].shape, small.inputs[0].offset) == ((4,), 3)
+    assert small.storages[0].nbytes == 16  # four elements of stride 0 from the third on
+    assert small.steps[0].op == "narrow"
+
+
+def test_arguments_get_simpler():
+    """Numbers go towards 0 and 1, slices lose their parts, tuples their items, keywords go."""
+    step = Step("__getitem__", (Ref(0), (Slice(3, -1, 2), 5, ...)), (("dtype", DType("int8")), ("dim", -7)))
+    program = Program((Storage(400),), (Input("int8", (9, 9), (9, 1)),), (step,))
+    small = shrink(
+        program, lambda p: any(isinstance(a, tuple) and Slice in map(type, a) for s in p.steps for a in s.args)
+    )
+    assert small.steps[0] == Step("__getitem__", (Ref(0), (Slice(),)))
+
+
+# Whole campaigns against libraries with one bug each.
+
+MINIMAL = {
+    # bug: (last operation of the shrunk program, aspects that may be told, what must be true of the program)
+    "clone_ignores_offset": (
+        "clone",
+        {"values", "storage"},
+        lambda p: (p.inputs[0].shape, p.inputs[0].offset) == ((), 1),
+    ),
+    "contiguous_keeps_channels_last": (
+        "contiguous",
+        {"sharing", "strides", "layout", "contiguity", "values"},
+        lambda p: sorted(p.inputs[0].shape) == [1, 1, 2, 2],
+    ),
+    "add_writes_one_too_far": ("add_", {"storage", "values"}, lambda p: sum(s.nbytes for s in p.storages) <= 40),
+    "select_off_by_one_in_five_dims": (
+        "select",
+        {"layout", "values"},
+        lambda p: len(p.inputs[0].shape) == 5 and sorted(p.inputs[0].shape)[1:] == [1, 1, 1, 2],
+    ),
+    "refused_copy_changes_state": (
+        "copy_",
+        {"storage", "values", "flags"},
+        lambda p: sum(len(item.shape) for item in p.inputs) <= 2,
+    ),
+    "neg_of_nothing_is_itself": ("neg", {"sharing", "layout", "values"}, lambda p: p.inputs[0].shape in ((), (1,))),
+}
+
+
+@pytest.mark.parametrize("bug", planted.BUGS)
+def test_a_planted_bug_is_found_and_shrunk_to_what_shows_it(bug, planted_failures):
+    """Random programs find the bug, and what is shown is one step on at most two inputs, no larger than it takes."""
+    failures = planted_failures(bug)
+    assert {failure.outcome for failure in failures} == {"fail"}
+    operation, aspects, is_minimal = MINIMAL[bug]
+    shrunk = [(f, Program.from_json(f.shrunk)) for f in failures if f.shrunk]
+    assert shrunk
+    assert {f.aspect for f, _ in shrunk} <= aspects
+    for failure, program in shrunk:
+        assert len(program.inputs) <= 2, failure.listing
+        assert len(program.steps) <= 2, failure.listing
+        assert program.steps[-1].op == operation, failure.listing
+        assert is_minimal(program), failure.listing
+        assert Program.from_json(failure.found).id == failure.program
+        assert failure.rules
+        assert failure.expected_observation != failure.got_observation
+    assert any(len(program.steps) == 1 for _, program in shrunk)
+    assert len({(program.id, failure.value, failure.aspect) for failure, program in shrunk}) == len(shrunk)
+    assert all(failure.repro for failure, _ in shrunk)
