@@ -137,7 +137,7 @@ def shares_memory(a: Layout, a_itemsize: int, b: Layout, b_itemsize: int) -> boo
         return False
     dense_a = is_non_overlapping_and_dense(a.shape, a.strides)
     dense_b = is_non_overlapping_and_dense(b.shape, b.strides)
-    if (dense_a and dense_b) or a == b:
+    if (dense_a and dense_b) or (a == b and a_itemsize == b_itemsize):
         return True
     low = min(a_begin * a_itemsize, b_begin * b_itemsize)
     high = max(a_end * a_itemsize, b_end * b_itemsize)

@@ -1,0 +1,87 @@
+"""Every byte is marked with what is known about it, and copies and results carry the marks along."""
+
+import numpy as np
+import pytest
+import stridecheck.reference_impl as ref
+from stridecheck.reference_impl import shadow
+
+
+def marks(t):
+    found = ref.element_marks(t)
+    return np.zeros(t.shape, np.uint8).tolist() if found is None else found.tolist()
+
+
+def test_fresh_memory_is_unspecified_until_it_is_written():
+    t = ref.empty(3)
+    assert marks(t) == [255, 255, 255]
+    t[1] = 5.0
+    assert marks(t) == [255, 0, 255]
+    t.zero_()
+    assert t.untyped_storage()._shadow is None
+
+
+def test_grown_memory_is_unspecified_and_kept_memory_is_not():
+    t = ref.ones(2)
+    t.resize_(4)
+    assert marks(t) == [0, 0, 255, 255]
+
+
+def test_copies_carry_marks_element_by_element():
+    t = ref.empty(2, 2)
+    t[0] = 1.0
+    assert marks(t.t().clone()) == [[0, 255], [0, 255]]
+    assert marks(t.t().contiguous()) == [[0, 255], [0, 255]]
+    assert marks(t.reshape(4)[1:3]) == [0, 255]
+
+
+def test_inexact_results_have_a_tolerance_and_what_cancels_them_has_none():
+    t = ref.arange(3.0).exp()
+    assert marks(t) == [1, 1, 1]
+    assert marks(t * 2) == [1, 1, 1]
+    assert marks(t - 1) == [255, 255, 255]
+    assert marks(t > 1) == [255, 255, 255]
+
+
+def test_a_tolerance_means_nothing_under_another_dtype():
+    t = ref.ones(2).exp()
+    assert marks(t.view(ref.int32)) == [255, 255]
+    assert marks(t.view(ref.int32).view(ref.float32)) == [1, 1]
+
+
+def test_a_nan_is_known_but_not_its_bits():
+    t = ref.zeros(2) / ref.zeros(2)
+    assert marks(t) == [shadow.NAN, shadow.NAN]
+    assert marks(t.view(ref.int32)) == [255, 255]
+    assert marks(t == t) == [0, 0]
+
+
+def test_conversions_that_c_leaves_undefined_are_unspecified():
+    t = ref.tensor([1.5, 300.0, float("nan")]).to(ref.uint8)
+    assert marks(t) == [0, 255, 255]
+
+
+def test_writes_whose_order_shows_are_unspecified():
+    t = ref.zeros(4)
+    t.as_strided((3, 2), (1, 1)).add_(1)
+    assert marks(t) == [255, 255, 255, 255]
+    t = ref.arange(7.0)
+    t[0:6:2].add_(t[1:4])
+    assert marks(t) == [255, 0, 255, 0, 255, 0, 0]
+
+
+def test_repeated_indices_leave_their_elements_unspecified():
+    t = ref.zeros(3)
+    t[[0, 0, 2]] = ref.tensor([1.0, 2.0, 3.0])
+    assert marks(t) == [255, 255, 255] or marks(t) == [255, 0, 255]
+    assert marks(t)[1] == 0
+
+
+def test_sums_of_small_integers_are_exact_in_any_order():
+    assert marks(ref.arange(10.0).sum()) == 0
+    assert marks((ref.arange(10.0) / 3).sum()) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "float16", "bfloat16"])
+def test_marks_are_read_under_the_dtype_that_wrote_them(dtype):
+    t = ref.ones(2, dtype=getattr(ref, dtype)).exp() if dtype != "complex64" else ref.ones(2, dtype=ref.complex64).exp()
+    assert marks(t) == [1, 1]
