@@ -170,3 +170,13 @@ class LayoutPermissionError(PermissionError):
     def __init__(self, kind: Kind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+
+class LayoutOverflowError(OverflowError):
+    """An `OverflowError` of PyTorch's with its normalised kind: a number that does not fit the machine's integers."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind

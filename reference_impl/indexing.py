@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .conversion import cast
 from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_inplace, view_of, written
 from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
@@ -231,7 +232,16 @@ def value_tensor(self: "Tensor", value: Any) -> "Tensor":
     if not isinstance(value, (bool, int, float, complex)):
         raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to a tensor")
     t = build(UntypedStorage._allocate(self.dtype.itemsize), Layout((), (), 0), self.dtype)
-    array(t)[...] = scalar_array(value, self.dtype)
+    if (
+        self.dtype.category == "float"
+        and self.dtype.itemsize < 4
+        and not isinstance(value, complex)
+        and not abs(value) > 1e300
+    ):
+        # Unlike `fill_`, assignment takes numbers that a short float cannot hold.
+        array(t)[...] = cast(np.array(value, np.float64), dt.float64, self.dtype)
+    else:
+        array(t)[...] = scalar_array(value, self.dtype)
     return t
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from .backing import Backing, as_length, map_descriptor
 from .devices import check_device
 from .dtypes import QUANTIZED
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, UnsupportedError
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
     if not isinstance(filename, str):
         raise LayoutTypeError("argument", f"from_file: the file name must be a str, got {type(filename).__name__}")
     shared, nbytes = bool(as_length(shared, "shared")), as_length(nbytes, "nbytes")
+    if not -(2**63) <= nbytes < 2**63:
+        raise LayoutOverflowError("overflow", f"from_file: {nbytes} bytes do not fit 64 bits")
     name = filename if shared else None
     if nbytes == 0:
         return UntypedStorage._wrap(np.empty(0, np.uint8), Backing(0, shared=shared, filename=name))

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from . import shadow
 from .backing import Backing, NoBytes, no_data
+from .calls import with_checked_calls
 from .devices import cpu, device, is_meta, meta
-from .dtypes import dtype, uint8
+from .dtypes import SUB_BYTE, dtype, uint8
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
 from .storage_methods import StorageMethods
 
@@ -33,6 +34,16 @@ def _length(size: Any, what: str) -> int:
     return int(size)
 
 
+def element_size(d: dtype) -> int:
+    """Bytes of an element where PyTorch can tell: not of the bits and the narrow integers.
+
+    Raises: dtype (TypeError). Source: torch 2.13, `torch._utils._element_size`.
+    """
+    if d in SUB_BYTE or d.name.startswith("bits"):
+        raise LayoutTypeError("dtype", f"the size of an element of {d} is not told")
+    return d.itemsize
+
+
 def _byte(value: Any, what: str) -> int:
     if type(value) not in (int, bool):
         raise LayoutError("argument", f"{what} an int, got {type(value).__name__} (facts 7.2)")
@@ -41,6 +52,7 @@ def _byte(value: Any, what: str) -> int:
     return int(value) % 256
 
 
+@with_checked_calls
 class UntypedStorage(StorageMethods):
     """A byte buffer with an address and a length, shared by every tensor that views it.
 
@@ -132,7 +144,11 @@ class UntypedStorage(StorageMethods):
     def data_ptr(self) -> int:
         """Address of the first byte; 0 where there is none."""
         data = self._bytes
-        return int(data.__array_interface__["data"][0]) if len(data) and type(data) is not NoBytes else 0
+        if len(data):
+            return 0 if type(data) is NoBytes else int(data.__array_interface__["data"][0])
+        # An empty part of a storage has the address of its start.
+        base = data.base if type(data) is not NoBytes and self._backing is None else None
+        return int(data.__array_interface__["data"][0]) if base is not None and len(base) else 0
 
     @property
     def device(self) -> device:
@@ -194,7 +210,8 @@ class UntypedStorage(StorageMethods):
             at = index(i)
             if not -(2**63) <= at < 2**63:
                 raise LayoutValueError("overflow", f"index {at} does not fit 64 bits")
-            if not -len(self._bytes) <= at < len(self._bytes):
+            if not 0 <= at < len(self._bytes):
+                # Not counted from the end, other than for reading.
                 raise LayoutError("index", f"index {at} is out of bounds for storage of size {len(self._bytes)}")
         if self._is_meta:
             return
@@ -321,12 +338,13 @@ class UntypedStorage(StorageMethods):
     def byteswap(self, dtype: Any) -> None:
         """Reverse the bytes of each element in place, of each part for complex dtypes.
 
-        Raises: argument; size where the length is no multiple of a part; device for a meta storage (PyTorch's process
+        Raises: dtype (TypeError) for dtypes whose width PyTorch does not tell; argument; size where the length is no multiple of a part; device for a meta storage (PyTorch's process
         dies): all RuntimeError.
         Source: facts 7.2, torch 2.13.
         """
         if not isinstance(dtype, _dtype):
             raise LayoutError("argument", f"byteswap: expected a dtype, got {type(dtype).__name__}")
+        element_size(dtype)
         if self._is_meta:
             raise LayoutError("device", "byteswap: a meta storage holds no data (facts 7.2)")
         width = max(dtype.itemsize // 2, 1) if dtype.is_complex else dtype.itemsize

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .calls import with_checked_calls
 from .devices import cpu, device
 from .dtypes import ALL, dtype
 from .errors import (
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .typed_storage import TypedStorage
 
 
+@with_checked_calls
 class StorageMethods:
     """Methods that `UntypedStorage` and `TypedStorage` share.
 
@@ -131,6 +133,11 @@ class StorageMethods:
 
     def _type_name(self) -> str:
         return "torch.storage.UntypedStorage"
+
+    def __getattr__(self, name: str) -> Any:
+        raise LayoutAttributeError(
+            "argument", f"{type(self).__name__} has no attribute {name!r} (facts 7.2 and 7.4.12)"
+        )
 
     # ---------------------------------------------------------------------------------------------- conversions
 

@@ -10,19 +10,22 @@ import numpy as np
 
 from . import dtypes as dt
 from .backing import NoBytes, no_data
+from .calls import with_checked_calls
 from .devices import device, is_meta
 from .dtypes import dtype
 from .errors import (
     LayoutAssertionError,
+    LayoutAttributeError,
     LayoutError,
     LayoutIndexError,
     LayoutKeyError,
     LayoutTypeError,
+    LayoutValueError,
     UnsupportedError,
 )
 from .layout import Layout
 from .promotion import get_default_dtype
-from .storage import UntypedStorage
+from .storage import UntypedStorage, element_size
 from .storage_methods import StorageMethods
 
 # Dtypes that have a class of their own; the others are named by none (facts 7.4.11).
@@ -102,6 +105,7 @@ def _is_count(x: Any) -> bool:
     return isinstance(x, (int, np.integer))
 
 
+@with_checked_calls
 class TypedStorage(StorageMethods):
     """An untyped storage seen as elements of one dtype; deprecated, and says so once.
 
@@ -147,9 +151,9 @@ class TypedStorage(StorageMethods):
         if not args:
             self._untyped_storage = UntypedStorage(device=device)
         elif _is_count(args[0]):
-            if not isinstance(dtype, _dtype | None):
+            if not isinstance(self.dtype, _dtype):
                 raise LayoutError("argument", f"expected a dtype, got {type(dtype).__name__}")
-            self._untyped_storage = UntypedStorage(index(args[0]) * self.dtype.itemsize, device=device)
+            self._untyped_storage = UntypedStorage(index(args[0]) * element_size(self.dtype), device=device)
         elif isinstance(args[0], Sequence):
             self._untyped_storage = _from_sequence(args[0], self.dtype, device)
         else:
@@ -176,7 +180,7 @@ class TypedStorage(StorageMethods):
     # ------------------------------------------------------------------------------------------------- metadata
 
     def _size(self) -> int:
-        return len(self._untyped_storage) // int(self.dtype.itemsize)
+        return len(self._untyped_storage) // element_size(self.dtype)
 
     def size(self) -> int:
         """Number of whole elements."""
@@ -192,7 +196,7 @@ class TypedStorage(StorageMethods):
     def element_size(self) -> int:
         """Bytes of one element."""
         warn_deprecated()
-        return int(self.dtype.itemsize)
+        return element_size(self.dtype)
 
     def data_ptr(self) -> int:
         """Address of the first byte; 0 where there is none."""
@@ -254,6 +258,8 @@ class TypedStorage(StorageMethods):
             raise LayoutError("argument", f"can't index a typed storage with {type(i).__name__} (facts 7.4.5)")
         if isinstance(value, StorageMethods):
             raise LayoutError("argument", f"can't set an item to a {type(value).__name__} (facts 7.4.5)")
+        if self._untyped_storage._is_meta:
+            return
         elements(self._untyped_storage, CODES.get(self.dtype, self.dtype))[i] = value
 
     def __iter__(self) -> Iterator[Any]:
@@ -302,7 +308,7 @@ class TypedStorage(StorageMethods):
 
     def resize_(self, size: Any) -> None:
         """Change the length, in elements; nothing is returned. Raises: as the untyped storage's `resize_`."""
-        self._plain().resize_(size * self.dtype.itemsize)
+        self._plain().resize_(size * element_size(self.dtype))
 
     def is_shared(self) -> bool:
         """Whether the memory is mapped, from a file or for other processes."""
@@ -324,7 +330,7 @@ class TypedStorage(StorageMethods):
         dtype = get_default_dtype() if dtype is None else dtype
         if device is not None and _device(device).type != "cpu":
             raise LayoutError("device", f"TypedStorage.from_buffer: not available for device {device}")
-        return typed(UntypedStorage.from_buffer(*args, **kwargs, **({"dtype": dtype} if len(args) < 5 else {})), dtype)
+        return typed(_decode(*args, dtype=dtype, **kwargs), dtype)
 
     @classmethod
     def from_file(cls, filename: Any, shared: Any, size: Any) -> "TypedStorage":
@@ -334,6 +340,7 @@ class TypedStorage(StorageMethods):
 
 _dtype = dtype
 _device = device
+_decode: Any = UntypedStorage.from_buffer
 
 
 def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
@@ -341,6 +348,8 @@ def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
 
     if not isinstance(d, _dtype):
         raise LayoutTypeError("argument", f"expected a dtype, got {type(d).__name__}")
+    if any(isinstance(item, str) for item in data) and not isinstance(data, str):
+        raise LayoutValueError("argument", "a typed storage of a list of strings (facts 7.4.2)")
     if isinstance(data, (str, bytes, bytearray, memoryview)):
         raise LayoutTypeError("argument", f"a typed storage of a {type(data).__name__} (facts 7.4.2)")
     storage: UntypedStorage = tensor(data, dtype=CODES.get(d, d)).untyped_storage()
@@ -364,6 +373,7 @@ class _LegacyMeta(type):
         )
 
 
+@with_checked_calls
 class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     """The classes named after dtypes: calling one gives a `TypedStorage` of its dtype.
 
@@ -406,14 +416,14 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         warn_deprecated()
         if dtype is not None or len(args) == 5 or device is not None:
             raise LayoutError("argument", "from_buffer: the class has its dtype and device (facts 7.5.4)")
-        return typed(UntypedStorage.from_buffer(*args, **kwargs, **{"dtype": cls.__dict__["dtype"]}), cls.__dict__["dtype"])
+        return typed(_decode(*args, dtype=cls.__dict__["dtype"], **kwargs), cls.__dict__["dtype"])
 
     @classmethod
     def from_file(cls, filename: Any, shared: Any, size: Any) -> TypedStorage:
         """A storage over a file's first elements; see `mapped_file.map_file`. Units: `size` in elements."""
         warn_deprecated()
         d = cls.__dict__["dtype"]
-        storage: TypedStorage = cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * d.itemsize))
+        storage: TypedStorage = cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * element_size(d)))
         return storage
 
 
@@ -434,8 +444,20 @@ def _legacy(name: str, d: dtype, module: str) -> Any:
 
 
 _CLASSES = {name: _legacy(name, d, "torch") for name, d in LEGACY.items()}
-# The quantised dtypes have no class there.
-cuda = SimpleNamespace(**{name: _legacy(name, d, "torch.cuda") for name, d in LEGACY.items() if d not in dt.QUANTIZED})
+
+
+class _Cuda(SimpleNamespace):
+    """The classes of a device that is not there; the quantised dtypes have none."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise LayoutAttributeError("argument", f"cuda has no {name!r}")
+
+    def is_available(self) -> bool:
+        """False: the reference lives on the CPU."""
+        return False
+
+
+cuda = _Cuda(**{name: _legacy(name, d, "torch.cuda") for name, d in LEGACY.items() if d not in dt.QUANTIZED})
 globals().update(_CLASSES)
 
 

@@ -1,0 +1,43 @@
+"""Calls that fit no signature, told as errors with a kind."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from .errors import LayoutTypeError
+
+C = TypeVar("C", bound=type)
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose own refusal of its arguments is an `argument` error; errors from inside pass unchanged.
+
+    Raises: argument (TypeError).
+
+    >>> checked(lambda x: x)(3)
+    3
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as e:
+            # No frame below this one: the call itself was refused.
+            if hasattr(e, "kind") or (e.__traceback__ is not None and e.__traceback__.tb_next is not None):
+                raise
+            raise LayoutTypeError("argument", str(e)) from None
+
+    return call
+
+
+def with_checked_calls(cls: C) -> C:
+    """A class whose public methods are `checked`; those that its bases have checked already stay as they are."""
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_") and name not in ("__init__", "__new__"):
+            continue
+        if isinstance(member, classmethod):
+            setattr(cls, name, classmethod(checked(member.__func__)))
+        elif callable(member) and not isinstance(member, (staticmethod, type)):
+            setattr(cls, name, checked(member))
+    return cls
