@@ -8,6 +8,7 @@
 
 from . import errors as errors
 from . import nn as nn
+from .adaptive_pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from .advanced_indexing import argwhere as argwhere
 from .advanced_indexing import index_put as index_put
 from .advanced_indexing import nonzero as nonzero
@@ -190,7 +191,11 @@ from .pointwise_ops import tan as tan
 from .pointwise_ops import tanh as tanh
 from .pointwise_ops import trunc as trunc
 from .pointwise_ops import where as where
+from .pooling import avg_pool1d as avg_pool1d
+from .pooling import max_pool1d as max_pool1d
+from .pooling import max_pool1d_with_indices as max_pool1d_with_indices
 from .pooling import max_pool2d as max_pool2d
+from .pooling import max_pool3d as max_pool3d
 from .products import ger as ger
 from .products import matmul as matmul
 from .products import outer as outer

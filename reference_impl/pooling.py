@@ -1,218 +1,401 @@
-"""Pooling over two dimensions: in the format the input suggests (facts 4.4)."""
+"""Pooling over one to three dimensions: the largest or the mean of windows that step over the input (facts 4.4).
 
+Over two dimensions the output is in the format that the input suggests. One dimension is two with a height of 1, viewed back. Over three,
+the largest keeps channels-last and the mean does not.
+"""
+
+from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow
-from .contiguity import suggested_format, suggested_strides
+from . import shadow, view_ops
+from .contiguity import is_channels_last, is_contiguous, suggested_format, suggested_strides
+from .conversion import nan_marks
 from .convolution import per_dim
-from .conversion import cast, nan_marks
-from .core import from_array, recorded, values
-from .errors import LayoutError, UnsupportedError
-from .formats import channels_last
-from .layout import Layout
-from .reductions import mean
+from .core import _grad_enabled, from_array, recorded, requires_grad, values, view_of
+from .errors import LayoutError
+from .formats import channels_last_3d, contiguous_format
+from .layout import Shape, Strides, contiguous_strides
+from .linear_algebra import check_tensors
+from .results import finish, input_marks, need_kernel, wide
+from .views import squeeze
 
 if TYPE_CHECKING:
     from .tensors import Tensor
 
-
-def _check(name: str, input: "Tensor") -> None:
-    shape = input._layout.shape
-    if len(shape) not in (3, 4) or any(n == 0 for n in shape[-3:]):
-        raise LayoutError("dimension", f"{name}: a non-empty input of 3 or 4 dimensions is needed, got shape {shape}")
+# Positions that the windows of one dimension hold: one array for each output coordinate.
+Windows = list[Any]
 
 
-def _out_length(length: int, kernel: int, step: int, pad: int, hole: int, ceil_mode: bool) -> int:
-    extra = length + 2 * pad - hole * (kernel - 1) - 1 + (step - 1 if ceil_mode else 0)
-    count = extra // step + 1
+class _Pool:
+    """The checked numbers of one pooling, and its windows."""
+
+    def __init__(
+        self, name: str, spatial: int, input: "Tensor", kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+        ceil_mode: bool,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.kernel = per_dim(kernel_size, spatial, "kernel_size")
+        none = stride is None or (isinstance(stride, (tuple, list)) and not stride)
+        self.steps = self.kernel if none else per_dim(stride, spatial, "stride")
+        self.pads = per_dim(padding, spatial, "padding")
+        self.holes = per_dim(dilation, spatial, "dilation")
+        need_pool_shape(name, input, spatial)
+        if min(*self.kernel, *self.steps, *self.holes) <= 0:
+            raise LayoutError(
+                "size", f"{name}: kernel {self.kernel}, stride {self.steps}, dilation {self.holes} must be positive"
+            )
+        self.lengths = input._layout.shape[-spatial:]
+        reach = [h * (k - 1) + 1 for h, k in zip(self.holes, self.kernel, strict=True)]
+        if any(p < 0 or p > r // 2 for p, r in zip(self.pads, reach, strict=True)):
+            raise LayoutError(
+                "size", f"{name}: padding {self.pads} must be between 0 and half of the kernel {tuple(reach)}"
+            )
+        self.counts = [
+            _count(n, r, s, p, ceil_mode=ceil_mode)
+            for n, r, s, p in zip(self.lengths, reach, self.steps, self.pads, strict=True)
+        ]
+        if min(self.counts) < 1:
+            raise LayoutError("size", f"{name}: the output would be {tuple(self.counts)}")
+
+    def starts(self, dim: int) -> list[int]:
+        """First position of every window of a dimension; negative ones lie in the padding."""
+        return [i * self.steps[dim] - self.pads[dim] for i in range(self.counts[dim])]
+
+    def windows(self) -> list[Windows]:
+        """Positions inside the input, for every dimension and output coordinate."""
+        found = []
+        for d, (k, h, n) in enumerate(zip(self.kernel, self.holes, self.lengths, strict=True)):
+            every = [np.arange(s, s + h * (k - 1) + 1, h) for s in self.starts(d)]
+            found.append([p[(p >= 0) & (p < n)] for p in every])
+        return found
+
+
+def _count(length: int, reach: int, step: int, pad: int, *, ceil_mode: bool) -> int:
+    count: int = (length + 2 * pad - reach + (step - 1 if ceil_mode else 0)) // step + 1
     # The last window must start inside the input or its left padding.
     if ceil_mode and (count - 1) * step >= length + pad:
         count -= 1
     return count
 
 
-def _geometry(
-    name: str, input: "Tensor", kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    kernel = per_dim(kernel_size, 2, "kernel_size")
-    steps = kernel if stride is None or stride == () or stride == [] else per_dim(stride, 2, "stride")
-    pads, holes = per_dim(padding, 2, "padding"), per_dim(dilation, 2, "dilation")
-    _check(name, input)
-    if min(kernel) <= 0 or min(steps) <= 0 or min(holes) <= 0:
-        raise LayoutError("size", f"{name}: kernel {kernel}, stride {steps} and dilation {holes} must be positive")
-    if min(pads) < 0 or any(p * 2 > (k - 1) * h + 1 for p, k, h in zip(pads, kernel, holes, strict=True)):
-        raise LayoutError("size", f"{name}: padding {pads} must be between 0 and half of the kernel {kernel}")
-    lengths = [
-        _out_length(n, k, s, p, h, ceil_mode)
-        for n, k, s, p, h in zip(input._layout.shape[-2:], kernel, steps, pads, holes, strict=True)
-    ]
-    if min(lengths) < 1:
-        raise LayoutError("size", f"{name}: the output would be {tuple(lengths)}")
-    return kernel, steps, pads, holes, lengths
+def need_pool_shape(name: str, input: "Tensor", spatial: int) -> None:
+    """Refuse a rank that does not fit, and empty dimensions other than the batch. Raises: dimension (RuntimeError)."""
+    shape = input._layout.shape
+    if len(shape) not in (spatial + 1, spatial + 2) or 0 in shape[-spatial - 1 :]:
+        raise LayoutError(
+            "dimension", f"{name}: {spatial + 1} or {spatial + 2} dimensions that are not empty are needed, got {shape}"
+        )
 
 
-def _place(input: "Tensor", result: Any, d: Any, marks: Any) -> "Tensor":
-    strides = suggested_strides(result.shape, suggested_format(*input._layout[:2]))
-    out = from_array(result, d, strides)
+def pooled_strides(input: "Tensor", shape: Shape) -> Strides:
+    """Strides of an output in the format that a batched input suggests; row-major without a batch."""
+    return suggested_strides(shape, suggested_format(*input._layout[:2]))
+
+
+def largest(a: Any, windows: Sequence[Windows], lowest: Any) -> tuple[Any, Any]:
+    """Largest value of every window and its place in the input's last dimensions, counted row-major.
+
+    Of several the first, but the last NaN. Dimension by dimension from the last, which keeps that order.
+    """
+    spatial = len(windows)
+    places = np.arange(prod(a.shape[a.ndim - spatial :])).reshape(a.shape[a.ndim - spatial :])
+    places = np.broadcast_to(places, a.shape)
+    floats = a.dtype.kind not in "iub"
+    for k in range(1, spatial + 1):
+        chosen, where = [], []
+        for positions in windows[-k]:
+            v, p = np.take(a, positions, -k), np.take(places, positions, -k)
+            if not len(positions):
+                lost = [*a.shape]
+                lost[-k] = 1
+                chosen.append(np.full(lost, lowest, a.dtype))
+                where.append(np.zeros(lost, np.int64))
+                continue
+            at = np.argmax(v, axis=-k)
+            if floats:
+                nan = np.isnan(v)
+                # Every later NaN replaces an earlier one.
+                last = len(positions) - 1 - np.argmax(np.flip(nan, -k), axis=-k)
+                at = np.where(nan.any(axis=-k), last, at)
+            at = np.expand_dims(at, -k)
+            chosen.append(np.take_along_axis(v, at, -k))
+            where.append(np.take_along_axis(p, at, -k))
+        a, places = np.concatenate(chosen, -k), np.concatenate(where, -k)
+    return a, places
+
+
+def summed(a: Any, windows: Sequence[Windows]) -> Any:
+    """Sum of every window over the last dimensions."""
+    for k in range(1, len(windows) + 1):
+        parts = [np.sum(np.take(a, p, -k), axis=-k, keepdims=True, dtype=a.dtype) for p in windows[-k]]
+        a = np.concatenate(parts, -k)
+    return a
+
+
+def deliver_largest(
+    input: "Tensor", windows: list[Windows], strides: Any, starts: Any = None
+) -> tuple["Tensor", "Tensor"]:
+    """Tensors of the largest values and of their places; `strides` answers those of a shape."""
+    a = values(input)
+    d = input.dtype
+    short = d.category == "float"
+    lowest = -np.inf if short else np.iinfo(d.numpy).min
+    shape = (*a.shape[: a.ndim - len(windows)], *[len(w) for w in windows])
+    if prod(shape):
+        _, where = largest(a.astype(np.float64) if short else a, windows, lowest)
+        flat = a.reshape(*shape[: a.ndim - len(windows)], -1)
+        best = np.take_along_axis(flat, where.reshape(*flat.shape[:-1], -1), -1).reshape(shape)
+        if starts is not None:
+            best, where = _outside(best, where, windows, starts, a.shape[a.ndim - len(windows) :], lowest)
+    else:
+        best, where = np.zeros(shape, d.numpy), np.zeros(shape, np.int64)
+    worst = input_marks(input)
+    first = from_array(best, d, strides(shape))
+    second = from_array(where, dt.int64, strides(shape))
+    marks = np.full(shape, worst, np.uint8) if worst else nan_marks(best, d)
     if marks is not None:
-        shadow.stamp(out, marks)
-    return recorded(out, input)
+        shadow.stamp(first, marks)
+    if worst:
+        shadow.stamp(second, worst)
+    return recorded(first, input), second
+
+
+def _outside(
+    best: Any, where: Any, windows: list[Windows], starts: Any, lengths: Shape, lowest: Any
+) -> tuple[Any, Any]:
+    """Windows whose positions all fall outside: the lowest value, at the place where the search would have begun."""
+    empty = [np.array([not len(p) for p in w]) for w in windows]
+    if not any(e.any() for e in empty):
+        return best, where
+    grid = np.zeros(where.shape[where.ndim - len(windows) :], bool)
+    place = np.zeros(grid.shape, np.int64)
+    step = 1
+    for k in range(len(windows) - 1, -1, -1):
+        spread = [-1 if j == k else 1 for j in range(len(windows))]
+        grid = grid | empty[k].reshape(spread)
+        place = place + np.array(starts[k]).reshape(spread) * step
+        step *= lengths[k]
+    return np.where(grid, np.array(lowest).astype(best.dtype), best), np.where(grid, place, where)
+
+
+def _max_pool(
+    name: str,
+    spatial: int,
+    input: "Tensor",
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> tuple["Tensor", "Tensor"]:
+    check_tensors(name, input)
+    pool = _Pool(name, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
+    need_kernel(name, input.dtype, "if")
+    starts = [
+        [s if s >= 0 else s % pool.holes[k] for s in pool.starts(k)] for k in range(spatial)
+    ]  # fmt: skip
+
+    last = spatial == 3 and input.ndim == 4 and _is_volume_last(name, input)
+
+    def strides(shape: Shape) -> Strides:
+        if last:
+            return suggested_strides((1, *shape), channels_last_3d)[1:]
+        return contiguous_strides(shape) if len(shape) == spatial + 1 else pooled_strides(input, shape)
+
+    return deliver_largest(input, pool.windows(), strides, starts)
+
+
+def _is_volume_last(name: str, input: "Tensor") -> bool:
+    """Whether volumes without a batch count as channels-last: asked as if there were a batch, in two ways."""
+    shape, strides, _ = input._layout
+    batched = view_ops.unsqueeze(input, 0)._layout[:2]
+    if suggested_format(*batched) is channels_last_3d or (is_channels_last(*batched) and not is_contiguous(*batched)):
+        return True
+    if suggested_format(shape, strides) is not contiguous_format:
+        raise LayoutError("format", f"{name}: volumes without a batch that look like channels-last images are refused")
+    return False
 
 
 def max_pool2d_with_indices(
     input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple["Tensor", "Tensor"]:  # fmt: skip
-    """Largest value of every window, and where in the plane it lies.
+    """Largest value of every window, and where in its plane it lies.
 
+    Shapes: (n, c, h, w) or (c, h, w).
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
-    kernel, steps, pads, holes, lengths = _geometry(
-        "max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode
-    )
-    if input.dtype.category not in ("float", "int") or input.dtype in dt.FLOAT8 or input.dtype in dt.BARE_UINT:
-        raise UnsupportedError("dtype", f"max_pool2d: PyTorch has no kernel for {input.dtype}")
-    a = values(input)
-    wide = a.astype(np.float64 if input.dtype.category == "float" else np.int64)
-    height, width = a.shape[-2:]
-    best = np.zeros((*a.shape[:-2], *lengths), a.dtype)
-    where = np.zeros(best.shape, np.int64)
-    for i in range(lengths[0]):
-        rows = [
-            r
-            for r in range(i * steps[0] - pads[0], i * steps[0] - pads[0] + kernel[0] * holes[0], holes[0])
-            if 0 <= r < height
-        ]
-        for j in range(lengths[1]):
-            columns = [
-                c
-                for c in range(j * steps[1] - pads[1], j * steps[1] - pads[1] + kernel[1] * holes[1], holes[1])
-                if 0 <= c < width
-            ]
-            window = wide[..., rows, :][..., columns].reshape(*a.shape[:-2], -1)
-            at = np.argmax(window, -1)
-            if window.dtype.kind == "f":
-                # Every later NaN replaces an earlier one.
-                nan = np.isnan(window)
-                at = np.where(nan.any(-1), window.shape[-1] - 1 - np.argmax(nan[..., ::-1], -1), at)
-            r, c = np.array(rows)[at // len(columns)], np.array(columns)[at % len(columns)]
-            where[..., i, j] = r * width + c
-            best[..., i, j] = np.take_along_axis(a.reshape(*a.shape[:-2], -1), (r * width + c)[..., None], -1)[..., 0]
-    tainted = shadow.marks_of(input) is not None
-    bad = np.full(best.shape, shadow.UNSPECIFIED, np.uint8) if tainted else None
-    first = _place(input, best, input.dtype, bad if tainted else nan_marks(best, input.dtype))
-    second = _place(input, where, dt.int64, bad)
-    second._has_fn = False
-    return first, second
+    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d_with_indices(
+    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple["Tensor", "Tensor"]:  # fmt: skip
+    """Largest value of every window, and where in its volume it lies.
+
+    Shapes: (n, c, d, h, w) or (c, d, h, w).
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool1d_with_indices(
+    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple["Tensor", "Tensor"]:  # fmt: skip
+    """Largest value of every window, and where in its row it lies: views of a pooling over two dimensions.
+
+    Shapes: (n, c, l) or (c, l).
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("max_pool1d", input)
+    need_pool_shape("max_pool1d", input, 1)
+    kernel, steps, pads, holes = _row("max_pool1d", kernel_size, stride, padding, dilation)
+    both = _max_pool("max_pool1d", 2, view_ops.unsqueeze(input, -2), kernel, steps, pads, holes, ceil_mode)
+    return in_rows(both[0]), in_rows(both[1])
+
+
+def _row(name: str, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any, Any, Any]:
+    """Arguments of a pooling over one dimension as those of one over two."""
+    kernel = per_dim(kernel_size, 1, "kernel_size")[0]
+    steps = None if stride is None or stride in ((), []) else (1, per_dim(stride, 1, "stride")[0])
+    pad, hole = per_dim(padding, 1, "padding")[0], per_dim(dilation, 1, "dilation")[0]
+    return (1, kernel), steps, (0, pad), (1, hole)
+
+
+def in_rows(t: "Tensor") -> "Tensor":
+    """A result over two dimensions viewed as one over one."""
+    return view_of(t, squeeze(t._layout, (t.ndim - 2,)))
+
+
+def max_pool1d(
+    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """Largest value of every window, and its place where asked; row-major and no view unless indices are needed.
+
+    Shapes: (n, c, l) or (c, l).
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    if return_indices:
+        return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    check_tensors("max_pool1d", input)
+    if requires_grad(input) and _grad_enabled[0]:
+        return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    pool = _Pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
+    need_kernel("max_pool1d", input.dtype, "f")
+    starts = [[s if s >= 0 else s % pool.holes[0] for s in pool.starts(0)]]
+    result = deliver_largest(input, pool.windows(), contiguous_strides, starts)[0]
+    if input.ndim == 2:
+        # The batch that was added is taken off in place.
+        result._versions[0] += 1
+    return result
 
 
 def max_pool2d(
     input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """Largest value of every window. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
+    """`max_pool2d_with_indices`, the places only where asked. Raises: dimension, size, dtype. Source: facts 4.4."""
     both = max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return both if return_indices else both[0]
+
+
+def max_pool3d(
+    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """`max_pool3d_with_indices`, the places only where asked. Raises: dimension, size, dtype. Source: facts 4.4."""
+    both = max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
+
+
+def _avg_pool(
+    name: str, spatial: int, input: "Tensor", kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: int | None,
+) -> "Tensor":  # fmt: skip
+    check_tensors(name, input)
+    pool = _Pool(name, spatial, input, kernel_size, stride, padding, 1, ceil_mode)
+    if spatial == 3 and any(k > n for k, n in zip(pool.kernel, pool.lengths, strict=True)):
+        raise LayoutError("size", f"{name}: the kernel {pool.kernel} is larger than the input {pool.lengths}")
+    if divisor_override == 0:
+        raise LayoutError("size", f"{name}: the divisor must not be 0")
+    d = input.dtype
+    need_kernel(name, d, "if" if d is dt.int64 else "f")
+    if spatial == 3 and d in (dt.bfloat16, dt.float16):
+        need_kernel(name, d, "")
+    windows = pool.windows()
+    a = wide(input)
+    divisor: Any = np.ones([1] * spatial, np.int64)
+    for k in range(spatial):
+        ends = [min(s + pool.kernel[k], pool.lengths[k] + pool.pads[k]) for s in pool.starts(k)]
+        widths = [e - s for e, s in zip(ends, pool.starts(k), strict=True)]
+        if not count_include_pad:
+            widths = [len(p) for p in windows[k]]
+        divisor = divisor * np.array(widths).reshape([-1 if j == k else 1 for j in range(spatial)])
+    if divisor_override is not None:
+        divisor = np.full(divisor.shape, divisor_override)
+    with np.errstate(all="ignore"):
+        total = summed(a, windows)
+        if d.category == "int":
+            # C divides towards zero.
+            quotient = np.abs(total) // np.abs(divisor) * np.sign(total) * np.sign(divisor)
+            return finish(quotient, d, input, strides=_mean_strides(spatial, input, total.shape))
+        magnitude = summed(np.abs(a), windows) / np.abs(divisor)
+        return finish(
+            total / divisor, d, input, strides=_mean_strides(spatial, input, total.shape), magnitude=magnitude,
+            terms=prod(pool.kernel),
+        )  # fmt: skip
+
+
+def _mean_strides(spatial: int, input: "Tensor", shape: Shape) -> Strides:
+    return suggested_strides(shape, contiguous_format) if spatial == 3 else pooled_strides(input, shape)
+
+
+def avg_pool1d(
+    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> "Tensor":  # fmt: skip
+    """Mean of every window: a view of a pooling over two dimensions.
+
+    Shapes: (n, c, l) or (c, l).
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("avg_pool1d", input)
+    need_pool_shape("avg_pool1d", input, 1)
+    kernel, steps, pads, _ = _row("avg_pool1d", kernel_size, stride, padding, 1)
+    flat = view_ops.unsqueeze(input, -2)
+    return in_rows(_avg_pool("avg_pool1d", 2, flat, kernel, steps, pads, ceil_mode, count_include_pad, None))
 
 
 def avg_pool2d(
     input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> "Tensor":  # fmt: skip
-    """Mean of every window. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    kernel, steps, pads, _, lengths = _geometry("avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override == 0:
-        raise LayoutError("size", "avg_pool2d: the divisor must not be 0")
-    d = input.dtype
-    if (d.category != "float" and d is not dt.int64) or d in dt.FLOAT8:
-        raise UnsupportedError("dtype", f"avg_pool2d: PyTorch has no kernel for {d}")
-    a = values(input).astype(np.float64 if d.category == "float" else np.int64)
-    height, width = a.shape[-2:]
-    result = np.zeros((*a.shape[:-2], *lengths), a.dtype)
-    for i in range(lengths[0]):
-        top, bottom = i * steps[0] - pads[0], min(i * steps[0] - pads[0] + kernel[0], height + pads[0])
-        for j in range(lengths[1]):
-            left, right = j * steps[1] - pads[1], min(j * steps[1] - pads[1] + kernel[1], width + pads[1])
-            area = (bottom - top) * (right - left)
-            inside = a[..., max(top, 0) : min(bottom, height), max(left, 0) : min(right, width)]
-            if divisor_override is not None:
-                area = divisor_override
-            elif not count_include_pad:
-                area = inside.shape[-1] * inside.shape[-2]
-            total = inside.sum((-1, -2))
-            result[..., i, j] = total / area if a.dtype.kind == "f" else np.trunc(total / area)
-    return _inexact(input, result, d)
+    """Mean of every window.
+
+    Shapes: (n, c, h, w) or (c, h, w).
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    return _avg_pool(
+        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
-def _inexact(input: "Tensor", result: Any, d: Any) -> "Tensor":
-    if d.category == "float":
-        result = cast(result, dt.float64, d)
-        marks = np.full(result.shape, shadow.TOLERANCE, np.uint8)
-        bad = nan_marks(result, d)
-        marks = marks if bad is None else np.maximum(marks, bad)
-    else:
-        result, marks = result.astype(d.numpy), None
-    if shadow.marks_of(input) is not None:
-        marks = np.full(result.shape, shadow.UNSPECIFIED, np.uint8)
-    return _place(input, result, d, marks)
+def avg_pool3d(
+    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> "Tensor":  # fmt: skip
+    """Mean of every window, row-major.
 
-
-def _adaptive(name: str, input: "Tensor", output_size: Any) -> tuple[int, ...]:
-    _check(name, input)
-    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size, output_size)
-    lengths = tuple([n if w is None else w for w, n in zip(wanted, input._layout.shape[-2:], strict=True)])
-    if min(lengths) < 0:
-        raise LayoutError("size", f"{name}: an output of {lengths}")
-    return lengths
-
-
-def _edges(length: int, count: int) -> list[tuple[int, int]]:
-    return [(i * length // count, -(-(i + 1) * length // count)) for i in range(count)]
-
-
-def adaptive_avg_pool2d(input: "Tensor", output_size: Any) -> "Tensor":
-    """Means of windows that make up a given output size. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    lengths = _adaptive("adaptive_avg_pool2d", input, output_size)
-    d = input.dtype
-    if lengths == (1, 1):
-        out = mean(input, (-1, -2), True)
-        if suggested_format(*input._layout[:2]) is channels_last:
-            n, c = input._layout.shape[:2]
-            out._layout = Layout((n, c, 1, 1), (c, 1, c, c), 0)
-            out._versions[0] += 1
-        return out
-    if d.category != "float" or d in dt.FLOAT8:
-        raise UnsupportedError("dtype", f"adaptive_avg_pool2d: PyTorch has no kernel for {d}")
-    a = values(input).astype(np.float64)
-    result = np.zeros((*a.shape[:-2], *lengths))
-    for i, (top, bottom) in enumerate(_edges(a.shape[-2], lengths[0])):
-        for j, (left, right) in enumerate(_edges(a.shape[-1], lengths[1])):
-            result[..., i, j] = a[..., top:bottom, left:right].mean((-1, -2))
-    return _inexact(input, result, d)
-
-
-def adaptive_max_pool2d(input: "Tensor", output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima of windows that make up a given output size. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    lengths = _adaptive("adaptive_max_pool2d", input, output_size)
-    if input.dtype.category != "float" or input.dtype in dt.FLOAT8:
-        raise UnsupportedError("dtype", f"adaptive_max_pool2d: PyTorch has no kernel for {input.dtype}")
-    a = values(input)
-    wide = a.astype(np.float64)
-    best = np.zeros((*a.shape[:-2], *lengths), a.dtype)
-    where = np.zeros(best.shape, np.int64)
-    flat = a.reshape(*a.shape[:-2], -1)
-    for i, (top, bottom) in enumerate(_edges(a.shape[-2], lengths[0])):
-        for j, (left, right) in enumerate(_edges(a.shape[-1], lengths[1])):
-            window = wide[..., top:bottom, left:right]
-            at = np.argmax(window.reshape(*a.shape[:-2], -1), -1)
-            spot = (at // (right - left) + top) * a.shape[-1] + at % (right - left) + left
-            where[..., i, j] = spot
-            best[..., i, j] = np.take_along_axis(flat, spot[..., None], -1)[..., 0]
-    bad = np.full(best.shape, shadow.UNSPECIFIED, np.uint8) if shadow.marks_of(input) is not None else None
-    first = _place(input, best, input.dtype, bad if bad is not None else nan_marks(best, input.dtype))
-    if not return_indices:
-        return first
-    return first, _place(input, where, dt.int64, bad)
+    Shapes: (n, c, d, h, w) or (c, d, h, w).
+    Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    """
+    return _avg_pool(
+        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
