@@ -7,6 +7,7 @@ This module needs nothing but the standard library, so that any room may write r
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -282,8 +283,13 @@ class ResultsWriter:
     def __enter__(self) -> ResultsWriter:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if kind is None:
+            self.close()
+            return
+        # What ended the run is the news, not that a full disk or a pipe cannot be closed properly either.
+        with contextlib.suppress(OSError):
+            self.close()
 
 
 def read_results(path: Path) -> Iterator[Record]:

@@ -1,0 +1,47 @@
+"""Examples in docstrings are run: what documentation shows is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import warnings
+
+import pytest
+
+import stridecheck
+
+ELSEWHERE = ("stridecheck.conformance.adapters.cupy",)
+"""Modules of a library that may not be here."""
+
+
+def _modules():
+    names = [name for room in ("conformance", "stridecheck") for name in _below(room)]
+    return [name for name in names if name not in ELSEWHERE]
+
+
+def _below(room):
+    if room == "stridecheck":
+        return ["stridecheck.api", "stridecheck.cli"]
+    package = importlib.import_module(f"stridecheck.{room}")
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [package.__name__, *(module.name for module in found if module.name not in ELSEWHERE)]
+
+
+@pytest.mark.parametrize("name", _modules())
+def test_examples_are_true(name):
+    """Every example in a module's docstrings gives what it says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = importlib.import_module(name)
+        result = doctest.testmod(module)
+    assert result.failed == 0
+
+
+def test_there_are_examples():
+    """The modules together have a good number of examples, so that the test above tests something."""
+    finder = doctest.DocTestFinder()
+    tests = [test for name in _modules() for test in finder.find(importlib.import_module(name))]
+    count = sum(len(test.examples) for test in tests)
+    assert count >= 15
+    assert stridecheck.__version__
