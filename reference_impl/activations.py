@@ -68,8 +68,8 @@ def dropout(input: "Tensor", p: float = 0.5, training: bool = True, inplace: boo
     """The tensor itself outside training; else a copy with unspecified elements zeroed. Source: facts 4.3.10."""
     from . import shadow
 
-    if not training or p == 0:
-        return input if not training else apply(Op("dropout", lambda a: a * 1, "fc"), (input,))
+    if not training or p == 0 or not input.numel():
+        return input
     out = apply(Op("dropout", lambda a: a * 1, "fc"), (input,))
     shadow.stamp(out, shadow.UNSPECIFIED)
     return out

@@ -107,6 +107,8 @@ def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
 def rsub(input: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     """`other - alpha * input`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
     check_operands("rsub", (input, other))
+    if not isinstance(input, TensorBase):
+        raise LayoutTypeError("argument", f"rsub: expected a Tensor, got {type(input).__name__}")
     _check_sub(other, input)
     _check_alpha("rsub", other, input, alpha)
     return apply(_scaled("sub", -1, alpha), (other, input))

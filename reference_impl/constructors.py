@@ -10,7 +10,7 @@ from . import shadow
 from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array
-from .core import TensorBase, array, as_int_list, as_ints, build, fresh, from_array
+from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
 from .devices import check_device
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
@@ -199,9 +199,14 @@ def full(
     return _flagged(_filled(shape, scalar_array(fill_value, d), d), requires_grad)
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None) -> "Tensor":
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
     """A tensor without dimensions."""
-    return full((), s, dtype=get_default_dtype() if dtype is None else dtype)
+    return full(
+        (), s, dtype=get_default_dtype() if dtype is None else dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
@@ -262,6 +267,10 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
         d = _dtype_of(dtype)
     else:
         d = dt.int64 if all(isinstance(x, int) for x in (start, end, step)) else get_default_dtype()
+    if any(isinstance(x, float) and not np.isfinite(x) for x in (start, end, step)):
+        raise LayoutError("size", f"arange: unbounded range from {start} to {end}")
+    if d.category == "int":
+        start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise LayoutError("step", "arange: step must not be 0")
     if (end - start) / step < 0:
@@ -275,24 +284,78 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
         numbers = np.arange(count, dtype=np.int64) * int(step) + int(start)
         t = from_array(numbers.astype(d.numpy), d)
     else:
-        t = from_array(cast(start + np.arange(count, dtype=np.float64) * step, dt.float64, d), d)
+        exact = start + np.arange(count, dtype=np.float64) * step
+        t = from_array(cast(exact, dt.float64, d), d)
+        if d.itemsize < 4:
+            # PyTorch counts in the short dtype itself, from a start that it has rounded.
+            shadow.stamp(t, np.where(array(t).astype(np.float64) == exact, 0, shadow.UNSPECIFIED))
+        elif any(isinstance(x, float) and not float(x).is_integer() for x in (start, step)):
+            shadow.stamp(t, shadow.TOLERANCE)
     return _flagged(t, requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None) -> "Tensor":
-    """Evenly spaced values with both ends; within a tolerance. Source: torch 2.13."""
-    if steps < 0:
-        raise LayoutError("size", f"linspace: {steps} steps")
-    d = _dtype_of(dtype)
-    t = from_array(cast(np.linspace(start, end, steps), dt.float64, d), d)
-    shadow.stamp(t, shadow.TOLERANCE if d.category == "float" else None)
-    return t
+def linspace(
+    start: Any, end: Any, steps: int, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Evenly spaced values with both ends; within a tolerance. Raises: size, dimension, device. Source: torch 2.13."""
+    check_device(device)
+    for x in (start, end):
+        if isinstance(x, TensorBase) and x._layout.shape:
+            raise LayoutError("dimension", "linspace: start and end must have no dimensions")
+    given: tuple[Any, ...] = (start, end)
+    start, end = (x.item() if hasattr(x, "item") else x for x in given)
+    count = as_int(steps, "steps")
+    if count < 0:
+        raise LayoutError("size", f"linspace: {count} steps")
+    complex_ends = isinstance(start, complex) or isinstance(end, complex)
+    if out is not None:
+        d = out.dtype
+    elif dtype is None and complex_ends:
+        d = scalar_dtype(complex)
+    else:
+        d = _dtype_of(dtype)
+    if complex_ends and not d.is_complex:
+        raise LayoutError("dtype", f"linspace: complex ends for {d}")
+    if d.category == "int":
+        start, end = int(start), int(end)
+    steps_up = np.arange(count)
+    width = (end - start) / (count - 1) if count > 1 else 0
+    # The upper half is counted down from the end.
+    found = np.where(steps_up < count / 2, start + width * steps_up, end - width * (count - 1 - steps_up))
+    if count == 1:
+        found = np.array([start])
+    if d.category == "int":
+        result = from_array(np.trunc(found).astype(d.numpy), d)
+    else:
+        wide = dt.complex128 if d.is_complex else dt.float64
+        result = from_array(cast(found.astype(wide.numpy), wide, d), d)
+        if count:
+            shadow.stamp(result, shadow.TOLERANCE)
+    if out is not None:
+        from .out import write_out
+
+        return write_out(out, result)
+    return _flagged(result, requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> "Tensor":
-    """The identity matrix."""
-    d = _dtype_of(dtype)
-    return from_array(np.eye(n, m).astype(d.numpy), d)
+def eye(
+    n: int, m: int | None = None, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """The identity matrix. Raises: size (a negative length), device. Source: torch 2.13."""
+    check_device(device)
+    rows = as_int(n, "n")
+    columns = rows if m is None else as_int(m, "m")
+    if rows < 0 or columns < 0:
+        raise LayoutError("size", f"eye: a negative length in {(rows, columns)}")
+    d = _dtype_of(dtype) if out is None else out.dtype
+    result = from_array(cast(np.eye(rows, columns), dt.float64, d), d)
+    if out is not None:
+        from .out import write_out
+
+        return write_out(out, result)
+    return _flagged(result, requires_grad)
 
 
 def tensor(

@@ -27,7 +27,7 @@ from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .layout import Layout, check_bounds, contiguous_strides, wrap_dim
-from .out import write_out
+from .out import check_out, resize_output, write_out
 from .overlap import Mutual, has_internal_overlap, mutual_overlap
 from .views import expand
 
@@ -39,6 +39,20 @@ def _index_values(index: Any, name: str) -> Any:
     if not isinstance(index, TensorBase) or index.dtype not in (dt.int64, dt.int32):
         raise LayoutError("dtype", f"{name}: the index must be int32 or int64")
     return values(index).astype(np.int64, copy=False)
+
+
+def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor") -> "Tensor":
+    # These write to `out` while they read: it may share nothing, and has the dtype exactly.
+    if out is None:
+        return result
+    check_out(out, input)
+    if out.dtype is not result.dtype:
+        raise LayoutError("dtype", f"out must have dtype {result.dtype}, got {out.dtype}")
+    resize_output(out, result._layout.shape)
+    check_internal_overlap(out)
+    check_no_overlap(out, input)
+    check_no_overlap(out, index)
+    return write_out(out, result, input)
 
 
 def _taint(out: "Tensor", index: Any, marks: Any) -> "Tensor":
@@ -71,7 +85,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     else:
         result = from_array(np.take(a, where, d), input.dtype)
         marks = None if marks is None else np.take(marks, where, d)
-    return write_out(out, recorded(_taint(result, index, marks), input), input)
+    return _gathered(out, recorded(_taint(result, index, marks), input), input, index)
 
 
 def gather(
@@ -82,9 +96,11 @@ def gather(
     Raises: dimension, size, index, dtype. Source: facts 4.4, torch 2.13.
     """
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
-    where = _index_values(index, "gather")
+    where = np.empty(index._layout.shape, np.int64) if not index.numel() else _index_values(index, "gather")
     if where.size == 0:
-        return write_out(out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input)
+        return _gathered(
+            out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input, index
+        )
     _check_gather("gather", input, d, where)
     length = input._layout.shape[d] if input.ndim else 1
     if where.min() < 0 or where.max() >= length:
@@ -94,7 +110,7 @@ def gather(
     marks = shadow.marks_of(input)
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
-    return write_out(out, recorded(_taint(result, index, marks), input), input)
+    return _gathered(out, recorded(_taint(result, index, marks), input), input, index)
 
 
 def _check_gather(name: str, input: "Tensor", d: int, where: Any) -> None:
@@ -141,7 +157,7 @@ def take_along_dim(
     )
 
 
-def take(input: "Tensor", index: "Tensor") -> "Tensor":
+def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Elements by their row-major number, in the index's shape, row-major.
 
     Raises: index (IndexError), dtype. Source: facts 4.4, torch 2.13.
@@ -154,7 +170,8 @@ def take(input: "Tensor", index: "Tensor") -> "Tensor":
         raise LayoutIndexError("index", f"take: an index is out of range for {n} elements")
     marks = shadow.marks_of(input)
     result = from_array(values(input).reshape(-1)[where], input.dtype)
-    return recorded(_taint(result, index, None if marks is None else marks.reshape(-1)[where]), input)
+    marks = None if marks is None else marks.reshape(-1)[where]
+    return _gathered(out, recorded(_taint(result, index, marks), input), input, index)
 
 
 def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -166,7 +183,7 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
     marks = shadow.marks_of(input)
     result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
     marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
-    return write_out(out, recorded(_taint(result, mask, marks), input), input)
+    return _gathered(out, recorded(_taint(result, mask, marks), input), input, mask)
 
 
 def _value(value: Any, d: dtype, name: str) -> tuple[Any, Any]:

@@ -35,6 +35,13 @@ def _sequence(tensors: Any, name: str) -> list["Tensor"]:
     return list(tensors)
 
 
+def _filled(tensors: Any, name: str) -> list["Tensor"]:
+    items = _sequence(tensors, name)
+    if not items:
+        raise LayoutError("size", f"{name}: expected a non-empty list of tensors (facts 4.5)")
+    return items
+
+
 def _common_format(tensors: list["Tensor"]) -> memory_format:
     found = {suggested_format(*t._layout[:2]) for t in tensors}
     return found.pop() if len(found) == 1 else contiguous_format
@@ -158,19 +165,19 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
 
 def hstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`cat` of columns. Raises: as `cat`."""
-    items = list(atleast_1d(*_sequence(tensors, "hstack"))) if len(tensors) != 1 else [atleast_1d(tensors[0])]
+    items = list(atleast_1d(*_filled(tensors, "hstack"))) if len(tensors) != 1 else [atleast_1d(tensors[0])]
     return cat(items, 0 if items and items[0].ndim == 1 else 1, out=out)
 
 
 def vstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`cat` of rows. Raises: as `cat`."""
-    items = list(atleast_2d(*_sequence(tensors, "vstack"))) if len(tensors) != 1 else [atleast_2d(tensors[0])]
+    items = list(atleast_2d(*_filled(tensors, "vstack"))) if len(tensors) != 1 else [atleast_2d(tensors[0])]
     return cat(items, 0, out=out)
 
 
 def dstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`cat` in depth. Raises: as `cat`."""
-    items = list(atleast_3d(*_sequence(tensors, "dstack"))) if len(tensors) != 1 else [atleast_3d(tensors[0])]
+    items = list(atleast_3d(*_filled(tensors, "dstack"))) if len(tensors) != 1 else [atleast_3d(tensors[0])]
     return cat(items, 2, out=out)
 
 

@@ -49,8 +49,8 @@ class Op:
     """
 
     __slots__ = (
-        "compute", "exact", "exact_complex", "groups", "like", "name", "refusal", "result", "smooth", "supported",
-        "wide_scalar",
+        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "name", "refusal", "result", "smooth",
+        "supported", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -62,6 +62,7 @@ class Op:
         result: str = "same",
         exact: bool = True,
         exact_complex: bool = True,
+        exact_short: bool = True,
         smooth: bool = False,
         wide_scalar: bool = False,
         refusal: str = "",
@@ -75,6 +76,8 @@ class Op:
         self.exact = exact
         # A complex product's four real ones may be fused, so that its bits depend on the vector width.
         self.exact_complex = exact and exact_complex
+        # Rounded between the steps in short floats, so that a jump may fall on either side.
+        self.exact_short = exact_short
         self.smooth = smooth
         # Short floats meet a scalar before it is rounded to them.
         self.wide_scalar = wide_scalar
@@ -181,6 +184,8 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         if (not exact or common is not result) and result.category != "bool":
             known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
             marks = known if marks is None else np.maximum(marks, known)
+        if short and not op.exact_short:
+            marks = np.full(r.shape, shadow.UNSPECIFIED, np.uint8)
         nan = nan_marks(r, result)
         if nan is not None:
             marks = nan if marks is None else np.maximum(marks, nan)

@@ -96,7 +96,7 @@ _UNARY: dict[str, Op] = {
     "round": Op("round", _identity_for_ints(np.rint), "if"),
     "frac": Op("frac", lambda a: a - np.trunc(a), "f"),
     "sign": Op("sign", _sign, "bif"),
-    "sgn": Op("sgn", _sgn, "bifc"),
+    "sgn": Op("sgn", _sgn, "bifc", exact_complex=False),
     "isnan": Op("isnan", _isnan, "bifchu8", result="bool"),
     "isinf": Op("isinf", _isinf, "bifchu8", result="bool"),
     "isfinite": Op("isfinite", _isfinite, "bifchu8", result="bool"),
@@ -163,15 +163,24 @@ _BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPAR
     "bitwise_xor": Op("bitwise_xor", np.bitwise_xor, "biu"),
     "maximum": Op("maximum", np.maximum, "bif", smooth=True, refusal="ch"),
     "minimum": Op("minimum", np.minimum, "bif", smooth=True, refusal="ch"),
-    "fmod": Op("fmod", _fmod, "if"),
-    "remainder": Op("remainder", _remainder, "if"),
+    "fmod": Op("fmod", _fmod, "if", exact_short=False),
+    "remainder": Op("remainder", _remainder, "if", exact_short=False),
     "atan2": Op("atan2", np.arctan2, "f", result="float", exact=False),
 }
-DIV = Op("div", _true_divide, "fc", result="float", smooth=True, wide_scalar=True)
-FLOOR_DIVIDE = Op("floor_divide", _floor_divide, "if", wide_scalar=True)
-TRUNC_DIVIDE = Op("div", _trunc_divide, "if", wide_scalar=True)
+DIV = Op("div", _true_divide, "fc", result="float", smooth=True, wide_scalar=True, exact_complex=False)
+FLOOR_DIVIDE = Op("floor_divide", _floor_divide, "if", wide_scalar=True, exact_short=False)
+TRUNC_DIVIDE = Op("div", _trunc_divide, "if", wide_scalar=True, exact_short=False)
 
 
+def check_tensors(name: str, *operands: Any) -> None:
+    """Refuse operands that are no tensors. Raises: argument (TypeError)."""
+    for x in operands:
+        if not isinstance(x, TensorBase):
+            raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(x).__name__}")
+
+
+# Operators that take a number on the left of a tensor.
+_NUMBER_FIRST = frozenset(("remainder", "bitwise_and", "bitwise_or", "bitwise_xor", "pow"))
 _TENSORS_ONLY = frozenset(("logical_and", "logical_or", "logical_xor", "maximum", "minimum", "atan2"))
 
 
@@ -198,8 +207,10 @@ def _make_unary(op: Op) -> tuple[Function, Function]:
 def _make_binary(op: Op) -> tuple[Function, Function]:
     def out_of_place(input: Any, other: Any, *, out: "Tensor | None" = None) -> "Tensor":
         check_operands(op.name, (input, other))
-        if op.name in _TENSORS_ONLY and not isinstance(other, TensorBase):
-            raise LayoutTypeError("argument", f"{op.name}: other must be a Tensor, got {type(other).__name__}")
+        if op.name in _TENSORS_ONLY:
+            check_tensors(op.name, input, other)
+        elif not isinstance(input, TensorBase) and not (op.name in _NUMBER_FIRST and isinstance(other, TensorBase)):
+            check_tensors(op.name, input)
         return apply(op, (input, other), out)
 
     def in_place(self: "Tensor", other: Any) -> "Tensor":
@@ -406,7 +417,14 @@ def _power_of(exponent: Any) -> Op:
         return np.power(a, np.array(exponent).astype(a.dtype))
 
     groups = "bifc" if exponent is True or exponent is False else "ifc"
-    return Op("pow", compute, groups, exact=exponent in (0, 1, 2, -1), smooth=exponent in (1, 2, -1, 0.5))
+    return Op(
+        "pow",
+        compute,
+        groups,
+        exact=exponent in (0, 1, 2, -1),
+        exact_complex=exponent in (0, 1),
+        smooth=exponent in (1, 2, -1, 0.5),
+    )
 
 
 _POW = Op("pow", _power, "ifc", exact=False)
@@ -414,6 +432,8 @@ _POW = Op("pow", _power, "ifc", exact=False)
 
 def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input ** exponent`. Raises: broadcast, dtype, argument. Source: facts 4.3.10, torch 2.13."""
+    if not isinstance(input, TensorBase):
+        check_tensors("pow", exponent)
     if isinstance(exponent, TensorBase) or not isinstance(input, TensorBase):
         return apply(_POW, (input, exponent), out)
     if isinstance(exponent, int) and exponent < 0 and input.dtype.category == "int":
@@ -448,7 +468,9 @@ def pow_(self: "Tensor", exponent: Any) -> "Tensor":
 
 
 def rpow(input: "Tensor", other: Any) -> "Tensor":
-    """`other ** input`, row-major."""
+    """`other ** input`, row-major for a number."""
+    if isinstance(other, TensorBase):
+        return apply(_POW, (other, input))
     computed = apply(_POW, (other, input))
     shape = input._layout.shape
     result = fresh(shape, contiguous_strides(shape), computed.dtype)
@@ -459,6 +481,7 @@ def rpow(input: "Tensor", other: Any) -> "Tensor":
 
 def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Elements kept between two bounds. Raises: argument, dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
+    check_tensors("clamp", input)
     bounds = _bounds(min, max)
     op = _clamp_op(min is not None, max is not None)
     if any(isinstance(b, TensorBase) for b in bounds):
@@ -607,13 +630,16 @@ def isclose(
     input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> "Tensor":
     """Whether elements differ by little. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
+    check_tensors("isclose", input, other)
+    if rtol < 0 or atol < 0:
+        raise LayoutError("argument", f"isclose: tolerances {rtol} and {atol} must not be negative")
     if input.dtype is not other.dtype:
         raise LayoutError("dtype", f"isclose: operands of {input.dtype} and {other.dtype}")
     op = Op("isclose", lambda a, b: np.isclose(a, b, rtol, atol, equal_nan), "bifc", result="bool")
     result = apply(op, (input, other))
-    if rtol or atol:
-        # PyTorch completes the answer in place.
-        result._versions[0] += 1
+    # PyTorch completes the answer in place, once for NaN and once for the tolerances.
+    loose = input.dtype.is_floating_point or input.dtype.is_complex
+    result._versions[0] += (equal_nan and loose) + bool(rtol or atol)
     return result
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast
-from .core import as_int, as_ints, from_array, recorded, values
+from .core import TensorBase, as_int, as_ints, from_array, recorded, values
 from .dtypes import dtype
-from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import wrap_dim
 from .out import write_out
 from .promotion import get_default_dtype
@@ -27,6 +27,13 @@ class ValuesAndIndices(NamedTuple):
 
     values: "Tensor"
     indices: "Tensor"
+
+
+class MinAndMax(NamedTuple):
+    """What aminmax returns."""
+
+    min: "Tensor"
+    max: "Tensor"
 
 
 def reduced_dims(input: "Tensor", dim: Any, *, empty_is_all: bool = True) -> tuple[int, ...]:
@@ -236,8 +243,8 @@ def min(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = N
 
 
 def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
-    from .core import TensorBase
-
+    if not isinstance(input, TensorBase):
+        raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(input).__name__}")
     if isinstance(dim, TensorBase):
         from .pointwise_ops import maximum, minimum
 
@@ -402,6 +409,8 @@ def norm(
     dtype: Any = None,
 ) -> "Tensor":
     """Vector norm over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    if isinstance(p, str) and p != "fro":
+        raise UnsupportedError("argument", f"norm: the reference has no norm {p!r}")
     d = dtype or input.dtype
     if d.category not in ("float", "complex") or d in dt.FLOAT8:
         raise LayoutError("dtype", f"norm: the dtype must be floating point or complex, got {d}")
@@ -426,9 +435,9 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
     if input.numel() and input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
         raise LayoutError("broadcast", "logsumexp: an empty list of dimensions cannot be reduced without keepdim")
     dims = reduced_dims(input, dim)
-    wide = values(input).astype(np.float64)
+    wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):
-        top = np.max(wide, axis=dims, keepdims=True, initial=-np.inf)
+        top = np.max(wide.real, axis=dims, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, 0)
         result = np.log(np.sum(np.exp(wide - top), axis=dims, keepdims=keepdim))
         result = result + (top if keepdim else top.reshape(result.shape))
@@ -442,7 +451,7 @@ def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":
     return deliver(result, dt.int64, reduce_marks(input, dims, False, smooth=False), input, None)
 
 
-def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False) -> Any:
+def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
     """Smallest and largest values. Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13."""
     if dim is not None:
         d = wrap_dim(as_int(dim, "dim"), input.ndim)
@@ -457,4 +466,6 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False) -> Any:
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
     if result is None:
         raise LayoutError("size", "aminmax: nothing to choose from")
-    return result
+    if out is not None:
+        return MinAndMax(write_out(out[0], result[0], input), write_out(out[1], result[1], input))
+    return MinAndMax(*result)

@@ -185,7 +185,7 @@ def _copied(input: "Tensor", result: Any, strides: Strides, marks: Any) -> "Tens
     return recorded(t, input)
 
 
-def sort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """Values in order and where they were, in the input's own order of dimensions.
 
     Where values are equal, the indices are specified only for a stable sort.
@@ -216,7 +216,9 @@ def sort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool 
         whole = np.where(whole > 0, shadow.UNSPECIFIED, 0).astype(np.uint8)
     first = _copied(input, found, target, nan_or_none(whole, found, input.dtype))
     second = from_array(order.astype(np.int64), dt.int64, target)
-    if whole is not None:
+    if not stable and _tied(a, d):
+        shadow.stamp(second, shadow.UNSPECIFIED)
+    elif whole is not None:
         shadow.stamp(second, whole)
     return ValuesAndIndices(first, second)
 
@@ -273,14 +275,16 @@ def _tied(a: Any, d: int) -> bool:
     ordered = np.sort(a.astype(np.float32) if a.dtype.kind not in "iufb" else a, axis=d)
     front = (*[slice(None)] * d, slice(1, None))
     back = (*[slice(None)] * d, slice(0, -1))
-    return bool((ordered[front] == ordered[back]).any())
+    with np.errstate(all="ignore"):
+        return bool(((ordered[front] == ordered[back]) | np.isnan(ordered[back].astype(np.float64))).any())
 
 
-def flip(input: "Tensor", *dims: Any) -> "Tensor":
+def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     """A copy reversed along dimensions, its order of dimensions kept.
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
+    dims = (kwargs["dims"],) if "dims" in kwargs else dims
     axes = [wrap_dim(d, input.ndim) for d in as_ints(dims, "dims")]
     if len(set(axes)) != len(axes):
         raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
