@@ -13,12 +13,16 @@ from .advanced_indexing import argwhere as argwhere
 from .advanced_indexing import index_put as index_put
 from .advanced_indexing import nonzero as nonzero
 from .arithmetic import abs as abs
+from .arithmetic import abs as absolute
 from .arithmetic import add as add
 from .arithmetic import mul as mul
+from .arithmetic import mul as multiply
 from .arithmetic import neg as neg
+from .arithmetic import neg as negative
 from .arithmetic import relu as relu
 from .arithmetic import rsub as rsub
 from .arithmetic import sub as sub
+from .arithmetic import sub as subtract
 from .constructors import arange as arange
 from .constructors import empty as empty
 from .constructors import empty_like as empty_like
@@ -60,7 +64,6 @@ from .dtype_view import view_as_complex as view_as_complex
 from .dtype_view import view_as_real as view_as_real
 from .dtypes import ALL as _ALL
 from .dtypes import dtype as dtype
-from .elementwise import broadcast_shapes as broadcast_shapes
 from .formats import channels_last as channels_last
 from .formats import channels_last_3d as channels_last_3d
 from .formats import contiguous_format as contiguous_format
@@ -84,6 +87,7 @@ from .index_ops import take as take
 from .index_ops import take_along_dim as take_along_dim
 from .index_ops import tril as tril
 from .index_ops import triu as triu
+from .joining import broadcast_shapes as broadcast_shapes
 from .joining import broadcast_tensors as broadcast_tensors
 from .joining import cat as cat
 from .joining import column_stack as column_stack
@@ -123,6 +127,7 @@ from .pointwise_ops import asin as arcsin
 from .pointwise_ops import asin as asin
 from .pointwise_ops import atan as arctan
 from .pointwise_ops import atan as atan
+from .pointwise_ops import atan2 as arctan2
 from .pointwise_ops import atan2 as atan2
 from .pointwise_ops import bitwise_and as bitwise_and
 from .pointwise_ops import bitwise_not as bitwise_not
@@ -189,6 +194,7 @@ from .pointwise_ops import sqrt as sqrt
 from .pointwise_ops import square as square
 from .pointwise_ops import tan as tan
 from .pointwise_ops import tanh as tanh
+from .pointwise_ops import trunc as fix
 from .pointwise_ops import trunc as trunc
 from .pointwise_ops import where as where
 from .pooling import avg_pool1d as avg_pool1d
@@ -237,6 +243,50 @@ from .scans import sort as sort
 from .scans import topk as topk
 from .shadow import marks_of as element_marks
 from .size import Size as Size
+from .special_functions import acosh as acosh
+from .special_functions import acosh as arccosh
+from .special_functions import angle as angle
+from .special_functions import asinh as arcsinh
+from .special_functions import asinh as asinh
+from .special_functions import atanh as arctanh
+from .special_functions import atanh as atanh
+from .special_functions import bitwise_left_shift as bitwise_left_shift
+from .special_functions import bitwise_right_shift as bitwise_right_shift
+from .special_functions import complex as complex
+from .special_functions import copysign as copysign
+from .special_functions import deg2rad as deg2rad
+from .special_functions import digamma as digamma
+from .special_functions import erfc as erfc
+from .special_functions import erfinv as erfinv
+from .special_functions import fill as fill
+from .special_functions import float_power as float_power
+from .special_functions import fmax as fmax
+from .special_functions import fmin as fmin
+from .special_functions import frexp as frexp
+from .special_functions import gcd as gcd
+from .special_functions import heaviside as heaviside
+from .special_functions import hypot as hypot
+from .special_functions import i0 as i0
+from .special_functions import igamma as igamma
+from .special_functions import igammac as igammac
+from .special_functions import isneginf as isneginf
+from .special_functions import isposinf as isposinf
+from .special_functions import isreal as isreal
+from .special_functions import lcm as lcm
+from .special_functions import ldexp as ldexp
+from .special_functions import lgamma as lgamma
+from .special_functions import logaddexp as logaddexp
+from .special_functions import logaddexp2 as logaddexp2
+from .special_functions import logit as logit
+from .special_functions import mvlgamma as mvlgamma
+from .special_functions import nan_to_num as nan_to_num
+from .special_functions import nextafter as nextafter
+from .special_functions import polar as polar
+from .special_functions import polygamma as polygamma
+from .special_functions import rad2deg as rad2deg
+from .special_functions import signbit as signbit
+from .special_functions import sinc as sinc
+from .special_functions import xlogy as xlogy
 from .storage import UntypedStorage as UntypedStorage
 from .tensors import Tensor as Tensor
 from .typed_storage import TypedStorage as TypedStorage
@@ -282,6 +332,7 @@ _LAZY = {
     "load": "serialization",
     "multiprocessing": "",
     "save": "serialization",
+    "special": "",
     "to_dlpack": "dlpack",
 }
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import LayoutError, LayoutValueError
 from .pointwise import Op, apply
 from .pointwise_ops import _erf, _sigmoid
 
@@ -25,6 +26,8 @@ def silu(input: "Tensor", inplace: bool = False) -> "Tensor":
 
 def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
     """`x` times the normal distribution function of `x`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    if approximate not in ("none", "tanh"):
+        raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
     if approximate == "tanh":
         op = Op("gelu", lambda a: 0.5 * a * (1 + np.tanh(_sqrt(2 / np.pi) * (a + 0.044715 * a**3))), "f", exact=False)
     else:
@@ -52,6 +55,8 @@ def softplus(input: "Tensor", beta: float = 1, threshold: float = 20) -> "Tensor
 
 def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> "Tensor":
     """Elements kept between two bounds. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    if min_val > max_val:
+        raise LayoutValueError("argument", f"hardtanh: min_val {min_val} is greater than max_val {max_val}")
 
     def bounded(a: Any) -> Any:
         return np.where(a < min_val, a.dtype.type(min_val), np.where(a > max_val, a.dtype.type(max_val), a))

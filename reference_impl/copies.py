@@ -1,11 +1,13 @@
 """Copies: clone, contiguous, to, copy_, fill_, and the new tensors made like another."""
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .backing import NoBytes, no_data
 from .contiguity import (
     format_strides,
     is_contiguous_in,
@@ -27,13 +29,14 @@ from .core import (
     values,
     written,
 )
-from .devices import check_device
+from .devices import is_meta
 from .dtypes import dtype
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
+from .storage import UntypedStorage
 from .views import expand
 
 if TYPE_CHECKING:
@@ -88,7 +91,15 @@ def clone(input: "Tensor", *, memory_format: memory_format | None = None) -> "Te
         strides = preserved_strides(layout.shape, layout.strides)
     else:
         strides = format_strides(layout.shape, memory_format)
-    out = fresh(layout.shape, strides, input.dtype)
+    return _copied(input, strides, input.dtype, input._storage)
+
+
+def _copied(input: "Tensor", strides: Strides, d: dtype, beside: UntypedStorage) -> "Tensor":
+    shape = input._layout.shape
+    if type(beside._bytes) is NoBytes:
+        nbytes = prod(shape) * d.itemsize
+        return recorded(build(UntypedStorage._nowhere(nbytes), Layout(shape, strides, 0), d), input)
+    out = fresh(shape, strides, d)
     copy_elements(out, input)
     return recorded(out, input)
 
@@ -106,16 +117,16 @@ def contiguous(input: "Tensor", *, memory_format: memory_format = contiguous_for
     return clone(input, memory_format=memory_format)
 
 
-def to_copy(input: "Tensor", dtype: dtype, memory_format: memory_format | None = None) -> "Tensor":
-    """A copy in a dtype; strides preserved unless a format is given. Source: facts 4.1.6, torch 2.13."""
+def to_copy(
+    input: "Tensor", dtype: dtype, memory_format: memory_format | None = None, beside: UntypedStorage | None = None
+) -> "Tensor":
+    """A copy in a dtype, where `beside` lies; strides preserved unless a format is given. Source: facts 4.1.6."""
     layout = input._layout
     if memory_format is None or memory_format is preserve_format:
         strides = preserved_strides(layout.shape, layout.strides)
     else:
         strides = format_strides(layout.shape, memory_format)
-    out = fresh(layout.shape, strides, dtype)
-    copy_elements(out, input)
-    return recorded(out, input)
+    return _copied(input, strides, dtype, input._storage if beside is None else beside)
 
 
 def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
@@ -124,9 +135,13 @@ def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
     A memory format alone is compared with the one the tensor *suggests*, so that a tensor may be answered as it is
     though it is not contiguous in the format.
 
-    Raises: argument, device, format, dtype. Source: facts 4.1.6, torch 2.13.
+    Raises: argument, device (also for the way back from meta), format, dtype. Source: facts 4.1.6 and 7.7, torch 2.13.
     """
-    wanted, copy, format = _to_arguments(input, args, kwargs)
+    wanted, copy, format, nowhere = _to_arguments(input, args, kwargs)
+    if nowhere is not None and nowhere is not input._storage._is_meta:
+        if not nowhere:
+            raise no_data("to")
+        return to_copy(input, wanted, format, UntypedStorage._nowhere(0))
     if (
         not copy
         and wanted is input.dtype
@@ -142,12 +157,14 @@ def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
 
 def _to_arguments(
     input: "Tensor", args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[dtype, bool, memory_format | None]:
+) -> tuple[dtype, bool, memory_format | None, bool | None]:
     wanted: Any = None
+    nowhere: bool | None = None
     names = ["non_blocking", "copy"]
     copy: Any = False
     rest = list(args)
     if rest and isinstance(rest[0], TensorBase):
+        nowhere = rest[0]._storage._is_meta
         wanted = rest.pop(0).dtype
     elif rest and isinstance(rest[0], dtype):
         wanted = rest.pop(0)
@@ -155,7 +172,7 @@ def _to_arguments(
         where = rest.pop(0)
         if not (where is None or isinstance(where, str) or hasattr(where, "type")):
             raise bad_arguments("to", f"{type(where).__name__} is no dtype, device or tensor")
-        check_device(where)
+        nowhere = None if where is None else is_meta(where)
         if rest and (isinstance(rest[0], dtype) or rest[0] is None):
             wanted = rest.pop(0)
     for name, value in zip(names, rest, strict=False):
@@ -168,20 +185,21 @@ def _to_arguments(
         if key == "dtype":
             wanted = value
         elif key == "device":
-            check_device(value)
+            nowhere = None if value is None else is_meta(value)
         elif key == "copy":
             copy = value
         elif key == "memory_format":
             format = value
         elif key == "other":
             wanted = value.dtype
+            nowhere = value._storage._is_meta
         elif key != "non_blocking":
             raise bad_arguments("to", f"unknown keyword {key}")
     if not args and not kwargs:
         raise bad_arguments("to", "nothing to change is given")
     if wanted is not None and not isinstance(wanted, dtype):
         raise bad_arguments("to", f"{wanted!r} is no dtype")
-    return wanted or input.dtype, bool(copy), format
+    return wanted or input.dtype, bool(copy), format, nowhere
 
 
 def copy_(self: "Tensor", src: "Tensor", non_blocking: bool = False) -> "Tensor":
@@ -200,6 +218,9 @@ def copy_(self: "Tensor", src: "Tensor", non_blocking: bool = False) -> "Tensor"
 def write_copy(self: "Tensor", src: "Tensor") -> None:
     """`copy_` without its bookkeeping of versions and history."""
     if src is self or _same_data(self, src):
+        return
+    if type(self._storage._bytes) is NoBytes:
+        expand(src._layout, self._layout.shape)
         return
     # Overlap is looked for before the shapes are.
     check_overlap(self, src)
@@ -254,6 +275,8 @@ def write_fill(self: "Tensor", value: Any) -> None:
         source: Any = clone(value) if value._storage is self._storage else value  # type: ignore[arg-type]
         write_copy(self, source)
         return
+    if type(self._storage._bytes) is NoBytes:
+        return
     if d.category == "raw" and d is not dt.complex32:
         raise UnsupportedError("dtype", f"fill_ has no kernel for {d} (facts 11)")
     result = scalar_array(value, d)
@@ -297,7 +320,7 @@ def scalar_array(value: Any, d: dtype) -> Any:
         return np.array(bool(value))
     if isinstance(value, complex) and not d.is_complex:
         if value.imag != 0:
-            raise LayoutError("dtype", f"{value} cannot be converted to {d} without loss")
+            raise LayoutError("overflow", f"{value} cannot be converted to {d} without loss")
         value = value.real
     if d.category == "int" and isinstance(value, float):
         if not np.isfinite(value) or not np.iinfo(d.numpy).min - 1 < value < np.iinfo(d.numpy).max + 1:
@@ -336,7 +359,9 @@ def zero_(self: "Tensor") -> "Tensor":
         and not (0 < self.numel() < 32768 and is_non_overlapping_and_dense(*self._layout[:2]))
     ):
         raise UnsupportedError("dtype", f"zero_ has no kernel for {d} unless it is small and dense (facts 11)")
-    if self._bits:
+    if type(self._storage._bytes) is NoBytes:
+        pass
+    elif self._bits:
         check_overlap(self)
         store(self, np.zeros(self._layout.shape, self.dtype.numpy))
     else:

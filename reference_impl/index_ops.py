@@ -41,14 +41,15 @@ def _index_values(index: Any, name: str) -> Any:
     return values(index).astype(np.int64, copy=False)
 
 
-def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor") -> "Tensor":
+def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor", *, resized: bool = False) -> "Tensor":
     # These write to `out` while they read: it may share nothing, and has the dtype exactly.
     if out is None:
         return result
     check_out(out, input)
     if out.dtype is not result.dtype:
         raise LayoutError("dtype", f"out must have dtype {result.dtype}, got {out.dtype}")
-    resize_output(out, result._layout.shape)
+    if resized:
+        resize_output(out, result._layout.shape)
     check_internal_overlap(out)
     check_no_overlap(out, input)
     check_no_overlap(out, index)
@@ -110,7 +111,7 @@ def gather(
     marks = shadow.marks_of(input)
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
-    return _gathered(out, recorded(_taint(result, index, marks), input), input, index)
+    return _gathered(out, recorded(_taint(result, index, marks), input), input, index, resized=True)
 
 
 def _check_gather(name: str, input: "Tensor", d: int, where: Any) -> None:
@@ -142,6 +143,13 @@ def take_along_dim(
     if not input.ndim:
         raise LayoutIndexError("dimension", "take_along_dim: the tensor has no dimensions")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    length = input._layout.shape[d]
+    where = values(indices)
+    if where.size and where.min() < 0 and where.min() >= -length:
+        # Unlike `gather`, negative indices count from the end.
+        marks = shadow.marks_of(indices)
+        indices = from_array(np.where(where < 0, where + length, where), dt.int64)
+        shadow.stamp(indices, marks)
     a, b = list(input._layout.shape), list(indices._layout.shape)
     if a:
         a[d], b[d] = 1, 1
@@ -192,8 +200,10 @@ def _value(value: Any, d: dtype, name: str) -> tuple[Any, Any]:
             raise LayoutError(
                 "dimension", f"{name}: a value without dimensions is needed, got shape {value._layout.shape}"
             )
-        plain = values(value)
-        return cast(plain, value.dtype, d), cast_marks(plain, value.dtype, d, shadow.marks_of(value))
+        number: Any = value.item()  # type: ignore[attr-defined]
+        if value.dtype is d or d is dt.bool_:
+            return cast(values(value), value.dtype, d), shadow.marks_of(value)
+        return scalar_array(number, d), cast_marks(values(value), value.dtype, d, shadow.marks_of(value))
     return scalar_array(value, d), None
 
 

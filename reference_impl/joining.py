@@ -10,11 +10,12 @@ from .contiguity import is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks
 from .core import TensorBase, array, as_int, as_ints, fresh, from_array, recorded, values, view_of
 from .dtypes import dtype
-from .elementwise import broadcast_shapes
+from .elementwise import broadcast_shapes as common_shape
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
 from .promotion import common_dtype
+from .size import Size
 from .view_ops import _reshape, atleast_1d, atleast_2d, atleast_3d, expand, unsqueeze
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     format = _common_format(items)
     strides = suggested_strides(target, format)
     if out is not None:
-        return _cat_out(out, kept, at, target, strides, d)
+        return _cat_out(out, items, at, target, strides, d)
     result = fresh(target, strides, d)
     _fill_parts(result, kept, at, raw=all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept))
     return recorded(result, *items)
@@ -123,7 +124,7 @@ def _cat_out(out: Any, parts: list["Tensor"], at: int, shape: Any, strides: Any,
     for t in parts:
         check_no_overlap(out, t)
     result = fresh(shape, strides, d)
-    _fill_parts(result, parts, at, raw=False)
+    _fill_parts(result, [t for t in parts if not _skipped(t)], at, raw=False)
     copy_elements(out, result)
     marks = order_marks(out)
     if marks is not None:
@@ -253,13 +254,21 @@ def repeat_interleave(
     return flatten(clone(expand(wide, shape), memory_format=contiguous_format), d, d + 1)
 
 
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Common shape of shapes, a number standing for one dimension. Raises: broadcast, argument. Source: facts 3.5."""
+    given = [as_ints((s,), "shape") for s in shapes]
+    if any(n < 0 for s in given for n in s):
+        raise LayoutError("size", f"broadcast_shapes: a negative length in {given}")
+    return Size(common_shape(*given))
+
+
 def broadcast_tensors(*tensors: Any) -> tuple["Tensor", ...]:
     """Expanded views of a common shape. Raises: broadcast. Source: facts 3.5, torch 2.13."""
     items = _sequence(
         list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], TensorBase) else tensors,
         "broadcast_tensors",
     )
-    shape = broadcast_shapes(*[t._layout.shape for t in items])
+    shape = common_shape(*[t._layout.shape for t in items])
     return tuple([t if t._layout.shape == shape else view_of(t, views.expand(t._layout, shape)) for t in items])
 
 

@@ -86,6 +86,7 @@ _UNARY: dict[str, Op] = {
         "f" if name == "erf" else "fc",
         result="float",
         exact=exact,
+        exact_complex=False,
         smooth=name in ("sqrt", "rsqrt", "reciprocal"),
     )
     for name, (f, exact) in _TO_FLOAT.items()

@@ -409,13 +409,19 @@ def norm(
     dtype: Any = None,
 ) -> "Tensor":
     """Vector norm over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    if isinstance(p, str) and p != "fro":
-        raise UnsupportedError("argument", f"norm: the reference has no norm {p!r}")
+    if isinstance(p, str) and p not in ("fro", "nuc"):
+        raise LayoutError("argument", f"norm: there is no norm {p!r}")
     d = dtype or input.dtype
     if d.category not in ("float", "complex") or d in dt.FLOAT8:
         raise LayoutError("dtype", f"norm: the dtype must be floating point or complex, got {d}")
     dims = reduced_dims(input, dim)
     size = np.abs(values(input).astype(np.complex128 if d.is_complex else np.float64))
+    if p == "nuc":
+        if len(dims) != 2:
+            raise LayoutError("dimension", f"norm: the nuclear norm is that of a matrix, got {len(dims)} dimensions")
+        flat = np.moveaxis(values(input).astype(np.complex128 if d.is_complex else np.float64), dims, (-2, -1))
+        sums = np.linalg.svd(flat, compute_uv=False).sum(-1)
+        return _inexact(np.expand_dims(sums, sorted(dims)) if keepdim else sums, input, d.to_real(), dims, keepdim, out)
     power = 2.0 if p in ("fro", None) else float(p)
     with np.errstate(all="ignore"):
         if power == np.inf:
@@ -467,5 +473,8 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
     if result is None:
         raise LayoutError("size", "aminmax: nothing to choose from")
     if out is not None:
+        for t in out:
+            if t.dtype is not input.dtype:
+                raise LayoutError("dtype", f"out must have dtype {input.dtype}, got {t.dtype}")
         return MinAndMax(write_out(out[0], result[0], input), write_out(out[1], result[1], input))
     return MinAndMax(*result)
