@@ -11,7 +11,7 @@ from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
-from .devices import check_device
+from .devices import check_device, is_meta
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .formats import contiguous_format, memory_format
@@ -34,11 +34,25 @@ def _flagged(t: "Tensor", requires_grad: bool) -> "Tensor":
     return t
 
 
-def uninitialised(shape: Shape, strides: Strides, d: dtype) -> "Tensor":
-    """A tensor over fresh memory whose every byte is unspecified; `strides` must be dense."""
+def _place(device: Any, pin_memory: bool = False) -> bool:
+    """Whether memory is asked for on `meta`. Raises: device. Source: facts 7.7 and 7.8.4, torch 2.13."""
+    if pin_memory:
+        raise LayoutError("device", "pin_memory=True needs an accelerator (facts 7.8.4)")
+    return device is not None and is_meta(device)
+
+
+def on_meta(t: "Tensor") -> "Tensor":
+    """A tensor of the same layout over a meta storage of the same length. Source: facts 7.7, torch 2.13."""
+    return build(UntypedStorage._nowhere(len(t._storage._bytes)), t._layout, t.dtype)
+
+
+def uninitialised(shape: Shape, strides: Strides, d: dtype, meta: bool = False) -> "Tensor":
+    """A tensor over fresh memory whose every byte is unspecified, or over none; `strides` must be dense."""
     nbytes = check_allocation(shape, d.itemsize)
     if d.pack > 1:
         nbytes = -(-nbytes // d.pack)
+    if meta:
+        return build(UntypedStorage._nowhere(nbytes), Layout(shape, strides, 0), d)
     t = build(UntypedStorage._allocate(nbytes), Layout(shape, strides, 0), d)
     t._storage._shadow = shadow.all_unspecified(nbytes)
     return t
@@ -73,7 +87,7 @@ def empty(
 
     Raises: size (a negative length), overflow, format, memory, device. Source: facts 1.12, 1.19 and 1.20, torch 2.13.
     """
-    check_device(device)
+    meta = _place(device, pin_memory)
     shape = _sizes(size, kwargs.pop("size", None))
     if kwargs:
         raise LayoutTypeError("argument", f"empty: unknown keyword {next(iter(kwargs))}")
@@ -84,7 +98,7 @@ def empty(
         return out
     d = _dtype_of(dtype)
     check_allocation(shape, d.itemsize)
-    return _flagged(uninitialised(shape, format_strides(shape, memory_format), d), requires_grad)
+    return _flagged(uninitialised(shape, format_strides(shape, memory_format), d, meta), requires_grad)
 
 
 def empty_strided(
@@ -95,10 +109,13 @@ def empty_strided(
 
     Raises: dimension, size, overflow (see `layout.check_strided_allocation`). Source: facts 1.13, torch 2.13.
     """
-    check_device(device)
+    meta = _place(device, pin_memory)
     d = _dtype_of(dtype)
     shape, strides = as_int_list(size, "size"), as_int_list(stride, "stride")
     nbytes = check_strided_allocation(shape, strides, d.itemsize)
+    if meta:
+        layout_ = Layout(shape, accepted_strides(shape, strides), 0)
+        return _flagged(build(UntypedStorage._nowhere(nbytes), layout_, d), requires_grad)
     t = build(UntypedStorage._allocate(nbytes), Layout(shape, accepted_strides(shape, strides), 0), d)
     t._storage._shadow = shadow.all_unspecified(nbytes)
     return _flagged(t, requires_grad)
@@ -126,7 +143,7 @@ def empty_permuted(
 
     Raises: dimension (RuntimeError). Source: facts 1.14, torch 2.13.
     """
-    check_device(device)
+    meta = _place(device, pin_memory)
     shape, order = as_int_list(size, "size"), as_int_list(physical_layout, "physical_layout")
     if len(order) != len(shape):
         raise LayoutError("dimension", f"empty_permuted: {len(order)} dimensions ordered for {len(shape)}")
@@ -136,11 +153,13 @@ def empty_permuted(
     strides = [0] * len(shape)
     for o, s in zip(order, inner, strict=True):
         strides[o] = s
-    return _flagged(uninitialised(shape, tuple(strides), _dtype_of(dtype)), requires_grad)
+    return _flagged(uninitialised(shape, tuple(strides), _dtype_of(dtype), meta), requires_grad)
 
 
-def _filled(shape: Shape, value: Any, d: dtype) -> "Tensor":
+def _filled(shape: Shape, value: Any, d: dtype, meta: bool = False) -> "Tensor":
     check_allocation(shape, d.itemsize)
+    if meta:
+        return uninitialised(shape, contiguous_strides(shape), d, meta)
     t = fresh(shape, contiguous_strides(shape), d)
     array(t)[...] = value
     return t
@@ -151,14 +170,14 @@ def zeros(
     pin_memory: bool = False, out: "Tensor | None" = None, **kwargs: Any,
 ) -> "Tensor":  # fmt: skip
     """A contiguous tensor of zeros. Raises: as `empty`. Source: facts 1.12, torch 2.13."""
-    check_device(device)
+    meta = _place(device, pin_memory)
     shape = _sizes(size, kwargs.pop("size", None))
     if out is not None:
         from .out import resize_output
 
         resize_output(out, shape)
         return out.zero_()
-    return _flagged(_filled(shape, 0, _dtype_of(dtype)), requires_grad)
+    return _flagged(_filled(shape, 0, _dtype_of(dtype), meta), requires_grad)
 
 
 def ones(
@@ -166,7 +185,7 @@ def ones(
     pin_memory: bool = False, out: "Tensor | None" = None, **kwargs: Any,
 ) -> "Tensor":  # fmt: skip
     """A contiguous tensor of ones. Raises: as `empty`. Source: facts 1.12, torch 2.13."""
-    check_device(device)
+    meta = _place(device, pin_memory)
     shape = _sizes(size, kwargs.pop("size", None))
     if out is not None:
         from .out import resize_output
@@ -174,7 +193,7 @@ def ones(
         resize_output(out, shape)
         return out.fill_(1)
     d = _dtype_of(dtype)
-    return _flagged(_filled(shape, scalar_array(1, d), d), requires_grad)
+    return _flagged(_filled(shape, scalar_array(1, d), d, meta), requires_grad)
 
 
 def full(
@@ -185,7 +204,7 @@ def full(
 
     Raises: as `empty`. Source: facts 1.12, torch 2.13.
     """
-    check_device(device)
+    meta = _place(device, pin_memory)
     shape = as_int_list(size, "size")
     if isinstance(fill_value, TensorBase):
         fill_value = fill_value.item()  # type: ignore[attr-defined]
@@ -196,7 +215,7 @@ def full(
         return out.fill_(fill_value)
     kind: type = type(fill_value)
     d = scalar_dtype(kind) if dtype is None else _dtype_of(dtype)
-    return _flagged(_filled(shape, scalar_array(fill_value, d), d), requires_grad)
+    return _flagged(_filled(shape, scalar_array(fill_value, d), d, meta), requires_grad)
 
 
 def scalar_tensor(
@@ -250,7 +269,8 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
 
     Raises: size (RuntimeError: step 0, or bounds against its sign), argument. Source: torch 2.13.
     """
-    check_device(device)
+    if _place(device, pin_memory):
+        return _flagged(on_meta(arange(*args, dtype=dtype, **kwargs)), requires_grad)
     start, end, step = 0, None, 1
     if len(args) == 1:
         end = args[0]
@@ -263,13 +283,17 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
         raise LayoutTypeError("argument", "arange: no end given")
     given: tuple[Any, ...] = (start, end, step)
     start, end, step = (x.item() if hasattr(x, "item") else x for x in given)
-    if dtype is not None:
+    if out is not None:
+        d = out.dtype
+    elif dtype is not None:
         d = _dtype_of(dtype)
     else:
         d = dt.int64 if all(isinstance(x, int) for x in (start, end, step)) else get_default_dtype()
     if any(isinstance(x, float) and not np.isfinite(x) for x in (start, end, step)):
         raise LayoutError("size", f"arange: unbounded range from {start} to {end}")
     if d.category == "int":
+        if step and not int(step):
+            raise LayoutValueError("step", f"arange: step {step} is 0 as an integer")
         start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise LayoutError("step", "arange: step must not be 0")
@@ -291,6 +315,10 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
             shadow.stamp(t, np.where(array(t).astype(np.float64) == exact, 0, shadow.UNSPECIFIED))
         elif any(isinstance(x, float) and not float(x).is_integer() for x in (start, step)):
             shadow.stamp(t, shadow.TOLERANCE)
+    if out is not None:
+        from .out import write_out
+
+        return write_out(out, t)
     return _flagged(t, requires_grad)
 
 
@@ -367,7 +395,8 @@ def tensor(
 
     Raises: size (ValueError) for ragged lists, argument (TypeError), dtype. Source: facts 4.1.10 and 8.1, torch 2.13.
     """
-    check_device(device)
+    if _place(device, pin_memory):
+        return _flagged(on_meta(tensor(data, dtype=dtype)), requires_grad)
     if isinstance(data, TensorBase):
         from .copies import to_copy
 
@@ -447,9 +476,9 @@ def empty_like(
 
     Raises: format, device. Source: facts 4.1.8, torch 2.13.
     """
-    check_device(device)
+    meta = input._storage._is_meta if device is None else is_meta(device)
     d = input.dtype if dtype is None else _dtype_of(dtype)
-    return _flagged(uninitialised(input._layout.shape, like_strides(input, memory_format), d), requires_grad)
+    return _flagged(uninitialised(input._layout.shape, like_strides(input, memory_format), d, meta), requires_grad)
 
 
 def zeros_like(input: "Tensor", **kwargs: Any) -> "Tensor":
@@ -479,19 +508,30 @@ def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
 randn_like = rand_like
 
 
+def _near(t: "Tensor") -> str | None:
+    return "meta" if t._storage._is_meta else None
+
+
 def new_empty(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous fresh memory of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    return empty(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
+    device = kwargs.get("device") or _near(self)
+    return empty(
+        _sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def new_zeros(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous zeros of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    return zeros(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
+    device = kwargs.get("device") or _near(self)
+    return zeros(
+        _sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def new_ones(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous ones of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    return ones(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad)
+    device = kwargs.get("device") or _near(self)
+    return ones(_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 def new_full(
@@ -504,14 +544,16 @@ def new_full(
     **kwargs: Any,
 ) -> "Tensor":
     """A contiguous tensor of one value, of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    return full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    device = kwargs.get("device") or _near(self)
+    return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """A copy of data in this tensor's dtype. Raises: as `tensor`. Source: facts 4.1.9, torch 2.13."""
-    return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    device = kwargs.get("device") or _near(self)
+    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 def new_empty_strided(self: "Tensor", size: Any, stride: Any, dtype: Any = None, **kwargs: Any) -> "Tensor":
     """Fresh memory under given strides, of this tensor's dtype. Raises: as `empty_strided`. Source: facts 4.1.9."""
-    return empty_strided(size, stride, dtype=dtype or self.dtype)
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=kwargs.get("device") or _near(self))

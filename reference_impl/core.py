@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import shadow
+from .backing import no_data
 from .dtypes import bool_, dtype
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, contiguous_strides
@@ -147,6 +148,8 @@ def array(t: Any) -> Array:
 
 
 def _out_of_storage(t: Any) -> NoReturn:
+    if t._storage._is_meta:
+        raise no_data("reading")
     raise LayoutError(
         "bounds",
         f"{t._layout} of {t.dtype} addresses past its storage of {len(t._storage._bytes)} bytes (facts 6.6)",

@@ -102,11 +102,12 @@ def set_(
     if storage_offset is None and size is None and stride is None:
         if source is None:
             check_inplace(self)
-            self._storage = UntypedStorage._allocate(0)
+            self._storage = UntypedStorage._nowhere(0) if self._storage._is_meta else UntypedStorage._allocate(0)
             self._layout = Layout((0,), self._layout.strides if self._layout.shape == (0,) else (1,), 0)
         elif isinstance(source, TensorBase):
             check_inplace(self, source)
             _check_same_dtype(self, source)
+            _check_same_device(self, source._storage)
             self._storage = source._storage
             self._layout = source._layout
             written(self, source)
@@ -114,6 +115,7 @@ def set_(
         else:
             storage = _untyped(self, source)
             check_inplace(self)
+            _check_same_device(self, storage)
             self._storage = storage
             length = len(storage._bytes) // self.dtype.itemsize
             self._layout = Layout((length,), self._layout.strides if self._layout.shape == (length,) else (1,), 0)
@@ -135,6 +137,7 @@ def set_(
     else:
         storage = _untyped(self, source)
     check_inplace(self)
+    _check_same_device(self, storage)
     _set_explicit(self, storage, offset, shape, strides)
     self._versions[0] += 1
     return self
@@ -154,7 +157,8 @@ def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: S
             raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
         layout = Layout(shape, old_strides, offset)
         needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)
-        check_bounds(needed, itemsize, len(storage._bytes))
+        if not storage._is_meta:
+            check_bounds(needed, itemsize, len(storage._bytes))
         self._storage = storage
         self._layout = layout
         return
@@ -183,6 +187,13 @@ def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: S
 def _check_same_dtype(self: "Tensor", source: Any) -> None:
     if source.dtype is not self.dtype:
         raise LayoutError("dtype", f"set_: a tensor of {source.dtype} for one of {self.dtype} (facts 6.3)")
+
+
+def _check_same_device(self: "Tensor", storage: UntypedStorage) -> None:
+    if storage._is_meta is not self._storage._is_meta:
+        raise LayoutError(
+            "device", f"set_: a storage on {storage.device} for a tensor on {self._storage.device} (facts 6.3)"
+        )
 
 
 def _untyped(self: "Tensor", source: Any) -> UntypedStorage:

@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .calls import checked
 from .conversion import cast
-from .core import TensorBase, array, build, from_array, requires_grad
+from .core import TensorBase, array, build, from_array
+from .core import requires_grad as needs_grad
+from .devices import is_meta
 from .dtypes import dtype
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import Layout
+from .promotion import get_default_dtype
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -43,6 +47,7 @@ def element_strides(a: Any) -> tuple[int, ...]:
     return tuple([s // itemsize for s in a.strides])
 
 
+@checked
 def from_numpy(ndarray: Any) -> "Tensor":
     """A tensor over an array's memory; its storage starts at the array's first element and cannot be resized.
 
@@ -58,16 +63,17 @@ def from_numpy(ndarray: Any) -> "Tensor":
         ndarray.reshape(-1)[:0] if nbytes == 0 else ndarray[(slice(0, 1),) * ndarray.ndim].reshape(-1).view(np.uint8),
         (nbytes,), (1,),
     ) if nbytes else np.empty(0, np.uint8)  # fmt: skip
-    return build(UntypedStorage._wrap(flat), layout, d)
+    return build(UntypedStorage._wrap(writable_bytes(flat, "NumPy array")), layout, d)
 
 
 def tensor_from_array(a: Any, d: dtype) -> "Tensor":
     """A copy of an array as a tensor, its order of dimensions kept."""
     source = dtype_from_numpy(a.dtype)
-    strides = preserved_strides(a.shape, element_strides(a)) if a.size else None
+    strides = preserved_strides(a.shape, element_strides(a)) if a.size else (0,) * a.ndim
     return from_array(cast(a, source, d), d, strides)
 
 
+@checked
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> "Tensor":
     """A 1-d tensor over a buffer's memory.
 
@@ -76,7 +82,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     """
     try:
         data = np.frombuffer(buffer, np.uint8)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, BufferError):
         try:
             length = memoryview(buffer).nbytes
         except TypeError:
@@ -84,6 +90,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         if length:
             raise LayoutError("argument", "frombuffer: could not retrieve a contiguous buffer") from None
         data = np.empty(0, np.uint8)
+    if not isinstance(dtype, _dtype):
+        raise LayoutTypeError("argument", f"frombuffer: dtype must be a dtype, got {dtype!r}")
     itemsize = dtype.itemsize
     if len(data) == 0 or count == 0:
         raise LayoutValueError(
@@ -99,60 +107,142 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         count = (len(data) - offset) // itemsize
     if offset + count * itemsize > len(data):
         raise LayoutValueError("size", f"frombuffer: {count} elements must not be greater than the buffer's length")
-    t = build(UntypedStorage._wrap(data[offset : offset + count * itemsize]), Layout((count,), (1,), 0), dtype)
+    part = writable_bytes(data[offset : offset + count * itemsize], "buffer")
+    t = build(UntypedStorage._wrap(part), Layout((count,), (1,), 0), dtype)
     return t.requires_grad_() if requires_grad else t
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> "Tensor":
-    """The tensor itself or one over an array's memory where the dtype fits, else a copy. Source: facts 8.1."""
+    """The tensor itself or one over an array's memory where dtype and device fit, else a copy. Source: facts 8.1."""
     from .constructors import tensor
 
+    t: Any
     if isinstance(data, TensorBase):
-        same: Any = data
-        return same.to(dtype) if dtype is not None else same  # type: ignore[no-any-return]
-    if isinstance(data, np.ndarray):
+        t = data
+    elif isinstance(data, np.ndarray):
         t = from_numpy(data)
-        return t if dtype is None or dtype is t.dtype else t.to(dtype)
-    return tensor(data, dtype=dtype)
+    else:
+        return tensor(data, dtype=dtype, device=device)
+    if device is not None:
+        t = t.to(device)
+    return t if dtype is None or dtype is t.dtype else t.to(dtype)  # type: ignore[no-any-return]
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> "Tensor":
-    """A tensor over an object's memory where that can be, else a copy.
+    """A tensor over an object's memory where that can be, else a copy; a tensor keeps its `requires_grad` unless told.
 
-    Raises: argument (ValueError) where a copy is forbidden and needed. Source: facts 8.1, torch 2.13.
+    Raises: argument (ValueError) where a copy is forbidden and needed, (RuntimeError) for a scalar of NumPy's; grad; as
+    `from_numpy` and `frombuffer`. Source: facts 8.1 and 8.1.7, torch 2.13.
     """
     from .constructors import tensor
 
-    if isinstance(obj, (TensorBase, np.ndarray)):
-        t: Any = as_tensor(obj)
-        if dtype is not None and dtype is not t.dtype:
-            if copy is False:
-                raise LayoutValueError("argument", f"asarray: can't alias {t.dtype} as {dtype} (facts 8.1)")
-            return t.to(dtype)  # type: ignore[no-any-return]
-        return t.clone() if copy else t  # type: ignore[no-any-return]
-    if isinstance(obj, (bytes, bytearray, memoryview)):
-        t = frombuffer(obj, dtype=dt.float32 if dtype is None else dtype)
-        return t.clone() if copy else t  # type: ignore[no-any-return]
-    if copy is False:
-        raise LayoutValueError("argument", "asarray: can't alias arbitrary sequence (facts 8.1)")
-    return tensor(obj, dtype=dtype, requires_grad=requires_grad)
+    t: Any = _aliased(obj, dtype, copy)
+    if t is None:
+        if copy is False:
+            raise LayoutValueError("argument", "asarray: can't alias arbitrary sequence (facts 8.1)")
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    if requires_grad is None:
+        requires_grad = isinstance(obj, TensorBase) and needs_grad(obj)
+    wrong = (dtype is not None and dtype is not t.dtype) or (device is not None and is_meta(device) != t.is_meta)
+    if copy or (copy is None and wrong):
+        if wrong:
+            t = t.to(t.device if device is None else device, t.dtype if dtype is None else dtype, copy=bool(copy))
+        else:
+            t = t.clone()
+    elif wrong:
+        raise LayoutValueError("argument", f"asarray: can't alias {t.dtype} as {dtype} on {device} (facts 8.1)")
+    if not t.is_leaf and not requires_grad:
+        return t.detach()  # type: ignore[no-any-return]
+    t.requires_grad_(requires_grad)
+    return t  # type: ignore[no-any-return]
 
 
+def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
+    """A tensor over an object's memory, or None where it has none to lend."""
+    if isinstance(obj, TensorBase):
+        return obj
+    if isinstance(obj, np.generic):
+        if copy is False:
+            raise LayoutError("argument", "asarray: can't alias a scalar of NumPy's (facts 8.1)")
+        obj = np.asarray(obj)
+    if isinstance(obj, np.ndarray):
+        return from_numpy(obj)
+    if type(obj).__name__ == "PyCapsule":
+        from .dlpack import from_dlpack
+
+        return from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except (TypeError, BufferError):
+        return None
+    return frombuffer(obj, dtype=get_default_dtype() if dtype is None else dtype)
+
+
+@checked
 def numpy(self: "Tensor", *, force: bool = False) -> Any:
     """An array over the tensor's memory; its storage cannot be resized from now on.
 
     Raises: grad, dtype. Source: facts 8.2, torch 2.13.
     """
+    if self._storage._is_meta:
+        raise LayoutTypeError("device", "numpy() of a meta tensor, which holds no data (facts 8.2)")
     t = self
     if force:
         t = self.detach().resolve_conj().resolve_neg()
-    if requires_grad(t):
+    if needs_grad(t):
         raise LayoutError("grad", "numpy() of a tensor that requires grad (facts 8.2)")
     if t._bits:
         raise LayoutError("dtype", "numpy() of a tensor with a conjugate or negative bit (facts 8.2)")
     if t.dtype not in _EXCHANGED:
         raise LayoutTypeError("dtype", f"numpy() has no dtype for {t.dtype} (facts 8.2)")
     t._storage._resizable = False
-    return array(t)
+    a = array(t)
+    if a.size:
+        return a
+    # NumPy is given no strides for what has no elements (facts 8.2.1).
+    return np.lib.stride_tricks.as_strided(a, a.shape, (0,) * a.ndim)
+
+
+def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) -> Any:
+    """What NumPy's functions ask a tensor for: an array over its memory, or a copy where one is wanted.
+
+    Raises: as `numpy`; argument (ValueError) where copies are forbidden, since PyTorch does not know that wish.
+    Source: facts 8.2.4, torch 2.13.
+    """
+    if copy is False:
+        raise LayoutValueError("argument", "numpy: cannot promise not to copy (facts 8.2.4)")
+    a = numpy(self)
+    if dtype is not None:
+        a = a.astype(dtype, copy=False)
+    return a.copy(order="K") if copy else a
+
+
+_warned: set[str] = set()
+
+
+class _Writable:
+    """Memory that its owner calls read-only, as PyTorch takes it: writable."""
+
+    def __init__(self, owner: Any, address: int, nbytes: int) -> None:
+        self._owner = owner
+        self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
+
+
+def writable_bytes(data: Any, what: str) -> Any:
+    """A flat array of bytes, or one over the same memory that may be written; the latter warns once in a process.
+
+    Source: facts 8.1.3, torch 2.13.
+    """
+    if data.flags.writeable or not len(data):
+        return data
+    if what not in _warned:
+        _warned.add(what)
+        import warnings
+
+        warnings.warn(f"the {what} is not writable, and the tensor over it is (facts 8.1.3)", UserWarning, stacklevel=3)
+    return np.asarray(_Writable(data, data.__array_interface__["data"][0], len(data)))
+
+
+_dtype = dtype

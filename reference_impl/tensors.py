@@ -25,10 +25,12 @@ from . import (
     products,
     reductions,
     scans,
+    special_functions,
     tensor_storage,
     view_ops,
 )
 from . import dtypes as dt
+from .backing import no_data
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, register, requires_grad, values
 from .dtypes import dtype
@@ -237,6 +239,8 @@ class Tensor(TensorBase):
         """The only element as a Python number. Raises: size (RuntimeError) where there is not exactly one."""
         if self.numel() != 1:
             raise LayoutError("size", f"item(): {self.numel()} elements, not one")
+        if self._storage._is_meta:
+            raise LayoutError("device", "item() of a meta tensor (facts 7.7)")
         found = self.tolist()
         while isinstance(found, list):
             found = found[0]
@@ -272,15 +276,15 @@ class Tensor(TensorBase):
         return iter(view_ops.unbind(self, 0))
 
     def __repr__(self) -> str:
+        if self._storage._is_meta:
+            return f"tensor(..., device='meta', size={tuple(self._layout.shape)})"
         tail = "" if self.dtype in (dt.float32, dt.int64, dt.bool_) else f", dtype={self.dtype}"
         try:
             return f"tensor({self.tolist()}{tail})"
         except (LayoutError, ValueError, TypeError):
             return f"tensor(..., {self._layout}{tail})"
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        a = numpy_bridge.numpy(self)
-        return a if dtype is None else a.astype(dtype, copy=False)
+    __array__ = numpy_bridge.array_protocol
 
     numpy = numpy_bridge.numpy
 
@@ -342,7 +346,9 @@ class Tensor(TensorBase):
     resolve_neg = copies.resolve_neg
 
     def cpu(self, memory_format: Any = None) -> "Tensor":
-        """Itself, or a copy in another memory format. Source: facts 4.1.6."""
+        """Itself, or a copy in another memory format. Raises: device for a meta tensor. Source: facts 4.1.6."""
+        if self._storage._is_meta:
+            raise no_data("cpu")
         return self if memory_format is None else copies.to(self, memory_format=memory_format)
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
@@ -723,6 +729,102 @@ class Tensor(TensorBase):
     argwhere = advanced_indexing.argwhere
     index_put = advanced_indexing.index_put
     index_put_ = advanced_indexing.index_put_
+
+    # --------------------------------------------------------------------------------------------- special functions
+
+    acosh = special_functions.acosh
+    asinh = special_functions.asinh
+    atanh = special_functions.atanh
+    arccosh = special_functions.acosh
+    arcsinh = special_functions.asinh
+    arctanh = special_functions.atanh
+    erfc = special_functions.erfc
+    erfinv = special_functions.erfinv
+    lgamma = special_functions.lgamma
+    digamma = special_functions.digamma
+    i0 = special_functions.i0
+    sinc = special_functions.sinc
+    signbit = special_functions.signbit
+    isneginf = special_functions.isneginf
+    isposinf = special_functions.isposinf
+    rad2deg = special_functions.rad2deg
+    deg2rad = special_functions.deg2rad
+    copysign = special_functions.copysign
+    fmax = special_functions.fmax
+    fmin = special_functions.fmin
+    gcd = special_functions.gcd
+    lcm = special_functions.lcm
+    heaviside = special_functions.heaviside
+    hypot = special_functions.hypot
+    logaddexp = special_functions.logaddexp
+    logaddexp2 = special_functions.logaddexp2
+    nextafter = special_functions.nextafter
+    xlogy = special_functions.xlogy
+    igamma = special_functions.igamma
+    igammac = special_functions.igammac
+    bitwise_left_shift = special_functions.bitwise_left_shift
+    bitwise_right_shift = special_functions.bitwise_right_shift
+    angle = special_functions.angle
+    logit = special_functions.logit
+    nan_to_num = special_functions.nan_to_num
+    isreal = special_functions.isreal
+    frexp = special_functions.frexp
+    ldexp = special_functions.ldexp
+    float_power = special_functions.float_power
+    polygamma = special_functions._polygamma
+    mvlgamma = special_functions.mvlgamma
+    acosh_ = special_functions.acosh_
+    asinh_ = special_functions.asinh_
+    atanh_ = special_functions.atanh_
+    arccosh_ = special_functions.acosh_
+    arcsinh_ = special_functions.asinh_
+    arctanh_ = special_functions.atanh_
+    erfc_ = special_functions.erfc_
+    erfinv_ = special_functions.erfinv_
+    lgamma_ = special_functions.lgamma_
+    digamma_ = special_functions.digamma_
+    i0_ = special_functions.i0_
+    sinc_ = special_functions.sinc_
+    rad2deg_ = special_functions.rad2deg_
+    deg2rad_ = special_functions.deg2rad_
+    copysign_ = special_functions.copysign_
+    gcd_ = special_functions.gcd_
+    lcm_ = special_functions.lcm_
+    heaviside_ = special_functions.heaviside_
+    hypot_ = special_functions.hypot_
+    nextafter_ = special_functions.nextafter_
+    xlogy_ = special_functions.xlogy_
+    igamma_ = special_functions.igamma_
+    igammac_ = special_functions.igammac_
+    bitwise_left_shift_ = special_functions.bitwise_left_shift_
+    bitwise_right_shift_ = special_functions.bitwise_right_shift_
+    logit_ = special_functions.logit_
+    nan_to_num_ = special_functions.nan_to_num_
+    ldexp_ = special_functions.ldexp_
+    __lshift__ = special_functions.bitwise_left_shift
+    __rshift__ = special_functions.bitwise_right_shift
+
+    # ---------------------------------------------------------------------------------------------------- arithmetic
+
+    negative_ = arithmetic.neg_
+    absolute_ = arithmetic.abs_
+
+    # ------------------------------------------------------------------------------------------------- pointwise ops
+
+    __rdiv__ = pointwise_ops.rdiv
+    __div__ = pointwise_ops.div
+    fix = pointwise_ops.trunc
+    fix_ = pointwise_ops.trunc_
+    arctan2 = pointwise_ops.atan2
+    arctan2_ = pointwise_ops.atan2_
+    greater_ = pointwise_ops.gt_
+    greater_equal_ = pointwise_ops.ge_
+    less_ = pointwise_ops.lt_
+    less_equal_ = pointwise_ops.le_
+    not_equal_ = pointwise_ops.ne_
+    arcsin_ = pointwise_ops.asin_
+    arccos_ = pointwise_ops.acos_
+    arctan_ = pointwise_ops.atan_
 
 
 register(Tensor)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, views
+from .backing import NoBytes
 from .copies import copy_elements
 from .core import (
     MADE_MULTI,
@@ -17,7 +18,7 @@ from .core import (
 )
 from .dtypes import dtype
 from .errors import LayoutError
-from .layout import Layout, contiguous_strides, wrap_dim
+from .layout import INT64_MAX, Layout, contiguous_strides, wrap_dim
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -275,7 +276,8 @@ def strided_layout(input: "Tensor", size: Any, stride: Any, storage_offset: Any)
         as_int_list(stride, "stride"),
         input._layout.offset if storage_offset is None else as_int(storage_offset, "storage_offset"),
         input.dtype.itemsize,
-        len(input._storage._bytes),
+        # Nothing can be addressed on meta, so that nothing is out of bounds.
+        INT64_MAX if type(input._storage._bytes) is NoBytes else len(input._storage._bytes),
     )
 
 
