@@ -25,7 +25,7 @@ from .judge import Difference, StepVerdict, judge
 from .listing import key_name, listing
 from .observation import Observation
 from .program import Program
-from .runner import Broken, Unsupported, Worker
+from .runner import AdapterFailed, Broken, Unsupported, Worker
 from .shrink import MAX_ATTEMPTS, shrink
 
 UNIT = 256
@@ -78,7 +78,13 @@ class Campaign:
     """Shrunk programs, with the place and aspect, that have been written already."""
 
     def run(self, units: Iterable[Unit]) -> None:
-        """Run all units; each is in the results file when the next but one begins."""
+        """Run all units; each is in the results file when the next but one begins.
+
+        Raises
+        ------
+        AdapterFailed
+            The library died and could not be started again; what it had answered is recorded.
+        """
         coming = iter(units)
         unit, previous = next(coming, None), None
         while unit is not None:
@@ -87,7 +93,7 @@ class Campaign:
             unit = next(coming, None)
             if previous is not None:
                 self._evaluate(previous)
-            batch.answers = dict(self.worker.collect())
+            self._collect(batch, previous)
             # Shrinking needs the worker, so failures are written when it is idle.
             if previous is not None:
                 self._report(previous)
@@ -95,6 +101,19 @@ class Campaign:
         if previous is not None:
             self._evaluate(previous)
             self._report(previous)
+
+    def _collect(self, batch: _Batch, previous: _Batch | None) -> None:
+        try:
+            for number, answer in self.worker.collect():
+                batch.answers[number] = answer
+        except AdapterFailed:
+            self._shrunk = MAX_SHRUNK  # there is no library left to shrink with
+            if previous is not None:
+                self._report(previous)
+            self._evaluate(batch)
+            for found in batch.failures:  # without counts: this unit is not whole
+                self.write(self._record(found))
+            raise
 
     def _send(self, unit: Unit) -> _Batch:
         """Hand a unit to the worker, and run it on the oracle meanwhile."""
@@ -259,15 +278,16 @@ class Campaign:
             return records.Failure(
                 adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=-1, operation="",
                 value="", aspect="", rules=(), expected=None, got=None, message=found.broken.reason,
-                source=found.source, found=found.program.to_json(), listing=listing(found.program),
+                source=found.source, attribution=_attribution(found), found=found.program.to_json(),
+                listing=listing(found.program),
             )  # fmt: skip
         return records.Failure(
             adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=difference.step,
             operation=found.operation, value=key_name(difference.value, found.program) if difference.value else "",
             aspect=difference.aspect, rules=found.rules,
             expected=difference.expected, got=difference.got, message=difference.message, source=found.source,
-            expectation=found.expectation.reason if found.expectation else "", found=found.program.to_json(),
-            listing=listing(found.program),
+            expectation=found.expectation.reason if found.expectation else "", attribution=_attribution(found),
+            found=found.program.to_json(), listing=listing(found.program),
         )  # fmt: skip
 
     def _shrink(self, found: _Found) -> records.Failure:
@@ -401,6 +421,15 @@ class _Found:
         if self.difference is None:
             return (self.outcome,)
         return (self.outcome, self.operation, self.difference.aspect)
+
+
+def _attribution(found: _Found) -> str:
+    """Which invariant a failure breaks, whoever is right about layout; empty where none that can be told from it."""
+    if found.outcome == "crash":
+        return "breaks an invariant: no operation ends its process"
+    if found.difference is not None and (found.difference.detail or {}).get("guard"):
+        return "breaks an invariant: nothing outside a storage is written"
+    return ""
 
 
 _IMPLIES = {

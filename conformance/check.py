@@ -200,6 +200,7 @@ def _check_one(
             campaign.run(_exhaustive_units(options))
             campaign.run(_opinfo_units(options))
         except AdapterFailed as error:  # it died, and could not be started again
+            error = AdapterFailed("error", error.reason)  # it did start: no mistake of usage
             _could_not_start(worker.name, error, writer, progress)
             tally.failed.append(error)
             return  # what did not run says nothing about expectations

@@ -219,7 +219,13 @@ class _Bench:
             if "guard" not in self._tainted.get(name, ()):
                 self._tainted[name] = self._tainted.get(name, frozenset()) | {"guard"}
                 yield Difference(
-                    number, name, "storage", "intact", "overwritten", "the bytes outside it were overwritten"
+                    number,
+                    name,
+                    "storage",
+                    "intact",
+                    "overwritten",
+                    "the bytes outside it were overwritten",
+                    {"guard": True},
                 )
 
     def _raises(self, number: int, expected: Observation, got: Observation) -> Difference | None:

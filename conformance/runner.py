@@ -104,7 +104,6 @@ class Worker:
         self._child: int | None = None
         self._buffer = b""
         self._pending: dict[int, Program] = {}
-        self._sent = False
         self._forks = True
         self._drainer: threading.Thread | None = None
         self._stderr: collections.deque[str] = collections.deque(maxlen=40)
@@ -204,7 +203,6 @@ class Worker:
         self._send()
 
     def _send(self) -> None:
-        self._sent = False
         if not self._pending:
             return
         assert self._process is not None
@@ -213,20 +211,29 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):  # found out, and said, by collect
             self._process.stdin.write(json.dumps({"batch": batch}, separators=(",", ":")).encode() + b"\n")
             self._process.stdin.flush()
-        self._sent = True
 
     def collect(self) -> Iterator[tuple[int, Answer]]:
-        """Answers of the submitted batch, in the order sent; programs after a death go to a fresh process."""
+        """Answers of the submitted batch, in the order sent; programs after a death go to a fresh process.
+
+        Raises
+        ------
+        AdapterFailed
+            There is no fresh process to be had; answers before that are given first.
+        """
         while self._pending:
             message = self._receive(time.monotonic() + self.program_timeout)
             number = next(iter(self._pending))
-            if isinstance(message, dict) and message.get("number") == number:
-                answer = _answer(message)
-            else:
-                answer = self._recover(message)
             del self._pending[number]
-            if self._pending and not self._sent:
-                self._send()
+            if isinstance(message, dict) and message.get("number") == number:
+                yield number, _answer(message)
+                continue
+            answer, respawned = self._diagnose(message)
+            try:
+                self._revive(respawned)
+            except AdapterFailed:
+                yield number, answer  # what ended it is known, though it is for good
+                raise
+            self._send()
             yield number, answer
 
     def script(self, program: Program, claim: Claim) -> str:
@@ -244,12 +251,14 @@ class Worker:
         if isinstance(answer, dict) and isinstance(answer.get("script"), str):
             script: str = answer["script"]
             return script
-        self._recover(answer)
+        self._revive(self._diagnose(answer)[1])
         return ""
 
-    def _recover(self, message: Any) -> Broken:
-        """The answer for the program that the worker was at when it went silent, died or spoke nonsense."""
-        self.restarts += 1
+    def _diagnose(self, message: Any) -> tuple[Broken, bool]:
+        """The answer for the program that the worker was at when it went silent, died or spoke nonsense.
+
+        Also: whether the server has seen its child die, and makes another.
+        """
         if message is _SILENT:
             answer = Broken("timeout", f"no answer within {self.program_timeout:g} s")
             self._kill_child()
@@ -262,14 +271,15 @@ class Worker:
             answer = Broken("crash", f"{signal_name(self._process.wait())}{self._last_words()}")
         else:
             answer = Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer")
-        self._sent = False
-        if isinstance(message, dict) and "died" in message:
-            self._await_child()
-        else:
-            self._restart()
-        return answer
+        return answer, isinstance(message, dict) and "died" in message
 
-    def _restart(self) -> None:
+    def _revive(self, respawned: bool) -> None:
+        """Have a fresh process: the one that the server made, or a server of its own."""
+        self.restarts += 1
+        self._stderr.clear()  # the last words of this one, not of the next
+        if respawned:
+            self._await_child()
+            return
         self._kill_child()
         if self._process is not None:
             self._process.kill()

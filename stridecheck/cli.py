@@ -32,6 +32,7 @@ Exit codes
   2  wrong usage: unknown adapter, bad option, broken file
   3  could not run: library not installed, directory not writable
   4  nothing was judged or measured
+130  interrupted by Ctrl-C: what was done is in results.jsonl
 """
 
 

@@ -1,0 +1,297 @@
+"""Campaigns: what becomes of each program, what is counted, and that a run goes on when something breaks."""
+
+from __future__ import annotations
+
+import pytest
+from stridecheck.conformance import campaign as campaigns
+from stridecheck.conformance.adapters.reference import Reference
+from stridecheck.conformance.campaign import MAX_TIMEOUTS, Campaign, Unit, units_of
+from stridecheck.conformance.check import Options, check, command_line
+from stridecheck.conformance.execute import execute
+from stridecheck.conformance.expectations import Expectation, Expectations
+from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
+from stridecheck.conformance.runner import AdapterFailed, Broken
+from stridecheck.reports.records import Adapter, Failure, Footer, read_results
+from stridecheck.reports.records import Unit as Counts
+
+MATRIX = ((Storage(24),), (Input("float32", (2, 3), (3, 1)),))
+
+
+def _program(*ops):
+    return Program(*MATRIX, tuple(Step(op, (Ref(0),)) for op in ops))
+
+
+class InProcess:
+    """A worker without a process: answers by running an adapter here, and by what a test says of some operations."""
+
+    name, versions = "here", {}
+    program_timeout = 1.0
+
+    def __init__(self, adapter, answers=None):
+        self.adapter, self.capabilities = adapter, adapter.capabilities
+        self._says = answers or {}
+        self.ran = 0
+
+    def submit(self, batch):
+        self._batch = list(batch)
+
+    def collect(self):
+        for number, program in self._batch:
+            self.ran += 1
+            said = next((self._says[step.op] for step in program.steps if step.op in self._says), None)
+            yield number, said or execute(program, self.adapter)
+
+    def script(self, program, claim):
+        return ""
+
+
+class WrongClone(Reference):
+    """`clone` answers with zeros, and `relu` with ones."""
+
+    def operation(self, step):
+        if step.op == "clone":
+            return lambda x, *rest: x.clone(*rest).zero_()
+        return (lambda x: x.relu().fill_(1)) if step.op == "relu" else super().operation(step)
+
+
+@pytest.fixture
+def campaign(oracle, rules):
+    """Makes a campaign on a library that is wrong in one way; its records are in `written`."""
+
+    def make(adapter=None, answers=None, **options):
+        written = []
+        made = Campaign(
+            worker=InProcess(adapter or Reference(), answers),
+            oracle=options.pop("oracle", oracle),
+            catalogue=rules,
+            expectations=options.pop("expectations", Expectations()),
+            write=written.append,
+            **options,
+        )
+        made.written = written
+        return made
+
+    return make
+
+
+def _failures(campaign):
+    return [record for record in campaign.written if isinstance(record, Failure)]
+
+
+def test_each_program_is_counted_once_by_its_worst_outcome(campaign):
+    """The outcomes of a unit add up to its programs: pass, fail, and those that were not run, with the reason."""
+    run = campaign(WrongClone())
+    needs_more = Program((Storage(8),), (Input("float8_e5m2", (8,), (1,)),), ())
+    run.run([Unit("corpus:0-4", (_program("neg"), _program("clone", "neg"), _program("abs"), needs_more))])
+    (unit,) = [record for record in run.written if isinstance(record, Counts)]
+    assert unit.outcomes == {"pass": 2, "fail": 1, "unsupported": 1}
+    assert unit.unsupported == {"dtype:float8_e5m2": 1}
+    assert (run.judged, run.red) == (3, 1)
+    assert unit.counts["elementwise.values"]["values"] == {"pass": 3}
+    assert unit.counts["clone.fresh"]["values"] == {"fail": 1}
+
+
+def test_a_units_counts_come_after_its_failures(campaign):
+    """A unit's line is its last: where it is in the file, all of the unit is."""
+    run = campaign(WrongClone())
+    run.run(units_of([_program("clone"), _program("neg"), _program("clone", "abs")], "corpus", size=1))
+    kinds = [(type(r).__name__, getattr(r, "unit", "") or r.source) for r in run.written]
+    last = {}
+    for place, (kind, unit) in enumerate(kinds):
+        last.setdefault(unit, []).append((place, kind))
+    assert list(last) == ["corpus:0-1", "corpus:1-2", "corpus:2-3"]
+    assert all(entries[-1][1] == "Unit" for entries in last.values())
+
+
+def test_a_failure_outweighs_an_expected_one_of_the_same_aspect(campaign):
+    """Where one value differs as expected and another does not, the step counts as failed."""
+    inputs = (Input("float32", (2, 3), (3, 1)), Input("float32", (2, 3), (3, 1), 6))
+
+    class TwoWrongs(Reference):
+        """Writing through the first input also changes the second."""
+
+        def operation(self, step):
+            real = super().operation(step)
+            if step.op != "zero_":
+                return real
+
+            def zero(x):
+                real(x.as_strided((12,), (1,), 0))
+                return x
+
+            return zero
+
+    known = Expectation("first", "It is known.", ("in-place.through-views",), ("values",))
+    program = Program((Storage(48),), inputs, (Step("zero_", (Ref(0),)),))
+    run = campaign(TwoWrongs(), expectations=Expectations(None, (known,), {program.id: frozenset({"first"})}))
+    run.run([Unit("corpus:0-1", (program,))])
+    counts = next(record for record in run.written if isinstance(record, Counts)).counts
+    assert all(outcome == {"fail": 1} for rule in counts.values() for a, outcome in rule.items() if a == "storage")
+
+
+def test_an_oracle_that_breaks_costs_one_program(campaign):
+    """A bug of the oracle is an error of that program, told as the oracle's, and the others are judged."""
+
+    class Breaking(Reference):
+        def operation(self, step):
+            return (lambda x: 1 / 0) if step.op == "abs" else super().operation(step)
+
+        def tensor(self, storage, dtype, shape, strides, offset):
+            if shape == (7,):
+                raise ValueError("not today")
+            return super().tensor(storage, dtype, shape, strides, offset)
+
+    odd = Program((Storage(28),), (Input("float32", (7,), (1,)),), ())
+    run = campaign(oracle=Breaking())
+    run.run([Unit("corpus:0-4", (_program("neg"), _program("abs"), odd, _program("neg")))])
+    assert [(f.outcome, f.message) for f in _failures(run)] == [
+        ("error", "the oracle broke: ZeroDivisionError: division by zero"),
+        ("error", "the oracle broke: input 0 could not be built: ValueError: not today"),
+    ]
+    assert run.judged == 4
+
+
+def test_only_rules_that_are_asked_for_are_counted(campaign):
+    """With a glob, programs that exercise no such rule are left out, and differences under other rules are not told."""
+    run = campaign(WrongClone(), rules="elementwise.*")
+    run.run([Unit("corpus:0-3", (_program("clone"), _program("clone", "neg"), _program("t")))])
+    (unit,) = [record for record in run.written if isinstance(record, Counts)]
+    assert unit.outcomes == {"pass": 1}
+    assert {rule.split(".")[0] for rule in unit.counts} == {"elementwise"}
+    assert _failures(run) == []
+
+
+def test_known_deviations_are_shown_by_one_example(campaign):
+    """Every program that deviates as expected is recorded, but only the first is shrunk."""
+    known = Expectation("zeros", "They are zero.", ("*",), ("values", "storage", "flags"), ("clone",))
+    programs = [_program(*["neg"] * n, "clone", "neg") for n in range(4)]
+    listed = {program.id: frozenset({"zeros"}) for program in programs}
+    run = campaign(WrongClone(), expectations=Expectations(None, (known,), listed))
+    run.run([Unit("corpus:0-4", tuple(programs))])
+    assert {f.outcome for f in _failures(run)} == {"xfail"}
+    assert {f.program for f in _failures(run)} == {program.id for program in programs}
+    assert len([f for f in _failures(run) if f.shrunk]) == 1
+    assert run.red == 0
+
+
+def test_crashes_are_attributed_to_an_invariant(campaign):
+    """A crash breaks an invariant whatever the layout should be; an ordinary difference says nothing of the kind."""
+    run = campaign(WrongClone(), {"abs": Broken("crash", "killed by SIGSEGV")})
+    run.run([Unit("corpus:0-2", (_program("abs"), _program("clone")))])
+    by_outcome = {f.outcome: f.attribution for f in _failures(run)}
+    assert by_outcome == {"crash": "breaks an invariant: no operation ends its process", "fail": ""}
+
+
+def test_a_hang_is_shrunk_with_few_attempts(campaign):
+    """Each attempt with a program that hangs takes the whole time limit, so there are only a few."""
+    run = campaign(answers={"abs": Broken("timeout", "no answer within 10 s")})
+    run.run([Unit("corpus:0-3", tuple(_program(*["neg"] * n, "abs") for n in range(1, 4)))])
+    assert [f.outcome for f in _failures(run)] == ["timeout"] * 3
+    assert run.worker.ran <= 3 + MAX_TIMEOUTS + 1
+
+
+def test_a_failure_that_does_not_repeat_is_told_as_it_was(campaign, monkeypatch):
+    """Where the failing program passes when it is run again, the record has the program as found, and nothing else."""
+    run = campaign(WrongClone())
+    monkeypatch.setattr(campaigns.Campaign, "_again", lambda self, program, found: None)
+    program = _program("neg", "clone")
+    run.run([Unit("corpus:0-1", (program,))])
+    assert _failures(run)
+    assert {(f.program, str(f.shrunk), f.repro) for f in _failures(run)} == {(program.id, "{}", "")}
+
+
+def test_unexpected_failures_are_not_shrunk_without_end(campaign):
+    """Of many failures of one kind three are shrunk, and in all no more than the limit: the rest is told as found."""
+    run = campaign(WrongClone())
+    run.run([Unit("corpus:0-20", tuple(_program(*["neg"] * n, "clone") for n in range(20)))])
+    shrunk = [f for f in _failures(run) if f.shrunk]
+    assert 1 <= len(shrunk) <= 3 * len({f.aspect for f in shrunk})
+    assert len({f.program for f in _failures(run)}) == 20
+
+
+def test_what_follows_from_other_strides_is_not_listed(campaign):
+    """Of a tensor with another memory order the strides are told, not the layout and contiguity that they imply."""
+
+    class Permuting(Reference):
+        def operation(self, step):
+            if step.op == "relu":
+                return lambda x: x.relu().t().contiguous().t()
+            return super().operation(step)
+
+    run = campaign(Permuting())
+    run.run([Unit("corpus:0-1", (_program("relu"),))])
+    assert {f.aspect for f in _failures(run)} & {"strides", "layout", "contiguity"} >= {"strides"}
+    assert sorted(f.aspect for f in _failures(run)).count("strides") == 1
+
+
+def test_units_cover_all_programs_in_order():
+    """Programs are cut into units by their places, and the names say which."""
+    programs = [_program(*["neg"] * n) for n in range(5)]
+    units = list(units_of(programs, "corpus", size=2))
+    assert [unit.name for unit in units] == ["corpus:0-2", "corpus:2-4", "corpus:4-5"]
+    assert [program for unit in units for program in unit.programs] == programs
+
+
+# Whole checks.
+
+VANISHING = """
+import os
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Vanishing(Numpy):
+    name = "vanishing"
+    forks = False
+
+    def operation(self, step):
+        if step.op == "permute":
+            os.path.exists(__file__) and os.remove(__file__)
+            os._exit(3)
+        return super().operation(step)
+
+adapter = Vanishing
+"""
+
+
+def test_a_library_that_cannot_be_started_again_is_given_up(adapter_file, tmp_path):
+    """Where a library dies and its restart fails, that is recorded with the reason, and the next library is checked."""
+    options = Options((adapter_file(VANISHING), "reference"), programs=150)
+    assert check(options, tmp_path / "out") == 1  # it had crashed
+    records = list(read_results(tmp_path / "out" / "results.jsonl"))
+    states = {(record.name, record.status) for record in records if isinstance(record, Adapter)}
+    assert states == {("vanishing", "ready"), ("vanishing", "failed"), ("reference", "ready")}
+    crashes = [r for r in records if isinstance(r, Failure) and r.outcome == "crash"]
+    assert [crash.adapter for crash in crashes] == ["vanishing"]
+    assert "permute" in crashes[0].listing
+    assert sum(r.programs for r in records if isinstance(r, Counts) and r.adapter == "reference") == 150
+    assert isinstance(records[-1], Footer)
+
+
+def test_the_oracle_checked_against_itself_passes(tmp_path):
+    """The reference in a worker is judged like any library, and nothing differs: nothing is lost on the way."""
+    assert check(Options(("reference",), examples=200), tmp_path) == 0
+    records = list(read_results(tmp_path / "results.jsonl"))
+    assert not [record for record in records if isinstance(record, Failure)]
+    outcomes = [record.outcomes for record in records if isinstance(record, Counts)]
+    assert sum(o.get("pass", 0) for o in outcomes) > 2_000
+
+
+@pytest.mark.parametrize(
+    ("options", "command"),
+    [
+        (Options(("numpy",)), "stridecheck check numpy"),
+        (Options(("a b.py", "torch"), programs=0, seed=3), "stridecheck check 'a b.py' torch --programs 0 --seed 3"),
+        (
+            Options(("numpy",), rules="view.*", skip_missing=True),
+            "stridecheck check numpy --rules 'view.*' --skip-missing",
+        ),
+    ],
+)
+def test_a_run_can_be_repeated_by_its_command_line(options, command):
+    """The header has the command as one would paste it into a shell."""
+    assert command_line("check", options) == command
+
+
+def test_a_failure_to_start_says_what_kind_it_is():
+    """An AdapterFailed has its reason as text, and its kind for the exit code."""
+    error = AdapterFailed("missing", "no such library")
+    assert (str(error), error.kind, error.reason) == ("no such library", "missing", "no such library")
