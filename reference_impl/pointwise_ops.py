@@ -435,6 +435,8 @@ def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input ** exponent`. Raises: broadcast, dtype, argument. Source: facts 4.3.10, torch 2.13."""
     if not isinstance(input, TensorBase):
         check_tensors("pow", exponent)
+        if out is None:
+            return rpow(exponent, input)
     if isinstance(exponent, TensorBase) or not isinstance(input, TensorBase):
         return apply(_POW, (input, exponent), out)
     if isinstance(exponent, int) and exponent < 0 and input.dtype.category == "int":

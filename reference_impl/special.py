@@ -1,0 +1,20 @@
+"""`torch.special`: special functions by name."""
+
+# Names that hide Python's are the point of this namespace.
+# ruff: noqa: A004, F401
+
+from .pointwise_ops import erf as erf
+from .pointwise_ops import exp2 as exp2
+from .pointwise_ops import expm1 as expm1
+from .pointwise_ops import log1p as log1p
+from .pointwise_ops import round as round
+from .pointwise_ops import sigmoid as expit
+from .reductions import logsumexp as logsumexp
+from .scans import log_softmax as log_softmax
+from .scans import softmax as softmax
+from .special_functions import SPECIAL as _SPECIAL
+from .special_functions import logit as logit
+from .special_functions import mvlgamma as multigammaln
+from .special_functions import polygamma as polygamma
+
+globals().update(_SPECIAL)

@@ -1,0 +1,478 @@
+"""Elementwise functions beyond the common ones: hyperbolic inverses, logarithms of sums, and `torch.special`.
+
+What NumPy does not compute has the right layout, dtype and errors here, and unspecified values.
+"""
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .conversion import cast
+from .core import TensorBase, as_int, fresh, from_array, recorded, values
+from .dtype_view import imag
+from .elementwise import preserved_strides
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .layout import contiguous_strides
+from .out import write_out
+from .pointwise import Op, apply, apply_, check_operands
+from .promotion import common_dtype
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+Function = Callable[..., Any]
+
+
+def _each(f: Callable[[float], float]) -> Function:
+    def guarded(x: float) -> float:
+        try:
+            return f(x)
+        except (ValueError, OverflowError):
+            # Poles and arguments outside the domain.
+            return math.inf if x == x else x
+
+    return lambda a: np.vectorize(guarded, otypes=[np.float64])(a)
+
+
+def _sinc(a: Any) -> Any:
+    return np.sinc(a)
+
+
+def _heaviside(a: Any, b: Any) -> Any:
+    if a.dtype.kind == "f":
+        return np.heaviside(a, b)
+    return np.where(a == 0, b, (a > 0).astype(a.dtype))
+
+
+def _xlogy(a: Any, b: Any, log: Function = np.log) -> Any:
+    return np.where(np.isnan(b), np.nan, np.where(a == 0, 0, a * log(b)))
+
+
+def _shift_left(a: Any, b: Any) -> Any:
+    bits = 8 * a.dtype.itemsize
+    return np.where((b < 0) | (b >= bits), 0, np.left_shift(a, np.clip(b, 0, bits - 1))).astype(a.dtype)
+
+
+def _shift_right(a: Any, b: Any) -> Any:
+    # What is shifted too far leaves the sign.
+    bits = 8 * a.dtype.itemsize
+    return np.right_shift(a, np.where((b < 0) | (b >= bits), bits - 1, b).astype(a.dtype))
+
+
+def _logaddexp(a: Any, b: Any) -> Any:
+    if a.dtype.kind != "c":
+        return np.logaddexp(a, b)
+    top = np.where(a.real >= b.real, a, b)
+    return np.log(np.exp(a - top) + np.exp(b - top)) + top
+
+
+def _nothing(*arrays: Any) -> Any:
+    return np.zeros(np.broadcast_shapes(*[np.shape(a) for a in arrays]), arrays[0].dtype)
+
+
+_UNARY: dict[str, tuple[Function, str, str]] = {
+    "acosh": (np.arccosh, "fc", "float"), "asinh": (np.arcsinh, "fc", "float"), "atanh": (np.arctanh, "fc", "float"),
+    "erfc": (_each(math.erfc), "f", "float"), "lgamma": (_each(math.lgamma), "f", "float"),
+    "i0": (np.i0, "f", "float"), "sinc": (_sinc, "fc", "float"),
+    "signbit": (np.signbit, "bifu", "bool"),
+    "isneginf": (lambda a: a == -np.inf, "bifu", "bool"), "isposinf": (lambda a: a == np.inf, "bifu", "bool"),
+    "rad2deg": (np.rad2deg, "f", "float"), "deg2rad": (np.deg2rad, "f", "float"),
+}  # fmt: skip
+_REFUSED = {"isneginf": "ch", "isposinf": "ch", "rad2deg": "ch", "deg2rad": "ch", "fmax": "ch", "fmin": "ch",
+            "heaviside": "ch"}  # fmt: skip
+_UNKNOWN_SHORT = ("digamma", "erfinv", "special_ndtr", "special_i0e", "special_i1", "special_i1e", "special_entr")
+_UNKNOWN = (
+    "special_ndtri", "special_log_ndtr", "special_erfcx", "special_bessel_j0", "special_bessel_j1",
+    "special_bessel_y0", "special_bessel_y1", "special_modified_bessel_i0", "special_modified_bessel_i1",
+    "special_modified_bessel_k0", "special_modified_bessel_k1", "special_scaled_modified_bessel_k0",
+    "special_scaled_modified_bessel_k1", "special_spherical_bessel_j0", "special_airy_ai",
+)  # fmt: skip
+_BINARY: dict[str, tuple[Function, str, str]] = {
+    "copysign": (np.copysign, "f", "float"), "fmax": (np.fmax, "bif", "same"), "fmin": (np.fmin, "bif", "same"),
+    "gcd": (np.gcd, "i", "same"), "lcm": (np.lcm, "i", "same"), "heaviside": (_heaviside, "bif", "same"),
+    "hypot": (np.hypot, "f", "same"), "logaddexp": (_logaddexp, "fc", "same"),
+    "logaddexp2": (np.logaddexp2, "f", "same"),
+    "xlogy": (_xlogy, "f", "float"), "special_xlog1py": (lambda a, b: _xlogy(a, b, np.log1p), "f", "float"),
+    "bitwise_left_shift": (_shift_left, "i", "same"), "bitwise_right_shift": (_shift_right, "i", "same"),
+}  # fmt: skip
+_EXACT = frozenset(
+    ("signbit", "isneginf", "isposinf", "copysign", "fmax", "fmin", "gcd", "lcm", "heaviside",
+     "bitwise_left_shift", "bitwise_right_shift")
+)  # fmt: skip
+_POLYNOMIALS = tuple(
+    f"special_{kind}"
+    for kind in (
+        "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
+        "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+        "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+        "shifted_chebyshev_polynomial_w", "zeta",
+    )
+)  # fmt: skip
+
+
+class _Wide(Op):
+    """An operator without kernels for the short floats."""
+
+    def check(self, common: dt.dtype) -> None:
+        """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
+        if common in (dt.float16, dt.bfloat16):
+            raise UnsupportedError("dtype", f"{self.name}: PyTorch has no kernel for {common}")
+        super().check(common)
+
+
+_OPS: dict[str, tuple[Op, bool]] = {
+    name: (Op(name, f, groups, result=result, exact=name in _EXACT, refusal=_REFUSED.get(name, "")), True)
+    for name, (f, groups, result) in (_UNARY | _BINARY).items()
+}
+_OPS |= {name: (Op(name, _nothing, "f", result="float"), False) for name in _UNKNOWN_SHORT}
+_OPS |= {name: (_Wide(name, _nothing, "f", result="float"), False) for name in (*_UNKNOWN, *_POLYNOMIALS)}
+_OPS |= {name: (Op(name, _nothing, "f"), False) for name in ("igamma", "igammac")}
+
+_NUMBERS = frozenset(("copysign", "xlogy", "special_xlog1py", "bitwise_left_shift", "bitwise_right_shift", *_POLYNOMIALS))
+_NUMBER_FIRST = frozenset(("xlogy", "special_xlog1py", "bitwise_left_shift", "bitwise_right_shift", *_POLYNOMIALS))
+
+
+def _deliver(op: Op, known: bool, operands: tuple[Any, ...], out: Any) -> "Tensor":
+    result = apply(op, operands, out)
+    if not known:
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    return result
+
+
+def _check(op: Op, operands: tuple[Any, ...]) -> None:
+    check_operands(op.name, operands)
+    for k, x in enumerate(operands):
+        allowed = op.name in (_NUMBER_FIRST if k == 0 else _NUMBERS) and any(isinstance(o, TensorBase) for o in operands)
+        if not isinstance(x, TensorBase) and not allowed:
+            raise LayoutTypeError("argument", f"{op.name}: expected a Tensor, got {type(x).__name__}")
+    if op.name == "heaviside" and operands[0].dtype is not operands[1].dtype:
+        raise LayoutError("dtype", "heaviside: the tensors differ in dtype")
+
+
+def _unary(name: str) -> tuple[Function, Function]:
+    op, known = _OPS[name]
+
+    def out_of_place(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+        _check(op, (input,))
+        return _deliver(op, known, (input,), out)
+
+    def in_place(self: "Tensor") -> "Tensor":
+        result = apply_(op, self, ())
+        if not known:
+            shadow.stamp(result, shadow.UNSPECIFIED)
+        return result
+
+    return _named(out_of_place, name), _named(in_place, name + "_")
+
+
+def _binary(name: str, second: str = "other") -> tuple[Function, Function]:
+    op, known = _OPS[name]
+
+    if second == "n":
+
+        def polynomial(input: Any, n: Any, *, out: "Tensor | None" = None) -> "Tensor":
+            _check(op, (input, n))
+            return _deliver(op, known, (input, n), out)
+
+        return _named(polynomial, name), polynomial
+
+    if second == "values":
+
+        def step(input: Any, values: Any, *, out: "Tensor | None" = None) -> "Tensor":
+            _check(op, (input, values))
+            return _deliver(op, known, (input, values), out)
+
+        def step_(self: "Tensor", values: Any) -> "Tensor":
+            _check(op, (self, values))
+            return apply_(op, self, (values,))
+
+        return _named(step, name), _named(step_, name + "_")
+
+    def out_of_place(input: Any, other: Any, *, out: "Tensor | None" = None) -> "Tensor":
+        _check(op, (input, other))
+        return _deliver(op, known, (input, other), out)
+
+    def in_place(self: "Tensor", other: Any) -> "Tensor":
+        _check(op, (self, other))
+        result = apply_(op, self, (other,))
+        if not known:
+            shadow.stamp(result, shadow.UNSPECIFIED)
+        return result
+
+    return _named(out_of_place, name), _named(in_place, name + "_")
+
+
+def _named(f: Function, name: str) -> Function:
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Elementwise `{name}`. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."
+    return f
+
+
+acosh, acosh_ = _unary("acosh")
+asinh, asinh_ = _unary("asinh")
+atanh, atanh_ = _unary("atanh")
+erfc, erfc_ = _unary("erfc")
+erfinv, erfinv_ = _unary("erfinv")
+lgamma, lgamma_ = _unary("lgamma")
+digamma, digamma_ = _unary("digamma")
+i0, i0_ = _unary("i0")
+sinc, sinc_ = _unary("sinc")
+signbit, _ = _unary("signbit")
+isneginf, _ = _unary("isneginf")
+isposinf, _ = _unary("isposinf")
+rad2deg, rad2deg_ = _unary("rad2deg")
+deg2rad, deg2rad_ = _unary("deg2rad")
+copysign, copysign_ = _binary("copysign")
+fmax, _ = _binary("fmax")
+fmin, _ = _binary("fmin")
+gcd, gcd_ = _binary("gcd")
+lcm, lcm_ = _binary("lcm")
+heaviside, heaviside_ = _binary("heaviside", "values")
+hypot, hypot_ = _binary("hypot")
+logaddexp, _ = _binary("logaddexp")
+logaddexp2, _ = _binary("logaddexp2")
+xlogy, xlogy_ = _binary("xlogy")
+igamma, igamma_ = _binary("igamma")
+igammac, igammac_ = _binary("igammac")
+bitwise_left_shift, bitwise_left_shift_ = _binary("bitwise_left_shift")
+bitwise_right_shift, bitwise_right_shift_ = _binary("bitwise_right_shift")
+
+SPECIAL = {name.removeprefix("special_"): _unary(name)[0] for name in (*_UNKNOWN, *_UNKNOWN_SHORT[2:])} | {
+    name.removeprefix("special_"): _binary(name, "other" if name.endswith("zeta") else "n")[0] for name in _POLYNOMIALS
+}
+SPECIAL["xlog1py"] = _binary("special_xlog1py")[0]
+SPECIAL["psi"] = digamma
+SPECIAL["gammaln"] = lgamma
+SPECIAL["gammainc"] = igamma
+SPECIAL["gammaincc"] = igammac
+SPECIAL |= {"erfc": erfc, "erfinv": erfinv, "digamma": digamma, "i0": i0, "sinc": sinc, "xlogy": xlogy}
+
+
+def angle(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Arguments of complex numbers, 0 or pi of real ones; row-major of complex. Raises: dtype. Source: torch 2.13."""
+    _check(_ANGLE, (input,))
+    if not input.dtype.is_complex:
+        return apply(_ANGLE, (input,), out)
+    if input.dtype is dt.complex32:
+        raise UnsupportedError("dtype", f"angle: PyTorch has no kernel for {input.dtype}")
+    computed = from_array(np.angle(values(input)).astype(input.dtype.to_real().numpy), input.dtype.to_real())
+    shadow.stamp(computed, shadow.TOLERANCE if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
+    return write_out(out, recorded(computed, input), input)
+
+
+_ANGLE = Op("angle", lambda a: np.where(np.isnan(a), a, np.where(a < 0, math.pi, 0.0)), "f", result="float", exact=False)
+
+
+def logit(input: "Tensor", eps: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
+    """`log(x / (1 - x))`, x kept in `[eps, 1 - eps]` where given. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return _deliver(_LOGIT, False, (input,), out)
+
+
+def logit_(self: "Tensor", eps: Any = None) -> "Tensor":
+    """`logit` in place. Raises: grad, overlap, dtype."""
+    result = apply_(_LOGIT, self, ())
+    shadow.stamp(result, shadow.UNSPECIFIED)
+    return result
+
+
+_LOGIT = Op("logit", _nothing, "f", result="float")
+
+
+def _replaced(nan: Any, posinf: Any, neginf: Any) -> Op:
+    def compute(a: Any) -> Any:
+        if a.dtype.kind not in "fc":
+            return a
+        if a.dtype.kind == "c":
+            return compute(a.real) + 1j * compute(a.imag)
+        largest = np.finfo(a.dtype).max
+        a = np.where(a == np.inf, largest if posinf is None else posinf, a)
+        a = np.where(a == -np.inf, -largest if neginf is None else neginf, a)
+        return np.where(np.isnan(a), 0 if nan is None else nan, a)
+
+    return Op("nan_to_num", compute, "bifcu", exact=False, like=True)
+
+
+def nan_to_num(
+    input: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None, *, out: "Tensor | None" = None
+) -> "Tensor":
+    """Numbers in the place of NaN and infinities. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return apply(_replaced(nan, posinf, neginf), (input,), out)
+
+
+def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None) -> "Tensor":
+    """`nan_to_num` in place. Raises: grad, overlap, dtype."""
+    return apply_(_replaced(nan, posinf, neginf), self, ())
+
+
+def isreal(input: "Tensor") -> "Tensor":
+    """Whether elements have no imaginary part. Source: torch 2.13."""
+    if input.dtype.is_complex:
+        from .pointwise_ops import eq
+
+        answer: Tensor = eq(imag(input), 0)
+        return answer
+    shape, strides, _ = input._layout
+    return from_array(np.ones(shape, np.bool_), dt.bool_, preserved_strides(shape, strides))
+
+
+def frexp(input: "Tensor", *, out: Any = None) -> Any:
+    """Mantissas and powers of two. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    if input.dtype not in (dt.float16, dt.bfloat16, dt.float32, dt.float64):
+        kind = UnsupportedError if input.dtype in dt.FLOAT8 else LayoutError
+        raise kind("dtype", f"frexp: {input.dtype} is refused")
+    mantissa = apply(Op("frexp", lambda a: np.frexp(a)[0], "f", like=True), (input,))
+    plain = values(input).astype(np.float64)
+    powers = from_array(np.frexp(plain)[1].astype(np.int32), dt.int32, mantissa._layout.strides)
+    # What the exponent of an infinity or a NaN is, C leaves open.
+    bad = np.where(np.isfinite(plain), shadow.EXACT, shadow.UNSPECIFIED).astype(np.uint8)
+    if shadow.marks_of(input) is not None or bad.any():
+        shadow.stamp(powers, bad if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
+    if out is not None:
+        return write_out(out[0], mantissa, input), write_out(out[1], powers, input)
+    return mantissa, powers
+
+
+def _neighbour(*operands: Any) -> Op:
+    # The neighbour in the dtype itself: short floats must not be widened.
+    d = common_dtype(*operands)
+    short = d in (dt.float16, dt.bfloat16)
+
+    def compute(a: Any, b: Any) -> Any:
+        return np.nextafter(a.astype(d.numpy), b.astype(d.numpy)).astype(a.dtype) if short else np.nextafter(a, b)
+
+    return Op("nextafter", compute, "f")
+
+
+def nextafter(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """The next number of the dtype towards another. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
+    _check(_LOGIT, (input, other))
+    return apply(_neighbour(input, other), (input, other), out)
+
+
+def nextafter_(self: "Tensor", other: "Tensor") -> "Tensor":
+    """`nextafter` in place. Raises: grad, overlap, dtype, broadcast."""
+    _check(_LOGIT, (self, other))
+    return apply_(_neighbour(self, other), self, (other,))
+
+
+def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`input * 2 ** other`. Raises: dtype, broadcast. Source: torch 2.13."""
+    from .arithmetic import mul
+
+    _check(_LOGIT, (input, other))
+    return mul(input, _power_of_two(other), out=out)
+
+
+def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
+    """`ldexp` in place. Raises: grad, overlap, dtype, broadcast."""
+    from .arithmetic import mul_
+
+    return mul_(self, _power_of_two(other))
+
+
+def _power_of_two(exponent: "Tensor") -> "Tensor":
+    # Powers of a number are row-major, yet these keep the order of a complex exponent's dimensions.
+    from .pointwise_ops import _POW, rpow
+
+    return apply(_POW, (2.0, exponent)) if exponent.dtype.is_complex else rpow(exponent, 2.0)
+
+
+def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`input ** exponent` in double precision. Raises: dtype, broadcast. Source: torch 2.13."""
+    from .copies import to
+    from .pointwise_ops import pow
+
+    check_operands("float_power", (input, exponent))
+    if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
+        raise LayoutTypeError("argument", "float_power: one of the operands must be a Tensor")
+    wide = any(isinstance(x, builtins.complex) or getattr(getattr(x, "dtype", None), "is_complex", False) for x in (input, exponent))
+    d = dt.complex128 if wide else dt.float64
+    plain = builtins.complex if wide else float
+    if out is not None and out.dtype is not d:
+        raise LayoutError("dtype", f"float_power: out must have the dtype {d}, got {out.dtype}")
+    base, power = (to(x, d) if isinstance(x, TensorBase) else plain(x) for x in (input, exponent))
+    return pow(base, power, out=out)
+
+
+def complex(real: "Tensor", imag: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Complex numbers of their two parts. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
+    return _of_two(real, imag, lambda a, b: a + 1j * b, out, "complex", True)
+
+
+def polar(abs: "Tensor", angle: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Complex numbers of size and argument. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
+    return _of_two(abs, angle, lambda a, b: a * np.cos(b) + 1j * (a * np.sin(b)), out, "polar", False)
+
+
+_PAIRS = {dt.float16: dt.complex32, dt.float32: dt.complex64, dt.float64: dt.complex128}
+
+
+def _of_two(a: "Tensor", b: "Tensor", f: Function, out: Any, name: str, exact: bool) -> "Tensor":
+    _check(_LOGIT, (a, b))
+    for t in (a, b):
+        if t.dtype not in _PAIRS:
+            raise LayoutError("dtype", f"{name}: float16, float32 and float64 are taken, got {t.dtype}")
+    if a.dtype is not b.dtype:
+        raise LayoutError("dtype", f"{name}: the tensors differ in dtype")
+    if not exact and a.dtype is dt.float16:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {a.dtype}")
+    d = _PAIRS[a.dtype]
+    if out is not None and out.dtype is not d:
+        raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
+    plain = apply(Op(name, lambda x, y: x + y, "f"), (a, b))
+    with np.errstate(all="ignore"):
+        both = np.broadcast_arrays(values(a).astype(np.float64), values(b).astype(np.float64))
+        number = np.empty(both[0].shape, np.complex128)
+        if exact:
+            number.real, number.imag = both
+        else:
+            number[...] = f(*both)
+    result = fresh(plain._layout.shape, plain._layout.strides, d)
+    from .core import array
+
+    array(result)[...] = cast(number, dt.complex128, d)
+    if shadow.marks_of(a) is not None or shadow.marks_of(b) is not None:
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    elif not exact or not np.isfinite(number).all():
+        shadow.stamp(result, np.where(np.isfinite(number), shadow.TOLERANCE, shadow.UNSPECIFIED).astype(np.uint8))
+    return write_out(out, recorded(result, a, b), a, b)
+
+
+def polygamma(n: int, input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Derivatives of `digamma`. Raises: dtype, argument. Source: torch 2.13."""
+    _check(_LOGIT, (input,))
+    if as_int(n, "n") < 0:
+        raise LayoutError("argument", f"polygamma: n must not be negative, got {n}")
+    return _deliver(Op("polygamma", _nothing, "f", result="float"), False, (input,), out)
+
+
+def _polygamma(self: "Tensor", n: int) -> "Tensor":
+    """`polygamma` as a method, the tensor first."""
+    return polygamma(n, self)
+
+
+def mvlgamma(input: "Tensor", p: int, *, out: "Tensor | None" = None) -> "Tensor":
+    """Multivariate `lgamma`, row-major. Raises: dtype, argument. Source: torch 2.13."""
+    if p < 1:
+        raise LayoutError("argument", f"mvlgamma: p must be at least 1, got {p}")
+    if input.dtype.is_complex:
+        raise UnsupportedError("dtype", f"mvlgamma: PyTorch has no kernel for {input.dtype}")
+    d = input.dtype if input.dtype.is_floating_point else common_dtype(input, 1.0)
+    result = fresh(input._layout.shape, contiguous_strides(input._layout.shape), d)
+    shadow.stamp(result, shadow.UNSPECIFIED)
+    return write_out(out, recorded(result, input), input)
+
+
+def fill(input: "Tensor", value: Any) -> "Tensor":
+    """A copy with one value everywhere. Raises: dimension, overflow. Source: torch 2.13."""
+    from .constructors import empty_like
+    from .copies import fill_
+
+    result = fill_(empty_like(input), value)
+    result._versions[0] = 0
+    return recorded(result, input)
