@@ -27,6 +27,7 @@ from . import (
     scans,
     special_functions,
     tensor_storage,
+    view_copies,
     view_ops,
 )
 from . import dtypes as dt
@@ -325,6 +326,18 @@ class Tensor(TensorBase):
     dsplit = view_ops.dsplit
     unbind = view_ops.unbind
     detach = view_ops.detach
+    adjoint = view_copies.adjoint
+    H = property(view_copies.matrix_H)
+    mH = property(view_copies.adjoint)  # noqa: N815 - PyTorch's own name
+    unsafe_split = view_copies.unsafe_split
+    unsafe_split_with_sizes = view_copies.unsafe_split_with_sizes
+    unsafe_chunk = view_copies.unsafe_chunk
+    sum_to_size = view_copies.sum_to_size
+    diagonal_scatter = view_copies.diagonal_scatter
+    select_scatter = view_copies.select_scatter
+    slice_scatter = view_copies.slice_scatter
+    as_strided_scatter = view_copies.as_strided_scatter
+    narrow_copy = view_copies.narrow_copy
     view_as_real = dtype_view.view_as_real
     view_as_complex = dtype_view.view_as_complex
     real = property(dtype_view.real)

@@ -310,3 +310,13 @@ def unflatten_shape(shape: Shape, dim: int, sizes: Sequence[int]) -> Shape:
     if not shape:
         raise LayoutError("dimension", "unflatten: the tensor has no dimensions (facts 3.3.4)")
     return (*shape[:d], *infer_size(tuple(sizes), shape[d]), *shape[d + 1 :])
+
+
+def broadcasts_to(shape: Shape, target: Shape) -> bool:
+    """Whether a shape becomes another by repeating lengths of 1 and adding leading dimensions.
+
+    >>> broadcasts_to((3, 1), (2, 3, 4)), broadcasts_to((2,), (3,))
+    (True, False)
+    """
+    lead = len(target) - len(shape)
+    return lead >= 0 and all(n in (1, target[lead + d]) for d, n in enumerate(shape))

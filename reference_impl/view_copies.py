@@ -1,0 +1,192 @@
+"""Copies that are named after views (`*_copy`), writes into copies (`*_scatter`), and transposes with conjugation."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import dtype_view, slicing, view_ops
+from .copies import clone, write_copy
+from .core import CONJ, as_int, as_ints, build, recorded, view_of
+from .errors import LayoutError
+from .formats import contiguous_format
+from .layout import Layout, wrap_dim
+from .overlap import Internal, internal_overlap
+from .reductions import sum as _sum
+from .storage import UntypedStorage
+from .views import broadcasts_to, transpose
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _copied(view: Any) -> Any:
+    if isinstance(view, (tuple, list)):
+        return tuple([_copied(v) for v in view])
+    return clone(view, memory_format=contiguous_format)
+
+
+def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def copy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = _copied(function(*args, **kwargs))
+        if out is None:
+            return result
+        from .out import write_out
+
+        if isinstance(result, tuple):
+            for target, part in zip(out, result, strict=True):
+                write_out(target, part, *args[:1])
+            return None
+        return write_out(out, result, *args[:1])
+
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = f"`{function.__name__}` as a row-major copy. Raises: as `{function.__name__}`. Source: facts 3.13."
+    return copy
+
+
+view_copy = _copy_of(view_ops.view, "view_copy")
+as_strided_copy = _copy_of(view_ops.as_strided, "as_strided_copy")
+permute_copy = _copy_of(view_ops.permute, "permute_copy")
+expand_copy = _copy_of(view_ops.expand, "expand_copy")
+transpose_copy = _copy_of(view_ops.transpose, "transpose_copy")
+t_copy = _copy_of(view_ops.t, "t_copy")
+squeeze_copy = _copy_of(view_ops.squeeze, "squeeze_copy")
+unsqueeze_copy = _copy_of(view_ops.unsqueeze, "unsqueeze_copy")
+select_copy = _copy_of(view_ops.select, "select_copy")
+diagonal_copy = _copy_of(view_ops.diagonal, "diagonal_copy")
+detach_copy = _copy_of(view_ops.detach, "detach_copy")
+alias_copy = _copy_of(view_ops.detach, "alias_copy")
+unfold_copy = _copy_of(view_ops.unfold, "unfold_copy")
+narrow_copy = _copy_of(view_ops.narrow, "narrow_copy")
+split_copy = _copy_of(view_ops.split, "split_copy")
+split_with_sizes_copy = _copy_of(view_ops.split_with_sizes, "split_with_sizes_copy")
+unbind_copy = _copy_of(view_ops.unbind, "unbind_copy")
+view_as_real_copy = _copy_of(dtype_view.view_as_real, "view_as_real_copy")
+view_as_complex_copy = _copy_of(dtype_view.view_as_complex, "view_as_complex_copy")
+
+
+def slice_view(input: "Tensor", dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> "Tensor":
+    """A view of a range along a dimension, as the operator behind `x[a:b:c]` makes it.
+
+    Raises: dimension (IndexError), step (RuntimeError). Source: facts 3.7, torch 2.13.
+    """
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if as_int(step, "step") <= 0:
+        raise LayoutError("step", f"slice: step {step} is not positive (facts 3.7)")
+    bounds = [None if b is None else as_int(b, "bound") for b in (start, end)]
+    return view_of(input, slicing.slice_dim(input._layout, d, bounds[0], bounds[1], step))
+
+
+slice_copy = _copy_of(slice_view, "slice_copy")
+
+
+def whole_clone(input: "Tensor") -> "Tensor":
+    """A copy of the whole storage under the same layout; of the elements alone where some of them repeat.
+
+    Source: torch 2.13, clone_preserve_strides.
+    """
+    if internal_overlap(*input._layout[:2]) is Internal.YES:
+        return clone(input)
+    itemsize = input.dtype.itemsize
+    kept = len(input._storage._bytes) // itemsize * itemsize
+    storage = UntypedStorage._allocate(kept)
+    storage._bytes[...] = input._storage._bytes[:kept]
+    marks = input._storage._shadow
+    storage._shadow = None if marks is None else marks[:kept].copy()
+    result = build(storage, input._layout, input.dtype)
+    result._bits = input._bits
+    return result
+
+
+def _scattered(name: str, input: "Tensor", src: "Tensor", view: Callable[["Tensor"], "Tensor"]) -> "Tensor":
+    result = whole_clone(input)
+    part = view(result)
+    if part._layout.shape != src._layout.shape:
+        raise LayoutError("size", f"{name}: a source of shape {src._layout.shape} for a part of {part._layout.shape}")
+    write_copy(part, src)
+    return recorded(result, input, src)
+
+
+def diagonal_scatter(input: "Tensor", src: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":
+    """A copy with a source in the place of a diagonal. Raises: dimension, size. Source: torch 2.13."""
+    return _scattered("diagonal_scatter", input, src, lambda t: view_ops.diagonal(t, offset, dim1, dim2))
+
+
+def select_scatter(input: "Tensor", src: "Tensor", dim: int, index: int) -> "Tensor":
+    """A copy with a source in the place of one index. Raises: dimension, index, size. Source: torch 2.13."""
+    return _scattered("select_scatter", input, src, lambda t: view_ops.select(t, dim, index))
+
+
+def slice_scatter(
+    input: "Tensor", src: "Tensor", dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> "Tensor":
+    """A copy with a source in the place of a range. Raises: dimension, step, size. Source: torch 2.13."""
+    return _scattered("slice_scatter", input, src, lambda t: slice_view(t, dim, start, end, step))
+
+
+def as_strided_scatter(input: "Tensor", src: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
+    """A copy with a source under an explicit layout. Raises: as `as_strided`, size. Source: torch 2.13."""
+    return _scattered("as_strided_scatter", input, src, lambda t: view_ops.as_strided(t, size, stride, storage_offset))
+
+
+def adjoint(input: "Tensor") -> "Tensor":
+    """The last two dimensions exchanged and the conjugate bit flipped: a view.
+
+    Raises: dimension (RuntimeError) for rank 1. Source: facts 3.6 and 9.6, torch 2.13.
+    """
+    if input.ndim == 1:
+        raise LayoutError("dimension", "adjoint: a matrix or a batch of matrices is needed (facts 3.6)")
+    if input.ndim == 0:
+        return dtype_view.conj(input)
+    v = view_of(input, transpose(input._layout, -2, -1))
+    if input.dtype.is_complex:
+        v._bits ^= CONJ
+    return v
+
+
+def matrix_H(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
+    """`adjoint` of one matrix. Raises: dimension (RuntimeError) for another rank. Source: facts 3.6, torch 2.13."""
+    if input.ndim not in (0, 2):
+        raise LayoutError("dimension", f"H: a matrix is needed, got {input.ndim} dimensions (facts 3.6)")
+    return adjoint(input)
+
+
+def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:
+    for p in pieces:
+        # The same memory, not recorded as views, each with a version counter of its own.
+        p._base = None
+        p._made = 0
+        p._versions = [0]
+    return pieces
+
+
+def unsafe_split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...]:
+    """`split` not tracked as views. Raises: as `split`. Source: facts 3.9, torch 2.13."""
+    return _untracked(view_ops.split(input, split_size, dim))
+
+
+def unsafe_split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:
+    """`split_with_sizes` not tracked as views. Raises: as `split_with_sizes`. Source: facts 3.9, torch 2.13."""
+    return _untracked(view_ops.split_with_sizes(input, split_sizes, dim))
+
+
+def unsafe_chunk(input: "Tensor", chunks: int, dim: int = 0) -> tuple["Tensor", ...]:
+    """`chunk` not tracked as views. Raises: as `chunk`. Source: facts 3.9, torch 2.13."""
+    return _untracked(view_ops.chunk(input, chunks, dim))
+
+
+def sum_to_size(self: "Tensor", *size: Any) -> "Tensor":
+    """Sums over what broadcasting a shape would have repeated; the tensor itself where the shape is its own.
+
+    Raises: broadcast (RuntimeError). Source: facts 3.3.5, torch 2.13.
+    """
+    shape = as_ints(size)
+    own = self._layout.shape
+    if not broadcasts_to(shape, own):
+        raise LayoutError("broadcast", f"sum_to_size: shape {shape} does not broadcast to {own}")
+    if shape == own:
+        return self
+    lead = len(own) - len(shape)
+    dims = [*range(lead), *[lead + d for d, n in enumerate(shape) if n == 1 and own[lead + d] != 1]]
+    result = _sum(self, tuple(dims), True) if dims else self
+    if not lead:
+        return result
+    return view_of(result, Layout(shape, result._layout.strides[lead:], result._layout.offset))
