@@ -358,7 +358,7 @@ def _mean_strides(spatial: int, input: "Tensor", shape: Shape) -> Strides:
 
 
 def avg_pool1d(
-    input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: "Tensor", kernel_size: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> "Tensor":  # fmt: skip
     """Mean of every window: a view of a pooling over two dimensions.

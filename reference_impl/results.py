@@ -67,9 +67,12 @@ def input_marks(*inputs: Any) -> int:
     return shadow.EXACT
 
 
-def inexact_marks(result: Any, d: dtype, magnitude: Any = None, terms: int = 1, roundings: int = 0) -> Any:
+def inexact_marks(
+    result: Any, d: dtype, magnitude: Any = None, terms: int = 1, roundings: int = 0, *, sums: bool = True
+) -> Any:
     """What is known about floats that were summed in an order of PyTorch's own.
 
+    `sums` says that the result is a sum of products and nothing else, which may be exact in any order.
     `roundings` counts intermediate values that are rounded to the dtype itself where sums are wider (short floats).
 
     Shapes: `magnitude` broadcasts to the result: the sum of the absolute values of its terms. Where it is much larger
@@ -84,7 +87,8 @@ def inexact_marks(result: Any, d: dtype, magnitude: Any = None, terms: int = 1, 
             # Measured on sums of 1 to 1024 terms: at most 1.3 times the root of their number.
             error = ((1 + 1.5 * terms**0.5) * roundoff + roundings * _OWN_ROUNDOFF.get(d.name, 0.0)) * magnitude
             known = (error <= compared * size) & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
-            known |= _sums_are_whole(result, magnitude, d)
+            if sums:
+                known |= _sums_are_whole(result, magnitude, d)
         marks = np.where(known, marks, np.uint8(shadow.UNSPECIFIED))
     return marks
 
@@ -106,6 +110,7 @@ def finish(
     magnitude: Any = None,
     terms: int = 1,
     roundings: int = 0,
+    sums: bool = True,
     exact: bool = False,
 ) -> "Tensor":
     """A fresh tensor of an operator's values: row-major unless strides are given, marked, with the history of its inputs.
@@ -120,7 +125,7 @@ def finish(
         marks: Any = None
         if d.category in ("float", "complex"):
             if not exact:
-                marks = inexact_marks(wide_result, d, magnitude, terms, roundings)
+                marks = inexact_marks(wide_result, d, magnitude, terms, roundings, sums=sums)
             nan = nan_marks(a, d)
             if nan is not None:
                 marks = nan if marks is None else np.maximum(marks, nan)
