@@ -161,7 +161,7 @@ def _filled(shape: Shape, value: Any, d: dtype, meta: bool = False) -> "Tensor":
     if meta:
         return uninitialised(shape, contiguous_strides(shape), d, meta)
     t = fresh(shape, contiguous_strides(shape), d)
-    array(t)[...] = value
+    array(t)[...] = scalar_array(0, d) if d is dt.float8_e8m0fnu and type(value) is int else value
     return t
 
 

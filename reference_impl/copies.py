@@ -318,6 +318,11 @@ def scalar_array(value: Any, d: dtype) -> Any:
         return np.array(int(value.real) & 0xFF, np.uint8).view(d.numpy) if d.itemsize == 1 else np.array(value, d.numpy)
     if d is dt.bool_:
         return np.array(bool(value))
+    if d is dt.float8_e8m0fnu:
+        # Exponents alone: the lowest number is the smallest one. Whole numbers are not held against it.
+        if isinstance(value, float) and value < 2.0**-127:
+            raise LayoutError("overflow", f"{value} does not fit {d}")
+        return cast(np.array(value, np.float64), dt.float64, d)
     if isinstance(value, complex) and not d.is_complex:
         if value.imag != 0:
             raise LayoutError("overflow", f"{value} cannot be converted to {d} without loss")
@@ -365,7 +370,7 @@ def zero_(self: "Tensor") -> "Tensor":
         check_overlap(self)
         store(self, np.zeros(self._layout.shape, self.dtype.numpy))
     else:
-        array(self)[...] = 0
+        array(self)[...] = scalar_array(0, d) if d is dt.float8_e8m0fnu else 0
         if self._storage._shadow is not None:
             shadow.stamp(self, None)
     written(self)

@@ -64,12 +64,14 @@ def _tensor(state: State, layout: tuple[Any, ...], d: dtype, leaf_grad: bool, bi
     return rebuilt(_storage(state), Layout(*layout), d, leaf_grad, bits)
 
 
-def rebuilt(storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int) -> "Tensor":
-    """A tensor put together again: a leaf of its own, whose version counts the setting of its storage."""
+def rebuilt(
+    storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int, counted: bool | None = None
+) -> "Tensor":
+    """A tensor put together again: a leaf of its own, whose version counts the setting of a storage with bytes."""
     t = build(storage, layout, d)
     t._bits = bits
     t._leaf_grad = leaf_grad
-    if not storage._is_meta:
+    if counted or (counted is None and not storage._is_meta):
         t._versions[0] = 1
         t._seen = 1
     return t

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from . import dtypes as dt
+from .calls import checked
 from .core import TensorBase, requires_grad
 from .devices import cpu, device
 from .dtypes import dtype
@@ -85,7 +86,7 @@ class _Writer:
         if isinstance(x, TensorBase):
             return {"tensor": self._tensor(x)}
         if isinstance(x, TypedStorage):
-            check_written(x.dtype)
+            x.pickle_storage_type()
             return {"typed": [self.storage(x._untyped_storage, x.dtype), x.dtype.name]}
         if isinstance(x, UntypedStorage):
             return {"untyped": self.storage(x, dt.uint8)}
@@ -135,6 +136,7 @@ def _padding(length: int) -> bytes:
     return b"\0" * (-length % _ALIGNMENT)
 
 
+@checked
 def save(obj: Any, f: Any, **ignored: Any) -> None:
     """Write an object with all its tensors; each storage whole and once, so that what shares keeps sharing.
 
@@ -211,6 +213,7 @@ def _damaged(why: str) -> LayoutError:
     return LayoutError("file", f"load: this is no file that save has written, or it is damaged: {why}")
 
 
+@checked
 def load(
     f: Any, map_location: Any = None, *, weights_only: bool | None = None, mmap: bool | None = None, **ignored: Any
 ) -> Any:
@@ -276,6 +279,7 @@ class _Reader:
         self._verify = verify
         parts = [(s["nbytes"], self._part(s.get("data")), self._part(s.get("marks"))) for s in table["storages"]]
         self._storages = [self._storage(nbytes, data, marks, nowhere) for nbytes, data, marks in parts]
+        self._sources = [data for _, data, _ in parts]
         self._entries = table["tensors"]
         self._tensors: list[Any] = [None] * len(self._entries)
 
@@ -307,7 +311,7 @@ class _Reader:
             raise _damaged(f"a tensor of {layout}")
         if extra is None and 0 not in shape and layout.required_bytes(d.itemsize) > len(over):
             raise _damaged(f"a tensor of {layout} over {len(over)} bytes")
-        t = rebuilt(over, layout, d, bool(leaf_grad), int(bits))
+        t = rebuilt(over, layout, d, bool(leaf_grad), int(bits), counted=self._sources[storage] is not None)
         if extra is not None:
             from .quantized import restored
 
@@ -323,7 +327,8 @@ class _Reader:
         if kind == "tensor":
             return self._tensor(inner)
         if kind == "untyped":
-            return self._storages[inner]
+            # PyTorch reads untyped storages back as bytes with a dtype.
+            return typed(self._storages[inner], dt.uint8)
         if kind == "typed":
             return typed(self._storages[inner[0]], dt.ALL[inner[1]])
         if kind == "dict":
