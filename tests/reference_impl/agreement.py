@@ -10,7 +10,8 @@ from .twins import base_of, short
 
 # Exceptions that twins' programs never raise, before those that they do.
 MORE = (
-    AssertionError, AttributeError, OverflowError, KeyError, ModuleNotFoundError, EOFError, FileNotFoundError, IsADirectoryError,
+    AssertionError, AttributeError, OverflowError, KeyError, ModuleNotFoundError, EOFError, FileNotFoundError,
+    IsADirectoryError,
 )  # fmt: skip
 
 
@@ -28,8 +29,8 @@ def plain(x):
     if isinstance(x, (torch.Tensor, ref.Tensor)):
         if x.layout == torch.strided or isinstance(x, ref.Tensor):
             return (
-                "tensor", str(x.dtype), tuple(x.shape), tuple(x.stride()), x.storage_offset(), x.requires_grad, x.is_leaf,
-                x.is_conj(), x.is_neg(), x._is_view(), x._version, plain(x.untyped_storage()),
+                "tensor", str(x.dtype), tuple(x.shape), tuple(x.stride()), x.storage_offset(), x.requires_grad,
+                x.is_leaf, x.is_conj(), x.is_neg(), x._is_view(), x._version, plain(x.untyped_storage()),
             )  # fmt: skip
         return "sparse"
     if isinstance(x, np.ndarray):

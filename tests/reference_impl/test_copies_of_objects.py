@@ -1,4 +1,4 @@
-"""`save` and `load`, `pickle`, `copy` and `deepcopy`: what stays shared, what is kept, what is refused, as torch does."""
+"""`save` and `load`, `pickle`, `copy` and `deepcopy`: what stays shared, what is kept, what is refused, as in torch."""
 
 import copy
 import io
@@ -7,8 +7,6 @@ import random
 
 import numpy as np
 import pytest
-import torch
-
 import stridecheck.reference_impl as ref
 
 from .agreement import disagreement
@@ -16,29 +14,49 @@ from .test_storage_surface import split
 from .twins import random_layout
 
 TABLE = {
-    "pickle": """pk(x[1:])|pk(x)|pk(g)|pk(nl)|pk(c)|pk(n)|pk(gg)|pk(gg).grad|same(*pk([x,x[1:]]))|[a is b for a,b in [pk([x,x])]]|pk(e)
-        pk(x.untyped_storage())|pk(x.storage())|pk(T.zeros(3,dtype=T.uint16))|pk(T.empty(3,dtype=T.uint4))|pk(T.zeros(3,dtype=T.complex32))
-        pk(x.view(T.bool))|pk(T.empty(3,device="meta"))|pk({"a":x,"b":[x[2:]]})|pk(T.empty(0,3))|pk(x[5:5])|pk(g[1:])|pk(T.float32)|pk(x.shape)
-        pk(T.zeros(3,dtype=T.bfloat16))|pk(T.zeros(2,dtype=T.float8_e5m2))|pk(x).untyped_storage().resizable()|pk(T.channels_last)""",
-    "copy": """copy.copy(x[1:])|copy.copy(g)|copy.copy(nl)|copy.copy(g[1:])|copy.copy(c)|copy.copy(n)|copy.copy(gg).grad|copy.copy(e)
-        copy.copy(x).data_ptr()==x.data_ptr()|same(copy.copy(x),x)|copy.copy(T.empty(2,device="meta"))|copy.copy(x) is x|[copy.copy(x).fill_(3),x]
-        copy.copy(x.untyped_storage()).data_ptr()==x.data_ptr()|copy.copy(x.storage())""",
-    "deepcopy": """dc(x[1:])|dc(x)|dc(g)|dc(nl)|dc(g[1:])|dc(c)|dc(n)|dc(c[1:])|dc(gg)|dc(gg).grad|dc(e)|same(*dc([x,x[1:]]))|[a is b for a,b in [dc([x,x])]]
-        dc(x[::2])|dc(T.empty(3,device="meta"))|dc(T.empty(3,device="meta")[1:])|dc(T.empty(2,dtype=T.uint4)).dtype|dc(x.untyped_storage())
-        [a is b.untyped_storage() for a,b in [dc([x.untyped_storage(),x])]]|dc(x.storage())|[a.untyped() is b.untyped_storage() for a,b in [dc([x.storage(),x])]]
-        dc(x).untyped_storage().resizable()|dc({"a":x,"b":(x[2:],1)})|dc(c.resolve_conj()[1:])|dc(T.empty(0,3))|dc(T.from_numpy(np.arange(3.))).untyped_storage().resizable()
-        dc(x.share_memory_()).is_shared()|dc(x.view(T.uint16))|dc(c.conj())""",
-    "save": """rt(x[1:])|rt(x)|rt(nl)|rt(g)|rt(g[1:])|rt(c)|rt(n)|rt(gg)|rt(gg).grad|rt(e)|same(*rt([x,x[1:]]))|[a is b for a,b in [rt([x,x])]]
-        [a.untyped_storage() is b.untyped() for a,b in [rt([x.view(T.uint8),x.untyped_storage()])]]|rt(x.untyped_storage())|rt([x,x.untyped_storage()])|rt(x.untyped_storage()).nbytes()|rt(x.storage())
-        rt([x,x.storage()])|[a.untyped_storage() is b.untyped() for a,b in [rt([x,x.storage()])]]|rt([x,x.view(T.int32)])|rt([x,x.view(T.uint16)])
-        rt([x.view(T.uint16),x.view(T.float8_e5m2)])|rt([x.view(T.uint8),x.view(T.uint16)])|rt([T.empty(0),T.empty(0,dtype=T.int8)])
-        rt(T.empty(3,device="meta"))|rt(x,map_location="meta")|rt(x,map_location="cpu")|rt(x,map_location="cuda")|rt(T.empty(3,dtype=T.uint4))|rt(T.float32)
-        rt(x.shape)|rt({"a":(1,2.5,None,True,"s",b"b",1+2j,[x])})|rt(T.device("cpu"))|T.load(io.BytesIO(b""))|T.load("/nonexist")|T.load(3)|T.save(x,3)
-        T.save(x,"/nonexist/a")|T.load("/")|rt(x,mmap=True)|rt(x.share_memory_()).is_shared()|rt(x).untyped_storage().resizable()|rt(x[2:4]).untyped_storage().nbytes()
-        rt(x[2:4].clone()).untyped_storage().nbytes()|rt(cl)|rt(T.zeros(2,dtype=T.bfloat16))|rt(T.zeros(2,dtype=T.float8_e8m0fnu))|rt(T.zeros(2,dtype=T.complex32))
-        rt([x.untyped_storage(),x.untyped_storage()])[0].nbytes()|rt({1,2})|rt(10**30)|rt(float("inf"))|rt([[],{},()])|rt(T.BoolStorage([True]))|rt(x[0])
-        rt(T.empty(0,3))|rt(TS([1,2],dtype=T.uint16))|T.save()|[rt(x,map_location=T.device("cpu"))]|rt(T.zeros(2,dtype=T.uint8).view(T.bits8)).dtype
-        (rt(x),x.untyped_storage().resizable())[1]|rt(T.tensor([True,False]))|rt(x,weights_only=True)|rt([x,g,nl])""",
+    "pickle": """
+        pk(x[1:])|pk(x)|pk(g)|pk(nl)|pk(c)|pk(n)|pk(gg)|pk(gg).grad|same(*pk([x,x[1:]]))
+        [a is b for a,b in [pk([x,x])]]|pk(e)|pk(x.untyped_storage())|pk(x.storage())|pk(T.zeros(3,dtype=T.uint16))
+        pk(T.empty(3,dtype=T.uint4))|pk(T.zeros(3,dtype=T.complex32))|pk(x.view(T.bool))
+        pk(T.empty(3,device="meta"))|pk({"a":x,"b":[x[2:]]})|pk(T.empty(0,3))|pk(x[5:5])|pk(g[1:])|pk(T.float32)
+        pk(x.shape)|pk(T.zeros(3,dtype=T.bfloat16))|pk(T.zeros(2,dtype=T.float8_e5m2))
+        pk(x).untyped_storage().resizable()|pk(T.channels_last)
+    """,
+    "copy": """
+        copy.copy(x[1:])|copy.copy(g)|copy.copy(nl)|copy.copy(g[1:])|copy.copy(c)|copy.copy(n)|copy.copy(gg).grad
+        copy.copy(e)|copy.copy(x).data_ptr()==x.data_ptr()|same(copy.copy(x),x)|copy.copy(T.empty(2,device="meta"))
+        copy.copy(x) is x|[copy.copy(x).fill_(3),x]|copy.copy(x.untyped_storage()).data_ptr()==x.data_ptr()
+        copy.copy(x.storage())
+    """,
+    "deepcopy": """
+        dc(x[1:])|dc(x)|dc(g)|dc(nl)|dc(g[1:])|dc(c)|dc(n)|dc(c[1:])|dc(gg)|dc(gg).grad|dc(e)|same(*dc([x,x[1:]]))
+        [a is b for a,b in [dc([x,x])]]|dc(x[::2])|dc(T.empty(3,device="meta"))|dc(T.empty(3,device="meta")[1:])
+        dc(T.empty(2,dtype=T.uint4)).dtype|dc(x.untyped_storage())
+        [a is b.untyped_storage() for a,b in [dc([x.untyped_storage(),x])]]|dc(x.storage())
+        [a.untyped() is b.untyped_storage() for a,b in [dc([x.storage(),x])]]|dc(x).untyped_storage().resizable()
+        dc({"a":x,"b":(x[2:],1)})|dc(c.resolve_conj()[1:])|dc(T.empty(0,3))
+        dc(T.from_numpy(np.arange(3.))).untyped_storage().resizable()|dc(x.share_memory_()).is_shared()
+        dc(x.view(T.uint16))|dc(c.conj())
+    """,
+    "save": """
+        rt(x[1:])|rt(x)|rt(nl)|rt(g)|rt(g[1:])|rt(c)|rt(n)|rt(gg)|rt(gg).grad|rt(e)|same(*rt([x,x[1:]]))
+        [a is b for a,b in [rt([x,x])]]
+        [a.untyped_storage() is b.untyped() for a,b in [rt([x.view(T.uint8),x.untyped_storage()])]]
+        rt(x.untyped_storage())|rt([x,x.untyped_storage()])|rt(x.untyped_storage()).nbytes()|rt(x.storage())
+        rt([x,x.storage()])|[a.untyped_storage() is b.untyped() for a,b in [rt([x,x.storage()])]]
+        rt([x,x.view(T.int32)])|rt([x,x.view(T.uint16)])|rt([x.view(T.uint16),x.view(T.float8_e5m2)])
+        rt([x.view(T.uint8),x.view(T.uint16)])|rt([T.empty(0),T.empty(0,dtype=T.int8)])|rt(T.empty(3,device="meta"))
+        rt(x,map_location="meta")|rt(x,map_location="cpu")|rt(x,map_location="cuda")|rt(T.empty(3,dtype=T.uint4))
+        rt(T.float32)|rt(x.shape)|rt({"a":(1,2.5,None,True,"s",b"b",1+2j,[x])})|rt(T.device("cpu"))
+        T.load(io.BytesIO(b""))|T.load("/nonexist")|T.load(3)|T.save(x,3)|T.save(x,"/nonexist/a")|T.load("/")
+        rt(x,mmap=True)|rt(x.share_memory_()).is_shared()|rt(x).untyped_storage().resizable()
+        rt(x[2:4]).untyped_storage().nbytes()|rt(x[2:4].clone()).untyped_storage().nbytes()|rt(cl)
+        rt(T.zeros(2,dtype=T.bfloat16))|rt(T.zeros(2,dtype=T.float8_e8m0fnu))|rt(T.zeros(2,dtype=T.complex32))
+        rt([x.untyped_storage(),x.untyped_storage()])[0].nbytes()|rt({1,2})|rt(10**30)|rt(float("inf"))
+        rt([[],{},()])|rt(T.BoolStorage([True]))|rt(x[0])|rt(T.empty(0,3))|rt(TS([1,2],dtype=T.uint16))|T.save()
+        [rt(x,map_location=T.device("cpu"))]|rt(T.zeros(2,dtype=T.uint8).view(T.bits8)).dtype
+        (rt(x),x.untyped_storage().resizable())[1]|rt(T.tensor([True,False]))|rt(x,weights_only=True)|rt([x,g,nl])
+    """,
 }
 
 
@@ -57,8 +75,9 @@ def make(lib):
     gg.grad = lib.ones(2)
     c = lib.tensor([1 + 2j, 3 - 1j]).conj()
     return {
-        "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy, "dc": copy.deepcopy,
-        "pk": lambda o: pickle.loads(pickle.dumps(o)), "same": lambda a, b: a.untyped_storage() is b.untyped_storage(), "io": io,
+        "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
+        "dc": copy.deepcopy, "pk": lambda o: pickle.loads(pickle.dumps(o)), "io": io,
+        "same": lambda a, b: a.untyped_storage() is b.untyped_storage(),
         "cl": lib.arange(24.0).reshape(1, 2, 3, 4).contiguous(memory_format=lib.channels_last),
     }  # fmt: skip
 
@@ -97,7 +116,7 @@ def test_random_sharing_survives():
 
 def test_damaged_files_are_refused_whole():
     data = saved({"a": ref.arange(100.0), "b": [ref.arange(50, dtype=ref.int16).reshape(5, 10)[:, 2:]]})
-    refused = 0
+    refused = accepted = tried = 0
     for n in range(1500):
         rng = random.Random(n)
         hurt = bytearray(data)
@@ -114,16 +133,18 @@ def test_damaged_files_are_refused_whole():
             del hurt[a : b + 1]
         if bytes(hurt) == data or not hurt:
             continue
+        tried += 1
         try:
             found = ref.load(io.BytesIO(bytes(hurt)))
         except Exception as e:
-            assert getattr(e, "kind", None) == "file", repr(e)
-            refused += 1
+            refused += getattr(e, "kind", None) == "file"
         else:
             # Only padding is not covered by a checksum.
             assert kind == 1
             assert found["a"].tolist() == list(range(100))
-    assert refused > 1400
+            accepted += 1
+    assert refused + accepted == tried > 1400
+    assert accepted < tried / 10
 
 
 def test_a_table_that_lies_is_refused():
@@ -134,7 +155,8 @@ def test_a_table_that_lies_is_refused():
     from stridecheck.reference_impl.serialization import MAGIC
 
     def forge(**changes):
-        table = {"object": {"tensor": 0}, "storages": [{"nbytes": 8, "data": [0, 8, zlib.crc32(bytes(8))], "marks": None}],
+        storages = [{"nbytes": 8, "data": [0, 8, zlib.crc32(bytes(8))], "marks": None}]
+        table = {"object": {"tensor": 0}, "storages": storages,
                  "tensors": [[0, "float32", [2], [1], 0, False, 0, None]], "length": 64, **changes}  # fmt: skip
         text = json.dumps(table).encode()
         head = struct.pack("<8sQI", MAGIC, len(text), zlib.crc32(text)) + text
@@ -192,5 +214,3 @@ def test_unspecified_bytes_stay_unspecified():
     loaded = ref.load(io.BytesIO(saved(x)))
     assert ref.element_marks(loaded).tolist() == [255] * 4
     assert ref.element_marks(pickle.loads(pickle.dumps(x))).tolist() == [255] * 4
-
-

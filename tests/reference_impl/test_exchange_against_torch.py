@@ -5,8 +5,6 @@ import ctypes
 
 import numpy as np
 import pytest
-import torch
-
 import stridecheck.reference_impl as ref
 from stridecheck.reference_impl.dlpack import DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned
 
@@ -14,97 +12,165 @@ from .agreement import disagreement, run
 from .test_storage_surface import split
 
 NUMPY = {
-    "from_numpy": """T.from_numpy(a)|T.from_numpy(a.T)|T.from_numpy(a[:, ::2])|T.from_numpy(a[1:])|T.from_numpy(a[::-1])|T.from_numpy(a[:, ::-1])
-        T.from_numpy(np.zeros((0,3)))|T.from_numpy(np.zeros((3,0)))|T.from_numpy(np.float32(3))|T.from_numpy([1])|T.from_numpy(3)
-        T.from_numpy(np.array(3.))|T.from_numpy(a.astype(">f4"))|T.from_numpy(np.array(["a"]))|T.from_numpy(np.array([1],np.longdouble))
-        T.from_numpy(np.array([None]))|T.from_numpy(np.datetime64("2020") + np.arange(3))|T.from_numpy(np.broadcast_to(a,(2,3,4)))
-        T.from_numpy(np.broadcast_to(np.float32(1),(2,3)))|[T.from_numpy(a).fill_(7),a]|T.from_numpy(a).untyped_storage().resizable()
-        T.from_numpy(a[1:]).storage_offset()|T.from_numpy(a[1:,1:])|T.from_numpy(a).resize_(100)|T.from_numpy(a).resize_(2)
-        T.from_numpy(np.zeros(3,dtype=[("x","f4"),("y","f8")])["x"])|T.from_numpy(np.zeros(3,dtype=[("x","i1"),("y","f4")])["y"])
-        T.from_numpy(np.zeros(4,dtype="V4"))|T.from_numpy(np.frombuffer(bytes(9),np.uint8)[1:].view(np.int64))
-        T.from_numpy(T.arange(3).numpy())|T.from_numpy(np.zeros((1,3))[:, ::2])|T.from_numpy(np.zeros((2,1,3)).transpose(2,1,0))
-        [T.from_numpy(np.zeros(2,d)).dtype for d in (np.bool_,np.uint8,np.int8,np.int16,np.int32,np.int64,np.float16,np.float32,np.float64)]
+    "from_numpy": """
+        T.from_numpy(a)|T.from_numpy(a.T)|T.from_numpy(a[:, ::2])|T.from_numpy(a[1:])|T.from_numpy(a[::-1])
+        T.from_numpy(a[:, ::-1])|T.from_numpy(np.zeros((0,3)))|T.from_numpy(np.zeros((3,0)))
+        T.from_numpy(np.float32(3))|T.from_numpy([1])|T.from_numpy(3)|T.from_numpy(np.array(3.))
+        T.from_numpy(a.astype(">f4"))|T.from_numpy(np.array(["a"]))|T.from_numpy(np.array([1],np.longdouble))
+        T.from_numpy(np.array([None]))|T.from_numpy(np.datetime64("2020") + np.arange(3))
+        T.from_numpy(np.broadcast_to(a,(2,3,4)))|T.from_numpy(np.broadcast_to(np.float32(1),(2,3)))
+        [T.from_numpy(a).fill_(7),a]|T.from_numpy(a).untyped_storage().resizable()
+        T.from_numpy(a[1:]).storage_offset()|T.from_numpy(a[1:,1:])|T.from_numpy(a).resize_(100)
+        T.from_numpy(a).resize_(2)|T.from_numpy(np.zeros(3,dtype=[("x","f4"),("y","f8")])["x"])
+        T.from_numpy(np.zeros(3,dtype=[("x","i1"),("y","f4")])["y"])|T.from_numpy(np.zeros(4,dtype="V4"))
+        T.from_numpy(np.frombuffer(bytes(9),np.uint8)[1:].view(np.int64))|T.from_numpy(T.arange(3).numpy())
+        T.from_numpy(np.zeros((1,3))[:, ::2])|T.from_numpy(np.zeros((2,1,3)).transpose(2,1,0))
+        [T.from_numpy(np.zeros(2,d)).dtype for d in (np.bool_,np.uint8,np.int8,np.int16,np.int32,np.int64)]
+        [T.from_numpy(np.zeros(2,d)).dtype for d in (np.float16,np.float32,np.float64)]
         [T.from_numpy(np.zeros(2,d)).dtype for d in (np.complex64,np.complex128,np.uint16,np.uint32,np.uint64)]
-        T.from_numpy(np.lib.stride_tricks.as_strided(a,(2,2),(4,4)))|T.from_numpy(np.lib.stride_tricks.as_strided(a,(2,2),(6,4)))
-        T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,),(-4,)))|T.from_numpy(np.lib.stride_tricks.as_strided(a,(0,),(-4,)))
-        T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,),(3,)))|T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,2),(400,4)))
-        (lambda r:(r.setflags(write=False),T.from_numpy(r).fill_(3),r.tolist()))(np.zeros(2))|T.from_numpy()|T.from_numpy(T.arange(3))
-        T.from_numpy(np.ma.array([1.,2.]))|T.from_numpy(np.matrix([[1.,2.]]))|T.from_numpy(memoryview(b"ab"))""",
-    "numpy": """x.numpy()|x.T.numpy()|x[1:].numpy()|x[:, ::2].numpy()|x.expand(2,3,4).numpy()|T.tensor(3.).numpy()|T.empty(0,3).numpy()|x[5:].numpy()
-        [x.numpy().fill(9),x]|[x.numpy(),x.untyped_storage().resizable()]|[x.numpy(),x.resize_(2)]|[x.numpy(),x.resize_(100)]
-        x.clone().requires_grad_().numpy()|(x.clone().requires_grad_()*2).numpy()|c.conj().numpy()|c.conj().imag.numpy()|c.imag.numpy()
-        x.bfloat16().numpy()|T.zeros(2,dtype=T.float8_e5m2).numpy()|T.zeros(2,dtype=T.complex32).numpy()|T.zeros(2,dtype=T.uint16).numpy()
-        T.zeros(2,dtype=T.bool).numpy()|T.empty(2,device="meta").numpy()|x.clone().requires_grad_().numpy(force=True)|c.conj().numpy(force=True)
-        c.conj().imag.numpy(force=True)|x.numpy(force=False)|x.numpy(force=True)|x.bfloat16().numpy(force=True)|x.numpy(True)|x.as_strided((2,2),(1,1)).numpy()
-        T.empty_strided((1,3),(99,1)).numpy().strides|T.ones(2,1,3).transpose(0,2).numpy()|x.numpy().base is not None
-        [x.requires_grad_(),x.detach().numpy()]|x.numpy().flags.writeable|x.unfold(1,2,1).numpy()|x.view(T.uint8).numpy()""",
-    "protocols": """np.asarray(x)|np.asarray(x).ctypes.data==x.data_ptr()|np.array(x).ctypes.data==x.data_ptr()|np.asarray(x,dtype=np.int64)|np.array(x)
-        np.array(x.T)|np.asarray(x.clone().requires_grad_())|np.asarray(c.conj())|hasattr(x,"__array_interface__")|np.asarray(x[0,0])
-        np.asarray(T.empty(2,device="meta"))|x.__array__(np.float64)|np.asarray(x.bfloat16())|np.array([T.tensor(1),T.tensor(2)])
-        np.array(x,copy=True)|np.asarray(x,order="F")|[np.asarray(x).fill(1),x]|np.concatenate([x,x])|bytes(x.view(T.uint8).numpy())""",
-    "as_tensor": """T.as_tensor(a)|T.as_tensor(a.T)|T.as_tensor(a).data_ptr()==a.ctypes.data|T.as_tensor(a,dtype=T.float64)|T.as_tensor(x) is x
-        T.as_tensor(x,dtype=T.int8)|T.as_tensor(a[::-1])|T.as_tensor([1,2])|T.as_tensor([1.5],dtype=T.int8)|T.as_tensor(3)|T.as_tensor(np.float64(2))
-        T.as_tensor(a,dtype=T.float32).data_ptr()==a.ctypes.data|T.as_tensor(np.asfortranarray(a))|T.as_tensor(np.zeros((0,3)))|T.as_tensor((1,2.5))
-        T.as_tensor(x,dtype=x.dtype) is x|T.as_tensor(a,device="cpu").data_ptr()==a.ctypes.data|T.as_tensor("a")|T.as_tensor(a.astype(">f4"))
-        T.as_tensor(a,dtype=T.bfloat16)|T.as_tensor(np.array(["a"]))|T.as_tensor(x,device="cpu") is x|T.as_tensor(a,device="meta").device""",
-    "tensor": """T.tensor(a)|T.tensor(a.T)|T.tensor(a).data_ptr()==a.ctypes.data|T.tensor(a[:, ::2])|T.tensor(a[::-1])|T.tensor(np.asfortranarray(a))
-        T.tensor(np.broadcast_to(a[:1],(3,4)))|T.tensor(np.zeros((0,3)))|T.tensor(a,dtype=T.int32)|T.tensor(a.astype(">f4"))|T.tensor(np.float32(2))
-        T.tensor(np.zeros((2,1,3)).transpose(2,1,0))|T.tensor([np.float32(1),2])|T.tensor(np.array(5))|T.tensor([a[0],a[1]])|T.tensor(a,requires_grad=True)""",
-    "asarray": """T.asarray(a)|T.asarray(a).data_ptr()==a.ctypes.data|T.asarray(a,copy=True).data_ptr()==a.ctypes.data|T.asarray(a,copy=False)
-        T.asarray(a,dtype=T.float64)|T.asarray(a,dtype=T.float64,copy=False)|T.asarray(a.T)|T.asarray(a.T,copy=True)|T.asarray(a[::-1])|T.asarray(x) is x
-        T.asarray(x,copy=True)|T.asarray(x,copy=True).data_ptr()==x.data_ptr()|T.asarray(x,copy=False) is x|T.asarray(x,dtype=T.int8)
-        T.asarray(x,dtype=T.int8,copy=False)|T.asarray([1,2])|T.asarray([1,2],copy=True)|T.asarray([1,2],copy=False)|T.asarray(3)|T.asarray(3,copy=False)
-        T.asarray(b)|T.asarray(b,dtype=T.uint8)|T.asarray(bytearray(b),dtype=T.int16)|T.asarray(b,dtype=T.int16,copy=True)|T.asarray(b,dtype=T.uint8,copy=False)
-        T.asarray(bytes(3))|T.asarray(b"")|T.asarray(x,requires_grad=True)|T.asarray(x.clone().requires_grad_())|T.asarray(x.clone().requires_grad_(),requires_grad=False)
-        T.asarray(a,requires_grad=True)|T.asarray(np.arange(3),requires_grad=True)|T.asarray(x,device="cpu") is x|T.asarray(np.float32(2))
-        T.asarray(np.float32(2),copy=False)|T.asarray(np.array(2.))|T.asarray(x.T,dtype=T.float64)|T.asarray(memoryview(b),dtype=T.uint8)
-        T.asarray(memoryview(b)[::2],dtype=T.uint8)|T.asarray(range(3))|T.asarray("ab")|T.asarray(None)|T.asarray([[1,2],[3]])|T.asarray(x.numpy()).data_ptr()==x.data_ptr()
-        T.asarray((1,2.5))|T.asarray(1j)|T.asarray([True])|T.asarray(c.conj())|T.asarray(c.conj(),copy=True)|T.asarray(memoryview(np.arange(4.)))
-        [T.asarray(a).fill_(1),a]|T.asarray(bytearray(b),dtype=T.uint8).untyped_storage().resizable()|T.asarray(a,dtype=T.float32,copy=False)""",
-    "frombuffer": """T.frombuffer(b,dtype=T.int16)|T.frombuffer(b,dtype=T.uint8,count=3)|T.frombuffer(b,dtype=T.int16,offset=3)|T.frombuffer(b,dtype=T.int16,offset=2)
-        T.frombuffer(b,dtype=T.int16,count=2,offset=1)|T.frombuffer(b,dtype=T.int16,count=0)|T.frombuffer(b,dtype=T.int16,count=-3)|T.frombuffer(b"",dtype=T.uint8)
-        T.frombuffer(b,dtype=T.int16,count=9)|T.frombuffer(b,dtype=T.int16,offset=16)|T.frombuffer(b,dtype=T.int16,offset=-1)|T.frombuffer(b,dtype=T.bfloat16).dtype
-        T.frombuffer(b,dtype=T.bool).dtype|T.frombuffer("a",dtype=T.uint8)|T.frombuffer(3,dtype=T.uint8)|T.frombuffer(memoryview(b)[::2],dtype=T.uint8)
-        T.frombuffer(b)|T.frombuffer(b,dtype=3)|(lambda m:[T.frombuffer(m,dtype=T.uint8).fill_(3),bytes(m)])(bytearray(b))|T.frombuffer(a,dtype=T.float32)
-        T.frombuffer(a.T,dtype=T.float32)|T.frombuffer(b,dtype=T.float32,requires_grad=True)|T.frombuffer(b,dtype=T.int8,requires_grad=True)
-        T.frombuffer(b,dtype=T.complex64).untyped_storage().nbytes()|T.frombuffer(b,dtype=T.uint8,offset=3).storage_offset()|T.frombuffer(b,dtype=T.int64,offset=8)
-        T.frombuffer(bytes(3),dtype=T.int16)|T.frombuffer(buffer=b,dtype=T.uint8,count=2,offset=2)|T.frombuffer(b,dtype=T.uint8).untyped_storage().resizable()
-        T.frombuffer(b,dtype=T.uint16).dtype|T.frombuffer(b,dtype=T.float8_e5m2).dtype""",
+        T.from_numpy(np.lib.stride_tricks.as_strided(a,(2,2),(4,4)))
+        T.from_numpy(np.lib.stride_tricks.as_strided(a,(2,2),(6,4)))
+        T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,),(-4,)))
+        T.from_numpy(np.lib.stride_tricks.as_strided(a,(0,),(-4,)))
+        T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,),(3,)))
+        T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,2),(400,4)))
+        (lambda r:(r.setflags(write=False),T.from_numpy(r).fill_(3),r.tolist()))(np.zeros(2))|T.from_numpy()
+        T.from_numpy(T.arange(3))|T.from_numpy(np.ma.array([1.,2.]))|T.from_numpy(np.matrix([[1.,2.]]))
+        T.from_numpy(memoryview(b"ab"))
+    """,
+    "numpy": """
+        x.numpy()|x.T.numpy()|x[1:].numpy()|x[:, ::2].numpy()|x.expand(2,3,4).numpy()|T.tensor(3.).numpy()
+        T.empty(0,3).numpy()|x[5:].numpy()|[x.numpy().fill(9),x]|[x.numpy(),x.untyped_storage().resizable()]
+        [x.numpy(),x.resize_(2)]|[x.numpy(),x.resize_(100)]|x.clone().requires_grad_().numpy()
+        (x.clone().requires_grad_()*2).numpy()|c.conj().numpy()|c.conj().imag.numpy()|c.imag.numpy()
+        x.bfloat16().numpy()|T.zeros(2,dtype=T.float8_e5m2).numpy()|T.zeros(2,dtype=T.complex32).numpy()
+        T.zeros(2,dtype=T.uint16).numpy()|T.zeros(2,dtype=T.bool).numpy()|T.empty(2,device="meta").numpy()
+        x.clone().requires_grad_().numpy(force=True)|c.conj().numpy(force=True)|c.conj().imag.numpy(force=True)
+        x.numpy(force=False)|x.numpy(force=True)|x.bfloat16().numpy(force=True)|x.numpy(True)
+        x.as_strided((2,2),(1,1)).numpy()|T.empty_strided((1,3),(99,1)).numpy().strides
+        T.ones(2,1,3).transpose(0,2).numpy()|x.numpy().base is not None|[x.requires_grad_(),x.detach().numpy()]
+        x.numpy().flags.writeable|x.unfold(1,2,1).numpy()|x.view(T.uint8).numpy()
+    """,
+    "protocols": """
+        np.asarray(x)|np.asarray(x).ctypes.data==x.data_ptr()|np.array(x).ctypes.data==x.data_ptr()
+        np.asarray(x,dtype=np.int64)|np.array(x)|np.array(x.T)|np.asarray(x.clone().requires_grad_())
+        np.asarray(c.conj())|hasattr(x,"__array_interface__")|np.asarray(x[0,0])
+        np.asarray(T.empty(2,device="meta"))|x.__array__(np.float64)|np.asarray(x.bfloat16())
+        np.array([T.tensor(1),T.tensor(2)])|np.array(x,copy=True)|np.asarray(x,order="F")|[np.asarray(x).fill(1),x]
+        np.concatenate([x,x])|bytes(x.view(T.uint8).numpy())
+    """,
+    "as_tensor": """
+        T.as_tensor(a)|T.as_tensor(a.T)|T.as_tensor(a).data_ptr()==a.ctypes.data|T.as_tensor(a,dtype=T.float64)
+        T.as_tensor(x) is x|T.as_tensor(x,dtype=T.int8)|T.as_tensor(a[::-1])|T.as_tensor([1,2])
+        T.as_tensor([1.5],dtype=T.int8)|T.as_tensor(3)|T.as_tensor(np.float64(2))
+        T.as_tensor(a,dtype=T.float32).data_ptr()==a.ctypes.data|T.as_tensor(np.asfortranarray(a))
+        T.as_tensor(np.zeros((0,3)))|T.as_tensor((1,2.5))|T.as_tensor(x,dtype=x.dtype) is x
+        T.as_tensor(a,device="cpu").data_ptr()==a.ctypes.data|T.as_tensor("a")|T.as_tensor(a.astype(">f4"))
+        T.as_tensor(a,dtype=T.bfloat16)|T.as_tensor(np.array(["a"]))|T.as_tensor(x,device="cpu") is x
+        T.as_tensor(a,device="meta").device
+    """,
+    "tensor": """
+        T.tensor(a)|T.tensor(a.T)|T.tensor(a).data_ptr()==a.ctypes.data|T.tensor(a[:, ::2])|T.tensor(a[::-1])
+        T.tensor(np.asfortranarray(a))|T.tensor(np.broadcast_to(a[:1],(3,4)))|T.tensor(np.zeros((0,3)))
+        T.tensor(a,dtype=T.int32)|T.tensor(a.astype(">f4"))|T.tensor(np.float32(2))
+        T.tensor(np.zeros((2,1,3)).transpose(2,1,0))|T.tensor([np.float32(1),2])|T.tensor(np.array(5))
+        T.tensor([a[0],a[1]])|T.tensor(a,requires_grad=True)
+    """,
+    "asarray": """
+        T.asarray(a)|T.asarray(a).data_ptr()==a.ctypes.data|T.asarray(a,copy=True).data_ptr()==a.ctypes.data
+        T.asarray(a,copy=False)|T.asarray(a,dtype=T.float64)|T.asarray(a,dtype=T.float64,copy=False)|T.asarray(a.T)
+        T.asarray(a.T,copy=True)|T.asarray(a[::-1])|T.asarray(x) is x|T.asarray(x,copy=True)
+        T.asarray(x,copy=True).data_ptr()==x.data_ptr()|T.asarray(x,copy=False) is x|T.asarray(x,dtype=T.int8)
+        T.asarray(x,dtype=T.int8,copy=False)|T.asarray([1,2])|T.asarray([1,2],copy=True)|T.asarray([1,2],copy=False)
+        T.asarray(3)|T.asarray(3,copy=False)|T.asarray(b)|T.asarray(b,dtype=T.uint8)
+        T.asarray(bytearray(b),dtype=T.int16)|T.asarray(b,dtype=T.int16,copy=True)
+        T.asarray(b,dtype=T.uint8,copy=False)|T.asarray(bytes(3))|T.asarray(b"")|T.asarray(x,requires_grad=True)
+        T.asarray(x.clone().requires_grad_())|T.asarray(x.clone().requires_grad_(),requires_grad=False)
+        T.asarray(a,requires_grad=True)|T.asarray(np.arange(3),requires_grad=True)|T.asarray(x,device="cpu") is x
+        T.asarray(np.float32(2))|T.asarray(np.float32(2),copy=False)|T.asarray(np.array(2.))
+        T.asarray(x.T,dtype=T.float64)|T.asarray(memoryview(b),dtype=T.uint8)
+        T.asarray(memoryview(b)[::2],dtype=T.uint8)|T.asarray(range(3))|T.asarray("ab")|T.asarray(None)
+        T.asarray([[1,2],[3]])|T.asarray(x.numpy()).data_ptr()==x.data_ptr()|T.asarray((1,2.5))|T.asarray(1j)
+        T.asarray([True])|T.asarray(c.conj())|T.asarray(c.conj(),copy=True)|T.asarray(memoryview(np.arange(4.)))
+        [T.asarray(a).fill_(1),a]|T.asarray(bytearray(b),dtype=T.uint8).untyped_storage().resizable()
+        T.asarray(a,dtype=T.float32,copy=False)
+    """,
+    "frombuffer": """
+        T.frombuffer(b,dtype=T.int16)|T.frombuffer(b,dtype=T.uint8,count=3)|T.frombuffer(b,dtype=T.int16,offset=3)
+        T.frombuffer(b,dtype=T.int16,offset=2)|T.frombuffer(b,dtype=T.int16,count=2,offset=1)
+        T.frombuffer(b,dtype=T.int16,count=0)|T.frombuffer(b,dtype=T.int16,count=-3)|T.frombuffer(b"",dtype=T.uint8)
+        T.frombuffer(b,dtype=T.int16,count=9)|T.frombuffer(b,dtype=T.int16,offset=16)
+        T.frombuffer(b,dtype=T.int16,offset=-1)|T.frombuffer(b,dtype=T.bfloat16).dtype
+        T.frombuffer(b,dtype=T.bool).dtype|T.frombuffer("a",dtype=T.uint8)|T.frombuffer(3,dtype=T.uint8)
+        T.frombuffer(memoryview(b)[::2],dtype=T.uint8)|T.frombuffer(b)|T.frombuffer(b,dtype=3)
+        (lambda m:[T.frombuffer(m,dtype=T.uint8).fill_(3),bytes(m)])(bytearray(b))|T.frombuffer(a,dtype=T.float32)
+        T.frombuffer(a.T,dtype=T.float32)|T.frombuffer(b,dtype=T.float32,requires_grad=True)
+        T.frombuffer(b,dtype=T.int8,requires_grad=True)|T.frombuffer(b,dtype=T.complex64).untyped_storage().nbytes()
+        T.frombuffer(b,dtype=T.uint8,offset=3).storage_offset()|T.frombuffer(b,dtype=T.int64,offset=8)
+        T.frombuffer(bytes(3),dtype=T.int16)|T.frombuffer(buffer=b,dtype=T.uint8,count=2,offset=2)
+        T.frombuffer(b,dtype=T.uint8).untyped_storage().resizable()|T.frombuffer(b,dtype=T.uint16).dtype
+        T.frombuffer(b,dtype=T.float8_e5m2).dtype
+    """,
 }
 
 DLPACK = {
-    "export": """E(x)|E(x[1:])|E(x.T)|E(x,max_version=(1,0))|E(x,max_version=(1,9))|E(x,max_version=(2,0))|E(x,max_version=(0,9))|E(x[1:],max_version=(1,0),copy=True)
-        E(x,copy=True)|E(x,copy=False)|E(x.T,copy=True)|E(x[:, ::2],copy=True)|E(x,dl_device=(1,0))|E(x,dl_device=(2,0))|E(x,dl_device=(1,3))|E(x,dl_device="a")
-        E(x,stream=1)|E(x,stream=-1)|E(x,stream=None)|E(x,stream="a")|E(x,stream=True)|E(x,stream=1.0)|E(T.empty(0,3))|E(x[5:])|E(T.tensor(1.))
-        E(T.empty_strided((1,3),(99,1)))|E(T.ones(3).expand(2,3))|E(c)|E(c.conj())|E(c.conj().imag)|E(x.clone().requires_grad_())|E(x.clone().requires_grad_()[1:])
-        E(T.zeros(2,dtype=T.bool))|E(T.zeros(2,dtype=T.bfloat16))|E(T.zeros(2,dtype=T.complex32))|E(T.zeros(2,dtype=T.uint16))|E(T.zeros(2,dtype=T.float8_e5m2))
-        E(T.zeros(2,dtype=T.float8_e4m3fn))|E(T.zeros(2,dtype=T.float8_e4m3fnuz))|E(T.zeros(2,dtype=T.float8_e5m2fnuz))|E(T.zeros(2,dtype=T.float8_e8m0fnu))
-        E(T.zeros(2,dtype=T.uint8).view(T.float4_e2m1fn_x2))|E(T.empty(2,dtype=T.uint4))|E(T.empty(2,dtype=T.int4))|E(T.zeros(2,dtype=T.uint8).view(T.bits8))
-        E(T.empty(2,dtype=T.int3))|E(T.empty(2,device="meta"))|[int(n) for n in x.__dlpack_device__()]|T.empty(2,device="meta").__dlpack_device__()|E(x,foo=1)
-        E(x,max_version=3)|E(x,max_version="ab")|E(x,max_version=(1,))|E(x,max_version=())|E(T.arange(3))|E(T.arange(3,dtype=T.uint8))|E(x.as_strided((2,2),(1,1),3))
-        E(x.double())|E(x.half())|E(c.conj().imag,copy=True)|E(T.empty(2,dtype=T.quint8))|E(x,stream=0)|E(x,dl_device=(1,0),copy=False)""",
-    "import": """I(cap())|I(cap(shape=(2,3)))|I(cap(shape=(2,3),strides=None))|I(vcap(shape=(2,3),strides=None))|I(vcap(shape=(2,3),strides=(1,2)))
-        I(vcap(shape=(1,3),strides=(99,1)))|I(vcap(shape=(0,3),strides=(5,7)))|I(vcap(shape=(2,0),strides=None))|I(cap(shape=()))|I(cap(shape=(),strides=None))
-        I(cap(off=8))|I(vcap(off=8))|I(vcap(off=3))|I(vcap(shape=(3,),strides=(0,)))|I(vcap(major=1,minor=5))|I(vcap(major=2))|I(vcap(major=0))|I(vcap(flags=1))
-        I(vcap(flags=2))|I(vcap(flags=4))|I(vcap(flags=255))|I(cap(name=b"foo"))|I(cap(name=b"used_dltensor"))|I(cap(lanes=2))|I(cap(lanes=0))
-        [I(cap(code=2,bits=n)) for n in (16,32,64)]|I(cap(code=2,bits=8))|I(cap(code=2,bits=128))|I(cap(code=4,bits=16))|I(cap(code=4,bits=32))
-        [I(cap(code=5,bits=n)) for n in (32,64,128)]|I(cap(code=6,bits=8))|I(cap(code=6,bits=1))|[I(cap(code=0,bits=n)) for n in (8,16,32,64)]|I(cap(code=0,bits=4))
-        [I(cap(code=1,bits=n)) for n in (8,16,32,64)]|I(cap(code=1,bits=4))|I(cap(code=1,bits=128))|I(cap(code=3,bits=8))|I(cap(code=7,bits=8))|I(cap(code=8,bits=8))
-        [I(cap(code=n,bits=8)) for n in (10,11,12,13,14)]|I(cap(code=9,bits=8))|I(cap(code=15,bits=6))|I(cap(code=17,bits=4))|I(cap(code=17,bits=4,lanes=2))
-        I(cap(code=99,bits=8))|I(cap(dev=(1,7)))|I(cap(dev=(2,0)))|I(cap(dev=(3,0)))|I(cap(dev=(99,0)))|I(cap(data=0,shape=(0,)))|I(cap(shape=(-1,)))
-        T.from_dlpack(3)|T.from_dlpack(None)|I(P(cap()))|I(P(cap()),copy=True)[:5]|I(P(cap()),copy=False)|I(P0(cap()))|I(P0(cap()),copy=True)[:5]
-        I(P0(cap()),copy=False)|I(P(cap()),device="cpu")|I(P(cap()),device="meta")|I(P(cap()),device="cuda")|I(P(cap()),device=3)|I(cap(),copy=True)
-        I(cap(),copy=False)|I(cap(),device="cpu")|I(P(cap(),(2,0)))|I(P(cap(),(99,0)))|I(P(cap()),device="cpu:0")|two(cap())|asked(P(cap()))
-        asked(P(cap()),copy=True)|asked(P(cap()),copy=False)|asked(P(cap()),device="cpu")|I(P(3))""",
-    "libraries": """T.from_dlpack(a)|T.from_dlpack(a.T)|T.from_dlpack(a[:, ::2])|T.from_dlpack(a[1:])|T.from_dlpack(a.astype(">f4"))|T.from_dlpack(np.array(["a"]))
-        T.from_dlpack(np.zeros(3,np.longdouble))|T.from_dlpack(np.zeros((0,3)))|T.from_dlpack(np.zeros((1,3))[:, ::2])|T.from_dlpack(np.array(2.))
-        [T.from_dlpack(a).fill_(3),a]|T.from_dlpack(a,copy=True).data_ptr()==a.ctypes.data|T.from_dlpack(a).untyped_storage().resizable()
-        (lambda r:(r.setflags(write=False),T.from_dlpack(r).fill_(3),r.tolist()))(np.zeros(2))|np.from_dlpack(x)|np.from_dlpack(x.T)|np.from_dlpack(x[1:])
-        np.from_dlpack(x.clone().requires_grad_())|np.from_dlpack(c.conj())|[T.from_dlpack(x).fill_(5),x]|T.from_dlpack(x) is x|T.from_dlpack(x[1:])
-        T.from_dlpack(x.T,copy=True)|T.from_dlpack(x,copy=False).data_ptr()==x.data_ptr()|T.from_dlpack(x.expand(2,3,4))|T.from_dlpack(c.conj().imag)
-        T.from_dlpack(c.conj())|T.from_dlpack(T.empty(2,device="meta"))|T.from_dlpack(x.bfloat16())|[T.from_dlpack(x),x.untyped_storage().resizable()]
-        T.from_dlpack(x.__dlpack__())|T.from_dlpack(x.__dlpack__(max_version=(1,0)))|T.from_dlpack(x.storage())|T.from_dlpack(x.untyped_storage())
-        [T.from_dlpack(x).add_(1)._version,x._version]|T.from_dlpack(a.astype(bool))|T.from_dlpack(a.astype(complex))|T.from_dlpack(T.empty_strided((1,3),(99,1))).stride()""",
+    "export": """
+        E(x)|E(x[1:])|E(x.T)|E(x,max_version=(1,0))|E(x,max_version=(1,9))|E(x,max_version=(2,0))
+        E(x,max_version=(0,9))|E(x[1:],max_version=(1,0),copy=True)|E(x,copy=True)|E(x,copy=False)|E(x.T,copy=True)
+        E(x[:, ::2],copy=True)|E(x,dl_device=(1,0))|E(x,dl_device=(2,0))|E(x,dl_device=(1,3))|E(x,dl_device="a")
+        E(x,stream=1)|E(x,stream=-1)|E(x,stream=None)|E(x,stream="a")|E(x,stream=True)|E(x,stream=1.0)
+        E(T.empty(0,3))|E(x[5:])|E(T.tensor(1.))|E(T.empty_strided((1,3),(99,1)))|E(T.ones(3).expand(2,3))|E(c)
+        E(c.conj())|E(c.conj().imag)|E(x.clone().requires_grad_())|E(x.clone().requires_grad_()[1:])
+        E(T.zeros(2,dtype=T.bool))|E(T.zeros(2,dtype=T.bfloat16))|E(T.zeros(2,dtype=T.complex32))
+        E(T.zeros(2,dtype=T.uint16))|E(T.zeros(2,dtype=T.float8_e5m2))|E(T.zeros(2,dtype=T.float8_e4m3fn))
+        E(T.zeros(2,dtype=T.float8_e4m3fnuz))|E(T.zeros(2,dtype=T.float8_e5m2fnuz))
+        E(T.zeros(2,dtype=T.float8_e8m0fnu))|E(T.zeros(2,dtype=T.uint8).view(T.float4_e2m1fn_x2))
+        E(T.empty(2,dtype=T.uint4))|E(T.empty(2,dtype=T.int4))|E(T.zeros(2,dtype=T.uint8).view(T.bits8))
+        E(T.empty(2,dtype=T.int3))|E(T.empty(2,device="meta"))|[int(n) for n in x.__dlpack_device__()]
+        T.empty(2,device="meta").__dlpack_device__()|E(x,foo=1)|E(x,max_version=3)|E(x,max_version="ab")
+        E(x,max_version=(1,))|E(x,max_version=())|E(T.arange(3))|E(T.arange(3,dtype=T.uint8))
+        E(x.as_strided((2,2),(1,1),3))|E(x.double())|E(x.half())|E(c.conj().imag,copy=True)
+        E(T.empty(2,dtype=T.quint8))|E(x,stream=0)|E(x,dl_device=(1,0),copy=False)
+    """,
+    "import": """
+        I(cap())|I(cap(shape=(2,3)))|I(cap(shape=(2,3),strides=None))|I(vcap(shape=(2,3),strides=None))
+        I(vcap(shape=(2,3),strides=(1,2)))|I(vcap(shape=(1,3),strides=(99,1)))|I(vcap(shape=(0,3),strides=(5,7)))
+        I(vcap(shape=(2,0),strides=None))|I(cap(shape=()))|I(cap(shape=(),strides=None))|I(cap(off=8))
+        I(vcap(off=8))|I(vcap(off=3))|I(vcap(shape=(3,),strides=(0,)))|I(vcap(major=1,minor=5))|I(vcap(major=2))
+        I(vcap(major=0))|I(vcap(flags=1))|I(vcap(flags=2))|I(vcap(flags=4))|I(vcap(flags=255))|I(cap(name=b"foo"))
+        I(cap(name=b"used_dltensor"))|I(cap(lanes=2))|I(cap(lanes=0))|[I(cap(code=2,bits=n)) for n in (16,32,64)]
+        I(cap(code=2,bits=8))|I(cap(code=2,bits=128))|I(cap(code=4,bits=16))|I(cap(code=4,bits=32))
+        [I(cap(code=5,bits=n)) for n in (32,64,128)]|I(cap(code=6,bits=8))|I(cap(code=6,bits=1))
+        [I(cap(code=0,bits=n)) for n in (8,16,32,64)]|I(cap(code=0,bits=4))
+        [I(cap(code=1,bits=n)) for n in (8,16,32,64)]|I(cap(code=1,bits=4))|I(cap(code=1,bits=128))
+        I(cap(code=3,bits=8))|I(cap(code=7,bits=8))|I(cap(code=8,bits=8))
+        [I(cap(code=n,bits=8)) for n in (10,11,12,13,14)]|I(cap(code=9,bits=8))|I(cap(code=15,bits=6))
+        I(cap(code=17,bits=4))|I(cap(code=17,bits=4,lanes=2))|I(cap(code=99,bits=8))|I(cap(dev=(1,7)))
+        I(cap(dev=(2,0)))|I(cap(dev=(3,0)))|I(cap(dev=(99,0)))|I(cap(data=0,shape=(0,)))|I(cap(shape=(-1,)))
+        T.from_dlpack(3)|T.from_dlpack(None)|I(P(cap()))|I(P(cap()),copy=True)[:5]|I(P(cap()),copy=False)
+        I(P0(cap()))|I(P0(cap()),copy=True)[:5]|I(P0(cap()),copy=False)|I(P(cap()),device="cpu")
+        I(P(cap()),device="meta")|I(P(cap()),device="cuda")|I(P(cap()),device=3)|I(cap(),copy=True)
+        I(cap(),copy=False)|I(cap(),device="cpu")|I(P(cap(),(2,0)))|I(P(cap(),(99,0)))|I(P(cap()),device="cpu:0")
+        two(cap())|asked(P(cap()))|asked(P(cap()),copy=True)|asked(P(cap()),copy=False)|asked(P(cap()),device="cpu")
+        I(P(3))
+    """,
+    "libraries": """
+        T.from_dlpack(a)|T.from_dlpack(a.T)|T.from_dlpack(a[:, ::2])|T.from_dlpack(a[1:])
+        T.from_dlpack(a.astype(">f4"))|T.from_dlpack(np.array(["a"]))|T.from_dlpack(np.zeros(3,np.longdouble))
+        T.from_dlpack(np.zeros((0,3)))|T.from_dlpack(np.zeros((1,3))[:, ::2])|T.from_dlpack(np.array(2.))
+        [T.from_dlpack(a).fill_(3),a]|T.from_dlpack(a,copy=True).data_ptr()==a.ctypes.data
+        T.from_dlpack(a).untyped_storage().resizable()
+        (lambda r:(r.setflags(write=False),T.from_dlpack(r).fill_(3),r.tolist()))(np.zeros(2))|np.from_dlpack(x)
+        np.from_dlpack(x.T)|np.from_dlpack(x[1:])|np.from_dlpack(x.clone().requires_grad_())
+        np.from_dlpack(c.conj())|[T.from_dlpack(x).fill_(5),x]|T.from_dlpack(x) is x|T.from_dlpack(x[1:])
+        T.from_dlpack(x.T,copy=True)|T.from_dlpack(x,copy=False).data_ptr()==x.data_ptr()
+        T.from_dlpack(x.expand(2,3,4))|T.from_dlpack(c.conj().imag)|T.from_dlpack(c.conj())
+        T.from_dlpack(T.empty(2,device="meta"))|T.from_dlpack(x.bfloat16())
+        [T.from_dlpack(x),x.untyped_storage().resizable()]|T.from_dlpack(x.__dlpack__())
+        T.from_dlpack(x.__dlpack__(max_version=(1,0)))|T.from_dlpack(x.storage())|T.from_dlpack(x.untyped_storage())
+        [T.from_dlpack(x).add_(1)._version,x._version]|T.from_dlpack(a.astype(bool))
+        T.from_dlpack(a.astype(complex))|T.from_dlpack(T.empty_strided((1,3),(99,1))).stride()
+    """,
 }
 
 # Where torch's process dies.
@@ -200,7 +266,8 @@ def make(lib):
         d = held.dl_tensor
         n = d.ndim
         return (
-            name, (held.major, held.minor, held.flags) if versioned else (), (d.dtype.code, d.dtype.bits, d.dtype.lanes), n,
+            name, (held.major, held.minor, held.flags) if versioned else (), 
+            (d.dtype.code, d.dtype.bits, d.dtype.lanes), n,
             d.shape[:n], d.strides[:n] if d.strides else None, d.byte_offset, d.device.device_type, d.device.device_id,
             (d.data or 0) == t.data_ptr(), bool(held.deleter),
         )  # fmt: skip
@@ -218,7 +285,8 @@ def make(lib):
         "x": lib.arange(12.0).reshape(3, 4).clone(),
         "c": lib.tensor([1 + 2j, 3 - 1j]),
         "b": bytes(range(16)),
-        "I": imported, "E": exported, "cap": cap, "vcap": vcap, "P": Producer, "P0": OldProducer, "asked": asked, "two": two, "copy": copy,
+        "I": imported, "E": exported, "cap": cap, "vcap": vcap, "P": Producer,
+        "P0": OldProducer, "asked": asked, "two": two, "copy": copy,
     }  # fmt: skip
 
 

@@ -226,7 +226,8 @@ UNTYPED = {
     """,
 }  # fmt: skip
 UNTYPED |= {
-    name: f"u.{name}()|u4.{name}().dtype|m.{name}()|U().{name}()|[u.{name}().fill_(0),u]|u.{name}(1)|u[1:].{name}()|big.{name}()"
+    name: f"u.{name}()|u4.{name}().dtype|m.{name}()|U().{name}()|[u.{name}().fill_(0),u]|u.{name}(1)|u[1:].{name}()"
+    f"|big.{name}()"
     for name in CONVERSIONS
 }
 
@@ -252,8 +253,10 @@ TYPED = {
         isinstance(F(3),T.cuda.FloatStorage)|T.cuda.FloatStorage(wrap_storage=u)|T.cuda.QInt8Storage
         T.cuda.FloatStorage.from_file(p,False,0)|F(wrap_storage=u4,dtype=T.int8)
         TS(dtype=T.int8,device="meta",wrap_storage=None)
-        [c(2).dtype for c in (T.DoubleStorage,T.HalfStorage,T.BFloat16Storage,T.LongStorage,T.ShortStorage,T.CharStorage,T.ByteStorage)]
-        [c(2).nbytes() for c in (T.ComplexDoubleStorage,T.ComplexFloatStorage,T.QInt8Storage,T.QInt32Storage,T.BoolStorage,T.IntStorage)]
+        [c(2).dtype for c in (T.DoubleStorage,T.HalfStorage,T.BFloat16Storage,T.LongStorage)]
+        [c(2).dtype for c in (T.ShortStorage,T.CharStorage,T.ByteStorage)]
+        [c(2).nbytes() for c in (T.ComplexDoubleStorage,T.ComplexFloatStorage,T.QInt8Storage)]
+        [c(2).nbytes() for c in (T.QInt32Storage,T.BoolStorage,T.IntStorage)]
     """,
     "__getitem__": """
         s[1]|s[-1]|s[3]|s[-4]|s[1.0]|s["a"]|s[np.int64(1)]|s[True]|s[None]|s[0:1]|s[2**70]|ms[0]
@@ -401,7 +404,8 @@ TYPED = {
     """,
 }  # fmt: skip
 TYPED |= {
-    name: f"s.{name}()|i.{name}()|TS([1+2j],dtype=T.complex64).{name}()|T.QUInt8Storage([1]).{name}()|TS([1],dtype=T.uint16).{name}()|ms.{name}()"
+    name: f"s.{name}()|i.{name}()|TS([1+2j],dtype=T.complex64).{name}()|T.QUInt8Storage([1]).{name}()"
+    f"|TS([1],dtype=T.uint16).{name}()|ms.{name}()"
     f"|s.{name}().data_ptr()==s.data_ptr()|[s.{name}().fill_(0),s]|TS(1,dtype=T.bits8).{name}()|T.BoolStorage([True,False]).{name}()"
     f"|TS(wrap_storage=u,dtype=T.int16).{name}()|F([0.5,-3.7,100.25]).{name}()|TS(wrap_storage=u8[:7],dtype=T.float32).{name}().nbytes()"
     for name in CONVERSIONS
