@@ -7,6 +7,7 @@ value: one bug is one verdict, not twenty.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,16 +263,10 @@ class _Bench:
             detail = {"same-object": same} if isinstance(same[0], str) else None
             yield Difference(number, key, aspect, said_a, said_b, text, detail)
             if aspect == "sharing":
-                yield from self._looks(number, key, self._expected[a or key], self._got[b or key])
-
-    def _looks(self, number: int, key: str, ours: TensorState, theirs: TensorState) -> Iterator[Difference]:
-        """How a result differs that is another object than it should be: who shares what with it is told already."""
-        if (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape):
-            for aspect, a, b, what in _facets(ours, theirs):
-                if aspect not in ("sharing", "flags"):
-                    yield Difference(number, key, aspect, a, b, f"{what.format(got=b)}, but should be {a}")
-            if (found := self._values(ours, theirs)) is not None:
-                yield Difference(number, key, "values", *found)
+                # Who shares what with it is told already; how it looks is compared all the same.
+                yield from self._states(
+                    number, key, self._expected.get(a or key), self._got.get(b or key), {"sharing", "flags"}
+                )
 
     def _is_exact(self, number: int) -> bool:
         """Whether a step's operands hold nothing but exactly specified bytes."""
@@ -280,14 +275,20 @@ class _Bench:
         return not any(found is not None and found.any() for found in known)
 
     def _tensor(self, number: int, key: str) -> Iterator[Difference]:
-        ours, theirs = self._expected.get(key), self._got.get(key)
+        # One of them is missing where the results have told of it: the same object on one side, a new one on the other.
+        known = self._tainted.get(key, frozenset())
+        yield from self._states(number, key, self._expected.get(key), self._got.get(key), known)
+
+    def _states(
+        self, number: int, key: str, ours: TensorState | None, theirs: TensorState | None, known: AbstractSet[str]
+    ) -> Iterator[Difference]:
+        """How two tensors differ, in aspects that are not known to."""
         if ours is None or theirs is None:
-            return  # told by the results: the same object on one side, a new one on the other
+            return
         if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
             a, b = f"{ours.dtype}{list(ours.shape)}", f"{theirs.dtype}{list(theirs.shape)}"
             yield Difference(number, key, "shape", a, b, f"shape and dtype are {b}, but should be {a}")
             return
-        known = self._tainted.get(key, frozenset())
         for aspect, a, b, what in _facets(ours, theirs):
             if aspect not in known:
                 text = f"{what.format(got=b)}, but should be {a}"

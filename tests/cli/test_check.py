@@ -59,7 +59,7 @@ def _without_times(out):
     lines = []
     for line in (out / "results.jsonl").read_text().splitlines():
         record = json.loads(line)
-        for name in ("started", "finished", "seconds", "command"):
+        for name in ("started", "finished", "seconds", "command", "commit"):
             record.pop(name, None)
         lines.append(record)
     return lines

@@ -232,7 +232,8 @@ def _answer_a_new_object(place):
 def _answer_the_operand(place):
     results = place.observation.results
     assume(results == (None,) and place.program.inputs)
-    return place.observation._replace(results=("0",)), {"sharing"}, set()
+    looks = {"shape", "strides", "layout", "contiguity", "values"}
+    return place.observation._replace(results=("0",)), {"sharing"}, looks
 
 
 def _answer_another_scalar(place):
