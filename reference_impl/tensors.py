@@ -19,7 +19,9 @@ from . import (
     joining,
     linear_algebra,
     metadata,
+    nan_reductions,
     numpy_bridge,
+    order_statistics,
     pickling,
     pointwise_ops,
     products,
@@ -838,6 +840,18 @@ class Tensor(TensorBase):
     arcsin_ = pointwise_ops.asin_
     arccos_ = pointwise_ops.acos_
     arctan_ = pointwise_ops.atan_
+
+    # ------------------------------------------------------------------------------------------ order statistics
+
+    median = order_statistics.median
+    nanmedian = order_statistics.nanmedian
+    kthvalue = order_statistics.kthvalue
+    mode = order_statistics.mode
+    quantile = order_statistics.quantile
+    nanquantile = order_statistics.nanquantile
+    nansum = nan_reductions.nansum
+    nanmean = nan_reductions.nanmean
+    msort = order_statistics.msort
 
 
 register(Tensor)
