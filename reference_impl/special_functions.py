@@ -133,8 +133,8 @@ _OPS |= {name: (Op(name, _nothing, "f", result="float"), False) for name in _UNK
 _OPS |= {name: (_Wide(name, _nothing, "f", result="float"), False) for name in (*_UNKNOWN, *_POLYNOMIALS)}
 _OPS |= {name: (Op(name, _nothing, "f"), False) for name in ("igamma", "igammac")}
 
-_NUMBERS = frozenset(("copysign", "xlogy", "special_xlog1py", "bitwise_left_shift", "bitwise_right_shift", *_POLYNOMIALS))
 _NUMBER_FIRST = frozenset(("xlogy", "special_xlog1py", "bitwise_left_shift", "bitwise_right_shift", *_POLYNOMIALS))
+_NUMBERS = _NUMBER_FIRST | {"copysign"}
 
 
 def _deliver(op: Op, known: bool, operands: tuple[Any, ...], out: Any) -> "Tensor":
@@ -147,7 +147,8 @@ def _deliver(op: Op, known: bool, operands: tuple[Any, ...], out: Any) -> "Tenso
 def _check(op: Op, operands: tuple[Any, ...]) -> None:
     check_operands(op.name, operands)
     for k, x in enumerate(operands):
-        allowed = op.name in (_NUMBER_FIRST if k == 0 else _NUMBERS) and any(isinstance(o, TensorBase) for o in operands)
+        takers = _NUMBER_FIRST if k == 0 else _NUMBERS
+        allowed = op.name in takers and any(isinstance(o, TensorBase) for o in operands)
         if not isinstance(x, TensorBase) and not allowed:
             raise LayoutTypeError("argument", f"{op.name}: expected a Tensor, got {type(x).__name__}")
     if op.name == "heaviside" and operands[0].dtype is not operands[1].dtype:
@@ -265,7 +266,11 @@ def angle(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     return write_out(out, recorded(computed, input), input)
 
 
-_ANGLE = Op("angle", lambda a: np.where(np.isnan(a), a, np.where(a < 0, math.pi, 0.0)), "f", result="float", exact=False)
+def _argument(a: Any) -> Any:
+    return np.where(np.isnan(a), a, np.where(a < 0, math.pi, 0.0))
+
+
+_ANGLE = Op("angle", _argument, "f", result="float", exact=False)
 
 
 def logit(input: "Tensor", eps: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
@@ -376,27 +381,31 @@ def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
 
 
 def _power_of_two(exponent: "Tensor") -> "Tensor":
-    # Powers of a number are row-major, yet these keep the order of a complex exponent's dimensions.
+    # Powers of a number are row-major, yet these keep the order of dimensions of a complex or short exponent.
     from .pointwise_ops import _POW, rpow
 
-    return apply(_POW, (2.0, exponent)) if exponent.dtype.is_complex else rpow(exponent, 2.0)
+    keeps = exponent.dtype.is_complex or exponent.dtype in (dt.float16, dt.bfloat16)
+    return apply(_POW, (2.0, exponent)) if keeps else rpow(exponent, 2.0)
 
 
 def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input ** exponent` in double precision. Raises: dtype, broadcast. Source: torch 2.13."""
+    from . import pointwise_ops
     from .copies import to
-    from .pointwise_ops import pow
 
     check_operands("float_power", (input, exponent))
     if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
         raise LayoutTypeError("argument", "float_power: one of the operands must be a Tensor")
-    wide = any(isinstance(x, builtins.complex) or getattr(getattr(x, "dtype", None), "is_complex", False) for x in (input, exponent))
+    wide = any(
+        x.dtype.is_complex if isinstance(x, TensorBase) else isinstance(x, builtins.complex) for x in (input, exponent)
+    )
     d = dt.complex128 if wide else dt.float64
     plain = builtins.complex if wide else float
     if out is not None and out.dtype is not d:
         raise LayoutError("dtype", f"float_power: out must have the dtype {d}, got {out.dtype}")
-    base, power = (to(x, d) if isinstance(x, TensorBase) else plain(x) for x in (input, exponent))
-    return pow(base, power, out=out)
+    operands: tuple[Any, ...] = (input, exponent)
+    base, power = (to(x, d) if isinstance(x, TensorBase) else plain(x) for x in operands)
+    return pointwise_ops.pow(base, power, out=out)
 
 
 def complex(real: "Tensor", imag: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
