@@ -24,12 +24,12 @@ from ..convolution import conv3d as conv3d
 from ..convolution import conv_transpose1d as conv_transpose1d
 from ..convolution import conv_transpose2d as conv_transpose2d
 from ..convolution import conv_transpose3d as conv_transpose3d
+from ..interpolation import interpolate as interpolate
 from ..normalization import batch_norm as batch_norm
 from ..normalization import group_norm as group_norm
 from ..normalization import instance_norm as instance_norm
 from ..normalization import layer_norm as layer_norm
 from ..normalization import rms_norm as rms_norm
-from ..padding import interpolate as interpolate
 from ..padding import pad as pad
 from ..pointwise_ops import sigmoid as sigmoid
 from ..pointwise_ops import tanh as tanh
