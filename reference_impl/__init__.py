@@ -297,6 +297,16 @@ from .special_functions import signbit as signbit
 from .special_functions import sinc as sinc
 from .special_functions import xlogy as xlogy
 from .storage import UntypedStorage as UntypedStorage
+from .sums import addr as addr
+from .sums import corrcoef as corrcoef
+from .sums import cov as cov
+from .sums import cumulative_trapezoid as cumulative_trapezoid
+from .sums import diff as diff
+from .sums import dist as dist
+from .sums import logcumsumexp as logcumsumexp
+from .sums import renorm as renorm
+from .sums import trapezoid as trapezoid
+from .sums import trapezoid as trapz
 from .tensors import Tensor as Tensor
 from .typed_storage import TypedStorage as TypedStorage
 from .typed_storage import cuda as cuda

@@ -62,6 +62,9 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
         )
         a = plain.astype(wide) if wide else plain
         result = f(a, axis=d, dtype=a.dtype) if a.ndim else a
+        if name == "cumsum" and a.ndim and a.dtype.kind in "fc":
+            # A sum starts from zero, and so does not keep the sign of one.
+            result = result + 0
         result = (
             cast(np.asarray(result), dt.complex128 if target.is_complex else dt.float64, target) if wide else result
         )

@@ -28,6 +28,7 @@ from . import (
     reductions,
     scans,
     special_functions,
+    sums,
     tensor_storage,
     view_copies,
     view_ops,
@@ -852,6 +853,17 @@ class Tensor(TensorBase):
     nansum = nan_reductions.nansum
     nanmean = nan_reductions.nanmean
     msort = order_statistics.msort
+
+    # ---------------------------------------------------------------------------------------------------------- sums
+
+    logcumsumexp = sums.logcumsumexp
+    dist = sums.dist
+    diff = sums.diff
+    cov = sums.cov
+    corrcoef = sums.corrcoef
+    renorm = sums.renorm
+    addr = sums.addr
+
 
 
 register(Tensor)
