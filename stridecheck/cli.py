@@ -352,10 +352,8 @@ def repro(results: Path, program: str) -> None:
         _fail(USAGE, f"{path} has no failure of a program {program!r}")
     scripts = [failure.repro for failure in failures if failure.repro]
     if not scripts:
-        _fail(
-            UNEXPECTED,
-            f"{failures[0].message}: this failure was not shrunk, so there is no script; the program is in {path}",
-        )
+        why = "no script shows it in the library's own idiom" if failures[0].shrunk else "it was not shrunk"
+        _fail(UNEXPECTED, f"{failures[0].message}: {why}, so there is no script; the program is in {path}")
     click.echo(scripts[0], nl=False)
 
 

@@ -17,6 +17,7 @@ from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import Difference
 from stridecheck.conformance.program import DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 from stridecheck.conformance.repro import Claim, script, shows
+from stridecheck.conformance.runner import Worker
 from stridecheck.reports.records import Failure, read_results
 
 from . import planted
@@ -141,7 +142,8 @@ def _one_process(texts):
 
 # One claim of each kind.
 
-MATRIX = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), ())
+MATRIX_PARTS = (Storage(24),), (Input("float32", (2, 3), (3, 1)),)
+MATRIX = Program(*MATRIX_PARTS, ())
 
 
 def _difference(aspect, value="1", expected=None, got=None, detail=None, step=0):
@@ -236,6 +238,37 @@ def test_a_crash_and_a_hang_exit_1_and_a_mended_library_0(tmp_path):
     texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Dying()) for op in ends]
     assert all(len(text.splitlines()) <= MAX_LINES for text in texts)
     assert [status for status, _ in _run_all(texts, tmp_path)] == list(ends.values())
+
+
+CRASHING = """
+import os
+import time
+
+NAME, right = "neg", Tensor.neg
+
+
+def wrong(self):
+    if self.dim() == 2:
+        {}
+    return right(self)
+"""
+
+
+@pytest.mark.parametrize(("how", "outcome"), [("os.abort()", "crash"), ("time.sleep(60)", "timeout")])
+def test_the_script_of_a_crash_or_hang_shows_it(how, outcome, adapter_file, tmp_path):
+    """A library that dies or hangs in an operation gets a script that imports it and exits 1."""
+    path = adapter_file(planted.HEAD + CRASHING.format(how) + planted.TAIL, "crashing.py")
+    program = Program(*MATRIX_PARTS, (Step("neg", (Ref(0),)),))
+    with Worker(path, program_timeout=1.0) as worker:
+        worker.start()
+        worker.submit([(0, program)])
+        ((_, answer),) = worker.collect()
+        assert answer.outcome == outcome
+        text = worker.script(program, claim_of(program, None, [], seconds=1.0))
+        mended = replace(program, steps=(Step("abs", (Ref(0),)),))
+        assert worker.script(mended, claim_of(mended, None, [], seconds=1.0)) == ""
+    assert len(text.splitlines()) <= MAX_LINES
+    assert _run(text, tmp_path)[0] == 1
 
 
 def test_steps_that_should_be_refused_do_not_end_a_script(oracle):
