@@ -251,6 +251,9 @@ from .scans import softmax as softmax
 from .scans import sort as sort
 from .scans import topk as topk
 from .shadow import marks_of as element_marks
+from .shuffles import channel_shuffle as channel_shuffle
+from .shuffles import pixel_shuffle as pixel_shuffle
+from .shuffles import pixel_unshuffle as pixel_unshuffle
 from .size import Size as Size
 from .special_functions import acosh as acosh
 from .special_functions import acosh as arccosh
@@ -374,6 +377,20 @@ strided = "torch.strided"
 
 # Rarely used, and found when first asked for: what they import costs more than everything above.
 _LAZY = {
+    "_empty_affine_quantized": "quantized",
+    "_empty_per_channel_affine_quantized": "quantized",
+    "dequantize": "quantized",
+    "int_repr": "quantized",
+    "per_channel_affine": "quantizers",
+    "per_channel_affine_float_qparams": "quantizers",
+    "per_tensor_affine": "quantizers",
+    "q_per_channel_axis": "quantized",
+    "q_per_channel_scales": "quantized",
+    "q_per_channel_zero_points": "quantized",
+    "q_scale": "quantized",
+    "q_zero_point": "quantized",
+    "quantize_per_channel": "quantized",
+    "quantize_per_tensor": "quantized",
     "from_dlpack": "dlpack",
     "from_file": "mapped_file",
     "load": "serialization",
@@ -390,7 +407,7 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
 
     if name in _LAZY:
         module = import_module("." + (_LAZY[name] or name), __name__)
-        return getattr(module, name) if _LAZY[name] else module
+        return getattr(module, name.lstrip("_")) if _LAZY[name] else module
     if name.endswith("Storage"):
         from . import typed_storage
 

@@ -13,10 +13,11 @@ from .copies import like_strides, scalar_array
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
 from .devices import check_device, is_meta
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import Layout, Shape, Strides, check_allocation, check_strided_allocation, contiguous_strides
 from .promotion import get_default_dtype, scalar_dtype
+from .quantizers import packed_bytes
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def uninitialised(shape: Shape, strides: Strides, d: dtype, meta: bool = False) 
     """A tensor over fresh memory whose every byte is unspecified, or over none; `strides` must be dense."""
     nbytes = check_allocation(shape, d.itemsize)
     if d.pack > 1:
-        nbytes = -(-nbytes // d.pack)
+        nbytes = packed_bytes(shape, d)
     if meta:
         return build(UntypedStorage._nowhere(nbytes), Layout(shape, strides, 0), d)
     t = build(UntypedStorage._allocate(nbytes), Layout(shape, strides, 0), d)
@@ -112,6 +113,8 @@ def empty_strided(
     meta = _place(device, pin_memory)
     d = _dtype_of(dtype)
     shape, strides = as_int_list(size, "size"), as_int_list(stride, "stride")
+    if d in dt.QUANTIZED:
+        raise LayoutError("dtype", f"empty_strided is not supported for {d} (facts 10.1.8)")
     nbytes = check_strided_allocation(shape, strides, d.itemsize)
     if meta:
         layout_ = Layout(shape, accepted_strides(shape, strides), 0)
@@ -157,12 +160,19 @@ def empty_permuted(
 
 
 def _filled(shape: Shape, value: Any, d: dtype, meta: bool = False) -> "Tensor":
+    if d in dt.QUANTIZED:
+        raise UnsupportedError("dtype", f"zeros has no kernel for {d} (facts 10.1.8)")
     check_allocation(shape, d.itemsize)
     if meta:
         return uninitialised(shape, contiguous_strides(shape), d, meta)
     t = fresh(shape, contiguous_strides(shape), d)
     array(t)[...] = scalar_array(0, d) if d is dt.float8_e8m0fnu and type(value) is int else value
     return t
+
+
+def _check_fillable(d: dtype) -> None:
+    if d in dt.QUANTIZED:
+        raise LayoutError("dtype", f"{d} has no quantizer to fill with (facts 10.1.8)")
 
 
 def zeros(
@@ -193,6 +203,7 @@ def ones(
         resize_output(out, shape)
         return out.fill_(1)
     d = _dtype_of(dtype)
+    _check_fillable(d)
     return _flagged(_filled(shape, scalar_array(1, d), d, meta), requires_grad)
 
 
@@ -215,6 +226,7 @@ def full(
         return out.fill_(fill_value)
     kind: type = type(fill_value)
     d = scalar_dtype(kind) if dtype is None else _dtype_of(dtype)
+    _check_fillable(d)
     return _flagged(_filled(shape, scalar_array(fill_value, d), d, meta), requires_grad)
 
 
@@ -411,7 +423,7 @@ def tensor(
     found, values = _parsed(data)
     d = found if dtype is None else _dtype_of(dtype)
     if d.category == "raw" and d is not dt.complex32:
-        raise LayoutTypeError("dtype", f"tensor: values of {d} cannot be given as numbers")
+        raise LayoutError("dtype", f"tensor: values of {d} cannot be given as numbers")
     if found is dt.int64 and d.category == "int" and values.size and d is not dt.int64:
         info = np.iinfo(d.numpy)
         if values.dtype == object or values.min() < (info.min if d.is_signed else -info.max) or values.max() > info.max:

@@ -86,3 +86,11 @@ def dlpack_device(self: "Tensor") -> tuple[int, int]:
     from .dlpack import dlpack_device
 
     return dlpack_device(self)
+
+
+def dequantize(self: "Tensor") -> "Tensor":
+    """The numbers of a tensor that is not quantised, as float32. Source: facts 10.1.3."""
+    from .copies import to
+    from .dtypes import float32
+
+    return to(self, float32)

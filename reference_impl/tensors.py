@@ -25,6 +25,7 @@ from . import (
     pickling,
     pointwise_ops,
     products,
+    quantizers,
     reductions,
     scans,
     special_functions,
@@ -210,6 +211,14 @@ class Tensor(TensorBase):
         """False: the reference has no inference mode."""
         return False
 
+    dequantize = tensor_storage.dequantize
+    int_repr = quantizers.refused("int_repr")
+    q_scale = quantizers.refused("q_scale")
+    q_zero_point = quantizers.refused("q_zero_point")
+    q_per_channel_scales = quantizers.refused("q_per_channel_scales")
+    q_per_channel_zero_points = quantizers.refused("q_per_channel_zero_points")
+    q_per_channel_axis = quantizers.refused("q_per_channel_axis")
+    qscheme = quantizers.refused("qscheme")
     storage = tensor_storage.storage
     is_shared = tensor_storage.is_shared
     share_memory_ = tensor_storage.share_memory_

@@ -25,6 +25,7 @@ from .errors import (
 )
 from .layout import Layout
 from .promotion import get_default_dtype
+from .quantizers import CODES
 from .storage import UntypedStorage, element_size
 from .storage_methods import StorageMethods
 
@@ -37,11 +38,6 @@ LEGACY: Final[dict[str, dtype]] = {
     "QUInt8Storage": dt.quint8, "QUInt4x2Storage": dt.quint4x2, "QUInt2x4Storage": dt.quint2x4,
 }  # fmt: skip
 LEGACY_NAMES: Final = {d: name for name, d in LEGACY.items()}
-
-# The integers that codes of quantised dtypes are read and written as.
-CODES: Final = {
-    dt.quint8: dt.uint8, dt.quint4x2: dt.uint8, dt.quint2x4: dt.uint8, dt.qint8: dt.int8, dt.qint32: dt.int32,
-}  # fmt: skip
 
 _warned: list[bool] = [False]
 

@@ -266,7 +266,7 @@ def make(lib):
         d = held.dl_tensor
         n = d.ndim
         return (
-            name, (held.major, held.minor, held.flags) if versioned else (), 
+            name, (held.major, held.minor, held.flags) if versioned else (),
             (d.dtype.code, d.dtype.bits, d.dtype.lanes), n,
             d.shape[:n], d.strides[:n] if d.strides else None, d.byte_offset, d.device.device_type, d.device.device_id,
             (d.data or 0) == t.data_ptr(), bool(held.deleter),

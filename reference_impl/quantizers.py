@@ -1,0 +1,173 @@
+"""How numbers become integer codes and back: one scale for a tensor, or one for each index of a dimension."""
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from . import dtypes as dt
+from .dtypes import dtype
+from .errors import LayoutError, UnsupportedError
+from .layout import Shape
+
+# The integers that codes are handed out as.
+CODES: Final = {
+    dt.quint8: dt.uint8, dt.quint4x2: dt.uint8, dt.quint2x4: dt.uint8, dt.qint8: dt.int8, dt.qint32: dt.int32,
+}  # fmt: skip
+LIMITS: Final = {
+    dt.quint8: (0, 255), dt.quint4x2: (0, 15), dt.quint2x4: (0, 3), dt.qint8: (-128, 127), dt.qint32: (-(2**31), 2**31 - 1),
+}  # fmt: skip
+
+
+class qscheme:  # noqa: N801 - PyTorch's own name
+    """A way of quantising; the instances in this module are all that the reference knows."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+per_tensor_affine = qscheme("per_tensor_affine")
+per_channel_affine = qscheme("per_channel_affine")
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+
+
+class PerTensor(NamedTuple):
+    """One scale and zero point for all elements."""
+
+    scale: float
+    zero_point: int
+
+    scheme = per_tensor_affine
+
+    def spread(self, shape: Shape) -> tuple[Any, Any]:
+        """Scales and zero points that broadcast to a shape."""
+        return np.float32(self.scale), np.float32(self.zero_point)
+
+
+class PerChannel(NamedTuple):
+    """A scale and zero point for each index of a dimension; `exact` where the zero points are whole numbers."""
+
+    scales: tuple[float, ...]
+    zero_points: tuple[float, ...]
+    axis: int
+    exact: bool = True
+
+    @property
+    def scheme(self) -> qscheme:
+        """Which of the two ways by channel."""
+        return per_channel_affine if self.exact else per_channel_affine_float_qparams
+
+    def spread(self, shape: Shape) -> tuple[Any, Any]:
+        """Scales and zero points that broadcast to a shape.
+
+        Raises: size (RuntimeError) where there are more or fewer channels.
+        """
+        if self.axis >= len(shape) or shape[self.axis] != len(self.scales):
+            found = shape[self.axis] if self.axis < len(shape) else None
+            raise LayoutError("size", f"{len(self.scales)} scales for {found} channels (facts 10.1.6)")
+        along = tuple(len(self.scales) if d == self.axis else 1 for d in range(len(shape)))
+        return np.reshape(np.float32(self.scales), along), np.reshape(np.float32(self.zero_points), along)
+
+
+Quantizer = PerTensor | PerChannel
+
+
+def check_zero_points(points: Any, d: dtype) -> None:
+    """Refuse zero points that are no codes.
+
+    Raises: size (RuntimeError). Source: facts 10.1.9, torch 2.13.
+    """
+    low, high = LIMITS[d]
+    for point in points:
+        if point > high or point < low:
+            raise LayoutError("size", f"zero point {point} is outside [{low}, {high}] of {d} (facts 10.1.9)")
+
+
+def encode(values: Any, q: Quantizer, d: dtype) -> Any:
+    """Codes of float32 values: scaled, shifted, rounded to even, kept inside the dtype's range.
+
+    The zero point is added before rounding, except for the packed dtypes.
+
+    Source: facts 10.1.2, torch 2.13.
+
+    >>> encode(np.float32([0.25, 300, -5]), PerTensor(0.5, 3), dt.quint8).tolist()
+    [4, 255, 0]
+    """
+    scale, zero_point = q.spread(np.shape(values))
+    low, high = LIMITS[d]
+    with np.errstate(all="ignore"):
+        scaled = values * (np.float32(1) / scale)
+        late = d.pack > 1 and isinstance(q, PerTensor)
+        rounded = np.rint(scaled).astype(np.float64) + zero_point if late else np.rint(scaled + zero_point)
+        # NaN has no code; PyTorch's depends on the place in the loop.
+        rounded = np.where(np.isnan(rounded), high, rounded)
+        return np.clip(rounded.astype(np.float64), low, high).astype(np.int64).astype(CODES[d].numpy)
+
+
+def decode(codes: Any, q: Quantizer) -> Any:
+    """The float32 values that codes stand for. Source: facts 10.1.2, torch 2.13.
+
+    >>> decode(np.uint8([4, 255]), PerTensor(0.5, 3)).tolist()
+    [0.5, 126.0]
+    """
+    scale, zero_point = q.spread(np.shape(codes))
+    return ((codes.astype(np.float32) - zero_point) * scale).astype(np.float32)
+
+
+def packed_bytes(shape: Shape, d: dtype) -> int:
+    """Bytes of a fresh storage: the last dimension is rounded up to whole bytes (facts 10.1.7).
+
+    >>> packed_bytes((2, 5), dt.quint4x2)
+    6
+    """
+    if not shape:
+        return d.itemsize
+    return prod(shape[:-1]) * (-(-shape[-1] // d.pack)) * d.itemsize
+
+
+def pack(codes: Any, d: dtype, nbytes: int) -> Any:
+    """Narrow codes in storage order, several to a byte, the first one in its lowest bits; padded with zeros.
+
+    Units: bytes.
+
+    >>> pack(np.uint8([1, 2, 3]), dt.quint4x2, 3).tolist()
+    [33, 3, 0]
+    """
+    bits = 8 // d.pack
+    flat = np.zeros(nbytes * d.pack, np.uint8)
+    flat[: codes.size] = codes.reshape(-1)
+    result = np.zeros(nbytes, np.uint8)
+    for i in range(d.pack):
+        result |= flat[i :: d.pack] << np.uint8(bits * i)
+    return result
+
+
+def unpack(data: Any, d: dtype) -> Any:
+    """The narrow codes of a storage's bytes, in order.
+
+    >>> unpack(np.uint8([33, 3]), dt.quint4x2).tolist()
+    [1, 2, 3, 0]
+    """
+    bits = 8 // d.pack
+    mask = np.uint8((1 << bits) - 1)
+    return np.stack([(data >> np.uint8(bits * i)) & mask for i in range(d.pack)], axis=-1).reshape(-1)
+
+
+def refused(name: str) -> Callable[..., Any]:
+    """A method that only quantised tensors have. Raises: dtype (NotImplementedError). Source: facts 10.1.9."""
+
+    def method(self: Any) -> Any:
+        raise UnsupportedError("dtype", f"{name} of a tensor that is not quantised (facts 10.1)")
+
+    method.__name__ = name
+    method.__doc__ = f"{name} of a quantised tensor. Raises: dtype (NotImplementedError) for any other."
+    return method

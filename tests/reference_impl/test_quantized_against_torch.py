@@ -1,0 +1,223 @@
+"""Quantised tensors: codes, layouts, memory formats, packed storages and refusals as torch's."""
+
+import copy
+import io
+import pickle
+import random
+import warnings
+
+import numpy as np
+import pytest
+import stridecheck.reference_impl as ref
+import torch
+
+from .agreement import disagreement
+from .test_storage_surface import split
+from .twins import random_layout
+
+TABLE = {
+    "per_tensor": """
+        info(Q())|info(Q(x.T))|info(Q(x[:, ::2]))|info(Q(cl))|info(Q(cl.contiguous()))
+        Q(cl).is_contiguous(memory_format=T.channels_last)|Q().int_repr()|Q(cl).int_repr()|Q().dequantize()
+        Q(cl).dequantize()|info(Q(T.ones(())))|info(Q(T.ones(0,3)))|Q().q_scale()|Q().q_zero_point()|Q().qscheme()
+        Q().is_quantized|x.is_quantized|Q().q_per_channel_scales()|Q().q_per_channel_axis()
+        T.quantize_per_tensor(y,.5,3,T.quint8).int_repr()
+        T.quantize_per_tensor(y.repeat(5),.5,3,T.quint8).int_repr()
+        T.quantize_per_tensor(y.repeat(5)[:37],.5,3,T.qint8).int_repr()
+        T.quantize_per_tensor(y.repeat(5)[:37],.5,3,T.qint32).int_repr()
+        T.quantize_per_tensor(y.repeat(2)[:13],.5,3,T.quint4x2).dequantize()
+        T.quantize_per_tensor(T.arange(9.)*.1,.1,0,T.quint8).int_repr()
+        T.quantize_per_tensor(x,.5,0,T.qint8).int_repr()|T.quantize_per_tensor(x,.5,0,T.qint32).dequantize()
+        T.quantize_per_tensor(x*1000,.5,0,T.qint8).int_repr()
+        T.quantize_per_tensor(x*-1000,.5,9,T.quint8).int_repr()|T.quantize_per_tensor(x,.5,2,T.uint8)
+        T.quantize_per_tensor(x.int(),.5,2,T.quint8)|T.quantize_per_tensor(x.double(),.5,2,T.quint8)
+        T.quantize_per_tensor(x.half(),.5,2,T.quint8)|T.quantize_per_tensor(x,.5,300,T.quint8)
+        T.quantize_per_tensor(x,.5,-1,T.quint8)|T.quantize_per_tensor(x+1,0.,0,T.quint8).int_repr()
+        T.quantize_per_tensor(x,-1.,0,T.quint8).int_repr()|T.quantize_per_tensor(3,1.,0,T.quint8)
+        T.quantize_per_tensor(x,"a",0,T.quint8)|T.quantize_per_tensor(x,1.,0.5,T.quint8)
+        T.quantize_per_tensor(x,1,0,T.quint8).q_scale()
+        T.quantize_per_tensor(x,T.tensor(.5),T.tensor(2),T.quint8).q_scale()
+        T.quantize_per_tensor(x,.5,2,dtype=T.quint8).int_repr()
+        T.quantize_per_tensor([x,x],T.tensor([.5,1]),T.tensor([2,1]),T.quint8)[1].q_scale()
+        Q(T.ones(2).requires_grad_()).requires_grad|T.dequantize(Q())|T.dequantize([Q(),Q()])[1]|T.int_repr(Q())
+        T.q_scale(Q())|T.q_zero_point(Q())|x.dequantize()|x.int_repr()|x.q_scale()|x.qscheme()|Q().element_size()
+        Q(d=T.qint32).element_size()|T.quantize_per_tensor(T.ones(2,dtype=T.complex64),1.,0,T.quint8)
+        T.quantize_per_tensor(cl[0],.5,2,T.quint8).stride()
+        T.quantize_per_tensor(x.expand(2,3,4),.5,0,T.quint8).stride()
+    """,
+    "views": """
+        info(Q().permute(1,0))|Q().permute(1,0).int_repr()|Q().permute(1,0).dequantize()
+        Q(cl).permute(0,2,3,1).int_repr()|info(Q().view(T.uint8))|info(Q().view(12))|info(Q()[1])|info(Q()[:, ::2])
+        info(Q().unsqueeze(0))|info(Q().expand(2,3,4))|info(Q().reshape(4,3))|info(Q().T.reshape(12))
+        info(Q().as_strided((2,2),(1,1),1))|info(Q().squeeze())|info(Q().transpose(0,1))|info(Q().flatten())
+        info(Q().narrow(0,1,2))|info(Q().unfold(0,2,1))|info(Q().split(2)[1])|info(Q().unbind(0)[1])
+        info(Q().diagonal())|info(Q().detach())|info(Q().T)|Q().T.int_repr()|Q()[1].q_scale()|Q().T.qscheme()
+        Q().view(12).q_zero_point()|Q().swapaxes(0,1).stride()|Q().movedim(0,1).stride()|Q().mT.stride()
+        Q().squeeze_().shape|Q().unsqueeze_(0).shape|Q().transpose_(0,1).stride()|Q().t_().stride()
+        Q().as_strided_((2,),(1,)).shape|Q().expand_as(Q()).stride()|Q().view_as(Q()).shape
+        Q().unflatten(0,(3,1)).shape|Q().chunk(2)[0].stride()|Q().tensor_split(2)[0].shape
+        Q().broadcast_to((2,3,4)).stride()|Q().ravel().shape|Q().swapdims(0,1).stride()
+        Q().hsplit(2)[1].storage_offset()|Q().data.qscheme()|Q().view(T.int8).dtype|Q().view(T.int32).shape
+        Q().view(T.qint8).dtype|Q(d=T.qint32).view(T.int32).dtype|Q(d=T.qint32).view(T.uint8).shape
+        x.to(T.uint8).view(T.quint8).is_quantized|x.to(T.uint8).view(T.quint8).qscheme()
+        x.to(T.uint8).view(T.quint8).int_repr()|x.to(T.uint8).view(T.quint8).view(T.uint8).dtype|Q().view(5)|Q()[7]
+        Q().view(T.uint8).untyped_storage().nbytes()|(lambda q:[q[1].fill_(7.)._version,q.int_repr()])(Q())
+        (lambda q:q[1].untyped_storage() is q.untyped_storage())(Q())
+    """,
+    "channels": """
+        C().q_scale()|C().q_zero_point()|C().q_per_channel_scales()|C().q_per_channel_zero_points()
+        C().q_per_channel_axis()|C().qscheme()|info(C())|info(C(cl))|info(C(cl,ax=1))|info(C(x.T))
+        info(C().permute(1,0))|info(C().transpose(0,1))|info(C().view(12))|info(C().select(0,1))|info(C()[0:2])
+        C().int_repr()|C().dequantize()|C(cl,ax=1).int_repr()|C(cl,ax=1).dequantize()|C().T|C().contiguous() is None
+        info(C().clone())|info(C().unsqueeze(0))|C().expand(3,4)|C().as_strided((2,),(1,))|info(C()[1])
+        info(C()[:,1])|info(C()[:, ::2])|info(C().narrow(0,1,1))|info(C().unfold(0,2,1))|info(C().diagonal())
+        info(C().split(1)[1])|info(C().unbind(0)[0])|info(C().squeeze())|info(C().flatten())|info(C().reshape(3,4))
+        info(C().reshape(4,3))|info(C().detach())|info(C().view(3,2,2))|info(C(cl).clone())|info(C(cl).contiguous())
+        C(cl).contiguous(memory_format=T.channels_last).stride()|info(C().resize_(2,2))|C().copy_(x).int_repr()
+        C().item()|C()[0,0].item()|C()[1].int_repr()|C().view(12).dequantize()|C().equal(C())
+        T.quantize_per_channel(x,s4,z4,1,T.quint8).int_repr()|T.quantize_per_channel(x,s4,z4,1,T.qint8).dequantize()
+        T.quantize_per_channel(x,s4,z4,1,T.qint32).int_repr()
+        T.quantize_per_channel(x,s4,z4,1,T.quint8).q_per_channel_zero_points()
+        T.quantize_per_channel(x,T.ones(2),T.zeros(3),0,T.quint8)|T.quantize_per_channel(x,s4,z4,5,T.quint8)
+        T.quantize_per_channel(x,s4,z4,-1,T.quint8)|T.quantize_per_channel(x.double(),s4,z4,1,T.quint8)
+        T.quantize_per_channel(x,s4,z4*0+300,1,T.quint8)|T.quantize_per_channel(x,s4,z4*0-1,1,T.quint8)
+        T.quantize_per_channel(x,s4,z4,1,T.uint8)|T.quantize_per_channel(x,T.ones(2,2),z4,1,T.quint8)
+        T.quantize_per_channel(x,T.ones(3),T.zeros(3,dtype=T.int32),1,T.quint8)
+        T.quantize_per_channel(x,s4,z4.float(),1,T.quint8).int_repr()
+        T.quantize_per_channel(x,s4,z4.float()+.3,1,T.quint8).dequantize()
+        T.quantize_per_channel(x,s4,z4.float(),1,T.quint8).qscheme()
+        T.quantize_per_channel(x,s4,z4.float(),1,T.quint8).q_per_channel_scales()
+        T.quantize_per_channel(x,s4,z4.float(),1,T.quint8).q_per_channel_zero_points()
+        T.quantize_per_channel(x,T.ones(3),T.ones(3)*300,0,T.quint8).int_repr()|C(cl).q_per_channel_axis()
+    """,
+    "packed": """
+        info(W(T.ones(2,5)))|info(W(T.ones(3,5)))|info(W(T.ones(2,4)))|info(W(T.ones(2,3,3)))
+        W(ten).untyped_storage()[:5]|W(ten).int_repr()|W(ten).dequantize()|info(W(T.ones(2,5),T.quint2x4))
+        W(ten,T.quint2x4).untyped_storage()[:3]|W(ten,T.quint2x4).int_repr()|W(ten,T.quint2x4).dequantize()
+        W(ten).qscheme()|W(ten).q_per_channel_scales()|W(ten).q_per_channel_zero_points()|W(ten).element_size()
+        C(ten,T.quint4x2)|C(ten,T.quint2x4)|info(E((5,),scale=1.,zero_point=0,dtype=T.quint4x2))
+        info(E((5,),scale=1.,zero_point=0,dtype=T.quint2x4))|info(E((2,5),scale=1.,zero_point=0,dtype=T.quint4x2))
+        info(E((2,3,3),scale=1.,zero_point=0,dtype=T.quint4x2))|info(E((),scale=1.,zero_point=0,dtype=T.quint4x2))
+        info(E((0,),scale=1.,zero_point=0,dtype=T.quint4x2))|info(E((3,0),scale=1.,zero_point=0,dtype=T.quint4x2))
+        info(E((3,7),scale=1.,zero_point=0,dtype=T.quint2x4))
+        T.empty((2,5),dtype=T.quint4x2).untyped_storage().nbytes()
+        T.empty((3,3),dtype=T.quint2x4).untyped_storage().nbytes()
+        T.empty((3,3),dtype=T.qint32).untyped_storage().nbytes()
+        T.quantize_per_tensor(T.arange(5.),1.,0,T.quint4x2).untyped_storage()
+        T.quantize_per_tensor(ten,1.,0,T.quint4x2).untyped_storage()[:5]
+        T.quantize_per_tensor(T.arange(5.),1.,0,T.quint4x2).int_repr()
+        T.quantize_per_tensor(ten,1.,0,T.quint4x2).dequantize()
+        T.quantize_per_tensor(T.arange(4.),1.,0,T.quint2x4).untyped_storage()
+        T.quantize_per_tensor(T.arange(4.),1.,20,T.quint4x2).dequantize()
+        T.quantize_per_tensor(T.arange(4.),1.,0,T.quint2x4).element_size()|T.QUInt4x2Storage(3).nbytes()
+    """,
+    "fresh": """
+        info(E((2,3),scale=1.,zero_point=0,dtype=T.quint8))
+        info(E((2,2,3,4),scale=1.,zero_point=0,dtype=T.quint8,memory_format=T.channels_last))
+        E((2,3),dtype=T.quint8).q_scale()|E((2,3),scale=1.,zero_point=300,dtype=T.quint8).q_zero_point()
+        E((2,3),scale=1.,zero_point=0,dtype=T.uint8)
+        EC((2,3),scales=T.ones(2),zero_points=T.zeros(2),axis=0,dtype=T.quint8).qscheme()
+        EC((2,3),scales=T.ones(2),zero_points=T.zeros(2,dtype=T.int32),axis=0,dtype=T.quint8).qscheme()
+        info(EC((2,3),scales=T.ones(2),zero_points=T.zeros(2),axis=0,dtype=T.quint8))|T.zeros(2,dtype=T.quint8)
+        T.ones(2,dtype=T.quint8)|T.full((2,),1.,dtype=T.quint8)|T.tensor([1],dtype=T.quint8)
+        T.tensor([1],dtype=T.uint4)|T.empty_strided((2,),(1,),dtype=T.quint8)
+        Q(cl.contiguous()).contiguous(memory_format=T.channels_last).stride()
+    """,
+    "copies": """
+        info(Q().clone())|info(Q(cl).clone())|info(Q().T.clone())|info(Q().T.contiguous())|info(Q(cl).contiguous())
+        info(Q(cl).contiguous(memory_format=T.channels_last))|info(Q().contiguous(memory_format=T.channels_last))
+        info(Q(cl).clone(memory_format=T.preserve_format))|info(Q(cl).clone(memory_format=T.channels_last))
+        info(Q().to(T.quint8))|Q().to(T.qint8)|Q().to(T.float32)|Q().float()
+        Q().to(memory_format=T.contiguous_format).stride()|Q(cl).to(memory_format=T.contiguous_format).stride()
+        Q().T.clone().int_repr()|Q().copy_(x+.3).int_repr()|Q().copy_(x.int())|Q().copy_(Q(s=.25)).q_scale()
+        Q(x.T).copy_(Q(x.t())).int_repr()|Q().copy_(C())|Q().T.copy_(x.T)|Q()[1].copy_(x[0]).int_repr()
+        Q().copy_(Q())._version|Q().fill_(3.).int_repr()|Q().fill_(1000.).int_repr()|Q()[0].fill_(1.)._version
+        [f(q,0,x[0]),q.int_repr()]|[f(q,(0,0),3.),q.int_repr()]|info(Q().resize_(2,2))|info(Q().resize_(20))
+        copy.deepcopy(Q()).qscheme()|copy.copy(Q()).qscheme()|info(copy.deepcopy(Q()[1:]))|info(pk(Q()[1:]))
+        pk(Q()).q_scale()|pk(C()).q_per_channel_scales().tolist()|copy.deepcopy(C()).qscheme()|info(rt(Q()[1:]))
+        rt(Q()).q_zero_point()|rt(C()).q_per_channel_zero_points().tolist()|rt(C()).q_per_channel_axis()
+        rt(W(ten)).dequantize()|rt(W(ten)).qscheme()
+        (lambda a:a[0].untyped_storage() is a[1].untyped_storage())(rt([q,q[1:]]))
+        copy.copy(q).data_ptr()==q.data_ptr()|copy.deepcopy(Q(cl)).stride()|pk(Q(cl)).stride()
+    """,
+    "refused": """
+        Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
+        Q().zero_()|Q().sum()|Q().abs()|-Q()|Q().__dlpack__()|Q().storage().dtype|Q().storage()[0]
+        Q().is_set_to(Q())|Q().requires_grad_()|Q().equal(Q())|Q().is_floating_point()|Q().is_signed()
+        Q(d=T.qint8).is_signed()|Q().type()|Q(d=T.qint32).type()|Q().untyped_storage()|Q().is_shared()
+        Q().share_memory_().is_shared()|Q().storage().tolist()|Q().half()|Q().int()|Q()/Q()|Q().cumsum(0)|Q().exp()
+    """,
+}  # fmt: skip
+
+
+def make(lib):
+    x = lib.arange(12.0).reshape(3, 4)
+    cl = lib.arange(48.0).reshape(2, 2, 3, 4).contiguous(memory_format=lib.channels_last)
+
+    def q(t=x, s=0.5, z=2, d=lib.quint8):
+        return lib.quantize_per_tensor(t, s, z, d)
+
+    def c(t=x, d=lib.quint8, ax=0):
+        n = t.shape[ax]
+        return lib.quantize_per_channel(t, lib.ones(n) * 0.5, lib.ones(n, dtype=lib.int64), ax, d)
+
+    def w(t=x, d=lib.quint4x2, ax=0):
+        n = t.shape[ax]
+        return lib.quantize_per_channel(t, lib.ones(n) * 0.5, lib.zeros(n), ax, d)
+
+    def rt(o):
+        f = io.BytesIO()
+        lib.save(o, f)
+        f.seek(0)
+        return lib.load(f)
+
+    def info(t):
+        return (
+            str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._is_view(), t._version,
+            t.is_contiguous(), t.requires_grad,
+        )  # fmt: skip
+
+    return {
+        "x": x, "cl": cl, "y": lib.tensor([0.25, 0.75, 1.25, -0.25, 2.5, 0.5, 0.25, 0.75]), "ten": lib.arange(10.0).reshape(2, 5),
+        "s4": lib.tensor([0.5, 1.0, 0.25, 3.0]), "z4": lib.tensor([0, 1, 2, 3]), "Q": q, "C": c, "W": w, "q": q(), "info": info, "copy": copy,
+        "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized, "pk": lambda o: pickle.loads(pickle.dumps(o)),
+        "rt": rt, "f": lambda t, i, v: t.__setitem__(i, v),
+    }  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", TABLE)
+def test_quantized_tensors_agree_with_torch(part):
+    expressions = split(TABLE[part])
+    found = [d for e in expressions if (d := disagreement(e, make))]
+    assert not found, f"{len(found)} of {len(expressions)}:\n" + "\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_numbers_get_torchs_codes():
+    for n in range(400):
+        rng = random.Random(n)
+        layout = random_layout(rng)
+        values = np.float32(
+            [rng.uniform(-30, 30) if rng.random() < 0.7 else rng.randint(-40, 40) / 2 for _ in range(layout.span + 1)]
+        )
+        scale, dtype = rng.choice([0.5, 1.0, 0.1, 0.037, 2.0]), rng.choice(["quint8", "qint8", "qint32"])
+        zero_point = rng.randint(0, 100)
+        results = []
+        for lib in (torch, ref):
+            t = lib.from_numpy(values.copy()).as_strided(layout.shape, layout.strides, layout.offset)
+            q = lib.quantize_per_tensor(t, scale, zero_point, getattr(lib, dtype))
+            codes, numbers = q.int_repr(), q.dequantize()
+            results.append((q.stride(), codes.stride(), codes.tolist(), numbers.stride(), numbers.tolist()))
+        assert results[0] == results[1], (n, layout, scale, zero_point, dtype)
+
+
+def test_creation_warns_once():
+    from stridecheck.reference_impl import quantized
+
+    quantized._warned[0] = False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ref.quantize_per_tensor(ref.ones(2), 1.0, 0, ref.quint8)
+        ref.quantize_per_tensor(ref.ones(2), 1.0, 0, ref.quint8)
+    assert [w.category for w in caught] == [UserWarning]
