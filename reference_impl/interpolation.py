@@ -91,7 +91,7 @@ def _resampled(
     d = input.dtype
     byte = d is dt.uint8 and mode in (*_NEAREST, "bilinear", "bicubic", "lanczos")
     need_kernel("interpolate", d, "fi" if byte else "f")
-    if antialias and d in (dt.bfloat16, dt.float16):
+    if antialias and d in (dt.bfloat16, dt.float16) and tuple(lengths) != shape[2:]:
         raise UnsupportedError("dtype", f"interpolate: PyTorch has no antialiasing kernel for {d}")
     strides = suggested_strides((*shape[:2], *lengths), suggested_format(*input._layout[:2]))
     if mode in _NEAREST:
@@ -133,6 +133,9 @@ def _nearest(
         old = a.shape[2 + k]
         at = (np.arange(n, dtype=np.float32) + np.float32(0.5 if exact else 0)) * _scale(old, n, f, np.float32)
         at = np.minimum(np.floor(at).astype(np.int64), old - 1)
+        if len(lengths) == 2 and not exact and n == old:
+            # Images whose length stays are copied along it, whatever the factor.
+            at = np.arange(n)
         a = np.take(a, at, 2 + k)
         marks = None if marks is None else np.take(marks, at, 2 + k)
     out = from_array(a, input.dtype, strides)
@@ -144,7 +147,7 @@ def _nearest(
 def _positions(old: int, new: int, factor: float | None, align: bool, real: Any) -> Any:
     """Where in the input every element of the output lies."""
     if align:
-        return np.arange(new) * (np.float64(old - 1) / (new - 1) if new > 1 else 0.0)
+        return np.arange(new) * np.float64(real(old - 1) / real(new - 1) if new > 1 else 0.0)
     return (np.arange(new) + 0.5) * np.float64(_scale(old, new, factor, real)) - 0.5
 
 

@@ -18,12 +18,14 @@ from ..adaptive_pooling import adaptive_max_pool2d as adaptive_max_pool2d
 from ..adaptive_pooling import adaptive_max_pool3d as adaptive_max_pool3d
 from ..arithmetic import relu as _relu
 from ..arithmetic import relu_ as _relu_
+from ..attention import scaled_dot_product_attention as scaled_dot_product_attention
 from ..convolution import conv1d as conv1d
 from ..convolution import conv2d as conv2d
 from ..convolution import conv3d as conv3d
 from ..convolution import conv_transpose1d as conv_transpose1d
 from ..convolution import conv_transpose2d as conv_transpose2d
 from ..convolution import conv_transpose3d as conv_transpose3d
+from ..embeddings import embedding as embedding
 from ..interpolation import interpolate as interpolate
 from ..normalization import batch_norm as batch_norm
 from ..normalization import group_norm as group_norm
@@ -45,6 +47,9 @@ from ..pooling import max_pool3d_with_indices as max_pool3d_with_indices
 from ..products import linear as linear
 from ..scans import log_softmax as _log_softmax
 from ..scans import softmax as _softmax
+from ..shuffles import channel_shuffle as channel_shuffle
+from ..shuffles import pixel_shuffle as pixel_shuffle
+from ..shuffles import pixel_unshuffle as pixel_unshuffle
 
 if TYPE_CHECKING:
     from ..tensors import Tensor

@@ -1,0 +1,110 @@
+"""scaled_dot_product_attention: softmax(query @ key.T * scale + mask) @ value (facts 4.4)."""
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .elementwise import broadcast_shapes, preserved_strides
+from .errors import LayoutError, UnsupportedError
+from .layout import Shape, Strides, contiguous_strides
+from .linear_algebra import check_tensors, same_dtype
+from .results import finish, need_kernel, wide
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def scaled_dot_product_attention(
+    query: "Tensor", key: "Tensor", value: "Tensor", attn_mask: "Tensor | None" = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Attention of every query to all keys: a weighted mean of the values; it lies in memory as the query does.
+
+    With dropout the values are not specified.
+
+    Shapes: (…, l, e), (…, s, e) and (…, s, v) to (…, l, v); a mask broadcasts to (…, l, s).
+    Raises: dimension, size, broadcast, dtype, argument. Source: facts 4.4, torch 2.13.
+    """
+    name = "scaled_dot_product_attention"
+    check_tensors(name, query, key, value, *(() if attn_mask is None else (attn_mask,)))
+    _check(name, query, key, value, attn_mask, is_causal)
+    d = query.dtype
+    if d.is_complex or d in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+    if d.category != "float":
+        raise LayoutError("dtype", f"{name}: the dtype must be floating point, got {d}")
+    need_kernel(name, d, "f")
+    q, k, v = wide(query), wide(key), wide(value)
+    if enable_gqa and q.ndim >= 3 and k.shape[-3] and v.shape[-3]:
+        k = np.repeat(k, q.shape[-3] // k.shape[-3], -3)
+        v = np.repeat(v, q.shape[-3] // v.shape[-3], -3)
+    lead = broadcast_shapes(broadcast_shapes(q.shape[:-2], k.shape[:-2]), v.shape[:-2])
+    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise LayoutError("size", f"{name}: shapes {q.shape}, {k.shape} and {v.shape} do not agree")
+    factor = scale if scale is not None else 1 / sqrt(q.shape[-1]) if q.shape[-1] else 1.0
+    with np.errstate(all="ignore"):
+        scores = np.matmul(q, k.swapaxes(-1, -2)) * factor
+        size = np.matmul(np.abs(q), np.abs(k).swapaxes(-1, -2)) * abs(factor)
+        scores = _masked(scores, attn_mask, is_causal)
+        weights = _softmax(scores)
+        result = np.matmul(weights, v)
+        # Scores enter as exponents: their absolute errors are relative errors of the weights.
+        largest = np.max(np.where(np.isfinite(scores), size, 0), axis=-1, keepdims=True, initial=0)
+        magnitude = np.matmul(weights, np.abs(v)) * (4 + 2 * largest)
+    shape = (*lead, q.shape[-2], v.shape[-1])
+    strides = _strides(query, key, value, shape, dropout_p)
+    inputs = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
+    out = finish(
+        np.broadcast_to(result, shape), d, *inputs, strides=strides, magnitude=np.broadcast_to(magnitude, shape),
+        terms=q.shape[-1] + k.shape[-2], roundings=4, sums=False,
+    )  # fmt: skip
+    if dropout_p > 0 and out.numel():
+        shadow.stamp(out, shadow.UNSPECIFIED)
+    return out
+
+
+def _check(name: str, query: "Tensor", key: "Tensor", value: "Tensor", mask: "Tensor | None", is_causal: bool) -> None:
+    same_dtype(name, query, key, value)
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise LayoutError("dimension", f"{name}: query, key and value need at least 2 dimensions")
+    if mask is not None:
+        if is_causal:
+            raise LayoutError("argument", f"{name}: a mask and is_causal exclude each other")
+        if mask.dtype is not dt.bool_ and mask.dtype is not query.dtype and mask.dtype is not dt.float32:
+            raise LayoutError("dtype", f"{name}: the mask must be bool or {query.dtype}, got {mask.dtype}")
+
+
+def _masked(scores: Any, mask: "Tensor | None", is_causal: bool) -> Any:
+    if is_causal:
+        return np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    if mask is None:
+        return scores
+    if mask.dtype is dt.bool_:
+        return np.where(wide(mask), scores, -np.inf)
+    return scores + wide(mask)
+
+
+def _softmax(scores: Any) -> Any:
+    """Softmax over the last dimension; a row without any key has no weights."""
+    top = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
+    e = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    total = e.sum(axis=-1, keepdims=True)
+    return np.where(total == 0, 0, e / np.where(total == 0, 1, total))
+
+
+def _strides(query: "Tensor", key: "Tensor", value: "Tensor", shape: Shape, dropout_p: float) -> Strides:
+    """As the query lies, where PyTorch's fused kernel takes these operands; row-major where it multiplies matrices."""
+    if shape[-2:] == (0, 1):
+        # No queries of one number each: what is left of a transposed product, whose strides are plain products.
+        return (*[0] * (len(shape) - 2), 1, 0)
+    every = (query, key, value)
+    fused = (
+        dropout_p == 0
+        and all(t.ndim == 4 and t._layout.strides[-1] == 1 and t.numel() for t in every)
+        and len({t._layout.shape[0] for t in every}) == len({t._layout.shape[1] for t in every}) == 1
+        and len({t._layout.shape[3] for t in every}) == 1
+    )
+    return preserved_strides(shape, query._layout.strides) if fused else contiguous_strides(shape)

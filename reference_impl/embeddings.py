@@ -1,0 +1,77 @@
+"""embedding: rows of a table (facts 4.4)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .core import _grad_enabled, array, as_int, from_array, recorded, requires_grad, values
+from .errors import LayoutError, LayoutIndexError
+from .layout import contiguous_strides
+from .linear_algebra import check_tensors
+from .results import narrow_to, wide
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _padding_error(message: str) -> AssertionError:
+    """PyTorch's `AssertionError`, with its normalised kind."""
+    error = AssertionError(message)
+    error.kind = "index"  # type: ignore[attr-defined]
+    return error
+
+
+def embedding(
+    input: "Tensor", weight: "Tensor", padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Rows of a table, row-major; with `max_norm` rows that are longer are first shortened in place.
+
+    Shapes: (…) of int32 or int64 and (n, m) to (…, m).
+    Raises: dtype, dimension, index (IndexError; AssertionError for the padding). Source: facts 4.4, torch 2.13.
+    """
+    check_tensors("embedding", input, weight)
+    if padding_idx is not None:
+        rows = weight._layout.shape[0] if weight.ndim else 0
+        if not -rows <= as_int(padding_idx, "padding_idx") < max(rows, 1):
+            raise _padding_error(f"embedding: the padding index {padding_idx} is outside {rows} rows")
+    if max_norm is None and weight.ndim != 2:
+        raise LayoutError("dimension", f"embedding: the table must be a matrix, got shape {weight._layout.shape}")
+    if input.dtype not in (dt.int64, dt.int32):
+        raise LayoutError("dtype", f"embedding: indices must be int32 or int64, got {input.dtype}")
+    at = values(input)
+    rows, width = weight._layout.shape
+    if at.size and not (at.min() >= 0 and at.max() < rows):
+        raise LayoutIndexError("index", f"embedding: indices from {at.min()} to {at.max()} for {rows} rows")
+    if weight.dtype.is_complex and requires_grad(weight) and _grad_enabled[0]:
+        raise LayoutError("grad", "embedding: complex tables have no gradient")
+    if max_norm is not None:
+        _shorten(weight, at, float(max_norm), float(norm_type))
+    d = weight.dtype
+    shape = (*at.shape, width)
+    out = from_array(values(weight)[at].reshape(shape), d, contiguous_strides(shape))
+    marks, unsure = shadow.marks_of(weight), shadow.marks_of(input)
+    if unsure is not None:
+        shadow.stamp(out, shadow.UNSPECIFIED)
+    elif marks is not None:
+        shadow.stamp(out, marks[at].reshape(shape))
+    return recorded(out, weight)
+
+
+def _shorten(weight: "Tensor", at: Any, limit: float, power: float) -> None:
+    """Bring the rows that are looked up to at most a norm, in place."""
+    table = wide(weight)
+    used = np.unique(at)
+    with np.errstate(all="ignore"):
+        norms = np.linalg.norm(table[used], ord=power, axis=1)
+    long = used[norms > limit]
+    if long.size:
+        scale = limit / (norms[norms > limit] + 1e-7)
+        marks: Any = shadow.marks_of(weight)
+        marks = np.zeros(table.shape, np.uint8) if marks is None else marks.copy()
+        marks[long] = np.maximum(marks[long], shadow.TOLERANCE)
+        array(weight)[long] = narrow_to(table[long] * scale[:, None], weight.dtype)
+        shadow.stamp(weight, marks)
+    weight._versions[0] += 1
