@@ -27,6 +27,7 @@ from .core import (
     order_marks,
     recorded,
     values,
+    with_bits,
     written,
 )
 from .devices import is_meta
@@ -72,10 +73,7 @@ def copy_elements(out: Any, source: Any) -> None:
 def store(out: Any, result: Any, marks: Any = None) -> None:
     """Write an array of the right dtype to a tensor through its conjugate and negative bits, and mark it."""
     if out._bits:
-        if out._bits & 1:
-            result = np.conj(result)
-        if out._bits & 2:
-            result = np.negative(result)
+        result = with_bits(result, out)
     array(out)[...] = result
     if marks is not None or out._storage._shadow is not None:
         shadow.stamp(out, marks)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import shadow
 from .backing import no_data
-from .dtypes import bool_, dtype
+from .dtypes import bool_, complex32, dtype
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
@@ -163,13 +163,24 @@ def values(t: Any) -> Array:
     """The elements of a tensor with conjugate and negative bits applied; a copy only if one is set."""
     a = array(t)
     if t._bits:
-        if t._bits & CONJ:
-            a = np.conj(a)
-        if t._bits & NEG:
-            a = np.negative(a)
+        a = with_bits(a, t)
     elif t.dtype is bool_:
         # A byte other than 0 and 1 reads as true (facts 11).
         a = a.view(np.uint8) != 0
+    return a
+
+
+def with_bits(a: Array, t: Any) -> Array:
+    """Values with a tensor's conjugate and negative bits applied, which is its own inverse."""
+    if t.dtype is complex32:
+        # Held as raw bits: the imaginary half above, the real one below.
+        flip = (0x80000000 if t._bits & CONJ else 0) ^ (0x80008000 if t._bits & NEG else 0)
+        flipped: Array = a ^ np.uint32(flip)
+        return flipped
+    if t._bits & CONJ:
+        a = np.conj(a)
+    if t._bits & NEG:
+        a = np.negative(a)
     return a
 
 

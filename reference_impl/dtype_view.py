@@ -100,7 +100,7 @@ def view_as_complex(input: "Tensor") -> "Tensor":
         raise LayoutError("size", f"view_as_complex needs a last length of 2, got {shape[-1]} (facts 3.11)")
     if strides[-1] != 1:
         raise LayoutError("view", f"view_as_complex needs a last stride of 1, got {strides[-1]} (facts 3.11)")
-    if any(s % 2 for s in strides[:-1]) or offset % 2:
+    if any(s % 2 for s, n in zip(strides[:-1], shape[:-1], strict=True) if n != 1) or offset % 2:
         raise LayoutError("view", f"view_as_complex: strides {strides} and offset {offset} must be even (facts 3.11)")
     v = view_of(input, Layout(shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2))
     v.dtype = input.dtype.to_complex()

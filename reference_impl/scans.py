@@ -125,7 +125,7 @@ def cummin(input: "Tensor", dim: int) -> Any:
 
 
 def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
-    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    d = wrap_dim(as_int(dim, "dim"), input.ndim) if input.numel() else 0
     a = values(input)
     if a.ndim and a.size:
         check_arithmetic(name, input.dtype, "bif")
@@ -137,10 +137,12 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
         steps = np.arange(a.shape[d]).reshape([-1 if k == d else 1 for k in range(a.ndim)])
         hit = (a == best) | (a != a)
         where = np.maximum.accumulate(np.where(hit, steps, 0), axis=d)
-    marks = _scan_marks(input, d)
+    marks = _scan_marks(input, d) if input.numel() else None
     first, second = from_array(best.astype(a.dtype), input.dtype), from_array(where, dt.int64)
+    known = nan_or_none(marks, best, input.dtype)
+    if known is not None:
+        shadow.stamp(first, known)
     if marks is not None:
-        shadow.stamp(first, marks)
         shadow.stamp(second, marks)
     return ValuesAndIndices(recorded(first, input), second)
 
