@@ -79,7 +79,7 @@ def _check(name: str, query: "Tensor", key: "Tensor", value: "Tensor", mask: "Te
 
 def _masked(scores: Any, mask: "Tensor | None", is_causal: bool) -> Any:
     if is_causal:
-        return np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        return np.where(np.tri(*scores.shape[-2:], dtype=np.bool_), scores, -np.inf)
     if mask is None:
         return scores
     if mask.dtype is dt.bool_:

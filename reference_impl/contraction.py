@@ -1,6 +1,7 @@
 """Products summed over chosen dimensions: tensordot, inner, einsum, taken apart into the steps that PyTorch takes.
 
-Whether the answer is a view, and in which order its dimensions lie in memory, follows from these steps; they are PyTorch's one by one.
+Whether the answer is a view, and in which order its dimensions lie in memory, follows from these steps; they are
+PyTorch's one by one.
 """
 
 from collections import deque
@@ -44,7 +45,7 @@ def inner(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "
 
 
 def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = None) -> "Tensor":
-    """Products over pairs of dimensions: the last of `a` with the first of `b`, or as listed; a view of a matrix product.
+    """Products over pairs of dimensions: the last of `a` with the first of `b`, or as listed; a view of a product.
 
     Shapes: the dimensions of `a` that are left, then those of `b`.
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
@@ -87,7 +88,7 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
 
 
 def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
-    """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for as well."""
+    """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for too."""
     a, b = _reshape(p, (p.numel(),)), _reshape(q, (q.numel(),))
     if is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2]):
         return dot(a, b)
@@ -120,9 +121,9 @@ def _tensordot_dims(a: "Tensor", b: "Tensor", dims: Any) -> tuple[tuple[int, ...
 
 
 def _summed(t: "Tensor", dim: int) -> "Tensor":
-    from .reductions import sum
+    from .reductions import sum as total
 
-    return sum(t, (dim,), keepdim=True, dtype=t.dtype)
+    return total(t, (dim,), keepdim=True, dtype=t.dtype)
 
 
 def einsum(*args: Any) -> "Tensor":
@@ -316,13 +317,13 @@ def _contract(ops: deque["Tensor"], plan: _Plan, uses: list[int], *, count: int)
 
 
 def _sum(t: "Tensor", dims: list[int], *, keepdim: bool = True) -> "Tensor":
-    from .reductions import sum
+    from .reductions import sum as total
 
-    return sum(t, tuple(dims), keepdim=keepdim) if dims else t
+    return total(t, tuple(dims), keepdim=keepdim) if dims else t
 
 
 def _pair(left: "Tensor", right: "Tensor", summed: list[int]) -> "Tensor":
-    """Product of two operands of equal rank summed over some dimensions, which stay with length 1: a view of a `bmm`."""
+    """Product of two operands of equal rank summed over dimensions, which stay with length 1: a view of a `bmm`."""
     if not summed:
         return arithmetic.mul(left, right)
     p, q = left._layout.shape, right._layout.shape

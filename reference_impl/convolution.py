@@ -1,6 +1,7 @@
-"""Convolutions and transposed convolutions: channels-last where input or weight suggests it and PyTorch's backend can (facts 4.6).
+"""Convolutions and transposed ones: channels-last where input or weight suggests it and PyTorch's backend can (facts 4.6).
 
-A convolution over one dimension is one over two with a height of 1; complex ones are three real ones. Both show in the layout.
+A convolution over one dimension is one over two with a height of 1; complex ones are three real ones. Both show in the
+layout.
 """
 
 from math import prod
@@ -49,7 +50,7 @@ def per_dim(value: Any, count: int, name: str) -> tuple[int, ...]:
 
 
 class _Geometry:
-    """The checked numbers of one convolution: steps, padding, holes, groups; for transposed ones what is added at the end."""
+    """The checked numbers of one convolution: steps, padding, holes, groups; what a transposed one adds at the end."""
 
     def __init__(
         self,
@@ -245,7 +246,7 @@ def correlate(x: Any, w: Any, g: _Geometry) -> Any:
 
 
 def _untransposed(x: Any, w: Any, g: _Geometry) -> tuple[Any, Any]:
-    """Input and weight whose plain convolution is the transposed one: zeros between the elements, the kernel turned round."""
+    """Input and weight whose plain convolution is the transposed one: zeros between the elements, the kernel turned."""
     spread = np.zeros([*x.shape[:2], *[(n - 1) * s + 1 for n, s in zip(x.shape[2:], g.steps, strict=True)]], x.dtype)
     spread[(slice(None), slice(None), *[slice(None, None, s) for s in g.steps])] = x
     around = [h * (k - 1) - p for h, k, p in zip(g.holes, w.shape[2:], g.pads, strict=True)]

@@ -44,7 +44,9 @@ def embedding(
     at = values(input)
     rows, width = weight._layout.shape
     if at.size and not (at.min() >= 0 and at.max() < rows):
-        raise LayoutIndexError("index", f"embedding: indices from {at.min()} to {at.max()} for {rows} rows")
+        # Rows without elements go another way through PyTorch, with another error.
+        outside = LayoutIndexError if width else LayoutError
+        raise outside("index", f"embedding: indices from {at.min()} to {at.max()} for {rows} rows")
     if weight.dtype.is_complex and requires_grad(weight) and _grad_enabled[0]:
         raise LayoutError("grad", "embedding: complex tables have no gradient")
     if max_norm is not None:
@@ -62,6 +64,8 @@ def embedding(
 
 def _shorten(weight: "Tensor", at: Any, limit: float, power: float) -> None:
     """Bring the rows that are looked up to at most a norm, in place."""
+    if weight.dtype.category not in ("float", "complex"):
+        raise LayoutError("dtype", f"embedding: rows of {weight.dtype} have no norm")
     table = wide(weight)
     used = np.unique(at)
     with np.errstate(all="ignore"):

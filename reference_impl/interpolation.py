@@ -31,12 +31,12 @@ def interpolate(
     Values of antialiased modes, and of bytes in other modes than nearest, are not specified here.
 
     Shapes: (n, c, …) with one to three spatial dimensions.
-    Raises: argument (ValueError, TypeError, NotImplementedError), dimension, size, dtype. Source: facts 4.4, torch 2.13.
+    Raises: argument (ValueError, TypeError, NotImplementedError), dimension, size, dtype.
+    Source: facts 4.4, torch 2.13.
     """
     check_tensors("interpolate", input)
-    if (*_NEAREST, "area").count(mode):
-        if align_corners is not None:
-            raise LayoutValueError("argument", "interpolate: align_corners goes with linear modes only")
+    if mode in (*_NEAREST, "area") and align_corners is not None:
+        raise LayoutValueError("argument", "interpolate: align_corners goes with linear modes only")
     lengths, factors = _targets(input, size, scale_factor, mode, bool(recompute_scale_factor))
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
         raise LayoutValueError("argument", "interpolate: antialias goes with bilinear, bicubic and lanczos images only")
@@ -170,7 +170,7 @@ def _linear(old: int, new: int, factor: float | None, align: bool, real: Any) ->
 
 
 def _cubic(old: int, new: int, factor: float | None, align: bool, real: Any) -> tuple[Any, Any]:
-    """Weights of cubic convolution, which repeats the input's ends, and 1 where it is looked at. Shapes: both (new, old)."""
+    """Weights of cubic convolution, which repeats the input's ends, and 1 where it is looked at. Shapes: (new, old)."""
     at = _positions(old, new, factor, align, real)
     low = np.floor(at).astype(np.int64)
     weights, taps = np.zeros((new, old)), np.zeros((new, old))

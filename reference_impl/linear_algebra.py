@@ -1,4 +1,4 @@
-"""Products of matrices and vectors: mm, bmm, mv, dot and their `add` kin; row-major whatever the operands' layout (facts 4.4)."""
+"""Products of matrices and vectors: mm, bmm, mv, dot and their `add` kin; always row-major (facts 4.4)."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ def _factor(name: str, value: Any, d: dtype) -> Any:
 
 
 def _computed(name: str, x: "Tensor", y: "Tensor") -> tuple[Any, Any]:
-    """Product and magnitude of operands whose shapes agree; PyTorch asks for a kernel only where there is something to do."""
+    """Product and magnitude of operands whose shapes agree; PyTorch asks for a kernel only where there is work."""
     a, b = wide(x), wide(y)
     if x.numel() and y.numel():
         need_kernel(name, x.dtype, _KERNELS)
@@ -127,8 +127,8 @@ def deliver(
 ) -> "Tensor":  # fmt: skip
     """An operator's result, or `out` after it was written there; `out` must have its dtype.
 
-    `make` computes the result, after the checks of `out`; `repeats` says whether an `out` with stride 0 is allowed: before
-    the computation, and after it.
+    `make` computes the result, after the checks of `out`; `repeats` says whether an `out` with stride 0 is allowed:
+    before the computation, and after it.
 
     Raises: grad, dtype, overlap, resize. Source: facts 4.3.6 and 5.2.5, torch 2.13.
     """

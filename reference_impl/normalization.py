@@ -281,10 +281,10 @@ def instance_norm(
     if len(shape) < 2:
         raise LayoutIndexError("dimension", f"instance_norm: a batch and channels are needed, got shape {shape}")
     n, c = shape[:2]
-    parts = [None if t is None else repeat(t, n) for t in (running_mean, running_var, weight, bias)]
+    mean, var, scale, shift = (None if t is None else repeat(t, n) for t in (running_mean, running_var, weight, bias))
     flat = view_ops.view(contiguous(input), (1, n * c, *shape[2:]))
-    out = _batch_norm(flat, *parts, use_input_stats, momentum, eps)
-    for running, part in zip((running_mean, running_var), parts, strict=False):
+    out = _batch_norm(flat, mean, var, scale, shift, use_input_stats, momentum, eps)
+    for running, part in ((running_mean, mean), (running_var, var)):
         if use_input_stats and running is not None and part is not None:
             _write_back(running, part, n, c)
     return view_ops.view(out, shape)
@@ -312,7 +312,7 @@ def rms_norm(
     wanted = _check_ending("rms_norm", input, normalized_shape, parameters)
     d = input.dtype
     need_kernel("rms_norm", d, "fc")
-    shape, strides, _ = input._layout
+    shape = input._layout.shape
     axes = tuple(range(len(shape) - len(wanted), len(shape)))
     x = wide(input)
     small = _EPSILON.get(d.to_real(), 2.0**-23) if eps is None else eps

@@ -1,7 +1,7 @@
 """Pooling over one to three dimensions: the largest or the mean of windows that step over the input (facts 4.4).
 
-Over two dimensions the output is in the format that the input suggests. One dimension is two with a height of 1, viewed back. Over three,
-the largest keeps channels-last and the mean does not.
+Over two dimensions the output is in the format that the input suggests. One dimension is two with a height of 1, viewed
+back. Over three, the largest keeps channels-last and the mean does not.
 """
 
 from collections.abc import Sequence

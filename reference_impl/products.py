@@ -1,6 +1,7 @@
 """matmul and what is made of it: products that broadcast, `linear`, outer products.
 
-Which of several ways PyTorch takes shows in what is a view and in the version of the result, so that the ways are taken here as well.
+Which of several ways PyTorch takes shows in what is a view and in the version of the result, so that the ways are taken
+here as well.
 """
 
 from math import prod
@@ -88,7 +89,7 @@ def _as_matrix(t: "Tensor", dim: int) -> "Tensor":
 
 
 def _folds(input: "Tensor", other: "Tensor") -> bool:
-    """Whether PyTorch makes one matrix of a stack; it shows in which errors come first, and in what is refused where it is empty."""
+    """Whether PyTorch makes one matrix of a stack; it shows in which errors come first, and where it is empty."""
     large, small = (input, other) if input.ndim >= other.ndim else (view_ops.mT(other), input)
     if large.ndim < 3 or small.ndim > 2:
         return False
@@ -101,7 +102,7 @@ def _folds(input: "Tensor", other: "Tensor") -> bool:
 
 
 def _matrix_times_stack(input: "Tensor", other: "Tensor") -> "Tensor":
-    """A matrix that requires grad times a stack: the transposed product is computed, and copied unless that shows nothing."""
+    """A matrix that requires grad times a stack: the transposed product, copied unless it is contiguous both ways."""
     stack = view_ops.mT(other)
     shape = stack._layout.shape
     rows = prod(shape[:-1])
@@ -139,7 +140,7 @@ def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "
 
 
 def outer(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
-    """Products of every element of one vector with every element of another; an elementwise product, so that dtypes promote.
+    """Products of every element of one vector with every element of another: elementwise, so that dtypes promote.
 
     Shapes: (n,) and (m,) to (n, m).
     Raises: dimension, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.

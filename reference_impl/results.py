@@ -1,7 +1,7 @@
 """From computed values to a tensor: rounding to the dtype, what is known about each element, layout, history.
 
-Operators that combine many elements (products of matrices, convolutions, norms) are computed in double precision here and in some order
-of float operations there; their floats are specified within a tolerance, and not at all where terms cancel.
+Operators that combine many elements (products of matrices, convolutions, norms) are computed in double precision here and
+in some order of float operations there; their floats are specified within a tolerance, and not where terms cancel.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -113,7 +113,7 @@ def finish(
     sums: bool = True,
     exact: bool = False,
 ) -> "Tensor":
-    """A fresh tensor of an operator's values: row-major unless strides are given, marked, with the history of its inputs.
+    """A fresh tensor of an operator's values: row-major unless strides are given, marked, with its inputs' history.
 
     `exact` says that the floats are the inputs' own or fixed to the last bit.
     """
