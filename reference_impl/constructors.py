@@ -249,30 +249,40 @@ def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
 
 def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Uniform random values in [0, 1); never compared with PyTorch's."""
-    return _flagged(_random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.random), requires_grad)
+    return _flagged(
+        _random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _random_numbers().random), requires_grad
+    )
 
 
 def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Normal random values; never compared with PyTorch's."""
-    return _flagged(_random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _rng.standard_normal), requires_grad)
+    return _flagged(
+        _random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _random_numbers().standard_normal), requires_grad
+    )
 
 
 def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None) -> "Tensor":
     """Random integers; never compared with PyTorch's."""
     if size is None:
         low, high, size = 0, low, high
-    t = from_array(_rng.integers(low, high, as_int_list(size, "size")), dt.int64)
+    t = from_array(_random_numbers().integers(low, high, as_int_list(size, "size")), dt.int64)
     shadow.stamp(t, shadow.UNSPECIFIED)
     return t if dtype is None else t.to(dtype)
 
 
 def manual_seed(seed: int) -> None:
     """Seed the random constructors."""
-    global _rng
-    _rng = np.random.default_rng(seed)
+    _generator[:] = [np.random.default_rng(seed)]
 
 
-_rng = np.random.default_rng(0)
+# Made on first use: importing NumPy's generators takes longer than all the rest of this package.
+_generator: list[Any] = []
+
+
+def _random_numbers() -> Any:
+    if not _generator:
+        manual_seed(0)
+    return _generator[0]
 
 
 def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: Any = None, device: Any = None,

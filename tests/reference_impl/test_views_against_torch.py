@@ -102,6 +102,9 @@ def draw_view(rng, pair):
         s = [rng.choice([1, 1, 2, 0]) for _ in range(rng.choice([0, 0, 1, 2]))] + s
         if s and rng.random() < 0.1:
             s[rng.randrange(len(s))] = rng.choice([-1, -2, 5, 2])
+        if 0 in s:
+            # torch takes negative lengths beside an empty one; the oracle refuses them (docs/semantics/corrections.md).
+            s = [max(n, 0) if n < -1 or len(s) > x.dim() else n for n in s]
         if name == "expand" and rng.random() < 0.05 and s:
             s.pop()
         return f"v[i].{name}(s)", {**a, "s": tuple(s)}
