@@ -20,21 +20,22 @@ class device:  # noqa: N801 - PyTorch's own name
 
     __slots__ = ("index", "type")
 
-    def __init__(self, type: "str | device", index: int | None = None) -> None:
+    type: str
+    index: int | None
+
+    def __init__(self, type: Any, index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index
-        elif isinstance(type, int):
+            self.type, self.index = type.type, type.index
+            return
+        if isinstance(type, int):
             raise LayoutError("device", f"device {type}: there is no accelerator to count")
-        elif not isinstance(type, str):
+        if not isinstance(type, str):
             raise LayoutTypeError("argument", f"device must be a name, got {type!r}")
-        else:
-            type, colon, number = type.partition(":")
-            if type not in TYPES or (colon and not number.isdigit()):
-                raise LayoutError("device", f"no device is called {type + colon + number!r}")
-            if colon:
-                index = int(number)
-        self.type = type
-        self.index = index
+        kind, colon, number = type.partition(":")
+        if kind not in TYPES or (colon and not number.isdigit()):
+            raise LayoutError("device", f"no device is called {type!r}")
+        self.type = kind
+        self.index = int(number) if colon else index
 
     def __repr__(self) -> str:
         return (

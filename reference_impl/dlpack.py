@@ -117,16 +117,18 @@ _exported: Final[dict[int, Any]] = {}
 _USED: Final = {name: b"used_" + name for name in _STRUCTURES}
 
 
-@_Deleter
-def _delete(address: int) -> None:
+def _release(address: int) -> None:
     _exported.pop(address, None)
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _destroy_capsule(capsule: int) -> None:
+def _release_unused(capsule: int) -> None:
     for name in _STRUCTURES:
         if _raw_is_valid(capsule, name):
-            _exported.pop(_raw_pointer(capsule, name), None)
+            _release(_raw_pointer(capsule, name))
+
+
+_delete: Final = _Deleter(_release)
+_destroy_capsule: Final = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_release_unused)
 
 
 # Others may call these when this module is gone already.
@@ -361,7 +363,7 @@ def _tensor(held: Any, address: int) -> "Tensor":
     nbytes = layout.required_bytes(d.itemsize)
     if nbytes and not part.data:
         raise LayoutError("memory", f"from_dlpack: {nbytes} bytes at no address")
-    memory = (ctypes.c_uint8 * nbytes).from_address(part.data or 0) if nbytes else (ctypes.c_uint8 * 0)()
+    memory: Any = (ctypes.c_uint8 * nbytes).from_address(part.data or 0) if nbytes else (ctypes.c_uint8 * 0)()
     deleter = held.deleter
     if deleter:
         weakref.finalize(memory, _Deleter(deleter), address)

@@ -173,7 +173,7 @@ class QuantizedTensor(Tensor):
 
         Raises: dtype, format, size (RuntimeError); argument (TypeError). Source: torch 2.13.
         """
-        if not isinstance(src, TensorBase):
+        if not isinstance(src, Tensor):
             raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(src).__name__}")
         if isinstance(src, QuantizedTensor):
             if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
@@ -231,7 +231,7 @@ class QuantizedTensor(Tensor):
             memo[id(self)] = plain = quantized(plain, self._quantizer)
         return plain
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any = None) -> Any:
         return _unpickled, (pickling.reduce_tensor(self), self._quantizer)
 
     def _saved_quantizer(self) -> Any:
@@ -306,21 +306,22 @@ def _fill_codes(out: Any, codes: Any, q: Quantizer, d: dtype) -> QuantizedTensor
 
 _VIEWS = (
     "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "squeeze", "unsqueeze", "narrow",
-    "split", "split_with_sizes", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "detach",
-    "squeeze_", "unsqueeze_", "share_memory_", "cpu", "conj", "resolve_conj", "resolve_neg",
+    "split", "split_with_sizes", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "detach", "squeeze_",
+    "unsqueeze_", "share_memory_", "cpu", "conj", "resolve_conj", "resolve_neg",
 )  # fmt: skip
 _STRIDED = (
-    "permute", "transpose", "swapaxes", "swapdims", "t", "movedim", "moveaxis", "expand", "expand_as", "broadcast_to", "unfold",
-    "diagonal", "as_strided", "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_",
+    "permute", "transpose", "swapaxes", "swapdims", "t", "movedim", "moveaxis", "expand", "expand_as", "broadcast_to",
+    "unfold", "diagonal", "as_strided", "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_",
 )  # fmt: skip
 _PROPERTIES = ("T", "mT", "data", "real")
 _KEPT = frozenset(
     (
-        "shape", "size", "stride", "dim", "ndim", "ndimension", "numel", "nelement", "itemsize", "element_size", "nbytes", "data_ptr",
-        "untyped_storage", "storage", "storage_offset", "is_contiguous", "dim_order", "device", "layout", "is_cpu", "is_cuda",
-        "is_meta", "is_sparse", "names", "requires_grad", "is_leaf", "is_conj", "is_neg", "is_complex", "is_floating_point",
-        "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda", "hpu", "requires_grad_", "numpy", "retain_grad",
-        "is_quantized", "detach_", "grad", "dtype", "output_nr", "grad_fn", "register_hook",
+        "shape", "size", "stride", "dim", "ndim", "ndimension", "numel", "nelement", "itemsize", "element_size",
+        "nbytes", "data_ptr", "untyped_storage", "storage", "storage_offset", "is_contiguous", "dim_order", "device",
+        "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "names", "requires_grad", "is_leaf", "is_conj", "is_neg",
+        "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
+        "hpu", "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
+        "grad_fn", "register_hook",
     )
 )  # fmt: skip
 

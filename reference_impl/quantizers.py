@@ -16,7 +16,8 @@ CODES: Final = {
     dt.quint8: dt.uint8, dt.quint4x2: dt.uint8, dt.quint2x4: dt.uint8, dt.qint8: dt.int8, dt.qint32: dt.int32,
 }  # fmt: skip
 LIMITS: Final = {
-    dt.quint8: (0, 255), dt.quint4x2: (0, 15), dt.quint2x4: (0, 3), dt.qint8: (-128, 127), dt.qint32: (-(2**31), 2**31 - 1),
+    dt.quint8: (0, 255), dt.quint4x2: (0, 15), dt.quint2x4: (0, 3), dt.qint8: (-128, 127),
+    dt.qint32: (-(2**31), 2**31 - 1),
 }  # fmt: skip
 
 
@@ -46,7 +47,10 @@ class PerTensor(NamedTuple):
     scale: float
     zero_point: int
 
-    scheme = per_tensor_affine
+    @property
+    def scheme(self) -> qscheme:
+        """One way for the whole tensor."""
+        return per_tensor_affine
 
     def spread(self, shape: Shape) -> tuple[Any, Any]:
         """Scales and zero points that broadcast to a shape."""
@@ -75,7 +79,7 @@ class PerChannel(NamedTuple):
             found = shape[self.axis] if self.axis < len(shape) else None
             raise LayoutError("size", f"{len(self.scales)} scales for {found} channels (facts 10.1.6)")
         along = tuple(len(self.scales) if d == self.axis else 1 for d in range(len(shape)))
-        return np.reshape(np.float32(self.scales), along), np.reshape(np.float32(self.zero_points), along)
+        return np.array(self.scales, np.float32).reshape(along), np.array(self.zero_points, np.float32).reshape(along)
 
 
 Quantizer = PerTensor | PerChannel
@@ -130,8 +134,8 @@ def packed_bytes(shape: Shape, d: dtype) -> int:
     6
     """
     if not shape:
-        return d.itemsize
-    return prod(shape[:-1]) * (-(-shape[-1] // d.pack)) * d.itemsize
+        return int(d.itemsize)
+    return prod(shape[:-1]) * (-(-shape[-1] // d.pack)) * int(d.itemsize)
 
 
 def pack(codes: Any, d: dtype, nbytes: int) -> Any:

@@ -41,7 +41,7 @@ def element_size(d: dtype) -> int:
     """
     if d in SUB_BYTE or d.name.startswith("bits"):
         raise LayoutTypeError("dtype", f"the size of an element of {d} is not told")
-    return d.itemsize
+    return int(d.itemsize)
 
 
 def _byte(value: Any, what: str) -> int:
@@ -338,8 +338,8 @@ class UntypedStorage(StorageMethods):
     def byteswap(self, dtype: Any) -> None:
         """Reverse the bytes of each element in place, of each part for complex dtypes.
 
-        Raises: dtype (TypeError) for dtypes whose width PyTorch does not tell; argument; size where the length is no multiple of a part; device for a meta storage (PyTorch's process
-        dies): all RuntimeError.
+        Raises: dtype (TypeError) for dtypes whose width PyTorch does not tell; argument; size where the length is no
+        multiple of a part; device for a meta storage (PyTorch's process dies): all RuntimeError.
         Source: facts 7.2, torch 2.13.
         """
         if not isinstance(dtype, _dtype):

@@ -173,14 +173,17 @@ def make(lib):
 
     def info(t):
         return (
-            str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._is_view(), t._version,
-            t.is_contiguous(), t.requires_grad,
+            str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._is_view(),
+            t._version, t.is_contiguous(), t.requires_grad,
         )  # fmt: skip
 
     return {
-        "x": x, "cl": cl, "y": lib.tensor([0.25, 0.75, 1.25, -0.25, 2.5, 0.5, 0.25, 0.75]), "ten": lib.arange(10.0).reshape(2, 5),
-        "s4": lib.tensor([0.5, 1.0, 0.25, 3.0]), "z4": lib.tensor([0, 1, 2, 3]), "Q": q, "C": c, "W": w, "q": q(), "info": info, "copy": copy,
-        "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized, "pk": lambda o: pickle.loads(pickle.dumps(o)),
+        "x": x, "cl": cl, "y": lib.tensor([0.25, 0.75, 1.25, -0.25, 2.5, 0.5, 0.25, 0.75]),
+        "ten": lib.arange(10.0).reshape(2, 5),
+        "s4": lib.tensor([0.5, 1.0, 0.25, 3.0]), "z4": lib.tensor([0, 1, 2, 3]), "Q": q, "C": c,
+        "W": w, "q": q(), "info": info, "copy": copy,
+        "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized,
+        "pk": lambda o: pickle.loads(pickle.dumps(o)),
         "rt": rt, "f": lambda t, i, v: t.__setitem__(i, v),
     }  # fmt: skip
 
