@@ -250,6 +250,21 @@ from .scans import rot90 as rot90
 from .scans import softmax as softmax
 from .scans import sort as sort
 from .scans import topk as topk
+from .searching import bincount as bincount
+from .searching import bucketize as bucketize
+from .searching import cross as cross
+from .searching import histc as histc
+from .searching import histogram as histogram
+from .searching import isin as isin
+from .searching import logspace as logspace
+from .searching import nonzero_static as nonzero_static
+from .searching import put as put
+from .searching import searchsorted as searchsorted
+from .searching import tril_indices as tril_indices
+from .searching import triu_indices as triu_indices
+from .searching import unique as unique
+from .searching import unique_consecutive as unique_consecutive
+from .searching import unravel_index as unravel_index
 from .shadow import marks_of as element_marks
 from .shuffles import channel_shuffle as channel_shuffle
 from .shuffles import pixel_shuffle as pixel_shuffle
@@ -393,6 +408,7 @@ _LAZY = {
     "quantize_per_tensor": "quantized",
     "from_dlpack": "dlpack",
     "from_file": "mapped_file",
+    "linalg": "",
     "load": "serialization",
     "multiprocessing": "",
     "save": "serialization",

@@ -28,6 +28,7 @@ from . import (
     quantizers,
     reductions,
     scans,
+    searching,
     special_functions,
     sums,
     tensor_storage,
@@ -872,6 +873,18 @@ class Tensor(TensorBase):
     corrcoef = sums.corrcoef
     renorm = sums.renorm
     addr = sums.addr
+
+    # ----------------------------------------------------------------------------------------------------- searching
+
+    unique = searching.unique
+    unique_consecutive = searching.unique_consecutive
+    histc = searching.histc
+    bincount = searching.bincount
+    histogram = searching.histogram
+    put_ = searching.put_
+    put = searching.put
+    cross = searching.cross
+    nonzero_static = searching.nonzero_static
 
 
 

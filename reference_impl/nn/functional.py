@@ -47,6 +47,7 @@ from ..pooling import max_pool3d_with_indices as max_pool3d_with_indices
 from ..products import linear as linear
 from ..scans import log_softmax as _log_softmax
 from ..scans import softmax as _softmax
+from ..searching import one_hot as one_hot
 from ..shuffles import channel_shuffle as channel_shuffle
 from ..shuffles import pixel_shuffle as pixel_shuffle
 from ..shuffles import pixel_unshuffle as pixel_unshuffle

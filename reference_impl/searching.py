@@ -1,0 +1,475 @@
+"""Operators that look elements up or count them: unique, searchsorted, histograms, one_hot, isin."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .conversion import cast
+from .core import TensorBase, array, as_int, check_overlap, fresh, from_array, recorded, values
+from .elementwise import broadcast_shapes
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .layout import contiguous_strides, wrap_dim
+from .out import write_out
+from .results import finish
+from .views import view
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _plain(t: Any) -> Any:
+    a = values(t)
+    return a if a.dtype.kind in "iufbc" else a.astype(np.float32)
+
+
+def _integers(a: Any, source: "Tensor", d: Any = dt.int64) -> "Tensor":
+    return finish(np.asarray(a).astype(d.numpy), d, source)
+
+
+def unique(
+    input: "Tensor", sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The different elements or slices in order, where each element went, and how often each is there.
+
+    Shapes: slices stay at their dimension, whose stride is then the largest.
+    Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
+    """
+    return _unique("unique", input, return_inverse, return_counts, dim)
+
+
+def unique_consecutive(
+    input: "Tensor", return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """`unique` of neighbours only, in the order given. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return _unique("unique_consecutive", input, return_inverse, return_counts, dim)
+
+
+def _unique(name: str, input: "Tensor", with_inverse: bool, with_counts: bool, dim: Any) -> Any:
+    a = _plain(input)
+    if dim is None:
+        if input.dtype.is_complex:
+            raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {input.dtype}")
+        places, inverse, counts = _groups(a.reshape(-1, 1), name == "unique")
+        found = finish(values(input).reshape(-1)[places], input.dtype, input, exact=True)
+        inverse = inverse.reshape(() if name != "unique" and not a.size and not a.ndim else a.shape)
+    else:
+        d = wrap_dim(as_int(dim, "dim"), a.ndim)
+        if not a.ndim:
+            raise LayoutIndexError("dimension", f"{name}: the tensor has no dimensions")
+        if not a.size and (a.shape[d] or sum(n == 0 for n in a.shape) > 1):
+            raise LayoutError("size", f"{name}: shape {a.shape} has lengths of 0 besides dimension {d}")
+        if input.dtype.is_complex:
+            raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {input.dtype}")
+        rows = np.moveaxis(a, d, 0)
+        rows = rows.reshape(a.shape[d], rows[:1].size if a.size else 0)
+        places, inverse, counts = _groups(rows, name == "unique")
+        chosen = np.take(values(input), places, d)
+        moved = contiguous_strides((chosen.shape[d], *[n for k, n in enumerate(chosen.shape) if k != d]))
+        strides = [*moved[1:]]
+        strides.insert(d, moved[0])
+        if not chosen.size:
+            strides = [*contiguous_strides(chosen.shape)]
+        found = finish(chosen, input.dtype, input, strides=tuple(strides), exact=True)
+    results = [found]
+    if with_inverse:
+        results.append(_integers(inverse, input))
+    if with_counts:
+        results.append(_integers(counts, input))
+    consecutive = name != "unique"
+    if a.size and (consecutive or dim is not None):
+        # Filled as long as the input, and shortened without giving memory back.
+        spare = a.size if dim is None else a.shape[d]
+        flat = dim is None or (consecutive and a.ndim == 1)
+        for t in (*([found] if flat else []), *(results[-1:] if with_counts else [])):
+            t._storage.resize_(max(spare * t.dtype.itemsize, len(t._storage._bytes)))
+    if a.dtype.kind == "f" and np.isnan(a).any():
+        for t in results:
+            shadow.stamp(t, shadow.UNSPECIFIED)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _groups(rows: Any, everywhere: bool) -> tuple[Any, Any, Any]:
+    """Places of the different rows, the group of each row, and the size of each group."""
+    count = len(rows)
+    if not count:
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, nothing
+    order = np.lexsort(rows.T[::-1]) if everywhere else np.arange(count)
+    ordered = rows[order]
+    new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    group = np.cumsum(new) - 1
+    inverse = np.empty(count, np.int64)
+    inverse[order] = group
+    return order[new], inverse, np.bincount(group)
+
+
+def searchsorted(
+    sorted_sequence: "Tensor", input: Any, *, out_int32: bool = False, right: bool = False, side: Any = None,
+    sorter: "Tensor | None" = None, out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """Where values would be put into ordered rows, row-major. Raises: dimension, dtype, argument. Source: facts 4.4."""
+    return _search("searchsorted", sorted_sequence, input, out_int32, right, side, sorter, out)
+
+
+def bucketize(
+    input: Any, boundaries: "Tensor", *, out_int32: bool = False, right: bool = False, out: "Tensor | None" = None
+) -> "Tensor":
+    """Between which boundaries values are, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    if boundaries.ndim != 1:
+        raise LayoutError("dimension", f"bucketize: the boundaries must be a vector, got {boundaries.ndim} dimensions")
+    return _search("bucketize", boundaries, input, out_int32, right, None, None, out)
+
+
+def _check_search(name: str, rows: "Tensor", input: Any, right: bool, side: Any, sorter: Any) -> None:
+    if side not in (None, "left", "right"):
+        raise LayoutError("argument", f"{name}: side must be 'left' or 'right', got {side!r}")
+    if side == "left" and right:
+        raise LayoutError("argument", f"{name}: side and right contradict each other")
+    if sorter is not None:
+        if sorter._layout.shape != rows._layout.shape:
+            raise LayoutError("size", f"{name}: the sorter must have the rows' shape, got {sorter._layout.shape}")
+        if sorter.dtype is not dt.int64:
+            raise LayoutError("dtype", f"{name}: the sorter must be int64, got {sorter.dtype}")
+        where = values(sorter)
+        if where.size and (where.min() < 0 or where.max() >= rows._layout.shape[-1]):
+            raise LayoutError("index", f"{name}: the sorter is out of range")
+    shape = input._layout.shape if isinstance(input, TensorBase) else ()
+    if (not shape or not isinstance(input, TensorBase)) and rows.ndim != 1 and rows.ndim:
+        raise LayoutError("dimension", f"{name}: a number needs a vector to be put into, got {rows.ndim} dimensions")
+    if not rows.ndim:
+        raise LayoutError("dimension", f"{name}: the boundaries have no dimensions")
+    if rows.ndim != 1 and (rows.ndim != len(shape) or rows._layout.shape[:-1] != shape[:-1]):
+        raise LayoutError("size", f"{name}: rows of {rows._layout.shape} for values of {shape}")
+
+
+def _search(
+    name: str, rows: "Tensor", input: Any, short: bool, right: bool, side: Any, sorter: Any, out: Any
+) -> "Tensor":
+    _check_search(name, rows, input, right, side, sorter)
+    d = dt.int32 if short else dt.int64
+    if out is not None and out.dtype is not d:
+        raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
+    if rows.dtype.category not in ("int", "float") or isinstance(input, complex):
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {rows.dtype}")
+    a = _plain(rows)
+    if sorter is not None:
+        a = np.take_along_axis(a, values(sorter), -1)
+    sought = _plain(input) if isinstance(input, TensorBase) else np.asarray(input)
+    which: Any = "right" if right or side == "right" else "left"
+    if a.ndim == 1:
+        found = np.searchsorted(a, sought, which)
+    else:
+        found = np.zeros(sought.shape, np.int64)
+        for k in np.ndindex(*a.shape[:-1]):
+            found[k] = np.searchsorted(a[k], sought[k], which)
+    result = _integers(found, rows, d)
+    tainted = [t for t in (input, sorter) if isinstance(t, TensorBase) and shadow.marks_of(t) is not None]
+    ordered = not a.size or bool((np.diff(a, axis=-1) >= 0).all())
+    if tainted or not ordered:
+        # What a binary search finds in what is not ordered depends on its steps.
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    result._has_fn = False
+    return write_out(out, result)
+
+
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """Whether elements are among others, row-major. Raises: dtype, argument. Source: torch 2.13."""
+    if not isinstance(elements, TensorBase) and not isinstance(test_elements, TensorBase):
+        raise LayoutTypeError("argument", "isin: one of the operands must be a Tensor")
+    for t in (elements, test_elements):
+        if isinstance(t, TensorBase) and (t.dtype is dt.bool_ or t.dtype.is_complex):
+            raise LayoutError("dtype", f"isin: {t.dtype} is refused")
+    sought = _plain(elements) if isinstance(elements, TensorBase) else np.asarray(elements)
+    among = _plain(test_elements) if isinstance(test_elements, TensorBase) else np.asarray(test_elements)
+    if isinstance(test_elements, TensorBase) and among.size < 10 * sought.size**0.145:
+        # Few are compared one by one, as a flat view of them.
+        view(test_elements._layout, (among.size,))
+    found = np.isin(sought, among, invert=invert)
+    tensors = [t for t in (elements, test_elements) if isinstance(t, TensorBase)]
+    return write_out(out, finish(found, dt.bool_, *tensors))
+
+
+def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """Counts of elements in bins of one width. Raises: argument, dtype. Source: facts 4.4, torch 2.13."""
+    if as_int(bins, "bins") <= 0:
+        raise LayoutError("argument", f"histc: bins must be positive, got {bins}")
+    if input.dtype.category != "float" or input.dtype in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"histc: PyTorch has no kernel for {input.dtype}")
+    a = _plain(input).astype(np.float64).reshape(-1)
+    low, high = float(min), float(max)
+    if low == high and a.size:
+        low, high = float(a.min()), float(a.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise LayoutError("argument", f"histc: the range [{low}, {high}] is not finite")
+    if low == high:
+        low, high = low - 1, high + 1
+    if low > high:
+        raise LayoutError("argument", f"histc: max {high} is below min {low}")
+    inside = a[(a >= low) & (a <= high)]
+    counts = np.histogram(inside, bins, (low, high))[0]
+    result = finish(counts.astype(np.float64), input.dtype, input, exact=True)
+    if a.size:
+        # On which side of an edge an element falls depends on how the edge was rounded.
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    result._has_fn = False
+    return write_out(out, result)
+
+
+def bincount(input: "Tensor", weights: "Tensor | None" = None, minlength: int = 0) -> "Tensor":
+    """How often each number is there. Raises: argument, dimension, dtype. Source: torch 2.13."""
+    if minlength < 0:
+        raise LayoutError("argument", f"bincount: minlength must not be negative, got {minlength}")
+    if input.dtype.category != "int":
+        raise UnsupportedError("dtype", f"bincount: PyTorch has no kernel for {input.dtype}")
+    a = values(input)
+    if a.ndim == 1 and not a.size:
+        return from_array(np.zeros(minlength, np.int64), dt.int64)
+    if a.ndim != 1 or a.min() < 0:
+        raise LayoutError("dimension", "bincount: a vector of numbers that are not negative is needed")
+    if weights is None:
+        return _integers(np.bincount(a.astype(np.int64), minlength=minlength), input)
+    if weights._layout.shape != input._layout.shape:
+        raise LayoutError("size", "bincount: weights must have the input's length")
+    d = dt.float32 if weights.dtype is dt.float32 else dt.float64
+    by = _plain(weights).astype(np.float64)
+    return finish(np.bincount(a.astype(np.int64), by, minlength), d, input, weights)
+
+
+def histogram(
+    input: "Tensor", bins: Any, *, range: Any = None, weight: "Tensor | None" = None, density: bool = False,
+    out: Any = None,
+) -> Any:  # fmt: skip
+    """Counts of elements in bins, and the edges; no values. Raises: dtype, argument. Source: torch 2.13."""
+    if input.dtype not in (dt.float32, dt.float64):
+        raise UnsupportedError("dtype", f"histogram: PyTorch has no kernel for {input.dtype}")
+    if isinstance(bins, TensorBase):
+        if len(bins._layout.shape) != 1:
+            raise LayoutError("dimension", "histogram: the edges must be a vector")
+        if bins.dtype is not input.dtype:
+            raise LayoutError("dtype", "histogram: the edges must have the input's dtype")
+        if bins._layout.shape[0] == 0:
+            raise LayoutError("size", "histogram: there are no edges")
+        count = bins._layout.shape[0] - 1
+    else:
+        count = as_int(bins, "bins")
+        if count <= 0:
+            raise LayoutError("argument", f"histogram: bins must be positive, got {count}")
+    if weight is not None:
+        if weight._layout.shape != input._layout.shape:
+            raise LayoutError("size", "histogram: weight must have the input's shape")
+        if weight.dtype is not input.dtype:
+            raise LayoutError("dtype", "histogram: weight must have the input's dtype")
+    if range is not None and range[1] < range[0]:
+        raise LayoutError("argument", f"histogram: the range {range} is backwards")
+    results = [fresh((n,), (1,), input.dtype) for n in (count, count + 1)]
+    for t in results:
+        shadow.stamp(t, shadow.UNSPECIFIED)
+    if out is not None:
+        for given in out:
+            if given.dtype is not input.dtype:
+                raise LayoutError("dtype", f"histogram: out must have the dtype {input.dtype}, got {given.dtype}")
+        results = [write_out(given, t) for given, t in zip(out, results, strict=True)]
+    return tuple(results)
+
+
+def one_hot(tensor: "Tensor", num_classes: int = -1) -> "Tensor":
+    """A 1 at each class in a new last dimension, row-major. Raises: dtype, size, index. Source: facts 4.4."""
+    if tensor.dtype is not dt.int64:
+        raise LayoutError("dtype", f"one_hot: int64 is needed, got {tensor.dtype}")
+    a = values(tensor)
+    if not a.size:
+        if num_classes <= 0:
+            raise LayoutError("size", "one_hot: an empty tensor does not say how many classes there are")
+        shape = (*a.shape, num_classes)
+        return fresh(shape, contiguous_strides(shape), dt.int64)
+    if a.min() < 0:
+        raise LayoutError("index", "one_hot: classes must not be negative")
+    if num_classes != -1 and num_classes < 1:
+        raise LayoutError("index", f"one_hot: num_classes must be positive, got {num_classes}")
+    count = int(a.max()) + 1 if num_classes == -1 else num_classes
+    if a.max() >= count:
+        raise LayoutError("index", f"one_hot: class {a.max()} of {count}")
+    result = _integers(a[..., None] == np.arange(count), tensor)
+    # Filled with zeros, then scattered into.
+    result._versions[0] = 2
+    return result
+
+
+def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, upper: bool) -> "Tensor":
+    for n, which in ((row, "row"), (col, "col")):
+        if as_int(n, which) < 0:
+            raise LayoutError("size", f"{name}: {which} must not be negative, got {n}")
+    d = dt.int64 if dtype is None else dtype
+    if d.category != "int":
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+    keep = np.tri(row, col, offset - 1 if upper else offset, dtype=np.bool_)
+    places = np.stack(np.nonzero(~keep if upper else keep))
+    return from_array(places.astype(d.numpy), d)
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Places of a lower triangle, a row for each dimension. Raises: size, dtype. Source: torch 2.13."""
+    return _triangle("tril_indices", row, col, offset, dtype, False)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Places of an upper triangle, a row for each dimension. Raises: size, dtype. Source: torch 2.13."""
+    return _triangle("triu_indices", row, col, offset, dtype, True)
+
+
+def unravel_index(indices: "Tensor", shape: Any) -> tuple["Tensor", ...]:
+    """Places in a grid of row-major numbers, views of one tensor. Raises: argument (TypeError, ValueError)."""
+    from . import pointwise_ops, view_ops
+    from .constructors import tensor
+
+    if indices.dtype.category != "int":
+        raise LayoutTypeError("argument", f"unravel_index: indices of {indices.dtype}, integers are needed")
+    sizes = (as_int(shape, "shape"),) if isinstance(shape, int) else tuple([as_int(n, "shape") for n in shape])
+    if any(n < 0 for n in sizes):
+        raise LayoutValueError("size", f"unravel_index: {sizes} has negative lengths")
+    steps = contiguous_strides(sizes)
+    wide = view_ops.unsqueeze(indices, -1)
+    whole = pointwise_ops.floor_divide(wide, tensor(list(steps), dtype=dt.int64))
+    found = pointwise_ops.remainder(whole, tensor(list(sizes), dtype=dt.int64))
+    return view_ops.unbind(found, -1)
+
+
+def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
+    """Write elements by their row-major number. Raises: grad, overlap, index, dtype, size. Source: torch 2.13."""
+    from .advanced_indexing import check_no_overlap
+    from .copies import store
+    from .core import check_inplace, check_internal_overlap, order_marks, written
+
+    check_inplace(self, source)
+    if index.dtype is not dt.int64:
+        raise LayoutError("dtype", f"put_: the index must be int64, got {index.dtype}")
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"put_: a {source.dtype} source for a {self.dtype} tensor")
+    if index.numel() != source.numel():
+        raise LayoutIndexError("size", f"put_: {index.numel()} indices for {source.numel()} elements")
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    n = self.numel()
+    where = values(index).reshape(-1)
+    if where.size and not n:
+        raise LayoutIndexError("index", "put_: the tensor has no elements")
+    if where.size and (where.min() < -n or where.max() >= n):
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise LayoutIndexError("index", f"put_: an index is out of range for {n} elements")
+    a = values(self).copy().reshape(-1)
+    before = shadow.marks_of(self)
+    marks = np.zeros(a.shape, np.uint8) if before is None else before.reshape(-1).copy()
+    places = where % n if n else where
+    b = values(source).reshape(-1)
+    if accumulate:
+        np.add.at(a, places, b)
+        if self.dtype.category in ("float", "complex"):
+            marks[places] = shadow.TOLERANCE
+    else:
+        a[places] = b
+        marks[places] = 0
+        repeated = np.bincount(places, minlength=max(n, 1))[: len(marks)] > 1
+        marks[repeated] = shadow.UNSPECIFIED
+    if shadow.marks_of(index) is not None or shadow.marks_of(source) is not None:
+        marks[:] = shadow.UNSPECIFIED
+    shape = self._layout.shape
+    order = order_marks(self)
+    store(self, a.reshape(shape), marks.reshape(shape) if order is None else order)
+    written(self, source)
+    return self
+
+
+def put(input: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
+    """`put_` on a copy that preserves the format. Raises: index, dtype, size. Source: torch 2.13."""
+    from .copies import clone
+
+    copy = clone(input)
+    copy._has_fn = False
+    put_(copy, index, source, accumulate)
+    copy._versions[0] = 0
+    copy._has_fn = False
+    return recorded(copy, input, source)
+
+
+def cross(input: "Tensor", other: "Tensor", dim: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
+    """Products of vectors of three, along the first dimension of that length unless told, row-major.
+
+    Raises: dimension, size, dtype, broadcast. Source: facts 4.4, torch 2.13.
+    """
+    if dim is None:
+        if 3 not in input._layout.shape:
+            raise LayoutError("size", f"cross: no dimension of {input._layout.shape} has length 3")
+        dim = input._layout.shape.index(3)
+    return linalg_cross(input, other, dim=dim, out=out)
+
+
+def linalg_cross(input: "Tensor", other: "Tensor", *, dim: int = -1, out: "Tensor | None" = None) -> "Tensor":
+    """Products of vectors of three, row-major. Raises: dimension, size, dtype, broadcast. Source: torch 2.13."""
+    if input.ndim != other.ndim:
+        raise LayoutError("dimension", f"cross: {input.ndim} and {other.ndim} dimensions")
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    for t in (input, other):
+        if not t.ndim or t._layout.shape[d] != 3:
+            raise LayoutError("size", f"cross: dimension {d} of shape {t._layout.shape} must have length 3")
+    shape = broadcast_shapes(input._layout.shape, other._layout.shape)
+    if out is not None:
+        if out.dtype is not input.dtype:
+            raise LayoutError("dtype", f"cross: out must have the dtype {input.dtype}, got {out.dtype}")
+        check_overlap(out)
+    if input.dtype is not other.dtype:
+        raise LayoutError("dtype", f"cross: {input.dtype} and {other.dtype}")
+    if input.dtype.category not in ("int", "float", "complex"):
+        raise UnsupportedError("dtype", f"cross: PyTorch has no kernel for {input.dtype}")
+    wide = {"float": np.float64, "complex": np.complex128}.get(input.dtype.category, input.dtype.numpy)
+    a, b = (np.moveaxis(np.broadcast_to(values(t).astype(wide), shape), d, -1) for t in (input, other))
+    with np.errstate(all="ignore"):
+        parts = [(a[..., i] * b[..., j], a[..., j] * b[..., i]) for i, j in ((1, 2), (2, 0), (0, 1))]
+        result = np.moveaxis(np.stack([x - y for x, y in parts], -1), -1, d)
+        size = np.moveaxis(np.stack([np.abs(x) + np.abs(y) for x, y in parts], -1), -1, d)
+    return write_out(out, finish(result, input.dtype, input, other, magnitude=size, terms=2), input, other)
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, out: "Tensor | None" = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Powers of a base with evenly spaced exponents. Raises: as `linspace`. Source: torch 2.13."""
+    from .constructors import linspace
+
+    line = linspace(start, end, steps, dtype=dtype if out is None else out.dtype, device=device)
+    wide = dt.complex128 if line.dtype.is_complex else dt.float64
+    given = linspace(start, end, steps, dtype=wide)
+    with np.errstate(all="ignore"):
+        a = np.power(complex(base) if wide.is_complex else float(base), values(given))
+    array(line)[...] = cast(a, wide, line.dtype)
+    if line.numel():
+        # The exponents are rounded, which shows in large powers.
+        shadow.stamp(line, shadow.UNSPECIFIED)
+    if out is not None:
+        return write_out(out, line)
+    return line.requires_grad_() if requires_grad else line
+
+
+def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Tensor | None" = None) -> "Tensor":
+    """The first places of elements that are not zero, a row each, row-major. Raises: size. Source: torch 2.13."""
+    if as_int(size, "size") < 0:
+        raise LayoutError("size", f"nonzero_static: size must not be negative, got {size}")
+    a = values(input)
+    places = np.argwhere(a != 0)[:size] if a.ndim else np.zeros((size, 0), np.int64)
+    result = np.full((size, a.ndim), fill_value, np.int64)
+    result[: len(places)] = places
+    made = _integers(result, input)
+    made._has_fn = False
+    return write_out(out, made)
