@@ -1,17 +1,20 @@
 """Memory by address: loads, stores and hints that Numba has no words for, as LLVM instructions.
 
-The item that is moved is told by the *type* of an argument (`WORDS`), so that one kernel compiles once for each item size
-and register width, and its machine code can be kept on disk.
+The item that is moved is told by the *type* of an argument (`WORDS`), so that one kernel compiles once for each item
+size and register width, and its machine code can be kept on disk.
 """
 
+import platform
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+
+from .jit import instruction
 
 LINE = 64
+_X86 = platform.machine() in ("x86_64", "AMD64")
 
 WORDS: dict[tuple[int, int], Any] = {
     (1, 64): np.uint8(0), (2, 64): np.uint16(0), (4, 64): np.uint32(0), (8, 64): np.uint64(0),
@@ -70,14 +73,14 @@ def shuffle(builder: Any, a: Any, b: Any, lanes: Any) -> Any:
 
 
 def prefetch(builder: Any, address: Any) -> None:
-    """Ask for the line of an address, which need not exist."""
+    """Ask for the line of an address, which need not exist, into the second-level cache: a tile outgrows the first."""
     name = "llvm.prefetch.p0"
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, I32, I32, I32])
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-    builder.call(function, [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (0, 3, 1)]])
+    builder.call(function, [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (0, 2, 1)]])
 
 
-@intrinsic
+@instruction
 def peek(typingctx: Any, address: Any) -> Any:
     """The 8-byte integer at an address."""
 
@@ -87,7 +90,7 @@ def peek(typingctx: Any, address: Any) -> Any:
     return types.intp(types.intp), generate
 
 
-@intrinsic
+@instruction
 def poke(typingctx: Any, address: Any, value: Any) -> Any:
     """Put an 8-byte integer at an address."""
 
@@ -98,7 +101,18 @@ def poke(typingctx: Any, address: Any, value: Any) -> Any:
     return types.void(types.intp, types.intp), generate
 
 
-@intrinsic
+@instruction
+def ask(typingctx: Any, address: Any) -> Any:
+    """Ask for the line of an address, which need not exist."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        prefetch(builder, args[0])
+        return context.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+@instruction
 def move(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
     """Move one item."""
     kind = item_type(meaning(word)[0])
@@ -110,7 +124,7 @@ def move(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
     return types.void(types.intp, types.intp, word), generate
 
 
-@intrinsic
+@instruction
 def size_of(typingctx: Any, word: Any) -> Any:
     """Bytes of an item, known when the kernel is compiled."""
     item = meaning(word)[0]
@@ -121,7 +135,7 @@ def size_of(typingctx: Any, word: Any) -> Any:
     return types.intp(word), generate
 
 
-@intrinsic
+@instruction
 def width_of(typingctx: Any, word: Any) -> Any:
     """Bytes of a register, known when the kernel is compiled."""
     width = meaning(word)[1]
@@ -132,13 +146,16 @@ def width_of(typingctx: Any, word: Any) -> Any:
     return types.intp(word), generate
 
 
-@intrinsic
+@instruction
 def fence(typingctx: Any) -> Any:
     """Make streamed stores visible before what is stored afterwards."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # sfence on x86, a barrier elsewhere; streamed stores are only ordered by it.
-        builder.fence("seq_cst")
+        if _X86:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse.sfence", (), kind), [])
+        else:
+            builder.fence("seq_cst")
         return context.get_dummy_value()
 
     return types.void(), generate
@@ -147,7 +164,7 @@ def fence(typingctx: Any) -> Any:
 def _copier(nbytes: int, number: int, streamed: bool) -> Any:
     """An intrinsic that copies `number` vectors of `nbytes` bytes: all are loaded before the first is stored."""
 
-    @intrinsic
+    @instruction
     def copy(typingctx: Any, src: Any, dst: Any) -> Any:
         kind = vector(nbytes, 1)
 

@@ -1,0 +1,90 @@
+"""What a kernel is told: a row of 8-byte integers, the same for all kernels.
+
+A copy is an odometer of outer loops over *tiles*. A tile spans chunks of two dimensions: A, along which the source lies
+closest together, and B, along which the target does. Each turn of the odometer is a task; threads share tasks.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+LOOPS, A_LOOP, B_LOOP = 0, 1, 2
+"""Number of loops; which of them goes over the chunks of A and of B, -1 for none."""
+A_LENGTH, A_CHUNK, A_DST, A_SRC = 3, 4, 5, 6
+B_LENGTH, B_CHUNK, B_DST, B_SRC = 7, 8, 9, 10
+"""Length of the dimension, how much of it a tile spans, its strides in bytes."""
+A_INNER, B_INNER, A_TABLE, B_TABLE = 11, 12, 13, 14
+"""Rows of a tile for each step of the chunk; tables of rows' offsets in the target (A) and the source (B)."""
+MODE, RUN, STRIDE, LENGTH = 15, 16, 17, 24
+"""Flags; bytes moved in one piece, or a number of streams; bytes between streams or items; items of a row."""
+IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
+"""Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
+IN_GROUP, OUT_GROUP = 22, 23
+"""Rows of a tile that follow each other without a gap in the source, or in the target."""
+DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 25, 26, 27, 28, 29, 30
+"""From the arrays' first elements to where the loops begin; from there to the ends of what they reach, in bytes."""
+FIRST_LOOP = 31
+"""Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
+
+STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED = 1, 2, 4, 8, 16, 32
+"""Flags of MODE: stores past the caches; tiles gathered into a buffer first, or written from one; registers of 16
+bytes; asking for the next tile while this one is worked on, instead of for the rows that come next; a target that must
+begin at a multiple of 64 bytes."""
+
+DONE, NEAR, MISALIGNED = 0, 1, 2
+"""What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since
+the target does not lie where the plan was made for."""
+
+
+class Loop(NamedTuple):
+    """One loop of the odometer; `of` says whose chunks it goes over, if any."""
+
+    length: int
+    dst: int
+    src: int
+    of: str = ""
+
+
+class Chunked(NamedTuple):
+    """The dimension A or B of a tile: its length, the span of a tile, its strides in bytes."""
+
+    length: int = 1
+    chunk: int = 1
+    dst: int = 0
+    src: int = 0
+
+    @property
+    def loop_length(self) -> int:
+        """Number of chunks, the last one perhaps shorter."""
+        return -(-self.length // self.chunk)
+
+    def loop(self, of: str) -> Loop:
+        """The loop over the chunks."""
+        return Loop(self.loop_length, self.dst * self.chunk, self.src * self.chunk, of)
+
+
+ONE = Chunked()
+"""A dimension that is none."""
+
+
+def described(loops: Sequence[Loop], a: Chunked, b: Chunked, **fields: int) -> npt.NDArray[np.int64]:
+    """The row of integers; `fields` are the other entries by their lower-case names.
+
+    >>> described([Loop(5, 12, 8)], Chunked(), Chunked(), run=4)[FIRST_LOOP:].tolist()
+    [5, 12, 8]
+    """
+    row = np.zeros(FIRST_LOOP + 3 * len(loops), np.int64)
+    row[LOOPS] = len(loops)
+    row[A_LOOP] = row[B_LOOP] = -1
+    for k, loop in enumerate(loops):
+        row[FIRST_LOOP + 3 * k : FIRST_LOOP + 3 * k + 3] = loop[:3]
+        if loop.of:
+            row[A_LOOP if loop.of == "a" else B_LOOP] = k
+    row[A_LENGTH : A_SRC + 1] = a
+    row[B_LENGTH : B_SRC + 1] = b
+    row[A_INNER] = row[B_INNER] = row[IN_GROUP] = row[OUT_GROUP] = 1
+    for name, value in fields.items():
+        row[globals()[name.upper()]] = value
+    return row

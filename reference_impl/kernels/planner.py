@@ -1,0 +1,283 @@
+"""Plans: which kernel moves what in which order, decided from layouts alone.
+
+`plan_for` is pure: the same layouts, item size, alignment and machine give the same plan.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from .descriptor import (
+    AHEAD,
+    ALIGNED,
+    NARROW,
+    ONE,
+    STAGE_IN,
+    STAGE_OUT,
+    STREAM,
+    Chunked,
+    Loop,
+    described,
+)
+from .normal import Dim, Normal
+
+LINE = 64
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What may be chosen differently without a change of the result; the defaults are the planner's own choice."""
+
+    order: str = ""
+    """`src` or `dst`: in whose memory order the tiles are visited."""
+    a_bytes: int = 0
+    """Bytes of a source row in a tile."""
+    b_bytes: int = 0
+    """Bytes of a target row in a tile."""
+    staged: int = -1
+    """STAGE_IN and STAGE_OUT."""
+    streamed: int = -1
+
+
+OWN = Choice()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a plan is made for: the machine, and where the arrays lie."""
+
+    width: int = 64
+    """Bytes of a vector register, 0 for none: only the portable kernel is used."""
+    cache_bytes: int = 32 << 20
+    """Size of the last-level cache."""
+    aligned: bool = True
+    """Whether the target's first byte is a multiple of 64."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A copy as a kernel performs it."""
+
+    kernel: str
+    """runs, transpose, interleave, deinterleave, step, fill or items."""
+    form: Normal
+    loops: tuple[Loop, ...]
+    """Odometer of tiles, outermost first."""
+    row: npt.NDArray[np.int64]
+    """The kernel's descriptor."""
+    streamed: bool
+    staged: int = 0
+    tables: tuple[npt.NDArray[np.int64], ...] = field(default=(), repr=False)
+
+    @property
+    def tasks(self) -> int:
+        """Number of tiles, which threads share."""
+        return prod(loop.length for loop in self.loops)
+
+
+def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
+    """The plan of a copy in normal form, which writes no byte twice.
+
+    >>> plan_for(normal((4096, 4096), (16384, 4), (4, 16384), 4), Target()).kernel
+    'transpose'
+    """
+    streamed = form.nbytes * 2 >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
+    if target.width == 0:
+        return _items(form)
+    last = form.dims[-1] if form.dims else Dim(1, form.item, form.item)
+    if last.dst == form.item and last.src == form.item:
+        return _runs(form, choice, streamed)
+    if last.dst != form.item:
+        return _items(form)
+    along = next((k for k, d in enumerate(form.dims[:-1]) if abs(d.src) == form.item), None)
+    if along is not None and last.src != 0:
+        return _woven(form, along, streamed) or _transpose(form, along, target, choice, streamed)
+    if last.length * form.item >= target.width:
+        return _picked(form, streamed)
+    return _items(form)
+
+
+def _made(
+    kernel: str, form: Normal, loops: Sequence[Loop], streamed: bool, a: Chunked = ONE, b: Chunked = ONE,
+    staged: int = 0, tables: tuple[npt.NDArray[np.int64], ...] = (), **fields: int,
+) -> Plan:  # fmt: skip
+    dst_low, dst_high = form.dst_extent
+    src_low, src_high = form.src_extent
+    row = described(
+        loops, a, b, dst_shift=form.dst_shift, src_shift=form.src_shift, dst_low=dst_low, dst_high=dst_high,
+        src_low=src_low, src_high=src_high, **fields,
+    )  # fmt: skip
+    return Plan(kernel, form, tuple(loops), row, streamed, staged, tables)
+
+
+def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
+    """A plan for two to four streams that are woven together or apart; None where there are others."""
+    item, a, b = form.item, form.dims[along], form.dims[-1]
+    rest = [Loop(*d) for k, d in enumerate(form.dims[:-1]) if k != along]
+    if a.src != item or item > 8:
+        return None
+    if b.length in _STREAMS and a.dst == b.length * item and a.length >= 64:
+        number, stride, long = b.length, b.src, a
+    elif a.length in _STREAMS and b.src == a.length * item and b.length >= 64:
+        number, stride, long = -a.length, a.dst, b
+    else:
+        return None
+    # Long rows are cut, so that threads have something to share.
+    chunk = next((c for c in (1 << 14, 1 << 13, 1 << 12) if long.length % c == 0 and long.length > c), long.length)
+    rest.append(Loop(long.length // chunk, long.dst * chunk, long.src * chunk))
+    loops = _ordered(rest, "dst")
+    kernel = "interleave" if number > 0 else "deinterleave"
+    return _made(kernel, form, loops, streamed, mode=STREAM * streamed, run=number, stride=stride, length=chunk)
+
+
+_STREAMS = (2, 3, 4)
+
+
+def _picked(form: Normal, streamed: bool) -> Plan:
+    last = form.dims[-1]
+    loops = _ordered([Loop(*d) for d in form.dims[:-1]], "dst")
+    kernel = "step" if last.src else "fill"
+    return _made(kernel, form, loops, streamed, mode=STREAM * streamed, stride=last.src, length=last.length)
+
+
+def _ordered(loops: Sequence[Loop], order: str) -> list[Loop]:
+    key = (lambda x: (-abs(x.src), -x.dst)) if order == "src" else (lambda x: (-abs(x.dst), -abs(x.src)))
+    return sorted((x for x in loops if x.length > 1), key=key)
+
+
+def _runs(form: Normal, choice: Choice, streamed: bool) -> Plan:
+    nbytes = form.item
+    dims = list(form.dims)
+    if dims and dims[-1].dst == form.item and dims[-1].src == form.item:
+        nbytes *= dims.pop().length
+    order = choice.order or ("src" if streamed else "dst")
+    loops = _ordered([Loop(*d) for d in dims], order)
+    return _made("runs", form, loops, streamed, run=nbytes, mode=STREAM * streamed)
+
+
+def _items(form: Normal) -> Plan:
+    dims = list(form.dims)
+    b = dims.pop() if dims else Dim(1, form.item, form.item)
+    a = Dim(1, 0, 0)
+    if dims:
+        near = min(range(len(dims)), key=lambda k: abs(dims[k].src) or 1 << 62)
+        a = dims.pop(near)
+    a_chunk, b_chunk = (
+        Chunked(a.length, min(a.length, 64), a.dst, a.src),
+        Chunked(b.length, min(b.length, 512), b.dst, b.src),
+    )
+    loops = [*[Loop(*d) for d in dims], a_chunk.loop("a"), b_chunk.loop("b")]
+    loops = _ordered(loops, "dst")
+    return _made("items", form, loops, False, a_chunk, b_chunk)
+
+
+def _chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int, want: int) -> list[int]:
+    """Dimensions that follow each other without a gap on one side, from `start` on, until they hold `want` bytes."""
+    chain = [start]
+    reach = item * dims[start].length
+    while reach < want:
+        following = [k for k, d in enumerate(dims) if k not in taken and k not in chain and getattr(d, side) == reach]
+        if not following:
+            break
+        chain.append(following[0])
+        reach *= dims[following[0]].length
+    return chain
+
+
+def _offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:
+    """Byte offsets of the rows of a tile; the first dimension is the innermost."""
+    table = np.zeros(1, np.int64)
+    for d in dims:
+        table = (np.arange(d.length, dtype=np.int64)[:, None] * getattr(d, side) + table).ravel()
+    return table
+
+
+def _transpose(form: Normal, along: int, target: Target, choice: Choice, streamed: bool) -> Plan:
+    item, dims = form.item, list(form.dims)
+    block, columns = target.width // item, 16 // item
+    dst_shift, src_shift = form.dst_shift, form.src_shift
+    if dims[along].src < 0:
+        n, d, x = dims[along]
+        dims[along] = Dim(n, -d, -x)
+        dst_shift += (n - 1) * d
+        src_shift += (n - 1) * x
+    b_start = len(dims) - 1
+    wide = item >= 4
+    far = streamed and not (target.aligned and all(d.dst % LINE == 0 for d in dims[:-1]))
+    a_want = choice.a_bytes or (1024 if far else 128 if wide else 512)
+    b_want = choice.b_bytes or (1024 if far else 2048 if wide else 256)
+    taken = {along, b_start}
+    b_chain = _chain(dims, b_start, "dst", taken, item, b_want)
+    taken.update(b_chain)
+    a_chain = _chain(dims, along, "src", taken, item, a_want)
+    a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
+    a, a_inner = _chunk(a_dims, a_want // item, columns)
+    b, b_inner = _chunk(b_dims, b_want // item, block)
+    rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
+    a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
+    a_table = _offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
+    b_table = _offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
+    loops = _ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
+    straight = target.aligned and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
+    fits_wide = min(a_rows, b_rows) >= block
+    if choice.staged >= 0:
+        staged = choice.staged
+    elif wide and fits_wide:
+        staged = 0
+    else:
+        staged = STAGE_IN
+    if not fits_wide:
+        staged |= STAGE_IN
+    if b_rows < block or a_rows < columns:
+        staged |= STAGE_OUT
+    in_group = _group(b_table, a_rows * item) if a.loop_length == 1 else 1
+    out_group = _group(a_table, b_rows * item) if b.loop_length == 1 else 1
+    in_pitch = a_rows * item if in_group > 1 else _odd_lines(a_rows * item)
+    out_pitch = b_rows * item if out_group > 1 else _odd_lines(b_rows * item)
+    mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
+    mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
+    mode |= ALIGNED * (streamed and straight)
+    mode |= AHEAD * (not _crowded(b_table))
+    turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
+    return _made(
+        "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode,
+        a_inner=a_inner, b_inner=b_inner, a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
+        in_pitch=in_pitch, out_pitch=out_pitch, in_group=in_group, out_group=out_group,
+        in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows + columns) + 128,
+    )  # fmt: skip
+
+
+def _group(table: npt.NDArray[np.int64], step: int) -> int:
+    """How many rows follow each other at a distance of `step`, again and again."""
+    breaks = np.flatnonzero(np.diff(table) != step)
+    group = int(breaks[0]) + 1 if len(breaks) else len(table)
+    return group if not ((breaks + 1) % group).any() else 1
+
+
+def _crowded(table: npt.NDArray[np.int64]) -> bool:
+    """Whether rows at these offsets are too many for the sets of a second-level cache that they fall into."""
+    sets = np.bincount(table % (_SETS * LINE) // LINE, minlength=1)
+    return int(sets.max()) > _WAYS
+
+
+_SETS, _WAYS = 1024, 8
+"""Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
+
+
+def _odd_lines(nbytes: int) -> int:
+    """A pitch of an odd number of lines: rows of a buffer then fall into all sets of a cache."""
+    lines = -(-nbytes // LINE)
+    return LINE * (lines | 1)
+
+
+def _chunk(dims: Sequence[Dim], want: int, unit: int) -> tuple[Chunked, int]:
+    """How much of the last of some dimensions a tile spans, the others being in it as a whole."""
+    inner = prod(d.length for d in dims[:-1])
+    d = dims[-1]
+    chunk = max(1, want // inner)
+    if inner == 1:
+        chunk = max(unit, chunk // unit * unit)
+    return Chunked(d.length, min(chunk, d.length), d.dst, d.src), inner

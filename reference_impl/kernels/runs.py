@@ -1,0 +1,97 @@
+"""Runs: bytes that lie in one piece on both sides, copied with vectors, past the caches where that is asked for."""
+
+from .descriptor import A_DST, A_SRC, B_DST, B_SRC, DONE, MODE, RUN, STREAM
+from .jit import compiled
+from .llvm import (
+    copy_1,
+    copy_2,
+    copy_4,
+    copy_8,
+    copy_16,
+    copy_32,
+    copy_64,
+    copy_256,
+    fence,
+    peek,
+    stream_64,
+    stream_256,
+)
+from .walk import advance, begun, counts, odometer, place
+
+
+@compiled
+def run(dst: int, src: int, nbytes: int) -> None:
+    """Copy any number of bytes; the last vector may overlap the one before it, so no byte outside is touched."""
+    if nbytes >= 64:
+        k = 0
+        while k + 256 <= nbytes:
+            copy_256(src + k, dst + k)
+            k += 256
+        while k + 64 <= nbytes:
+            copy_64(src + k, dst + k)
+            k += 64
+        if k < nbytes:
+            copy_64(src + nbytes - 64, dst + nbytes - 64)
+    elif nbytes >= 32:
+        copy_32(src, dst)
+        copy_32(src + nbytes - 32, dst + nbytes - 32)
+    elif nbytes >= 16:
+        copy_16(src, dst)
+        copy_16(src + nbytes - 16, dst + nbytes - 16)
+    elif nbytes >= 8:
+        copy_8(src, dst)
+        copy_8(src + nbytes - 8, dst + nbytes - 8)
+    elif nbytes >= 4:
+        copy_4(src, dst)
+        copy_4(src + nbytes - 4, dst + nbytes - 4)
+    elif nbytes >= 2:
+        copy_2(src, dst)
+        copy_2(src + nbytes - 2, dst + nbytes - 2)
+    elif nbytes == 1:
+        copy_1(src, dst)
+
+
+@compiled
+def streamed_run(dst: int, src: int, nbytes: int) -> None:
+    """Copy any number of bytes, whole lines of the target past the caches."""
+    # Head and tail end where the whole lines begin: a line that is first cached and then streamed costs more than both.
+    head = min(-dst & 63, nbytes)
+    if head:
+        run(dst, src, head)
+    k = head
+    while k + 256 <= nbytes:
+        stream_256(src + k, dst + k)
+        k += 256
+    while k + 64 <= nbytes:
+        stream_64(src + k, dst + k)
+        k += 64
+    if k < nbytes:
+        run(dst + k, src + k, nbytes - k)
+
+
+@compiled
+def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int) -> int:
+    """Copy tiles of runs, tasks `first` up to `last`."""
+    dst, src, answer = begun(row, dst_cell, src_cell)
+    if answer != DONE:
+        return answer
+    index = odometer(row)
+    nbytes = peek(row + 8 * RUN)
+    a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
+    b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
+    streamed = (peek(row + 8 * MODE) & STREAM) != 0
+    d, s = place(row, index, first)
+    for _ in range(first, last):
+        a_count, b_count = counts(row, index)
+        for a in range(a_count):
+            to, at = dst + d + a * a_dst, src + s + a * a_src
+            if streamed:
+                for b in range(b_count):
+                    streamed_run(to + b * b_dst, at + b * b_src, nbytes)
+            else:
+                for b in range(b_count):
+                    run(to + b * b_dst, at + b * b_src, nbytes)
+        d, s = advance(row, index, d, s)
+    if streamed:
+        fence()
+    return DONE

@@ -1,0 +1,232 @@
+"""Transposes: the source is in one piece along one dimension, the target along another.
+
+A tile is a matrix whose rows lie anywhere: tables tell where, so that a row may run through several small dimensions.
+Blocks of it are transposed in registers, straight from memory to memory, or through buffers: one that gathers source
+rows (small items) and one that holds target rows until they are written in long pieces (tiles smaller than a block).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .descriptor import (
+    A_INNER,
+    A_TABLE,
+    AHEAD,
+    B_INNER,
+    B_TABLE,
+    DONE,
+    IN_BYTES,
+    IN_GROUP,
+    IN_PITCH,
+    MODE,
+    NARROW,
+    OUT_BYTES,
+    OUT_GROUP,
+    OUT_PITCH,
+    STAGE_IN,
+    STAGE_OUT,
+    STREAM,
+)
+from .jit import compiled
+from .llvm import ask, fence, peek, size_of, width_of
+from .runs import run, streamed_run
+from .shuffles import (
+    narrow_packed,
+    tall_direct,
+    tall_packed,
+    tall_streamed,
+    wide_direct,
+    wide_packed,
+    wide_streamed,
+)
+from .walk import advance, begun, counts, odometer, place
+
+_AHEAD = 24
+"""Rows ahead that are asked for while a tile is gathered."""
+
+
+@compiled
+def _between_memories(
+    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, word: Any
+) -> None:
+    item = size_of(word)
+    block = width_of(word) // item
+    b = 0
+    while True:
+        a = 0
+        whole = b % block == 0
+        while True:
+            if streamed and whole:
+                wide_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, word)
+            else:
+                wide_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, word)
+            a += block
+            if a >= a_count:
+                break
+            a = min(a, a_count - block)
+        b += block
+        if b >= b_count:
+            return
+        b = min(b, b_count - block)
+
+
+@compiled
+def _memory_to_buffer(buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int, word: Any) -> None:
+    item = size_of(word)
+    block = width_of(word) // item
+    b = 0
+    while True:
+        a = 0
+        while True:
+            wide_packed(src + a * item, b_table + 8 * b, buffer + a * pitch + b * item, pitch, word)
+            a += block
+            if a >= a_count:
+                break
+            a = min(a, a_count - block)
+        b += block
+        if b >= b_count:
+            return
+        b = min(b, b_count - block)
+
+
+@compiled
+def _buffer_to_memory(
+    dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool,
+    ahead: int, b_table: int, word: Any,
+) -> None:  # fmt: skip
+    item = size_of(word)
+    block, columns = width_of(word) // item, 16 // item
+    a = 0
+    while True:
+        b = 0
+        while True:
+            if ahead:
+                _ask_for_rows(ahead, b_table, a, b, word)
+            if streamed and b % block == 0:
+                tall_streamed(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
+            else:
+                tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
+            b += block
+            if b >= b_count:
+                break
+            b = min(b, b_count - block)
+        a += columns
+        if a >= a_count:
+            return
+        a = min(a, a_count - columns)
+
+
+@compiled
+def _ask_for_rows(ahead: int, b_table: int, a: int, b: int, word: Any) -> None:
+    # Four blocks side by side take one line of each row: each asks for a quarter of the rows of the tile that comes
+    # next, so that it arrives while this one is worked on.
+    item = size_of(word)
+    rows = width_of(word) // item // 4
+    at = ahead + (a * item & ~63)
+    first = b_table + 8 * (b + (a * item >> 4 & 3) * rows)
+    for k in range(rows):
+        ask(at + peek(first + 8 * k))
+
+
+@compiled
+def _buffer_to_buffer(
+    out: int, out_pitch: int, buffer: int, pitch: int, a_count: int, b_count: int, narrow: bool,
+    ahead: int, b_table: int, word: Any,
+) -> None:  # fmt: skip
+    # Rows of the target may follow each other without a gap. A single block then hangs over its rows, and the next row
+    # overwrites that; of several blocks the last is pulled back.
+    item = size_of(word)
+    columns = 16 // item
+    block = columns if narrow else width_of(word) // item
+    for a in range(0, a_count, columns):
+        b = 0
+        while True:
+            at, to = buffer + b * pitch + a * item, out + a * out_pitch + b * item
+            if narrow:
+                narrow_packed(at, pitch, to, out_pitch, word)
+            else:
+                if ahead and b + block <= b_count:
+                    _ask_for_rows(ahead, b_table, a, b, word)
+                tall_packed(at, pitch, to, out_pitch, word)
+            b += block
+            if b >= b_count:
+                break
+            b = min(b, b_count - block)
+
+
+@compiled
+def _gather_rows(
+    buffer: int, pitch: int, src: int, b_table: int, b_count: int, nbytes: int, group: int, ask_rows: bool
+) -> None:
+    for b in range(0, b_count, group):
+        if ask_rows and b + _AHEAD * group < b_count:
+            later = src + peek(b_table + 8 * (b + _AHEAD * group))
+            for k in range(0, nbytes * group, 64):
+                ask(later + k)
+        run(buffer + b * pitch, src + peek(b_table + 8 * b), nbytes * min(group, b_count - b))
+
+
+@compiled
+def _write_rows(
+    dst: int, a_table: int, buffer: int, pitch: int, a_count: int, nbytes: int, group: int, streamed: bool
+) -> None:
+    for a in range(0, a_count, group):
+        to, length = dst + peek(a_table + 8 * a), nbytes * min(group, a_count - a)
+        if streamed:
+            streamed_run(to, buffer + a * pitch, length)
+        else:
+            run(to, buffer + a * pitch, length)
+
+
+@compiled
+def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+    """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
+    dst, src, answer = begun(row, dst_cell, src_cell)
+    if answer != DONE:
+        return answer
+    index = odometer(row)
+    mode = peek(row + 8 * MODE)
+    a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
+    a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
+    in_pitch, out_pitch = peek(row + 8 * IN_PITCH), peek(row + 8 * OUT_PITCH)
+    in_group, out_group = peek(row + 8 * IN_GROUP), peek(row + 8 * OUT_GROUP)
+    item = size_of(word)
+    block, columns = width_of(word) // item, 16 // item
+    memory = np.empty(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128, np.uint8)
+    gathered = (memory.ctypes.data + 63) & ~63
+    held = gathered + peek(row + 8 * IN_BYTES)
+    streamed = (mode & STREAM) != 0
+    d, s = place(row, index, first)
+    for task in range(first, last):
+        a_count, b_count = counts(row, index)
+        a_count *= a_inner
+        b_count *= b_inner
+        to, at = dst + d, src + s
+        if task + 1 < last:
+            d, s = advance(row, index, d, s)
+        ahead = src + s if mode & AHEAD else 0
+        stage_in = (mode & STAGE_IN) != 0
+        stage_out = (mode & STAGE_OUT) != 0
+        # The last chunk of a dimension may be smaller than a block.
+        if b_count < block or a_count < (columns if stage_in else block):
+            stage_in = stage_out = True
+        if stage_in:
+            _gather_rows(gathered, in_pitch, at, b_table, b_count, a_count * item, in_group, ahead == 0)
+            if stage_out:
+                # Narrow registers also where a last chunk leaves fewer rows than a block, but more than one.
+                narrow = (mode & NARROW) != 0 and b_count >= columns
+                _buffer_to_buffer(held, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, word)
+            else:
+                _buffer_to_memory(to, gathered, in_pitch, a_table, a_count, b_count, streamed, ahead, b_table, word)
+        elif stage_out:
+            _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, word)
+        else:
+            _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, word)
+        if stage_out:
+            _write_rows(to, a_table, held, out_pitch, a_count, b_count * item, out_group, streamed)
+    if streamed:
+        fence()
+    # Numba gives memory back after its last mention.
+    memory[0] = 0
+    return DONE

@@ -1,0 +1,97 @@
+"""The odometer of a copy's outer loops, for kernels that are told by a descriptor (`descriptor.py`)."""
+
+from typing import Any
+
+import numpy as np
+
+from .descriptor import (
+    A_CHUNK,
+    A_LENGTH,
+    A_LOOP,
+    ALIGNED,
+    B_CHUNK,
+    B_LENGTH,
+    B_LOOP,
+    DONE,
+    DST_HIGH,
+    DST_LOW,
+    DST_SHIFT,
+    FIRST_LOOP,
+    LOOPS,
+    MISALIGNED,
+    MODE,
+    NEAR,
+    SRC_HIGH,
+    SRC_LOW,
+    SRC_SHIFT,
+)
+from .jit import compiled
+from .llvm import peek
+
+
+@compiled
+def begun(row: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]:
+    """Where the loops begin in target and source, and whether they may begin.
+
+    A cell is the address of a pointer: that of an array object's own field, so that nobody in Python need ask for it.
+    """
+    dst = peek(dst_cell) + peek(row + 8 * DST_SHIFT)
+    src = peek(src_cell) + peek(row + 8 * SRC_SHIFT)
+    answer = DONE
+    if dst + peek(row + 8 * DST_LOW) < src + peek(row + 8 * SRC_HIGH) and (
+        src + peek(row + 8 * SRC_LOW) < dst + peek(row + 8 * DST_HIGH)
+    ):
+        answer = NEAR
+    elif peek(row + 8 * MODE) & ALIGNED and dst & 63:
+        answer = MISALIGNED
+    return dst, src, answer
+
+
+@compiled
+def place(row: int, index: Any, task: int) -> tuple[int, int]:
+    """Set the odometer to a task, and answer the byte offsets of its tile in target and source."""
+    dst = src = 0
+    for k in range(peek(row + 8 * LOOPS) - 1, -1, -1):
+        at = row + 8 * (FIRST_LOOP + 3 * k)
+        length = peek(at)
+        index[k] = task % length
+        task //= length
+        dst += index[k] * peek(at + 8)
+        src += index[k] * peek(at + 16)
+    return dst, src
+
+
+@compiled
+def advance(row: int, index: Any, dst: int, src: int) -> tuple[int, int]:
+    """Go on to the next task: the offsets of its tile."""
+    k = peek(row + 8 * LOOPS) - 1
+    while k >= 0:
+        at = row + 8 * (FIRST_LOOP + 3 * k)
+        length = peek(at)
+        index[k] += 1
+        dst += peek(at + 8)
+        src += peek(at + 16)
+        if index[k] < length:
+            break
+        index[k] = 0
+        dst -= length * peek(at + 8)
+        src -= length * peek(at + 16)
+        k -= 1
+    return dst, src
+
+
+@compiled
+def counts(row: int, index: Any) -> tuple[int, int]:
+    """How much of A and of B the tile at the odometer spans: a last chunk may be shorter."""
+    a, b = peek(row + 8 * A_CHUNK), peek(row + 8 * B_CHUNK)
+    if peek(row + 8 * A_LOOP) >= 0:
+        a = min(a, peek(row + 8 * A_LENGTH) - index[peek(row + 8 * A_LOOP)] * a)
+    if peek(row + 8 * B_LOOP) >= 0:
+        b = min(b, peek(row + 8 * B_LENGTH) - index[peek(row + 8 * B_LOOP)] * b)
+    return a, b
+
+
+@compiled
+def odometer(row: int) -> Any:
+    """An odometer with a place for each loop."""
+    return np.zeros(peek(row + 8 * LOOPS) + 1, np.int64)

@@ -1,0 +1,254 @@
+"""Streams woven together and apart, every k-th item picked, one item repeated: what goes on along one dimension."""
+
+from typing import Any
+
+from numba import types
+
+from .descriptor import DONE, LENGTH, MODE, RUN, STREAM, STRIDE
+from .jit import compiled, instruction
+from .llvm import constant, fence, item_type, load, meaning, move, peek, shuffle, size_of, store, vector, width_of
+from .walk import advance, begun, odometer, place
+
+
+def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) -> Any:
+    """One vector whose lanes are taken from several: each named by its vector and the lane in it."""
+    width = vectors[0].type.count
+    if len(vectors) == 1:
+        return shuffle(builder, vectors[0], vectors[0], [lane for _, lane in lanes])
+    result = vectors[0]
+    for k in range(1, len(vectors)):
+        # A lane of a vector that comes later may hold anything until then.
+        kept = [lane if (k == 1 and v == 0) else at for at, (v, lane) in enumerate(lanes)]
+        result = shuffle(
+            builder, result, vectors[k],
+            [width + lane if v == k else kept[at] for at, (v, lane) in enumerate(lanes)],
+        )  # fmt: skip
+    return result
+
+
+def _weaver(number: int, streamed: bool, apart: bool) -> Any:
+    """An intrinsic that moves one register of each stream; the streams lie `stride` bytes apart, on one side."""
+
+    @instruction
+    def weave(typingctx: Any, src: Any, dst: Any, stride: Any, word: Any) -> Any:
+        item, width = meaning(word)
+        lanes = width // item
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def stream(base: Any, k: int) -> Any:
+                return builder.add(base, builder.mul(args[2], constant(k)))
+
+            def piece(base: Any, k: int) -> Any:
+                return builder.add(base, constant(k * width))
+
+            read, write = (piece, stream) if apart else (stream, piece)
+            values = [load(builder, read(args[0], k), vector(width, item)) for k in range(number)]
+            for j in range(number):
+                if apart:
+                    wanted = [divmod(lane * number + j, lanes) for lane in range(lanes)]
+                else:
+                    wanted = [divmod(j * lanes + lane, number)[::-1] for lane in range(lanes)]
+                store(builder, _selected(builder, values, wanted), write(args[1], j), width if streamed else 0)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, word), generate
+
+    return weave
+
+
+weave_2, weave_3, weave_4 = [_weaver(k, False, False) for k in (2, 3, 4)]
+weave_2s, weave_3s, weave_4s = [_weaver(k, True, False) for k in (2, 3, 4)]
+part_2, part_3, part_4 = [_weaver(k, False, True) for k in (2, 3, 4)]
+part_2s, part_3s, part_4s = [_weaver(k, True, True) for k in (2, 3, 4)]
+
+
+def _picker(step: int, streamed: bool) -> Any:
+    """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one."""
+
+    @instruction
+    def pick(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
+        item, width = meaning(word)
+        lanes = width // item
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if step > 0:
+                values = [
+                    load(builder, builder.add(args[0], constant(k * width)), vector(width, item)) for k in range(step)
+                ]
+                value = _selected(builder, values, [divmod(lane * step, lanes) for lane in range(lanes)])
+            elif step < 0:
+                value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
+                value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
+            else:
+                one = load(builder, args[0], item_type(item))
+                value = builder.insert_element(vector(width, item)(None), one, constant(0))
+                value = shuffle(builder, value, value, [0] * lanes)
+            store(builder, value, args[1], width if streamed else 0)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, word), generate
+
+    return pick
+
+
+pick_2, pick_3, pick_4, pick_back, pick_same = [_picker(k, False) for k in (2, 3, 4, -1, 0)]
+pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (2, 3, 4, -1, 0)]
+
+
+@compiled
+def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
+    item, width = size_of(word), width_of(word)
+    lanes = width // item
+    i = 0
+    while streamed and i < length and (dst + i * number * item) & (width - 1) and i < lanes:
+        for k in range(number):
+            move(src + k * stride + i * item, dst + (i * number + k) * item, word)
+        i += 1
+    streamed = streamed and (dst + i * number * item) & (width - 1) == 0
+    if number == 2:
+        while i + lanes <= length:
+            if streamed:
+                weave_2s(src + i * item, dst + i * 2 * item, stride, word)
+            else:
+                weave_2(src + i * item, dst + i * 2 * item, stride, word)
+            i += lanes
+    elif number == 3:
+        while i + lanes <= length:
+            if streamed:
+                weave_3s(src + i * item, dst + i * 3 * item, stride, word)
+            else:
+                weave_3(src + i * item, dst + i * 3 * item, stride, word)
+            i += lanes
+    else:
+        while i + lanes <= length:
+            if streamed:
+                weave_4s(src + i * item, dst + i * 4 * item, stride, word)
+            else:
+                weave_4(src + i * item, dst + i * 4 * item, stride, word)
+            i += lanes
+    while i < length:
+        for k in range(number):
+            move(src + k * stride + i * item, dst + (i * number + k) * item, word)
+        i += 1
+
+
+@compiled
+def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
+    item, width = size_of(word), width_of(word)
+    lanes = width // item
+    i = 0
+    streamed = streamed and stride & (width - 1) == 0 and dst % item == 0
+    while streamed and i < length and (dst + i * item) & (width - 1):
+        for k in range(number):
+            move(src + (i * number + k) * item, dst + k * stride + i * item, word)
+        i += 1
+    if number == 2:
+        while i + lanes <= length:
+            if streamed:
+                part_2s(src + i * 2 * item, dst + i * item, stride, word)
+            else:
+                part_2(src + i * 2 * item, dst + i * item, stride, word)
+            i += lanes
+    elif number == 3:
+        while i + lanes <= length:
+            if streamed:
+                part_3s(src + i * 3 * item, dst + i * item, stride, word)
+            else:
+                part_3(src + i * 3 * item, dst + i * item, stride, word)
+            i += lanes
+    else:
+        while i + lanes <= length:
+            if streamed:
+                part_4s(src + i * 4 * item, dst + i * item, stride, word)
+            else:
+                part_4(src + i * 4 * item, dst + i * item, stride, word)
+            i += lanes
+    while i < length:
+        for k in range(number):
+            move(src + (i * number + k) * item, dst + k * stride + i * item, word)
+        i += 1
+
+
+@compiled
+def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+    """Weave RUN streams of the source together, or apart where RUN is negative, tasks `first` up to `last`."""
+    dst, src, answer = begun(row, dst_cell, src_cell)
+    if answer != DONE:
+        return answer
+    index = odometer(row)
+    number, stride, length = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * LENGTH)
+    streamed = (peek(row + 8 * MODE) & STREAM) != 0
+    d, s = place(row, index, first)
+    for _ in range(first, last):
+        if number > 0:
+            _woven(dst + d, src + s, stride, number, length, streamed, word)
+        else:
+            _parted(dst + d, src + s, stride, -number, length, streamed, word)
+        d, s = advance(row, index, d, s)
+    if streamed:
+        fence()
+    return DONE
+
+
+@compiled
+def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+    """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
+    dst, src, answer = begun(row, dst_cell, src_cell)
+    if answer != DONE:
+        return answer
+    index = odometer(row)
+    item, width = size_of(word), width_of(word)
+    lanes = width // item
+    stride, length = peek(row + 8 * STRIDE), peek(row + 8 * LENGTH)
+    asked = (peek(row + 8 * MODE) & STREAM) != 0
+    d, s = place(row, index, first)
+    for _ in range(first, last):
+        to, at = dst + d, src + s
+        i = 0
+        streamed = asked and to % item == 0
+        while streamed and i < length and (to + i * item) & (width - 1):
+            move(at + i * stride, to + i * item, word)
+            i += 1
+        # The last register of a step is read beyond its last item: it is left to the loop at the end.
+        if stride == 2 * item:
+            while i + lanes < length:
+                if streamed:
+                    pick_2s(at + i * stride, to + i * item, word)
+                else:
+                    pick_2(at + i * stride, to + i * item, word)
+                i += lanes
+        elif stride == 3 * item:
+            while i + lanes < length:
+                if streamed:
+                    pick_3s(at + i * stride, to + i * item, word)
+                else:
+                    pick_3(at + i * stride, to + i * item, word)
+                i += lanes
+        elif stride == 4 * item:
+            while i + lanes < length:
+                if streamed:
+                    pick_4s(at + i * stride, to + i * item, word)
+                else:
+                    pick_4(at + i * stride, to + i * item, word)
+                i += lanes
+        elif stride == -item:
+            while i + lanes <= length:
+                if streamed:
+                    pick_backs(at + i * stride, to + i * item, word)
+                else:
+                    pick_back(at + i * stride, to + i * item, word)
+                i += lanes
+        elif stride == 0:
+            while i + lanes <= length:
+                if streamed:
+                    pick_sames(at, to + i * item, word)
+                else:
+                    pick_same(at, to + i * item, word)
+                i += lanes
+        while i < length:
+            move(at + i * stride, to + i * item, word)
+            i += 1
+        d, s = advance(row, index, d, s)
+    if asked:
+        fence()
+    return DONE

@@ -1,0 +1,137 @@
+"""Copies are NumPy's bit for bit, whatever the layouts, registers, threads and plan; nothing beside the target changes."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from stridecheck.reference_impl import kernels, strided_copy
+from stridecheck.reference_impl.kernels import engine, machine
+from stridecheck.reference_impl.kernels.descriptor import DONE, STAGE_IN, STAGE_OUT
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import Choice, Target, plan_for
+
+from .arrays import TYPES, expected, pairs
+
+relaxed = settings(
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+WIDTHS = [width for width in (64, 32, 0) if width <= machine.vector_bytes()]
+
+
+def copy_with(width, choice, dst, src, threads=1):
+    form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
+    aligned = (dst.ctypes.data + form.dst_shift) % 64 == 0
+    plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, aligned=aligned), choice)
+    answer = engine.Ready(plan, width)(engine._cell(dst), engine._cell(src), threads)
+    assert answer == DONE
+    return plan
+
+
+choices = st.builds(
+    Choice,
+    order=st.sampled_from(["", "src", "dst"]),
+    a_bytes=st.sampled_from([0, 0, 64, 256, 1024]),
+    b_bytes=st.sampled_from([0, 0, 64, 256, 1024]),
+    staged=st.sampled_from([-1, -1, 0, STAGE_IN, STAGE_OUT, STAGE_IN | STAGE_OUT]),
+    streamed=st.sampled_from([-1, 0, 1]),
+)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@relaxed
+@given(pairs(), choices)
+def test_every_plan_on_every_kind_of_register_copies_the_same_bits(width, pair, choice):
+    dst, src, memory = pair.arrays()
+    wanted = expected(dst, src, memory)
+    copy_with(width, choice, dst, src)
+    assert np.array_equal(memory, wanted)
+
+
+@relaxed
+@given(pairs(), st.sampled_from([1, 2, 8]))
+def test_the_public_copy_is_right_for_any_number_of_threads(pair, threads):
+    dst, src, memory = pair.arrays()
+    wanted = expected(dst, src, memory)
+    if dst.size:
+        engine.copy(dst, src, threads)
+    assert np.array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize("itemsize", sorted(TYPES))
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((700, 900), (1, 0)), ((5, 3, 90, 70), (0, 2, 3, 1)), ((5, 90, 70, 3), (0, 3, 1, 2)),
+        ((3, 64, 40, 33), (0, 2, 3, 1)), ((27, 27, 27, 9), (3, 2, 1, 0)), ((8, 16, 8, 16, 8, 4), (5, 2, 0, 4, 1, 3)),
+        ((40, 8, 30, 64), (0, 2, 1, 3)), ((4, 5, 100, 100), (0, 2, 3, 1)), ((4, 9, 31, 3000), (0, 3, 1, 2)),
+    ],
+)  # fmt: skip
+def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
+    if itemsize == 16 and shape[-1] == 3000:
+        shape = (*shape[:-1], 500)
+    bits = np.random.default_rng(1).integers(0, 256, np.prod(shape) * itemsize, np.uint8)
+    src = bits.view(TYPES[itemsize]).reshape(shape).transpose(order)
+    wanted = np.ascontiguousarray(src).view(np.uint8)
+    for threads in (1, 2, 8):
+        for streamed in (0, 1):
+            dst = np.zeros(src.shape, src.dtype)
+            copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads)
+            assert np.array_equal(dst.view(np.uint8), wanted), (threads, streamed)
+
+
+def test_payloads_of_nans_are_kept():
+    bits = np.arange(0x7F800001, 0x7F800001 + 300 * 300, dtype=np.uint32).reshape(300, 300)
+    dst = np.zeros((300, 300), np.float32)
+    engine.copy(dst, bits.view(np.float32).T, 1)
+    assert np.array_equal(dst.view(np.uint32), bits.T)
+
+
+def test_items_of_any_size_are_copied():
+    for kind in ("V3", "V12", "V24", "S7", "f4,u1", "V40"):
+        dtype = np.dtype(kind)
+        bits = np.random.default_rng(2).integers(0, 256, 90 * 70 * dtype.itemsize, np.uint8)
+        src = bits.view(dtype).reshape(90, 70).T
+        dst = np.zeros(src.shape, dtype)
+        engine.copy(dst, src, 1)
+        assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8)), kind
+
+
+def test_references_are_left_to_numpy():
+    src = np.array([[str(i) for i in range(200)] for _ in range(200)], object)
+    dst = np.zeros((200, 200), object)
+    strided_copy(dst, src.T)
+    assert dst.tolist() == src.T.tolist()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 5), (1,), (1, 1, 1)])
+def test_small_and_empty_shapes(shape):
+    dst, src = np.zeros(shape), np.ones(shape)
+    strided_copy(dst, src)
+    assert np.array_equal(dst, src)
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match=r"shapes differ: \(2, 3\) and \(3, 2\)"):
+        strided_copy(np.zeros((2, 3)), np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="dtypes differ: float64 and float32"):
+        strided_copy(np.zeros(2), np.zeros(2, np.float32))
+    dst = np.zeros((300, 300))
+    dst.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        strided_copy(dst, np.ones((300, 300)).T)
+    with pytest.raises(ValueError, match="0 threads"):
+        kernels.set_threads(0)
+
+
+def test_numba_is_loaded_by_the_first_large_copy_only():
+    script = """
+import sys, numpy as np, stridecheck.reference_impl as r
+r.strided_copy(np.zeros((50, 50)), np.ones((50, 50)).T)
+assert "numba" not in sys.modules
+r.strided_copy(np.zeros((500, 500)), np.ones((500, 500)).T)
+assert "numba" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,63 @@
+"""A source and a target that share memory: found exactly, copied as if the source were read first."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stridecheck.reference_impl.kernels import engine
+
+
+def view(memory, shape, strides, offset):
+    return np.ndarray(shape, np.uint16, memory, offset, strides)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.integers(1, 40), st.integers(1, 40), st.integers(0, 200), st.integers(0, 200),
+    st.lists(st.sampled_from([2, 4, 6, 80, 82, 160, -2, -80]), min_size=4, max_size=4),
+)  # fmt: skip
+def test_overlapping_arrays_are_copied_as_numpy_copies_them(rows, columns, to, at, strides):
+    memory = np.random.default_rng(3).integers(0, 256, 40_000, np.uint8)
+    twin = memory.copy()
+    results = []
+    for place in (memory, twin):
+        dst = view(place, (rows, columns), (strides[0], strides[1]), 15_000 + to)
+        src = view(place, (rows, columns), (strides[2], strides[3]), 15_000 + at)
+        results.append((dst, src))
+    (dst, src), (dst_twin, src_twin) = results
+    dst_twin[...] = src_twin.copy() if _once(dst_twin) else src_twin
+    engine.copy(dst, src, 1)
+    assert np.array_equal(memory, twin)
+
+
+def _once(dst):
+    return engine.normal(dst.shape, dst.strides, dst.strides, dst.itemsize).writes_once
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_a_square_is_transposed_in_place(threads):
+    square = np.arange(600 * 600, dtype=np.float32).reshape(600, 600)
+    wanted = square.T.copy()
+    engine.copy(square, square.T, threads)
+    assert np.array_equal(square, wanted)
+
+
+def test_interleaved_arrays_need_no_temporary(monkeypatch):
+    memory = np.arange(2 * 300 * 300, dtype=np.float64).reshape(300, 300, 2)
+    dst, src = memory[..., 0], memory[..., 1].T
+    wanted = src.copy()
+    asked = []
+    monkeypatch.setattr(engine, "_share_memory", lambda a, b: asked.append(np.shares_memory(a, b)) or asked[-1])
+    engine.copy(dst, src, 1)
+    assert asked == [False]
+    assert np.array_equal(dst, wanted)
+
+
+def test_a_target_that_repeats_an_element_is_left_to_numpy():
+    memory = np.zeros(400, np.float32)
+    dst = np.lib.stride_tricks.as_strided(memory, (100, 100), (4, 8))
+    src = np.random.default_rng(4).random((100, 100), np.float32)
+    twin = np.zeros(400, np.float32)
+    np.lib.stride_tricks.as_strided(twin, (100, 100), (4, 8))[...] = src
+    engine.copy(dst, src, 1)
+    assert np.array_equal(memory, twin)
