@@ -414,9 +414,10 @@ def type_(input: "Tensor", wanted: Any) -> Any:
     Raises: argument (ValueError) for a name that does not exist. Source: facts 4.1.7, torch 2.13.
     """
     if wanted is None:
+        where = "torch.meta" if input._storage._is_meta else "torch"
         return next(
-            (f"torch.{n}Tensor" for n, d in _TYPE_NAMES.items() if d is input.dtype),
-            f"torch.{input.dtype.name}Tensor",
+            (f"{where}.{n}Tensor" for n, d in _TYPE_NAMES.items() if d is input.dtype),
+            f"{where}.{input.dtype.name}Tensor",
         )
     if isinstance(wanted, str):
         found = _TYPE_NAMES.get(wanted.removeprefix("torch.").removesuffix("Tensor"))

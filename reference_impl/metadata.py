@@ -159,6 +159,8 @@ def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: S
         needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)
         if not storage._is_meta:
             check_bounds(needed, itemsize, len(storage._bytes))
+        elif needed.required_bytes(itemsize) > len(storage._bytes):
+            storage.resize_(needed.required_bytes(itemsize))
         self._storage = storage
         self._layout = layout
         return

@@ -201,7 +201,7 @@ class QuantizedTensor(Tensor):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         part = self[index]
-        if isinstance(value, TensorBase):
+        if isinstance(value, Tensor):
             part.copy_(value)
         else:
             part.fill_(value)

@@ -24,10 +24,13 @@ from . import (
     order_statistics,
     pickling,
     pointwise_ops,
+    predicates,
     products,
     quantizers,
+    randomness,
     reductions,
     scans,
+    scatter_reduce,
     searching,
     special_functions,
     sums,
@@ -135,6 +138,8 @@ class Tensor(TensorBase):
 
     def is_set_to(self, tensor: "Tensor") -> bool:
         """Whether both have one storage and one layout. Source: facts 1.16."""
+        if self._storage._is_meta or tensor._storage._is_meta:
+            raise no_data("is_set_to")
         if self._bits or tensor._bits:
             # PyTorch compares resolved copies, which are never one storage.
             return False
@@ -886,6 +891,22 @@ class Tensor(TensorBase):
     cross = searching.cross
     nonzero_static = searching.nonzero_static
 
+    uniform_ = randomness.uniform_
+    normal_ = randomness.normal_
+    random_ = randomness.random_
+    bernoulli_ = randomness.bernoulli_
+    exponential_ = randomness.exponential_
+    cauchy_ = randomness.cauchy_
+    log_normal_ = randomness.log_normal_
+    geometric_ = randomness.geometric_
+    bernoulli = randomness.bernoulli
+    multinomial = randomness.multinomial
+    scatter_reduce = scatter_reduce.scatter_reduce
+    scatter_reduce_ = scatter_reduce.scatter_reduce_
+    index_reduce = scatter_reduce.index_reduce
+    index_reduce_ = scatter_reduce.index_reduce_
+    is_same_size = predicates.is_same_size
+    is_nonzero = predicates.is_nonzero
 
 
 register(Tensor)

@@ -1,0 +1,103 @@
+"""Tensors without bytes, and tensors whose bytes are read through a conjugate or negative bit, answer as torch's."""
+
+import copy
+
+import pytest
+import stridecheck.reference_impl as ref
+
+from .agreement import disagreement
+from .test_storage_surface import split
+
+TABLE = {
+    "meta": """
+        m|m.device|m.untyped_storage()|m.data_ptr()|m.untyped_storage().data_ptr()|m.tolist()|m.item()
+        T.empty(1,device="meta").item()|T.empty((),device="meta").tolist()|m.numpy()|m.cpu()|m.to("cpu")
+        m.to("meta") is m|m.to(T.float32) is m|m.to(T.int8)|T.ones(3).to("meta")|T.ones(2,3).T.to("meta")
+        T.ones(2,3)[:, ::2].to("meta")|m.clone()|m.clone() is m|m.contiguous() is m|m[1:]|m.view(1,3)
+        m.as_strided((9,),(1,))|m.expand(2,3)|m.resize_(10)|m.set_(U(40,device="meta"))|m.set_(U(40))
+        T.empty(0).set_(U(40,device="meta"))|m.copy_(T.ones(3))|T.ones(3).copy_(m)|m.fill_(1)|m.zero_()
+        bool(T.empty(1,device="meta"))|repr(m)|m.untyped_storage().cpu()|m.storage()[0]|m.is_meta|m.is_cpu|x.is_meta
+        x.is_cpu|[m.untyped_storage().resize_(3),m]|copy.deepcopy(m)|copy.deepcopy(m[1:])|copy.copy(m)
+        m.clone().requires_grad_()|T.zeros(2,device="meta")|T.ones(2,3,device="meta")|T.full((2,),1.,device="meta")
+        T.arange(3,device="meta")|T.tensor([1],device="meta")|T.empty_strided((2,),(5,),device="meta")
+        T.empty_like(x,device="meta")|T.empty_like(m)|T.empty_like(m,dtype=T.int8)|x.new_empty(2,device="meta")
+        m.new_empty(2)|m.new_zeros(2,3)|m.new_ones(2)|m.new_full((2,),1.)|m.new_tensor([1.,2.])|m.data|m.detach()
+        m.get_device()|m.element_size()|m.is_pinned()|m.pin_memory()|m.__array__()|m.__dlpack__()|T.from_numpy(m)
+        m.view(T.int8)|m.half()|m.expand(2,3).copy_(T.ones(3))|m.expand(2,3).fill_(1)|m.is_contiguous()
+        m.is_shared()|m.share_memory_()|m.untyped_storage() is m[1:].untyped_storage()|T.ones(3,device="cuda")
+        x.cuda()|x.to("cuda")|x.to("xyz")|x.pin_memory()|T.empty(3,pin_memory=True)|T.zeros(3,pin_memory=True)
+        x.is_pinned()|x.is_pinned("cuda")|x.is_shared()|m.set_()|m.set_(m[1:])|m.set_(x)|x.set_(m)
+        m.set_(U(40,device="meta"),1,(2,),(3,))|m.set_(U(4,device="meta"),0,(10,))
+        m.set_(U(4,device="meta"),0,(3,),(1,))|T.empty(2**40,device="meta").nbytes
+        T.empty(2**30,2**30,device="meta")|T.empty(-1,device="meta")|m.reshape(3,1)|m.T|m.unsqueeze(0)|m.select(0,1)
+        m[5]|m.narrow(0,1,2)|m.split(2)[1].storage_offset()|m.transpose(0,0)
+        T.ones(1,2,3,4,device="meta").contiguous(memory_format=T.channels_last)
+        T.ones(1,2,3,4,device="meta").to(memory_format=T.channels_last)|m.type()|x.type()|m.to(x)|m.to(m) is m
+        x.to(m)|m.to("meta",T.float64)|m.to(device="meta",copy=True) is m|m.resize_(0).untyped_storage()
+        m.copy_(T.ones(4))|m.untyped_storage().copy_(x.untyped_storage()[:12])|m.as_strided((2,),(-1,))
+        m.as_strided((2,),(1,),-1)|m.view(2,2)|m.is_set_to(m)|m.equal(m) if 0 else 1
+        T.empty_permuted((2,3),(1,0),device="meta")|T.eye(2,device="meta").shape if 0 else 1
+        m.clone(memory_format=T.contiguous_format)|m.detach().requires_grad
+    """,
+    "bits": """
+        c.conj()|c.conj().conj()|c.conj().is_conj()|x.conj() is x|c.conj().resolve_conj()|c.resolve_conj() is c
+        c.conj().untyped_storage() is c.untyped_storage()|c.conj().imag|c.conj().real|c.imag|c.real
+        c.conj().imag.is_neg()|c.conj().imag.resolve_neg()|x.resolve_neg() is x|x.real is x|x.imag
+        c.real.storage_offset()|c[1:].imag|c.conj()[1:].imag|w.conj().T|w.mH|w.adjoint()|w.H
+        c.conj().contiguous() is None|c.conj().contiguous().is_conj()|w.conj().T.contiguous()|c.conj().clone()
+        c.conj().to(c.dtype).is_conj()|c.conj().to(T.complex128)|c.conj().detach()|c.conj().view(2,1)
+        c.conj().unsqueeze(0)|c.conj().expand(2,2)|c.conj()[0]|c.conj().unbind(0)[1]|c.conj().reshape(2,1)
+        w.conj().T.reshape(4)|c.conj().numpy()|c.conj().view(T.float32)|T.view_as_real(c)|T.view_as_real(c.conj())
+        T.view_as_real(w.T)|T.view_as_real(c[1:])|T.view_as_real(x)|T.view_as_complex(p)|T.view_as_complex(p.T)
+        T.view_as_complex(p[1:])|T.view_as_complex(T.ones(3))|T.view_as_complex(T.ones(()))
+        T.view_as_complex(T.ones(4,2)[:, :2])|T.view_as_complex(T.ones(4,3)[:, 1:])
+        T.view_as_complex(T.ones(4,4)[:, 2:])|T.view_as_complex(T.ones(4,4)[:, 1:3])
+        T.view_as_complex(T.ones(2,2,dtype=T.int32))|T.view_as_complex(T.ones(2,2).half())
+        T.view_as_complex(T.ones(2,2).double())|T.view_as_complex(T.empty(0,2))|T.view_as_complex(T.view_as_real(c))
+        T.view_as_real(T.view_as_complex(p))|[f(c.conj(),0,5+5j),c]|[c.conj().fill_(1j),c]
+        [c.conj().imag.fill_(3),c]|[c.conj().imag.zero_(),c]|[c.conj().zero_(),c]|[c.conj().copy_(c.clone()),c]
+        [c.copy_(c.clone().conj()),c]|[c.conj().imag.copy_(T.ones(2)),c]|c._neg_view()|x._neg_view()
+        T.arange(3)._neg_view()|x._neg_view()._neg_view().is_neg()|x._neg_view().clone()
+        x._neg_view().contiguous().is_neg()|x._neg_view()[1:].is_neg()|x._neg_view().view(T.int32)
+        [x._neg_view().fill_(2.),x]|T.conj(c)|T.real(c.conj())|T.imag(c.conj())|T.resolve_conj(c.conj())
+        T.resolve_neg(x._neg_view())|T.conj_physical(c.conj())|c.conj_physical()|T.empty_like(c.conj()).is_conj()
+        T.zeros_like(c.conj())|c.conj().is_set_to(c.conj())|c.conj()+c|c.conj().abs()[:0]|c.conj().tolist()
+        c.conj()[1].item()|c.conj().sum()|c.conj().squeeze()|c.conj().T|c.conj().data|c.conj().as_strided((2,),(1,))
+        c.conj().is_contiguous()|w.conj().T.stride()|c.half().dtype|c.to(T.complex32).imag
+        c.to(T.complex32).conj().imag|T.view_as_real(c.to(T.complex32))|c.conj().set_(c)|c.conj().resize_(1)
+        c.imag.resolve_conj() is None|c.conj().real.is_conj()
+    """,
+}  # fmt: skip
+
+
+def make(lib):
+    return {
+        "m": lib.empty(3, device="meta"),
+        "x": lib.arange(3.0),
+        "c": lib.tensor([1 + 2j, 3 - 1j]),
+        "w": lib.tensor([[1 + 2j, 3 - 1j], [5j, 4 + 0j]]),
+        "p": lib.arange(8.0).reshape(4, 2),
+        "f": lambda t, i, v: t.__setitem__(i, v),
+        "copy": copy,
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", TABLE)
+def test_agrees_with_torch(part):
+    expressions = split(TABLE[part])
+    found = [d for e in expressions if (d := disagreement(e, make))]
+    assert not found, f"{len(found)} of {len(expressions)}:\n" + "\n".join(found)
+
+
+def test_meta_tensors_have_no_numbers():
+    """Where torch computes on meta, the reference refuses: it has no kernel without bytes."""
+    m = ref.empty(3, device="meta")
+    for compute in (lambda: m + 1, lambda: m.sum(), lambda: m * m, lambda: ref.cat([m, m]), lambda: m.add_(1)):
+        with pytest.raises(NotImplementedError) as caught:
+            compute()
+        assert caught.value.kind == "device"
+
+
+def test_meta_memory_costs_nothing():
+    assert ref.empty(2**50, device="meta", dtype=ref.uint8).untyped_storage().nbytes() == 2**50
