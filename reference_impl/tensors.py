@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from . import (
+    activations,
     advanced_indexing,
     arithmetic,
     constructors,
@@ -30,7 +31,7 @@ from . import (
     randomness,
     reductions,
     scans,
-    scatter_reduce,
+    scatter_reduction,
     searching,
     special_functions,
     sums,
@@ -121,8 +122,8 @@ class Tensor(TensorBase):
         """Address of the first element; 0 where there is none. Source: facts 1.4 and 1.5."""
         if 0 in self._layout.shape:
             return 0
-        start = self._storage.data_ptr()
-        return start + self._layout.offset * self.dtype.itemsize if start else 0
+        # Also where the storage is empty or meta, and starts nowhere.
+        return self._storage.data_ptr() + self._layout.offset * self.dtype.itemsize
 
     def untyped_storage(self) -> UntypedStorage:
         """The storage, the same object each time. Source: facts 7.3."""
@@ -901,12 +902,18 @@ class Tensor(TensorBase):
     geometric_ = randomness.geometric_
     bernoulli = randomness.bernoulli
     multinomial = randomness.multinomial
-    scatter_reduce = scatter_reduce.scatter_reduce
-    scatter_reduce_ = scatter_reduce.scatter_reduce_
-    index_reduce = scatter_reduce.index_reduce
-    index_reduce_ = scatter_reduce.index_reduce_
+    scatter_reduce = scatter_reduction.scatter_reduce
+    scatter_reduce_ = scatter_reduction.scatter_reduce_
+    index_reduce = scatter_reduction.index_reduce
+    index_reduce_ = scatter_reduction.index_reduce_
     is_same_size = predicates.is_same_size
     is_nonzero = predicates.is_nonzero
+
+    # --------------------------------------------------------------------------------------------------- activations
+
+    prelu = activations.prelu
+    hardshrink = activations.hardshrink
+
 
 
 register(Tensor)

@@ -1,0 +1,72 @@
+"""Questions about tensors and dtypes, as functions."""
+
+from typing import TYPE_CHECKING, Any
+
+from .core import CONJ, NEG, TensorBase
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError
+from .promotion import can_cast as _can_cast
+from .promotion import common_dtype
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a tensor."""
+    return isinstance(obj, TensorBase)
+
+
+def is_complex(input: "Tensor") -> bool:
+    """Whether the dtype is complex."""
+    return input.dtype.is_complex
+
+
+def is_floating_point(input: "Tensor") -> bool:
+    """Whether the dtype is floating point."""
+    return input.dtype.is_floating_point
+
+
+def is_signed(input: "Tensor") -> bool:
+    """Whether the dtype has negative values."""
+    return input.dtype.is_signed
+
+
+def is_conj(input: "Tensor") -> bool:
+    """Whether the conjugate bit is set. Source: facts 9.2, torch 2.13."""
+    return bool(input._bits & CONJ)
+
+
+def is_neg(input: "Tensor") -> bool:
+    """Whether the negative bit is set. Source: facts 9.2, torch 2.13."""
+    return bool(input._bits & NEG)
+
+
+def is_same_size(input: "Tensor", other: "Tensor") -> bool:
+    """Whether the shapes are the same."""
+    return input._layout.shape == other._layout.shape
+
+
+def is_nonzero(input: "Tensor") -> bool:
+    """Whether the only element is not zero. Raises: size (RuntimeError) where there is not exactly one."""
+    if input.numel() != 1:
+        raise LayoutError("size", f"is_nonzero: the truth of {input.numel()} elements is ambiguous")
+    return bool(input.item())
+
+
+def numel(input: "Tensor") -> int:
+    """Number of logical elements."""
+    return input.numel()
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype in which an operator combines two tensors or numbers. Raises: dtype. Source: torch 2.13."""
+    return common_dtype(tensor1, tensor2)
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of one dtype may be written into another. Raises: argument (TypeError). Source: facts 4.3.8."""
+    for d in (from_, to):
+        if not isinstance(d, dtype):
+            raise LayoutTypeError("argument", f"can_cast: expected a dtype, got {d!r}")
+    return _can_cast(from_, to)

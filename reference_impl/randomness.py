@@ -1,0 +1,178 @@
+"""Random operators: layout, dtype and errors are PyTorch's; the values are never specified."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import constructors, shadow
+from . import dtypes as dt
+from .conversion import cast
+from .copies import store
+from .core import (
+    TensorBase,
+    as_int,
+    as_int_list,
+    check_inplace,
+    check_internal_overlap,
+    from_array,
+    recorded,
+    values,
+    written,
+)
+from .devices import check_device
+from .elementwise import broadcast_shapes
+from .errors import LayoutError, UnsupportedError
+from .out import write_out
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _filled(name: str, self: "Tensor", draw: Callable[[tuple[int, ...]], Any], groups: str) -> "Tensor":
+    check_inplace(self)
+    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(self.dtype.category, "r")
+    if category not in groups or self.dtype in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {self.dtype}")
+    check_internal_overlap(self)
+    drawn = np.asarray(draw(self._layout.shape), np.float64)
+    store(self, cast(drawn, dt.float64, self.dtype), shadow.UNSPECIFIED)
+    written(self)
+    return self
+
+
+def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any) -> "Tensor":
+    """Write uniform values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    low = kwargs.get("from", from_)
+    if low > to:
+        raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
+    return _filled("uniform_", self, lambda s: constructors._random_numbers().uniform(low, to, s), "fc")
+
+
+def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> "Tensor":
+    """Write normal values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    if std < 0:
+        raise LayoutError("argument", f"normal_: std {std} is negative")
+    return _filled("normal_", self, lambda s: constructors._random_numbers().normal(mean, std, s), "fc")
+
+
+def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any = None, **kwargs: Any) -> "Tensor":
+    """Write integers below a bound or from a range. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1."""
+    low, high = kwargs.get("from", from_), to
+    if high is None and low is not None:
+        low, high = 0, low
+    if low is not None and low >= high:
+        raise LayoutError("argument", f"random_: from {low} must be less than to {high}")
+    bounds = (0, 1) if low is None else (low, high)
+    return _filled("random_", self, lambda s: constructors._random_numbers().integers(*bounds, s), "bif")
+
+
+def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tensor":
+    """Write zeros and ones. Raises: grad, overlap, argument, broadcast, dtype. Source: facts 5.1.1, torch 2.13."""
+    if isinstance(p, TensorBase):
+        if broadcast_shapes(self._layout.shape, p._layout.shape) != self._layout.shape:
+            raise LayoutError("broadcast", f"bernoulli_: probabilities of {p._layout.shape} for {self._layout.shape}")
+    elif not 0 <= p <= 1:
+        raise LayoutError("argument", f"bernoulli_: p {p} must lie between 0 and 1")
+    return _filled("bernoulli_", self, lambda s: np.zeros(s), "bifc")
+
+
+def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -> "Tensor":
+    """Write exponential values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    if lambd <= 0:
+        raise LayoutError("argument", f"exponential_: lambd {lambd} is not positive")
+    return _filled("exponential_", self, lambda s: constructors._random_numbers().exponential(1 / lambd, s), "f")
+
+
+def cauchy_(self: "Tensor", median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> "Tensor":
+    """Write Cauchy values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    if sigma <= 0:
+        raise LayoutError("argument", f"cauchy_: sigma {sigma} is not positive")
+    return _filled("cauchy_", self, lambda s: constructors._random_numbers().standard_cauchy(s), "f")
+
+
+def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> "Tensor":
+    """Write log-normal values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    if std <= 0:
+        raise LayoutError("argument", f"log_normal_: std {std} is not positive")
+    return _filled("log_normal_", self, lambda s: constructors._random_numbers().lognormal(mean, std, s), "f")
+
+
+def geometric_(self: "Tensor", p: float, *, generator: Any = None) -> "Tensor":
+    """Write geometric values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    if not 0 < p < 1:
+        raise LayoutError("argument", f"geometric_: p {p} must lie between 0 and 1")
+    return _filled("geometric_", self, lambda s: constructors._random_numbers().geometric(p, s), "if")
+
+
+def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
+    t = from_array(np.zeros(shape, d.numpy), d)
+    shadow.stamp(t, shadow.UNSPECIFIED if t.numel() else None)
+    return t
+
+
+def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Tensor | None" = None) -> "Tensor":
+    """Zeros and ones by probabilities, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
+    if (input.dtype.category != "float" and p is None) or input.dtype in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
+    result = recorded(_unspecified(input._layout.shape, input.dtype), input)
+    return write_out(out, result, input)
+
+
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Normal values by means and deviations, row-major. Raises: argument, broadcast, dtype. Source: facts 4.4."""
+    check_device(device)
+    if size is not None:
+        return constructors.randn(as_int_list(size, "size"), dtype=dtype, requires_grad=requires_grad)
+    tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
+    if not isinstance(std, TensorBase):
+        if std < 0:
+            raise LayoutError("argument", f"normal: std {std} is negative")
+    elif std.dtype.is_complex:
+        raise LayoutError("dtype", "normal: std must not be complex")
+    elif std.numel() and (values(std) < 0).any():  # type: ignore[attr-defined]
+        raise LayoutError("argument", "normal: a std is negative")
+    shape = broadcast_shapes(*[t._layout.shape for t in tensors])
+    return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
+
+
+def randperm(
+    n: int, *, generator: Any = None, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """A random order of so many integers. Raises: size (a negative number). Source: torch 2.13."""
+    check_device(device)
+    count = as_int(n, "n")
+    if count < 0:
+        raise LayoutError("size", f"randperm: n {count} is negative")
+    t = _unspecified((count,), dt.int64 if dtype is None else dtype)
+    return write_out(out, t)
+
+
+def randint_like(input: "Tensor", low: int, high: Any = None, **kwargs: Any) -> "Tensor":
+    """`empty_like` with random integers. Raises: argument, format. Source: facts 4.1.8, torch 2.13."""
+    if (low if high is None else high) <= (0 if high is None else low):
+        raise LayoutError("argument", f"randint_like: from {low} to {high} there is no integer")
+    return constructors.empty_like(input, **kwargs)
+
+
+def multinomial(
+    input: "Tensor", num_samples: int, replacement: bool = False, *, generator: Any = None, out: "Tensor | None" = None
+) -> "Tensor":
+    """Random indices by weights, row-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
+    if input.ndim not in (1, 2):
+        raise LayoutError("dimension", f"multinomial: 1 or 2 dimensions are needed, got {input.ndim}")
+    if input.dtype.category != "float" or input.dtype in dt.FLOAT8:
+        raise LayoutError("dtype", f"multinomial: weights must be floating point, got {input.dtype}")
+    count = as_int(num_samples, "num_samples")
+    if count <= 0 or (not replacement and count > input._layout.shape[-1]):
+        raise LayoutError("size", f"multinomial: {count} samples of {input._layout.shape[-1]} weights")
+    if out is not None and out.dtype is not dt.int64:
+        raise LayoutError("dtype", f"multinomial: out must be int64, got {out.dtype}")
+    weights = values(input).astype(np.float64)
+    if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(-1) <= 0).any():
+        raise LayoutError("argument", "multinomial: weights must be finite, not negative, and not all zero")
+    return write_out(out, _unspecified((*input._layout.shape[:-1], count), dt.int64))

@@ -1,0 +1,173 @@
+"""Writes along an index that reduce what meets there: scatter_reduce, index_reduce, put."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .advanced_indexing import check_no_overlap
+from .copies import clone, store
+from .core import as_int, check_inplace, check_internal_overlap, order_marks, recorded, values, written
+from .errors import LayoutError, LayoutIndexError
+from .formats import contiguous_format
+from .index_ops import _check_scatter, _grid
+from .layout import wrap_dim
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+_REDUCE = {"sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum, "mean": np.add}
+
+
+def _neutral(d: Any, reduce: str) -> Any:
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if d.category == "float":
+        return -np.inf if reduce == "amax" else np.inf
+    if d is dt.bool_:
+        return reduce == "amin"
+    info = np.iinfo(d.numpy)
+    return info.min if reduce == "amax" else info.max
+
+
+def _reduced(self: "Tensor", key: Any, source: Any, reduce: str, include_self: bool) -> Any:
+    """Values after the reduction, and how many sources met at each place."""
+    d = self.dtype
+    a = np.atleast_1d(values(self).copy())
+    count = np.zeros(a.shape, np.int64)
+    np.add.at(count, key, 1)
+    wide = a.astype(np.float64) if d.category == "float" else a.astype(np.int64) if d.category == "int" else a
+    with np.errstate(all="ignore"):
+        if not include_self:
+            wide = np.where(count > 0, np.array(_neutral(d, reduce)).astype(wide.dtype), wide)
+        _REDUCE[reduce].at(wide, key, np.asarray(source).astype(wide.dtype))
+        if reduce == "mean":
+            divisor = np.maximum(count + (1 if include_self else 0), 1)
+            mean = wide / divisor if d.category != "int" else np.floor_divide(wide, divisor)
+            wide = np.where(count > 0, mean, wide)
+        return wide.astype(d.numpy), count
+
+
+def _finish(self: "Tensor", result: Any, count: Any, inputs: tuple[Any, ...]) -> None:
+    shape = self._layout.shape
+    marks = shadow.marks_of(self)
+    if any(shadow.marks_of(t) is not None for t in (self, *inputs)):
+        marks = np.full(shape, shadow.UNSPECIFIED, np.uint8)
+    elif self.dtype.category in ("float", "complex"):
+        marks = np.where(count > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(shape)
+    order = order_marks(self)
+    store(self, result.reshape(shape), marks if order is None else order)
+
+
+def _check_reduce(name: str, reduce: str, *known: str) -> None:
+    if reduce not in known:
+        raise LayoutError("argument", f"{name}: reduce must be one of {known}, got {reduce!r}")
+
+
+def scatter_reduce_(
+    self: "Tensor", dim: int, index: "Tensor", src: "Tensor", reduce: str, *, include_self: bool = True
+) -> "Tensor":
+    """Reduce a source's elements into the places an index names along a dimension.
+
+    Raises: grad, overlap, argument, dimension, index, dtype, size. Source: torch 2.13.
+    """
+    check_inplace(self, src)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    if index.dtype not in (dt.int64, dt.int32):
+        raise LayoutError("dtype", f"scatter_reduce_: the index must be int64, got {index.dtype}")
+    if src.dtype is not self.dtype:
+        raise LayoutError("dtype", f"scatter_reduce_: a {src.dtype} source for a {self.dtype} tensor")
+    where = values(index).astype(np.int64, copy=False)
+    if where.size:
+        _check_scatter("scatter_reduce_", self, d, where, src)
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, src)
+    _check_reduce("scatter_reduce_", reduce, "sum", "prod", "mean", "amax", "amin")
+    if where.size:
+        length = self._layout.shape[d] if self.ndim else 1
+        if where.min() < 0 or where.max() >= length:
+            shadow.stamp(self, shadow.UNSPECIFIED)
+            raise LayoutError("index", f"scatter_reduce_: an index is out of bounds for a length of {length}")
+        part = np.atleast_1d(values(src))[tuple(slice(0, n) for n in np.atleast_1d(where).shape)]
+        result, count = _reduced(self, _grid(where, d), part, reduce, include_self)
+        _finish(self, result, count, (index, src))
+    written(self, src)
+    return self
+
+
+def scatter_reduce(
+    input: "Tensor", dim: int, index: "Tensor", src: "Tensor", reduce: str, *, include_self: bool = True,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """`scatter_reduce_` on a row-major copy. Raises: as `scatter_reduce_`. Source: torch 2.13."""
+    t = _plain(input)
+    scatter_reduce_(t, dim, index, src, reduce, include_self=include_self)
+    return _delivered(out, t, input, src)
+
+
+def _plain(input: "Tensor") -> "Tensor":
+    t = clone(input, memory_format=contiguous_format)
+    t._has_fn = False
+    return t
+
+
+def _delivered(out: Any, t: "Tensor", *inputs: Any) -> "Tensor":
+    t._versions[0] = 0
+    t._has_fn = False
+    if out is None:
+        return recorded(t, *inputs)
+    from .out import write_out
+
+    return write_out(out, t, *inputs)
+
+
+def index_reduce_(
+    self: "Tensor", dim: int, index: "Tensor", source: "Tensor", reduce: str, *, include_self: bool = True
+) -> "Tensor":
+    """Reduce a source's slices into the slices a vector of indices names.
+
+    Raises: grad, overlap, argument, dimension, index, dtype, size. Source: torch 2.13.
+    """
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    _check_reduce("index_reduce_", reduce, "prod", "mean", "amax", "amin")
+    if index.dtype not in (dt.int64, dt.int32):
+        raise LayoutError("dtype", f"index_reduce_: the index must be int32 or int64, got {index.dtype}")
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_reduce_: the index must be a vector")
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"index_reduce_: a {source.dtype} source for a {self.dtype} tensor")
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    where = np.atleast_1d(values(index)).astype(np.int64)
+    length = self._layout.shape[d] if self.ndim else 1
+    if where.size and (where.min() < 0 or where.max() >= length):
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise LayoutError("index", f"index_reduce_: an index is out of bounds for a length of {length}")
+    own, other = list(self._layout.shape), list(source._layout.shape)
+    if (
+        len(own) != len(other)
+        or (other and other[d] != where.size)
+        or own[:d] + own[d + 1 :] != other[:d] + other[d + 1 :]
+    ):
+        raise LayoutError("size", f"index_reduce_: a source of {tuple(other)} for {where.size} slices of {tuple(own)}")
+    key = (*[slice(None)] * d, where)
+    result, count = _reduced(self, key, np.atleast_1d(values(source)), reduce, include_self)
+    _finish(self, result, count, (index, source))
+    written(self, source)
+    return self
+
+
+def index_reduce(
+    input: "Tensor", dim: int, index: "Tensor", source: "Tensor", reduce: str, *, include_self: bool = True,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """`index_reduce_` on a row-major copy. Raises: as `index_reduce_`. Source: torch 2.13."""
+    t = _plain(input)
+    index_reduce_(t, dim, index, source, reduce, include_self=include_self)
+    return _delivered(out, t, input, source)
