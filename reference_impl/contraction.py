@@ -334,6 +334,10 @@ def _pair(left: "Tensor", right: "Tensor", summed: list[int]) -> "Tensor":
     for d in (*shared, *summed):
         if p[d] != q[d]:
             raise LayoutError("size", f"einsum: lengths {p[d]} and {q[d]} do not agree")
+    if left_only and right_only and right_only[-1] < left_only[0]:
+        # The other way round the product comes out in order.
+        left, right, left_only, right_only = right, left, right_only, left_only
+        p, q = q, p
     size = (
         *[p[d] for d in (*shared, *left_only)],
         *[1 for _ in summed],

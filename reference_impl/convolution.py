@@ -1,4 +1,4 @@
-"""Convolutions and transposed ones: channels-last where input or weight suggests it and PyTorch's backend can (facts 4.6).
+"""Convolutions, transposed ones too: channels-last where input or weight suggests it and the backend can (facts 4.6).
 
 A convolution over one dimension is one over two with a height of 1; complex ones are three real ones. Both show in the
 layout.

@@ -23,8 +23,8 @@ _CUBIC = -0.75
 
 
 def interpolate(
-    input: "Tensor", size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None, antialias: bool = False,
+    input: "Tensor", size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False,
 ) -> "Tensor":  # fmt: skip
     """The input resampled over its spatial dimensions to a size, or by a factor.
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from . import shadow
 from . import views as vw
-from .copies import reader, store
+from .copies import copy_elements, reader, store
 from .core import CONJ, TensorBase, check_inplace, check_internal_overlap, order_marks, recorded, values, written
 from .dtype_view import conj
 from .dtypes import dtype
-from .errors import LayoutError, LayoutIndexError, LayoutTypeError
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import Shape
 from .out import check_out, resize_output
 from .overlap import shares_memory
@@ -123,12 +123,13 @@ def _add(name: str, own: Any, a: "Tensor", b: "Tensor", beta: Any, alpha: Any) -
 
 def deliver(
     name: str, out: "Tensor | None", shape: Shape, d: dtype, inputs: tuple[Any, ...], make: Callable[[], "Tensor"], *,
-    repeats: tuple[bool, bool],
+    repeats: tuple[bool, bool], own: Any = None, copied: bool = False,
 ) -> "Tensor":  # fmt: skip
     """An operator's result, or `out` after it was written there; `out` must have its dtype.
 
     `make` computes the result, after the checks of `out`; `repeats` says whether an `out` with stride 0 is allowed:
-    before the computation, and after it.
+    before the computation, and after it. `own` is the input that is added to, as stretched to the result: it may be
+    `out` itself, and where it is `copied` it is in `out` before the product fails.
 
     Raises: grad, dtype, overlap, resize. Source: facts 4.3.6 and 5.2.5, torch 2.13.
     """
@@ -139,12 +140,21 @@ def deliver(
         raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
     if not repeats[0] and out._layout.shape == shape:
         check_internal_overlap(out)
-    result = make()
+    try:
+        result = make()
+    except (LayoutError, UnsupportedError):
+        # Only then does PyTorch look at factors, dtypes and kernels.
+        resize_output(out, shape)
+        if copied:
+            copy_elements(out, own)
+        raise
     resize_output(out, shape)
     resize_output(out, result._layout.shape)
     if not repeats[1] or out._bits:
         check_internal_overlap(out)
-    _put(out, result, [x for x in inputs if x is not out])
+    # Adding to an input that lies exactly as `out` does reads each element before it is written.
+    same = own is not None and own._layout == out._layout and own._storage is out._storage
+    _put(out, result, inputs if own is None or same else (*inputs, own))
     out._versions[0] += 1
     return out
 
@@ -180,11 +190,12 @@ def mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tens
     need_rank("mm", mat2, 2)
     a, b = input._layout.shape, mat2._layout.shape
     _need_agreement("mm", a[1] == b[0], input, mat2)
-    same_dtype("mm", input, mat2)
-    return deliver(
-        "mm", out, (a[0], b[1]), input.dtype, (input, mat2), lambda: _multiply("mm", input, mat2),
-        repeats=(True, not a[1]),
-    )  # fmt: skip
+
+    def make() -> "Tensor":
+        same_dtype("mm", input, mat2)
+        return _multiply("mm", input, mat2)
+
+    return deliver("mm", out, (a[0], b[1]), input.dtype, (input, mat2), make, repeats=(True, not a[1]))
 
 
 def bmm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -248,6 +259,9 @@ def _conjugated(t: "Tensor") -> "Tensor":
 def _dot(name: str, a: "Tensor", b: "Tensor", out: "Tensor | None") -> "Tensor":
     need_rank(name, a, 1)
     need_rank(name, b, 1)
+    if out is not None:
+        check_out(out, a, b)
+        resize_output(out, ())
     same_dtype(name, a, b)
     _need_agreement(name, a.numel() == b.numel(), a, b)
 
@@ -284,6 +298,8 @@ def addmm(input: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alp
     check_tensors("addmm", input, mat1, mat2)
     shape = _matrix_shape("addmm", mat1, mat2)
     own = _stretched(input, shape)
+    if out is not None:
+        check_out(out, input)
     same_dtype("addmm", input, mat1, mat2)
 
     def make() -> "Tensor":
@@ -292,8 +308,9 @@ def addmm(input: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alp
     # The input is first copied to `out`, which checks it before the product does.
     empty = not mat1._layout.shape[1]
     return deliver(
-        "addmm", out, shape, input.dtype, (input, mat1, mat2), make, repeats=(beta == 0, beta == 0 and empty)
-    )
+        "addmm", out, shape, input.dtype, (mat1, mat2), make, repeats=(beta == 0, beta == 0 and empty), own=own,
+        copied=beta != 0,
+    )  # fmt: skip
 
 
 def addmm_(self: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
@@ -317,13 +334,18 @@ def baddbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 
     check_tensors("baddbmm", input, batch1, batch2)
     shape = _batch_shape("baddbmm", batch1, batch2)
     own = _stretched(input, shape)
+    if out is not None:
+        check_out(out, input)
     same_dtype("baddbmm", input, batch1)
 
     def make() -> "Tensor":
         return recorded(_add("baddbmm", own, batch1, batch2, beta, alpha), input)
 
     # The input is first copied to `out`, which checks what the product itself does not.
-    return deliver("baddbmm", out, shape, batch2.dtype, (input, batch1, batch2), make, repeats=(beta == 0, True))
+    return deliver(
+        "baddbmm", out, shape, batch2.dtype, (batch1, batch2), make, repeats=(beta == 0, True), own=own,
+        copied=beta != 0,
+    )  # fmt: skip
 
 
 def baddbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
@@ -381,12 +403,17 @@ def addmv(input: "Tensor", mat: "Tensor", vec: "Tensor", *, beta: Any = 1, alpha
     Raises: dimension, size, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
     """
     check_tensors("addmv", input, mat, vec)
+    if out is not None:
+        check_out(out, input)
     shape = _addmv_shape("addmv", input, mat, vec)
 
     def make() -> "Tensor":
         return _addmv(input, shape, mat, vec, beta, alpha)
 
-    return deliver("addmv", out, shape, input.dtype, (input, mat, vec), make, repeats=(False, False))
+    own = _stretched(input, shape)
+    return deliver(
+        "addmv", out, shape, input.dtype, (mat, vec), make, repeats=(beta == 0, beta == 0), own=own, copied=beta != 0
+    )
 
 
 def addmv_(self: "Tensor", mat: "Tensor", vec: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":

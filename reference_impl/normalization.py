@@ -38,12 +38,16 @@ def _present(*tensors: Any) -> tuple[Any, ...]:
 
 
 def _check_dtypes(name: str, d: dtype, parameters: tuple[Any, ...]) -> None:
-    """Parameters have the input's dtype, or float32 where the input is a short float."""
-    if all(t.dtype is d for t in parameters):
-        return
-    if d in (dt.bfloat16, dt.float16) and all(t.dtype is dt.float32 for t in parameters):
-        return
-    raise LayoutError("dtype", f"{name}: an input of {d} with parameters of {[t.dtype for t in parameters]}")
+    """Parameters have the input's dtype, or float32 where the input is a short float.
+
+    The first one decides which of the two it is; without it a missing kernel is found before other dtypes are.
+    """
+    mixed = bool(parameters) and parameters[0].dtype is not d
+    fits = all(t.dtype is (dt.float32 if mixed else d) for t in parameters)
+    if not mixed:
+        need_kernel(name, d, "f")
+    if not fits or (mixed and d not in (dt.bfloat16, dt.float16)):
+        raise LayoutError("dtype", f"{name}: an input of {d} with parameters of {[t.dtype for t in parameters]}")
 
 
 def _need_values(shape: tuple[int, ...]) -> None:
@@ -192,7 +196,6 @@ def layer_norm(
     d = input.dtype
     shape = input._layout.shape
     _check_dtypes("layer_norm", d, parameters)
-    need_kernel("layer_norm", d, "f")
     axes = tuple(range(len(shape) - len(wanted), len(shape)))
     if not input.numel():
         return finish(np.zeros(shape, d.numpy), d, input, *parameters)
@@ -241,7 +244,6 @@ def group_norm(
             raise LayoutError("size", f"group_norm: a parameter of shape {t._layout.shape} for {shape[1]} channels")
     d = input.dtype
     _check_dtypes("group_norm", d, parameters)
-    need_kernel("group_norm", d, "f")
     format = suggested_format(shape, strides)
     if not is_contiguous_in(shape, strides, format):
         strides = suggested_strides(shape, format)

@@ -1,7 +1,7 @@
 """From computed values to a tensor: rounding to the dtype, what is known about each element, layout, history.
 
-Operators that combine many elements (products of matrices, convolutions, norms) are computed in double precision here and
-in some order of float operations there; their floats are specified within a tolerance, and not where terms cancel.
+Operators that combine many elements (products of matrices, convolutions, norms) are computed in double precision here,
+and there in some order of float operations; their floats are specified within a tolerance, and not where terms cancel.
 """
 
 from typing import TYPE_CHECKING, Any
