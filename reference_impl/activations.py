@@ -1,80 +1,343 @@
-"""Activations of `torch.nn.functional`: elementwise operators with parameters."""
+"""Activations of `torch.nn.functional`: elementwise operators with parameters, many of them in place on demand."""
 
+from collections.abc import Callable
 from math import sqrt as _sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import LayoutError, LayoutValueError
-from .pointwise import Op, apply
+from . import arithmetic, metadata, pointwise_ops, reductions, scans, shadow, view_ops
+from . import dtypes as dt
+from .core import TensorBase, fresh, recorded, values
+from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .layout import contiguous_strides, wrap_dim
+from .pointwise import Op, apply, apply_
 from .pointwise_ops import _erf, _sigmoid
+from .results import finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
 
 
+def _run(op: Op, input: "Tensor", inplace: bool) -> "Tensor":
+    if not isinstance(input, TensorBase):
+        raise LayoutTypeError("argument", f"{op.name}: expected a Tensor, got {type(input).__name__}")
+    return apply_(op, input, ()) if inplace else apply(op, (input,))
+
+
+def _smooth(name: str, f: Callable[[Any], Any], groups: str = "f") -> Op:
+    return Op(name, f, groups, exact=False)
+
+
+def _mish(a: Any) -> Any:
+    return a * np.tanh(np.logaddexp(0, a))
+
+
+_MISH = _smooth("mish", _mish)
+_SILU = _smooth("silu", lambda a: a * _sigmoid(a), "fc")
+_HARDSWISH = _smooth("hardswish", lambda a: a * np.clip(a + 3, 0, 6) / 6)
+_HARDSIGMOID = _smooth("hardsigmoid", lambda a: np.clip(a + 3, 0, 6) / 6)
+
+
+def _elu(name: str, alpha: float, scale: float = 1.0, inner: float = 1.0) -> Op:
+    return _smooth(name, lambda a: scale * np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0) * inner)))
+
+
+_SELU = _elu("selu", 1.6732632423543772, 1.0507009873554805)
+
+
 def leaky_relu(input: "Tensor", negative_slope: float = 0.01, inplace: bool = False) -> "Tensor":
     """Negative elements times a slope. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
     op = Op("leaky_relu", lambda a: np.where(a > 0, a, a * a.dtype.type(negative_slope)), "f", smooth=True)
-    return apply(op, (input,))
+    return _run(op, input, inplace)
 
 
 def silu(input: "Tensor", inplace: bool = False) -> "Tensor":
     """`x * sigmoid(x)`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return apply(Op("silu", lambda a: a * _sigmoid(a), "fc", exact=False), (input,))
+    return _run(_SILU, input, inplace)
 
 
-def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
-    """`x` times the normal distribution function of `x`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    if approximate not in ("none", "tanh"):
-        raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
-    if approximate == "tanh":
-        op = Op("gelu", lambda a: 0.5 * a * (1 + np.tanh(_sqrt(2 / np.pi) * (a + 0.044715 * a**3))), "f", exact=False)
-    else:
-        op = Op("gelu", lambda a: 0.5 * a * (1 + _erf(a / _sqrt(2.0))), "f", exact=False)
-    return apply(op, (input,))
+def mish(input: "Tensor", inplace: bool = False) -> "Tensor":
+    """`x * tanh(softplus(x))`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return _run(_MISH, input, inplace)
+
+
+def hardswish(input: "Tensor", inplace: bool = False) -> "Tensor":
+    """`x * relu6(x + 3) / 6`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return _run(_HARDSWISH, input, inplace)
+
+
+def hardsigmoid(input: "Tensor", inplace: bool = False) -> "Tensor":
+    """`relu6(x + 3) / 6`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return _run(_HARDSIGMOID, input, inplace)
+
+
+def selu(input: "Tensor", inplace: bool = False) -> "Tensor":
+    """`elu` with constants that keep mean and variance. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    return _run(_SELU, input, inplace)
+
+
+def celu(input: "Tensor", alpha: float = 1.0, inplace: bool = False) -> "Tensor":
+    """`elu` without a kink. Raises: dtype, argument for alpha 0. Source: facts 4.3.10, torch 2.13."""
+    if alpha == 0:
+        raise LayoutError("argument", "celu: alpha must not be 0")
+    return _run(_elu("celu", alpha, 1.0, 1.0 / alpha), input, inplace)
 
 
 def elu(input: "Tensor", alpha: float = 1.0, inplace: bool = False) -> "Tensor":
     """Negative elements through `alpha * (exp(x) - 1)`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return apply(
-        Op("elu", lambda a: np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0))), "f", exact=False), (input,)
-    )
+    return _run(_elu("elu", alpha), input, inplace)
+
+
+def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
+    """`x` times the normal distribution function of `x`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    if approximate == "tanh":
+        op = _smooth("gelu", lambda a: 0.5 * a * (1 + np.tanh(_sqrt(2 / np.pi) * (a + 0.044715 * a**3))))
+    elif approximate == "none":
+        op = _smooth("gelu", lambda a: 0.5 * a * (1 + _erf(a / _sqrt(2.0))))
+    else:
+        raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+    return apply(op, (input,))
 
 
 def softplus(input: "Tensor", beta: float = 1, threshold: float = 20) -> "Tensor":
     """`log(1 + exp(beta * x)) / beta`, linear above the threshold. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    op = Op(
+    op = _smooth(
         "softplus",
         lambda a: np.where(a * beta > threshold, a, np.log1p(np.exp(np.minimum(a * beta, threshold))) / beta),
-        "f",
-        exact=False,
     )
     return apply(op, (input,))
 
 
 def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> "Tensor":
-    """Elements kept between two bounds. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    """Elements kept between two bounds. Raises: dtype, argument. Source: facts 4.3.10, torch 2.13."""
     if min_val > max_val:
-        raise LayoutValueError("argument", f"hardtanh: min_val {min_val} is greater than max_val {max_val}")
+        raise LayoutValueError("argument", f"hardtanh: bounds {min_val} and {max_val} are exchanged")
+    if input.dtype is dt.bool_:
+        raise LayoutError("dtype", "hardtanh: bool is refused")
+    if input.dtype is dt.uint8 and min_val < 0:
+        raise LayoutError("dtype", "hardtanh: a negative bound for unsigned integers")
 
     def bounded(a: Any) -> Any:
         return np.where(a < min_val, a.dtype.type(min_val), np.where(a > max_val, a.dtype.type(max_val), a))
 
-    return apply(Op("hardtanh", bounded, "if", smooth=True, like=True), (input,))
+    return _run(Op("hardtanh", bounded, "if", smooth=True, like=True), input, inplace)
 
 
 def relu6(input: "Tensor", inplace: bool = False) -> "Tensor":
     """Elements kept between 0 and 6. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return hardtanh(input, 0.0, 6.0)
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def threshold(input: "Tensor", threshold: float, value: float, inplace: bool = False) -> "Tensor":
+    """Elements above a threshold, the others replaced by a value. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+
+    def compute(a: Any) -> Any:
+        return np.where(a <= threshold, np.array(value).astype(a.dtype), a)
+
+    return _run(Op("threshold", compute, "if", smooth=True), input, inplace)
+
+
+def hardshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
+    """Elements, or 0 where they are between `-lambd` and `lambd`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    op = Op("hardshrink", lambda a: np.where((a >= -lambd) & (a <= lambd), 0, a), "f", smooth=True)
+    return apply(op, (input,))
+
+
+def softshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
+    """Elements brought nearer to 0 by `lambd`. Raises: dtype, argument. Source: facts 4.3.10, torch 2.13."""
+    if lambd < 0:
+        raise LayoutError("argument", f"softshrink: lambd must not be negative, got {lambd}")
+
+    def compute(a: Any) -> Any:
+        return np.where(a > lambd, a - lambd, np.where(a < -lambd, a + lambd, np.where(np.isnan(a), a, 0)))
+
+    return apply(_smooth("softshrink", compute), (input,))
+
+
+def tanhshrink(input: "Tensor") -> "Tensor":
+    """`x - tanh(x)`; values where they cancel are unspecified. Raises: dtype. Source: torch 2.13."""
+    result = arithmetic.sub(input, pointwise_ops.tanh(input))
+    if result.numel():
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    return result
+
+
+def softsign(input: "Tensor") -> "Tensor":
+    """`x / (1 + abs(x))`. Raises: dtype. Source: torch 2.13."""
+    return pointwise_ops.div(input, arithmetic.add(arithmetic.abs(input), 1))
+
+
+def logsigmoid(input: "Tensor") -> "Tensor":
+    """`log(sigmoid(x))`, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
+    need_kernel("logsigmoid", input.dtype, "f")
+    a = values(input).astype(np.float64)
+    with np.errstate(all="ignore"):
+        return finish(-np.logaddexp(0, -a), input.dtype, input)
+
+
+def prelu(input: "Tensor", weight: "Tensor") -> "Tensor":
+    """Negative elements times a slope, of all or of each channel. Raises: size, dtype. Source: facts 4.3.10."""
+    if input.dtype is not weight.dtype:
+        raise LayoutError("dtype", f"prelu: {input.dtype} and {weight.dtype}")
+    if len(weight._layout.shape) > 1:
+        raise LayoutError("dimension", "prelu: weight must be a number or a vector")
+    if weight.numel() != 1:
+        if not input.ndim:
+            raise LayoutError("dimension", "prelu: a tensor without dimensions has one channel")
+        channels = input._layout.shape[1] if input.ndim > 1 else 1
+        if channels != weight.numel():
+            raise LayoutError("size", f"prelu: {weight.numel()} slopes for {channels} channels")
+    if input.ndim != weight.ndim:
+        weight = view_ops.view(weight, tuple([weight.numel() if k == 1 else 1 for k in range(input.ndim)]))
+    return apply(_PRELU, (input, weight))
+
+
+_PRELU = Op("prelu", lambda a, w: np.where(a > 0, a, a * w), "f", smooth=True, like=True)
+
+
+def glu(input: "Tensor", dim: int = -1) -> "Tensor":
+    """One half along a dimension times the sigmoid of the other. Raises: dimension, size, dtype. Source: torch 2.13."""
+    if not input.ndim:
+        raise LayoutError("dimension", "glu: a tensor without dimensions has no halves")
+    d = wrap_dim(dim, input.ndim)
+    length = input._layout.shape[d]
+    if length % 2:
+        raise LayoutError("size", f"glu: dimension {d} of length {length} has no halves")
+    first, second = (view_ops.narrow(input, d, k * (length // 2), length // 2) for k in (0, 1))
+    return apply(_GLU, (first, second))
+
+
+_GLU = Op("glu", lambda a, b: a * _sigmoid(b), "f", exact=False)
+
+
+def softmin(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> "Tensor":
+    """`softmax` of the negated input, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    if dim is None:
+        dim = 0 if input.ndim in (0, 1, 3) else 1
+    return scans.softmax(arithmetic.neg(input), dim, dtype)
+
+
+def normalize(
+    input: "Tensor", p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: "Tensor | None" = None
+) -> "Tensor":
+    """Divided by the norm along a dimension. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    size = pointwise_ops.clamp_min(reductions.norm(input, p, dim, True), eps)
+    return pointwise_ops.div(input, view_ops.expand_as(size, input), out=out)
+
+
+def rrelu(
+    input: "Tensor", lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False,
+    inplace: bool = False,
+) -> "Tensor":  # fmt: skip
+    """`leaky_relu` with a slope drawn for each element; row-major in training. Raises: dtype. Source: torch 2.13."""
+    if lower > upper:
+        raise LayoutError("argument", f"rrelu: lower {lower} is above upper {upper}")
+    need_kernel("rrelu", input.dtype, "f")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    if inplace:
+        drawn = leaky_relu(input, lower, True)
+    else:
+        shape = input._layout.shape
+        drawn = recorded(fresh(shape, contiguous_strides(shape), input.dtype), input)
+    shadow.stamp(drawn, shadow.UNSPECIFIED)
+    return drawn
+
+
+def _check_rate(name: str, p: float) -> None:
+    if not 0 <= p <= 1:
+        raise LayoutValueError("argument", f"{name}: the probability must be in [0, 1], got {p}")
 
 
 def dropout(input: "Tensor", p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """The tensor itself outside training; else a copy with unspecified elements zeroed. Source: facts 4.3.10."""
-    from . import shadow
+    _check_rate("dropout", p)
+    return _dropped("dropout", input, p, training, inplace, 0)
 
+
+def alpha_dropout(input: "Tensor", p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`dropout` that keeps mean and variance of `selu`. Raises: argument, dtype. Source: torch 2.13."""
+    _check_rate("alpha_dropout", p)
+    return _dropped("alpha_dropout", input, p, training, inplace, 1)
+
+
+def feature_alpha_dropout(input: "Tensor", p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels. Raises: argument, dtype, dimension. Source: torch 2.13."""
+    _check_rate("feature_alpha_dropout", p)
+    return _dropped("feature_alpha_dropout", input, p, training, inplace, 1)
+
+
+def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool, version: int) -> Any:
     if not training or p == 0 or not input.numel():
         return input
-    out = apply(Op("dropout", lambda a: a * 1, "fc"), (input,))
+    if name.startswith("feature") and input.ndim < 2:
+        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
+    if input.dtype.category in ("int", "bool") and not (p == 1 and version == 0):
+        raise LayoutError("dtype", f"{name}: floating point is needed, got {input.dtype}")
+    op = Op(name, lambda a: a * 1, "fc")
+    out = apply_(op, input, ()) if inplace else apply(op, (input,))
+    if not inplace:
+        out._versions[0] = version if p != 1 else 0
     shadow.stamp(out, shadow.UNSPECIFIED)
     return out
+
+
+def _by_channel(name: str, input: "Tensor", p: float, training: bool, inplace: bool, alone: int) -> Any:
+    _check_rate(name, p)
+    if input.ndim != alone:
+        return _dropped("feature_dropout", input, p, training, inplace, 0)
+    # A single item is a batch of one for the time being.
+    if inplace:
+        return metadata.squeeze_(_dropped("feature_dropout", metadata.unsqueeze_(input, 0), p, training, True, 0), 0)
+    return view_ops.squeeze(_dropped("feature_dropout", view_ops.unsqueeze(input, 0), p, training, False, 0), 0)
+
+
+def dropout1d(input: "Tensor", p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """`dropout` of whole channels of sequences. Raises: argument, dtype. Source: torch 2.13."""
+    if input.ndim not in (2, 3):
+        raise LayoutError("dimension", f"dropout1d: 2 or 3 dimensions are needed, got {input.ndim}")
+    return _by_channel("dropout1d", input, p, training, inplace, 2)
+
+
+def dropout2d(input: "Tensor", p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """`dropout` of whole channels of images. Raises: argument, dtype. Source: torch 2.13."""
+    return _by_channel("dropout2d", input, p, training, inplace, -1)
+
+
+def dropout3d(input: "Tensor", p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """`dropout` of whole channels of volumes. Raises: argument, dtype. Source: torch 2.13."""
+    return _by_channel("dropout3d", input, p, training, inplace, 4)
+
+
+def leaky_relu_(input: "Tensor", negative_slope: float = 0.01) -> "Tensor":
+    """`leaky_relu` in place. Raises: grad, overlap, dtype."""
+    return leaky_relu(input, negative_slope, True)
+
+
+def elu_(input: "Tensor", alpha: float = 1.0) -> "Tensor":
+    """`elu` in place. Raises: grad, overlap, dtype."""
+    return elu(input, alpha, True)
+
+
+def celu_(input: "Tensor", alpha: float = 1.0) -> "Tensor":
+    """`celu` in place. Raises: grad, overlap, dtype, argument."""
+    return celu(input, alpha, True)
+
+
+def selu_(input: "Tensor") -> "Tensor":
+    """`selu` in place. Raises: grad, overlap, dtype."""
+    return selu(input, True)
+
+
+def hardtanh_(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0) -> "Tensor":
+    """`hardtanh` in place. Raises: grad, overlap, dtype."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def threshold_(input: "Tensor", threshold: float, value: float) -> "Tensor":
+    """`threshold` in place. Raises: grad, overlap, dtype."""
+    return _threshold(input, threshold, value, True)
+
+
+_threshold = threshold

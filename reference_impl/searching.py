@@ -81,7 +81,7 @@ def _unique(name: str, input: "Tensor", with_inverse: bool, with_counts: bool, d
     if a.size and (consecutive or dim is not None):
         # Filled as long as the input, and shortened without giving memory back.
         spare = a.size if dim is None else a.shape[d]
-        flat = dim is None or (consecutive and a.ndim == 1)
+        flat = dim is None or (consecutive and a.ndim == 1 and dim == 0)
         for t in (*([found] if flat else []), *(results[-1:] if with_counts else [])):
             t._storage.resize_(max(spare * t.dtype.itemsize, len(t._storage._bytes)))
     if a.dtype.kind == "f" and np.isnan(a).any():

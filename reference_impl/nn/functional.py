@@ -2,14 +2,41 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ..activations import alpha_dropout as alpha_dropout
+from ..activations import celu as celu
+from ..activations import celu_ as celu_
 from ..activations import dropout as dropout
+from ..activations import dropout1d as dropout1d
+from ..activations import dropout2d as dropout2d
+from ..activations import dropout3d as dropout3d
 from ..activations import elu as elu
+from ..activations import elu_ as elu_
+from ..activations import feature_alpha_dropout as feature_alpha_dropout
 from ..activations import gelu as gelu
+from ..activations import glu as glu
+from ..activations import hardshrink as hardshrink
+from ..activations import hardsigmoid as hardsigmoid
+from ..activations import hardswish as hardswish
 from ..activations import hardtanh as hardtanh
+from ..activations import hardtanh_ as hardtanh_
 from ..activations import leaky_relu as leaky_relu
+from ..activations import leaky_relu_ as leaky_relu_
+from ..activations import logsigmoid as logsigmoid
+from ..activations import mish as mish
+from ..activations import normalize as normalize
+from ..activations import prelu as prelu
 from ..activations import relu6 as relu6
+from ..activations import rrelu as rrelu
+from ..activations import selu as selu
+from ..activations import selu_ as selu_
 from ..activations import silu as silu
+from ..activations import softmin as softmin
 from ..activations import softplus as softplus
+from ..activations import softshrink as softshrink
+from ..activations import softsign as softsign
+from ..activations import tanhshrink as tanhshrink
+from ..activations import threshold as threshold
+from ..activations import threshold_ as threshold_
 from ..adaptive_pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from ..adaptive_pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from ..adaptive_pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
