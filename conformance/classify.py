@@ -52,7 +52,7 @@ class Event:
         self.step, self.before, self.after, self.observation = step, before, after, observation
         self.entry = overload(step)
         self.raised: Raised | None = observation.raised
-        first = step.args[0] if step.args else None
+        first = next(step.refs(), None)
         self.x_key = names.get(first.key, first.key) if isinstance(first, Ref) else ""
         self.x = before.get(self.x_key, NOTHING)
         self.y_key = ""

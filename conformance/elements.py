@@ -28,7 +28,7 @@ _RTOL = {
 }  # fmt: skip
 """Tolerance of numbers that PyTorch does not specify to the bit: of the number itself, and of the tensor's largest.
 
-Sums of products lose digits by cancellation, so a small element is no better known than the largest one it stands beside.
+Sums of products lose digits by cancellation, so a small element is no better known than the largest beside it.
 """
 
 

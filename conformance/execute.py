@@ -273,7 +273,10 @@ class Execution:
         handle = adapter.storage_of(x)
         name = self._name_of.get(id(handle))
         if name is None:
-            self._name(name := f"v{key}", handle)
+            name = f"v{key}"
+            while name in self._handles:  # the value was given another storage
+                name += "'"
+            self._name(name, handle)
         base = adapter.base_of(x)
         base_key = None if base is None else self._key_of.get(id(base), "hidden")
         return TensorState(dtype, shape, strides, offset, contiguity, name, version, base_key, flags)

@@ -286,6 +286,8 @@ class _Bench:
         if ours is None or theirs is None:
             return
         if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+            if "shape" in known:
+                return
             a, b = f"{ours.dtype}{list(ours.shape)}", f"{theirs.dtype}{list(theirs.shape)}"
             yield Difference(number, key, "shape", a, b, f"shape and dtype are {b}, but should be {a}")
             return

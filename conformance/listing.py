@@ -17,7 +17,7 @@ def key_name(key: str, program: Program) -> str:
     """Name of a value's or storage's key as observations have it: `3.1` is `r2[1]` with one input, `v3` its storage."""
     if key.startswith("s"):
         return key
-    slot, _, item = key.removeprefix("v").partition(".")
+    slot, _, item = key.removeprefix("v").rstrip("'").partition(".")
     name = value_name(Ref(int(slot), int(item) if item else None), program)
     return f"the storage of {name}" if key.startswith("v") else name
 

@@ -25,7 +25,7 @@ ITEMSIZES: Mapping[str, int] = {
 }  # fmt: skip
 """Bytes an element, by PyTorch's dtype name."""
 
-FILLS = ("ramp1", "bool1", "zeros1", "grid1")
+FILLS = ("ramp1", "bool1", "zeros1", "grid1", "index1")
 BACKINGS = ("owned", "guarded")
 
 
@@ -277,12 +277,13 @@ FILL_SOURCES: Mapping[str, str] = {
     "ramp1": "bytes(32 + k % 64 + 128 * (k > 63) for k in (37 * (i + 5 * (i // 128)) % 128 for i in range({n})))",
     "bool1": "bytes((i * i + i // 3) % 5 % 2 for i in range({n}))",
     "zeros1": "bytes({n})",
+    "index1": "bytes((i // 8 * 5 // 3) % 2 * (i % 8 == 0) for i in range({n}))",
     "grid1": "bytes(b for k in ((i * i // 199 + i) % 8 for i in range(-(-{n} // 4)))"
     " for b in (0, 0, k % 2 * 128, 63 + k // 2 % 2 + k // 4 * 128))[:{n}]",
 }
 """Each fill as the expression that a standalone script makes it with."""
 
-_PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "grid1": 4 * 8 * 199}
+_PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "index1": 8 * 6, "grid1": 4 * 8 * 199}
 """Bytes after which each fill begins again: a large storage repeats them instead of computing each byte."""
 _KEPT = 1 << 16
 """Bytes of the largest contents that are kept for the next program."""
@@ -293,7 +294,8 @@ def fill_bytes(fill: str, nbytes: int) -> bytes:
 
     `ramp1` has 128 different bytes before it repeats, turned each time, whose groups of 2, 4, 8 and 16 are finite,
     normal, mostly different numbers of both signs in every floating dtype: a misplaced element shows. `bool1` holds
-    zeros and ones only, the bytes that a bool tensor may hold; `zeros1` is zero. `grid1` holds 0.5, 1, 2 and 4 of both
+    zeros and ones only, the bytes that a bool tensor may hold; `zeros1` is zero, and
+    `index1` has the int64 numbers 0 and 1, which are indices of most dimensions. `grid1` holds 0.5, 1, 2 and 4 of both
     signs in float32: sums of thousands of their products are exact in whatever order a library adds.
 
     >>> fill_bytes("ramp1", 4).hex()

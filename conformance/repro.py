@@ -159,6 +159,6 @@ def _name(value: str, program: Program, idiom: Idiom) -> str:
     """Source that means a value, or a storage: `s0` of the program, `v3` the one that value 3 showed first."""
     if value.startswith("s"):
         return value
-    slot, _, item = value.removeprefix("v").partition(".")
+    slot, _, item = value.removeprefix("v").rstrip("'").partition(".")
     name = value_name(Ref(int(slot), int(item) if item else None), program)
     return idiom.checks["storage-of"].replace("{x}", name) if value.startswith("v") else name

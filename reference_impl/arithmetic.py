@@ -13,8 +13,8 @@ from .pointwise import Op, apply, apply_, check_operands
 if TYPE_CHECKING:
     from .tensors import Tensor
 
-ADD = Op("add", np.add, "bifch", wide_scalar=True)
-SUB = Op("sub", np.subtract, "ifch", wide_scalar=True, refusal="b")
+ADD = Op("add", np.add, "bifch")
+SUB = Op("sub", np.subtract, "ifch", refusal="b")
 MUL = Op("mul", np.multiply, "bifchu8", wide_scalar=True, smooth=True, exact_complex=False)
 NEG = Op("neg", np.negative, "ifch", smooth=True, refusal="b")
 
@@ -44,7 +44,7 @@ def _scaled(name: str, sign: int, alpha: Any) -> Op:
         factor = np.array(alpha).astype(a.dtype)
         return a + b * factor if sign > 0 else a - b * factor
 
-    return Op(name, compute, base.groups, wide_scalar=True, refusal=base.refusal, exact=_is_power_of_two(alpha))
+    return Op(name, compute, base.groups, refusal=base.refusal, exact=_is_power_of_two(alpha))
 
 
 def _is_power_of_two(alpha: Any) -> bool:

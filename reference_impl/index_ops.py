@@ -76,12 +76,13 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     a = values(input)
     marks = shadow.marks_of(input)
     length = a.shape[d] if a.ndim else 1
+    if not a.ndim and where.size != 1:
+        raise LayoutError("index", "index_select: a tensor without dimensions takes one index")
     if where.size and (where.min() < 0 or where.max() >= length):
-        kind = LayoutError if a.ndim > 1 else LayoutIndexError
+        # Dimension 1 has a kernel of its own, and so do empty tensors, which know no IndexError.
+        kind = LayoutError if a.ndim > 1 and (d == 1 or not a.size) else LayoutIndexError
         raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
     if not a.ndim:
-        if where.size != 1:
-            raise LayoutError("index", "index_select: a tensor without dimensions takes one index")
         result = from_array(a, input.dtype)
     else:
         result = from_array(np.take(a, where, d), input.dtype)

@@ -247,17 +247,18 @@ def value_tensor(self: "Tensor", value: Any) -> "Tensor":
 
 def assign(target: "Tensor", value: "Tensor") -> None:
     """Write a tensor to a view: copied where the shapes agree, spread where it has no dimensions, else broadcast."""
-    check_inplace(target, value)
     shape = value._layout.shape
-    if shape == target._layout.shape:
-        write_copy(target, value)
-    elif not shape:
-        write_fill(target, value)
-    else:
+    source: Any = value
+    if shape and shape != target._layout.shape:
         extra = 0
         while extra < len(shape) and shape[extra] == 1:
             extra += 1
-        # Leading lengths of 1 are viewed away, so that a value may have more dimensions than its target.
-        layout = view(value._layout, shape[extra:])
-        write_copy(target, reader(value, expand(layout, target._layout.shape)))
+        # Leading lengths of 1 are viewed away, so that a value may have more dimensions than its target. It is
+        # broadcast before anything is asked of the target.
+        source = reader(value, expand(view(value._layout, shape[extra:]), target._layout.shape))
+    check_inplace(target, value)
+    if shape or not target._layout.shape:
+        write_copy(target, source)
+    else:
+        write_fill(target, value)
     written(target, value)

@@ -152,8 +152,10 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
     target: dtype = wanted or input.dtype
     if input.numel() and (target.category != "float" or target in dt.FLOAT8):
         raise UnsupportedError("dtype", f"softmax: PyTorch has no kernel for {target}")
-    a = cast(values(input), input.dtype, target).astype(np.float64)
+    if input.requires_grad and target.is_complex:
+        raise LayoutError("grad", f"softmax: no gradient for {target}")
     with np.errstate(all="ignore"):
+        a = cast(values(input), input.dtype, target).real.astype(np.float64)
         if a.ndim and a.size:
             shifted = a - np.max(a, axis=d, keepdims=True)
             total = np.sum(np.exp(shifted), axis=d, keepdims=True)

@@ -5,14 +5,16 @@ Failed steps stay in the program: what a refused call leaves behind is judged li
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import NamedTuple
 
 from ..execute import Adapter, Execution, OracleError
 from ..observation import Observation, TensorState
-from ..program import ITEMSIZES, Input, Program, Step, Storage
-from .layouts import draw_layout
+from ..program import ITEMSIZES, Input, Program, Step, Storage, span
+from .choose import draw_step
+from .layouts import draw_layout, draw_shape
 from .source import Source, weighted
-from .steps import draw_step
 
 MAX_STEPS = 8
 MAX_NUMEL = 2_000
@@ -39,7 +41,10 @@ def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, n
     drawn: list[Step] = []
     count = steps or weighted(source, ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS)))
     for _ in range(count):
-        step = draw_step(source, _operands(execution.states))
+        operands = _operands(execution)
+        if not operands:
+            break
+        step = draw_step(source, operands)
         drawn.append(step)
         try:
             observations.append(execution.step(step))
@@ -49,13 +54,13 @@ def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, n
     return DrawnProgram(Program(storages, inputs, tuple(drawn)), observations)
 
 
-def _operands(states: dict[str, TensorState]) -> dict[str, TensorState]:
+def _operands(execution: Execution) -> dict[str, TensorState]:
+    """Values that steps may use: not too large, and inside their storages; a refused `resize_` leaves some outside."""
     fitting = {}
-    for key, state in states.items():
-        numel = 1
-        for size in state.shape:
-            numel *= size
-        if numel <= MAX_NUMEL:
+    for key, state in execution.states.items():
+        reach = span(state.shape, state.strides or (), state.offset or 0)[1]
+        held = execution.contents[state.storage].data if state.storage else b""
+        if prod(state.shape) <= MAX_NUMEL and reach * ITEMSIZES.get(state.dtype, 1) <= len(held):
             fitting[key] = state
     return fitting
 
@@ -79,12 +84,23 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
         else:
             needed.append(reach)
         inputs.append(Input(other, second.shape, second.strides, second.offset, len(needed) - 1))
+    fills = {}
+    if source.chance(20):
+        extra = weighted(source, ((50, "int64"), (50, "bool")))
+        shape = draw_shape(source, 0, 2) if extra == "int64" else _related(source, first.shape)
+        third = draw_layout(source, shape=shape)
+        fills[len(needed)] = "index1" if extra == "int64" else "bool1"
+        inputs.append(Input(extra, third.shape, third.strides, third.offset, len(needed)))
+        needed.append(third.reach * ITEMSIZES[extra])
     storages = []
     for number, nbytes in enumerate(needed):
         held = next(item.dtype for item in inputs if item.storage == number)
+        fill = fills.get(number, "bool1" if held == "bool" else "ramp1")
         slack = source.integer(0, 5) * ITEMSIZES[held]
         backing = "guarded" if source.chance(25) else "owned"
-        storages.append(Storage(nbytes + slack, "bool1" if held == "bool" else "ramp1", backing))
+        storages.append(Storage(nbytes + slack, fill, backing))
+    if source.chance(5) and inputs[0].dtype.startswith(("float", "complex", "bfloat")):
+        inputs[0] = replace(inputs[0], requires_grad=True)
     return tuple(storages), tuple(inputs)
 
 

@@ -1,6 +1,6 @@
-"""Draws one step for the tensors that are there: mostly legal, at times just outside of what is.
+"""Draws arguments of views, copies and writes: mostly legal, at times just outside of what is.
 
-One small function per kind of argument list; `OPERATIONS_DRAWN` says which operation uses which, and how often.
+One small function per kind of argument list; `BASIC` says which operation uses which, and how often.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from math import prod
 from typing import TypeAlias
 
 from ..observation import TensorState
-from ..program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice, Step
+from ..program import Argument, DType, MemoryFormat, Ref, Slice
 from .layouts import draw_layout, draw_shape, edit_shape
 from .source import Source, weighted
 
@@ -30,7 +30,8 @@ def ref_of(key: str) -> Ref:
     return Ref(int(slot), int(item) if item else None)
 
 
-def _dim(source: Source, rank: int) -> int:
+def draw_dim(source: Source, rank: int) -> int:
+    """A dimension counted from either end, at times one that is not there."""
     if source.chance(ODD):
         return source.choice((rank, -rank - 1, rank + 2))
     return source.integer(-rank, rank - 1) if rank else source.choice((0, -1))
@@ -48,7 +49,8 @@ def _dims(source: Source, rank: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _none(source: Source, x: TensorState, values: Values) -> Arguments:
+def no_arguments(source: Source, x: TensorState, values: Values) -> Arguments:
+    """Nothing but the operand."""
     return (), {}
 
 
@@ -83,7 +85,7 @@ def _range(source: Source, x: TensorState, values: Values) -> Arguments:
 
 def _split(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
-    dim = _dim(source, rank)
+    dim = draw_dim(source, rank)
     size = x.shape[dim] if -rank <= dim < rank else 4
     factors = [f for f in range(1, size + 1) if size % f == 0] or [1]
     first = source.choice(factors)
@@ -99,20 +101,23 @@ def _order(source: Source, x: TensorState, values: Values) -> Arguments:
     return (_dims(source, len(x.shape)),), {}
 
 
-def _two_dims(source: Source, x: TensorState, values: Values) -> Arguments:
+def two_dims(source: Source, x: TensorState, values: Values) -> Arguments:
+    """Two dimensions."""
     rank = len(x.shape)
-    return (_dim(source, rank), _dim(source, rank)), {}
+    return (draw_dim(source, rank), draw_dim(source, rank)), {}
 
 
 def _one_dim(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_dim(source, len(x.shape)),), {}
+    return (draw_dim(source, len(x.shape)),), {}
 
 
-def _new_dim(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_dim(source, len(x.shape) + 1),), {}
+def new_dim(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A place for a new dimension."""
+    return (draw_dim(source, len(x.shape) + 1),), {}
 
 
-def _squeezed(source: Source, x: TensorState, values: Values) -> Arguments:
+def squeezed_dims(source: Source, x: TensorState, values: Values) -> Arguments:
+    """All dimensions of size 1, or one dimension, rather of size 1."""
     ones = [d for d, size in enumerate(x.shape) if size == 1]
     if source.chance(35):
         return (), {}
@@ -156,7 +161,7 @@ def _index(source: Source, x: TensorState, values: Values) -> Arguments:
 
 def _narrowed(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
-    dim = _dim(source, rank)
+    dim = draw_dim(source, rank)
     size = x.shape[dim] if -rank <= dim < rank else 3
     start = source.integer(0, size)
     length = source.integer(0, size - start)
@@ -167,7 +172,7 @@ def _narrowed(source: Source, x: TensorState, values: Values) -> Arguments:
 
 def _selected(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
-    dim = _dim(source, rank)
+    dim = draw_dim(source, rank)
     size = x.shape[dim] if -rank <= dim < rank else 2
     if not size or source.chance(ODD):
         return (dim, source.choice((size, -size - 1))), {}
@@ -188,7 +193,7 @@ def _expanded(source: Source, x: TensorState, values: Values) -> Arguments:
 
 def _windows(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
-    dim = _dim(source, rank)
+    dim = draw_dim(source, rank)
     size = x.shape[dim] if rank and -rank <= dim < rank else 1
     window = source.integer(0, size)
     step = source.integer(1, 3)
@@ -201,10 +206,10 @@ def _diagonal(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
     if source.chance(25):
         return (source.integer(-2, 2),), {}
-    return (source.integer(-3, 3), _dim(source, rank), _dim(source, rank)), {}
+    return (source.integer(-3, 3), draw_dim(source, rank), draw_dim(source, rank)), {}
 
 
-def _free(source: Source, x: TensorState, values: Values) -> Arguments:
+def free_layout(source: Source, x: TensorState, values: Values) -> Arguments:
     """A layout over the storage that x lies in: half of the time one that surely fits into x's own extent."""
     drawn = draw_layout(source, shape=draw_shape(source, 0, 3))
     size, stride, offset = drawn.shape, list(drawn.strides), source.integer(0, 6)
@@ -265,13 +270,14 @@ def _operand(source: Source, x: TensorState, values: Values) -> Argument:
     if source.chance(18):
         return _number(source, x)
     mixed = source.chance(15)
-    fitting = [k for k, v in values.items() if (mixed or v.dtype == x.dtype) and _broadcasts(v.shape, x.shape)]
+    fitting = [k for k, v in values.items() if (mixed or v.dtype == x.dtype) and broadcasts(v.shape, x.shape)]
     if fitting and not source.chance(12):
         return ref_of(source.choice(fitting))
     return ref_of(source.choice(list(values)))
 
 
-def _broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+def broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to another."""
     if len(small) > len(large):
         return False
     return all(a in (1, b) for a, b in zip(reversed(small), reversed(large), strict=False))
@@ -292,31 +298,21 @@ def _assigned(source: Source, x: TensorState, values: Values) -> Arguments:
 
 Drawer: TypeAlias = Callable[[Source, TensorState, Values], Arguments]
 
-OPERATIONS_DRAWN: tuple[tuple[int, tuple[str, Drawer]], ...] = (
+BASIC: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (14, ("view", _sizes)), (3, ("view", _dtype)), (2, ("view_as", _other)), (8, ("reshape", _sizes)),
-    (2, ("reshape_as", _other)), (5, ("flatten", _range)), (4, ("unflatten", _split)), (3, ("ravel", _none)),
-    (7, ("permute", _order)), (6, ("transpose", _two_dims)), (1, ("swapaxes", _two_dims)), (1, ("swapdims", _two_dims)),
-    (3, ("movedim", _two_dims)), (1, ("moveaxis", _two_dims)), (2, ("t", _none)), (2, ("T", _none)), (2, ("mT", _none)),
-    (16, ("__getitem__", _index)), (5, ("narrow", _narrowed)), (5, ("select", _selected)), (8, ("expand", _expanded)),
-    (2, ("expand_as", _other)), (2, ("broadcast_to", _expanded)), (5, ("squeeze", _squeezed)),
-    (6, ("unsqueeze", _new_dim)), (6, ("unfold", _windows)), (6, ("diagonal", _diagonal)), (9, ("as_strided", _free)),
-    (1, ("detach", _none)), (9, ("contiguous", _formatted)), (9, ("clone", _formatted)), (8, ("to", _converted)),
-    (2, ("tolist", _none)), (2, ("is_contiguous", _asked)), (1, ("is_set_to", _other)), (6, ("fill_", _filled)),
-    (2, ("zero_", _none)), (8, ("copy_", _copied)), (8, ("add_", _with_operand)), (2, ("sub_", _with_operand)),
-    (4, ("mul_", _with_operand)), (2, ("relu_", _none)), (6, ("__setitem__", _assigned)), (9, ("add", _with_operand)),
-    (2, ("sub", _with_operand)), (5, ("mul", _with_operand)), (2, ("neg", _none)), (1, ("abs", _none)),
-    (4, ("relu", _none)),
+    (2, ("reshape_as", _other)), (5, ("flatten", _range)), (4, ("unflatten", _split)), (3, ("ravel", no_arguments)),
+    (7, ("permute", _order)), (6, ("transpose", two_dims)), (1, ("swapaxes", two_dims)),
+    (1, ("swapdims", two_dims)), (3, ("movedim", two_dims)), (1, ("moveaxis", two_dims)), (2, ("t", no_arguments)),
+    (2, ("T", no_arguments)), (2, ("mT", no_arguments)), (16, ("__getitem__", _index)), (5, ("narrow", _narrowed)),
+    (5, ("select", _selected)), (8, ("expand", _expanded)), (2, ("expand_as", _other)),
+    (2, ("broadcast_to", _expanded)), (5, ("squeeze", squeezed_dims)), (6, ("unsqueeze", new_dim)),
+    (6, ("unfold", _windows)), (6, ("diagonal", _diagonal)), (9, ("as_strided", free_layout)),
+    (1, ("detach", no_arguments)), (9, ("contiguous", _formatted)), (9, ("clone", _formatted)),
+    (8, ("to", _converted)), (2, ("tolist", no_arguments)), (2, ("is_contiguous", _asked)),
+    (1, ("is_set_to", _other)), (6, ("fill_", _filled)), (2, ("zero_", no_arguments)), (8, ("copy_", _copied)),
+    (8, ("add_", _with_operand)), (2, ("sub_", _with_operand)), (4, ("mul_", _with_operand)),
+    (2, ("relu_", no_arguments)), (6, ("__setitem__", _assigned)), (9, ("add", _with_operand)),
+    (2, ("sub", _with_operand)), (5, ("mul", _with_operand)), (2, ("neg", no_arguments)),
+    (1, ("abs", no_arguments)), (4, ("relu", no_arguments)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""
-
-
-def draw_step(source: Source, values: Values) -> Step:
-    """One step over the live values; the last made are the likelier first operand."""
-    keys = list(values)
-    key = keys[-1] if source.chance(55) else source.choice(keys)
-    x = values[key]
-    name, drawer = weighted(source, OPERATIONS_DRAWN)
-    if name == "view" and drawer is _dtype and x.dtype not in ITEMSIZES:
-        drawer = _sizes
-    args, keywords = drawer(source, x, values)
-    return Step(name, (ref_of(key), *args), tuple(sorted(keywords.items())))

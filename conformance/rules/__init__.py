@@ -13,6 +13,7 @@ from ..classify import Catalogue
 @cache
 def catalogue() -> Catalogue:
     """All rules of all families, in the order of the families."""
-    from . import contiguity, errors, in_place, memory_format, views
+    from . import contiguity, errors, in_place, memory_format, metadata_changes, output_layout, views
 
-    return Catalogue([*views.RULES, *contiguity.RULES, *memory_format.RULES, *in_place.RULES, *errors.RULES])
+    families = (views, contiguity, memory_format, output_layout, in_place, metadata_changes, errors)
+    return Catalogue([rule for family in families for rule in family.RULES])

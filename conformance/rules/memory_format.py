@@ -109,7 +109,7 @@ def _(e: Event) -> bool:
     "to.same-object",
     "to() with nothing to change is the tensor itself.",
     "4.1.6",
-    "to",
+    "to type",
     f"{GEOMETRY} sharing storage flags values",
 )
 def _(e: Event) -> bool:
@@ -132,7 +132,7 @@ def _(e: Event) -> bool:
     "to.preserves",
     "to() that copies keeps a dense tensor's strides and packs any other.",
     "4.1.6",
-    "to",
+    "to type",
     COPY,
 )
 def _(e: Event) -> bool:
@@ -159,7 +159,7 @@ def _(e: Event) -> bool:
     "to.dtype",
     "to(dtype) converts into fresh memory and keeps the layout that clone would.",
     "4.1.6",
-    "to",
+    "to type",
     COPY,
 )
 def _(e: Event) -> bool:

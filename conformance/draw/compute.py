@@ -1,0 +1,115 @@
+"""Draws steps that compute: reductions, scans, sorts, joins, gathers and products, over whatever the strides are."""
+
+from __future__ import annotations
+
+from ..observation import TensorState
+from ..program import Argument, DType, Ref
+from .source import Source
+from .steps import Arguments, Drawer, Values, broadcasts, draw_dim, ref_of
+
+SELF = Ref(-1)
+"""Stands for the first operand where it is not the first argument."""
+
+
+def _dims(source: Source, x: TensorState) -> Argument:
+    """One dimension, several, or none of them named."""
+    rank = len(x.shape)
+    if rank > 1 and source.chance(35):
+        return tuple(sorted({source.integer(0, rank - 1), source.integer(0, rank - 1)}))
+    return draw_dim(source, rank)
+
+
+def _reduced(source: Source, x: TensorState, values: Values) -> Arguments:
+    if source.chance(25):
+        return (), {}
+    keywords: dict[str, Argument] = {"keepdim": True} if source.chance(40) else {}
+    return (_dims(source, x),), keywords
+
+
+def _reduced_along(source: Source, x: TensorState, values: Values) -> Arguments:
+    keywords: dict[str, Argument] = {"keepdim": True} if source.chance(40) else {}
+    return (draw_dim(source, len(x.shape)),), keywords
+
+
+def _along(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (draw_dim(source, len(x.shape)),), {}
+
+
+def _sorted(source: Source, x: TensorState, values: Values) -> Arguments:
+    keywords: dict[str, Argument] = {"descending": True} if source.chance(25) else {}
+    return (), {**keywords, "dim": draw_dim(source, len(x.shape)), "stable": True}
+
+
+def _largest(source: Source, x: TensorState, values: Values) -> Arguments:
+    dim = draw_dim(source, len(x.shape))
+    size = x.shape[dim] if -len(x.shape) <= dim < len(x.shape) else 1
+    return (source.integer(0, size + source.chance(6)), dim), {}
+
+
+def _flipped(source: Source, x: TensorState, values: Values) -> Arguments:
+    rank = len(x.shape)
+    return (tuple(sorted({draw_dim(source, rank) for _ in range(source.integer(1, 2))})) if rank else (),), {}
+
+
+def _rolled(source: Source, x: TensorState, values: Values) -> Arguments:
+    shift = source.integer(-3, 3)
+    return (shift,) if source.chance(30) else (shift, draw_dim(source, len(x.shape))), {}
+
+
+def _like(x: TensorState, values: Values) -> list[Ref]:
+    """Values of the same rank and dtype as x, x among them."""
+    return [ref_of(k) for k, v in values.items() if len(v.shape) == len(x.shape) and v.dtype == x.dtype]
+
+
+def _joined(source: Source, x: TensorState, values: Values) -> Arguments:
+    alike = [ref for ref in _like(x, values) if values[ref.key].shape == x.shape]
+    if source.chance(10):
+        alike = [ref_of(key) for key in values]
+    others = [source.choice(alike) for _ in range(source.integer(0, 2))] if alike else []
+    return ((SELF, *others), draw_dim(source, len(x.shape) or 1)), {}
+
+
+def _indices(values: Values) -> list[Ref]:
+    return [ref_of(k) for k, v in values.items() if v.dtype == "int64"]
+
+
+def _selected(source: Source, x: TensorState, values: Values) -> Arguments:
+    indices = [r for r in _indices(values) if len(values[r.key].shape) <= 1] or _indices(values)
+    index = source.choice(indices) if indices else ref_of(source.choice(list(values)))
+    return (draw_dim(source, len(x.shape)), index), {}
+
+
+def _masked(source: Source, x: TensorState, values: Values) -> Arguments:
+    masks = [ref_of(k) for k, v in values.items() if v.dtype == "bool" and broadcasts(v.shape, x.shape)]
+    mask = source.choice(masks) if masks else ref_of(source.choice(list(values)))
+    return (mask,), {}
+
+
+def _mask_filled(source: Source, x: TensorState, values: Values) -> Arguments:
+    (mask,), _ = _masked(source, x, values)
+    return (mask, source.choice((0, 1, 2))), {}
+
+
+def _product(source: Source, x: TensorState, values: Values) -> Arguments:
+    fitting = [
+        ref_of(k)
+        for k, v in values.items()
+        if v.dtype == x.dtype and v.shape and x.shape and v.shape[max(0, len(v.shape) - 2)] == x.shape[-1]
+    ]
+    return (source.choice(fitting) if fitting and not source.chance(10) else ref_of(source.choice(list(values))),), {}
+
+
+def _type(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (DType(source.choice(("float32", "float64", "int64"))),), {}
+
+
+COMPUTING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
+    (4, ("sum", _reduced)), (2, ("mean", _reduced)), (2, ("amax", _reduced)), (2, ("amin", _reduced)),
+    (1, ("prod", _reduced_along)), (2, ("argmax", _reduced_along)), (2, ("max", _reduced_along)),
+    (1, ("all", _reduced_along)), (3, ("cumsum", _along)), (1, ("cumprod", _along)), (2, ("softmax", _along)),
+    (3, ("sort", _sorted)), (2, ("argsort", _sorted)), (1, ("topk", _largest)), (3, ("flip", _flipped)),
+    (3, ("roll", _rolled)), (4, ("cat", _joined)), (3, ("stack", _joined)), (3, ("index_select", _selected)),
+    (2, ("masked_fill", _mask_filled)), (2, ("masked_select", _masked)), (4, ("matmul", _product)),
+    (1, ("type", _type)),
+)  # fmt: skip
+"""(weight, (operation, how its arguments are drawn))."""
