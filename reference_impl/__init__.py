@@ -37,6 +37,11 @@ from .arithmetic import relu_ as relu_
 from .arithmetic import rsub as rsub
 from .arithmetic import sub as sub
 from .arithmetic import sub as subtract
+from .combining import block_diag as block_diag
+from .combining import cartesian_prod as cartesian_prod
+from .combining import combinations as combinations
+from .combining import diagflat as diagflat
+from .combining import kron as kron
 from .constructors import arange as arange
 from .constructors import empty as empty
 from .constructors import empty_like as empty_like

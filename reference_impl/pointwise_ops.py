@@ -629,6 +629,37 @@ def addcdiv(
     return apply(op, (input, tensor1, tensor2), out)
 
 
+def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
+    """`lerp` in place. Raises: grad, overlap, broadcast, dtype."""
+    for x in (end, weight):
+        if isinstance(x, TensorBase) and x.dtype is not self.dtype:
+            raise LayoutError("dtype", f"lerp_: operands of {self.dtype} and {x.dtype}")
+    if isinstance(weight, TensorBase):
+        return apply_(_LERP, self, (end, weight))
+    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)
+    return apply_(op, self, (end,))
+
+
+def addcmul_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
+    """`addcmul` in place. Raises: grad, overlap, broadcast, dtype."""
+    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False)
+    return apply_(op, self, (tensor1, tensor2))
+
+
+def addcdiv_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
+    """`addcdiv` in place. Raises: grad, overlap, broadcast, dtype."""
+    if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
+        raise LayoutError("dtype", "addcdiv_: integer division is not supported")
+    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False)
+    return apply_(op, self, (tensor1, tensor2))
+
+
+def where_method(self: "Tensor", condition: "Tensor", other: Any) -> "Tensor":
+    """Elements of this tensor where a condition holds, of another elsewhere. Raises: as `where`."""
+    result: Tensor = where(condition, self, other)
+    return result
+
+
 def isclose(
     input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> "Tensor":

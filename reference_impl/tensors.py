@@ -11,6 +11,7 @@ from . import (
     activations,
     advanced_indexing,
     arithmetic,
+    combining,
     constructors,
     contraction,
     copies,
@@ -439,6 +440,10 @@ class Tensor(TensorBase):
     def cfloat(self, memory_format: Any = None) -> "Tensor":
         """`to(complex64)`."""
         return self._cast(dt.complex64, memory_format)
+
+    def chalf(self, memory_format: Any = None) -> "Tensor":
+        """`to(complex32)`."""
+        return self._cast(dt.complex32, memory_format)
 
     def cdouble(self, memory_format: Any = None) -> "Tensor":
         """`to(complex128)`."""
@@ -914,6 +919,12 @@ class Tensor(TensorBase):
     prelu = activations.prelu
     hardshrink = activations.hardshrink
 
+    lerp_ = pointwise_ops.lerp_
+    addcmul_ = pointwise_ops.addcmul_
+    addcdiv_ = pointwise_ops.addcdiv_
+    where = pointwise_ops.where_method
+    kron = combining.kron
+    diagflat = combining.diagflat
 
 
 register(Tensor)
