@@ -28,7 +28,8 @@ def kron(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "T
     b = (1,) * (rank - other.ndim) + other._layout.shape
     left = _reshape(input, tuple([n for x in a for n in (x, 1)]))
     right = _reshape(other, tuple([n for x in b for n in (1, x)]))
-    result = contiguous(mul(left, right))
+    result = mul(left, right)
+    # As PyTorch: a view of the product, which strides that interleave refuse.
     result._layout = view(result._layout, tuple([x * y for x, y in zip(a, b, strict=True)]))
     return write_out(out, result, input, other)
 

@@ -21,6 +21,7 @@ from .core import (
     written,
 )
 from .devices import check_device
+from .dtypes import dtype
 from .elementwise import broadcast_shapes
 from .errors import LayoutError, UnsupportedError
 from .out import write_out
@@ -31,14 +32,32 @@ if TYPE_CHECKING:
 
 def _filled(name: str, self: "Tensor", draw: Callable[[tuple[int, ...]], Any], groups: str) -> "Tensor":
     check_inplace(self)
-    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(self.dtype.category, "r")
-    if category not in groups or self.dtype in dt.FLOAT8:
+    if self.numel() and not _is_one_of(self.dtype, groups):
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {self.dtype}")
     check_internal_overlap(self)
     drawn = np.asarray(draw(self._layout.shape), np.float64)
-    store(self, cast(drawn, dt.float64, self.dtype), shadow.UNSPECIFIED)
+    store(self, cast(drawn, dt.float64, self.dtype), shadow.UNSPECIFIED if drawn.size else None)
     written(self)
     return self
+
+
+def _is_one_of(d: dtype, groups: str) -> bool:
+    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(d.category, "r")
+    return category in groups and d not in dt.FLOAT8
+
+
+def _need_float(name: str, self: "Tensor") -> None:
+    if self.numel() and not _is_one_of(self.dtype, "f"):
+        raise LayoutError("dtype", f"{name}: a continuous distribution needs floating point, got {self.dtype}")
+
+
+def _check_integers(name: str, d: dtype, low: int, high: int) -> None:
+    if not _is_one_of(d, "bif"):
+        raise LayoutError("dtype", f"{name}: integers cannot be written to {d}")
+    if d is dt.bool_ or d.category == "int":
+        least, most = (0, 1) if d is dt.bool_ else (np.iinfo(d.numpy).min, np.iinfo(d.numpy).max)
+        if low < least or high - 1 > most:
+            raise LayoutError("overflow", f"{name}: from {low} to {high - 1} does not fit {d}")
 
 
 def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any) -> "Tensor":
@@ -46,6 +65,8 @@ def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: 
     low = kwargs.get("from", from_)
     if low > to:
         raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
+    if not _is_one_of(self.dtype, "fc"):
+        raise UnsupportedError("dtype", f"uniform_: PyTorch has no kernel for {self.dtype}")
     return _filled("uniform_", self, lambda s: constructors._random_numbers().uniform(low, to, s), "fc")
 
 
@@ -64,6 +85,8 @@ def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any
     if low is not None and low >= high:
         raise LayoutError("argument", f"random_: from {low} must be less than to {high}")
     bounds = (0, 1) if low is None else (low, high)
+    check_internal_overlap(self)
+    _check_integers("random_", self.dtype, *bounds)
     return _filled("random_", self, lambda s: constructors._random_numbers().integers(*bounds, s), "bif")
 
 
@@ -74,13 +97,16 @@ def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tenso
             raise LayoutError("broadcast", f"bernoulli_: probabilities of {p._layout.shape} for {self._layout.shape}")
     elif not 0 <= p <= 1:
         raise LayoutError("argument", f"bernoulli_: p {p} must lie between 0 and 1")
-    return _filled("bernoulli_", self, lambda s: np.zeros(s), "bifc")
+    check_internal_overlap(self)
+    return _filled("bernoulli_", self, lambda s: np.zeros(s), "bif")
 
 
 def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -> "Tensor":
     """Write exponential values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if lambd <= 0:
         raise LayoutError("argument", f"exponential_: lambd {lambd} is not positive")
+    check_internal_overlap(self)
+    _need_float("exponential_", self)
     return _filled("exponential_", self, lambda s: constructors._random_numbers().exponential(1 / lambd, s), "f")
 
 
@@ -88,6 +114,8 @@ def cauchy_(self: "Tensor", median: float = 0.0, sigma: float = 1.0, *, generato
     """Write Cauchy values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if sigma <= 0:
         raise LayoutError("argument", f"cauchy_: sigma {sigma} is not positive")
+    check_internal_overlap(self)
+    _need_float("cauchy_", self)
     return _filled("cauchy_", self, lambda s: constructors._random_numbers().standard_cauchy(s), "f")
 
 
@@ -95,6 +123,8 @@ def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generato
     """Write log-normal values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if std <= 0:
         raise LayoutError("argument", f"log_normal_: std {std} is not positive")
+    check_internal_overlap(self)
+    _need_float("log_normal_", self)
     return _filled("log_normal_", self, lambda s: constructors._random_numbers().lognormal(mean, std, s), "f")
 
 
@@ -113,7 +143,7 @@ def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
 
 def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """Zeros and ones by probabilities, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
-    if (input.dtype.category != "float" and p is None) or input.dtype in dt.FLOAT8:
+    if input.numel() and not _is_one_of(input.dtype, "f" if p is None else "bif"):
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
     result = recorded(_unspecified(input._layout.shape, input.dtype), input)
     return write_out(out, result, input)
@@ -136,6 +166,8 @@ def normal(
     elif std.numel() and (values(std) < 0).any():  # type: ignore[attr-defined]
         raise LayoutError("argument", "normal: a std is negative")
     shape = broadcast_shapes(*[t._layout.shape for t in tensors])
+    if 0 not in shape and not _is_one_of(tensors[0].dtype, "fc"):
+        raise UnsupportedError("dtype", f"normal: PyTorch has no kernel for {tensors[0].dtype}")
     return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
 
 
@@ -156,6 +188,7 @@ def randint_like(input: "Tensor", low: int, high: Any = None, **kwargs: Any) -> 
     """`empty_like` with random integers. Raises: argument, format. Source: facts 4.1.8, torch 2.13."""
     if (low if high is None else high) <= (0 if high is None else low):
         raise LayoutError("argument", f"randint_like: from {low} to {high} there is no integer")
+    _check_integers("randint_like", kwargs.get("dtype") or input.dtype, *((0, low) if high is None else (low, high)))
     return constructors.empty_like(input, **kwargs)
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, view_ops
 from .copies import clone, write_copy
-from .core import CONJ, as_int, as_ints, build, recorded, view_of
+from .core import CONJ, as_int, as_ints, bad_arguments, build, recorded, view_of
+from .dtypes import dtype as _dtype
 from .errors import LayoutError
 from .formats import contiguous_format
 from .layout import Layout, wrap_dim
@@ -16,6 +17,13 @@ from .views import broadcasts_to, transpose
 
 if TYPE_CHECKING:
     from .tensors import Tensor
+
+
+def _viewed(input: "Tensor", *size: Any, dtype: Any = None) -> "Tensor":
+    # Copied anyway, so that sizes which the strides do not allow are no obstacle.
+    if dtype is not None or (size and isinstance(size[0], _dtype)):
+        return view_ops.view(input, *size, dtype=dtype)
+    return view_ops.reshape(input, *size)
 
 
 def _copied(view: Any) -> Any:
@@ -42,7 +50,7 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return copy
 
 
-view_copy = _copy_of(view_ops.view, "view_copy")
+view_copy = _copy_of(_viewed, "view_copy")
 as_strided_copy = _copy_of(view_ops.as_strided, "as_strided_copy")
 permute_copy = _copy_of(view_ops.permute, "permute_copy")
 expand_copy = _copy_of(view_ops.expand, "expand_copy")
@@ -178,8 +186,12 @@ def sum_to_size(self: "Tensor", *size: Any) -> "Tensor":
 
     Raises: broadcast (RuntimeError). Source: facts 3.3.5, torch 2.13.
     """
+    if not size:
+        raise bad_arguments("sum_to_size", "no size given")
     shape = as_ints(size)
     own = self._layout.shape
+    if not shape:
+        return _sum(self)
     if not broadcasts_to(shape, own):
         raise LayoutError("broadcast", f"sum_to_size: shape {shape} does not broadcast to {own}")
     if shape == own:
