@@ -485,6 +485,7 @@ _LAZY = {
     "q_zero_point": "quantized",
     "quantize_per_channel": "quantized",
     "quantize_per_tensor": "quantized",
+    "fft": "",
     "from_dlpack": "dlpack",
     "from_file": "mapped_file",
     "linalg": "",
