@@ -127,7 +127,7 @@ def draw(count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8)
 
 
 @click.command()
-@click.option("--programs", default=2400, show_default=True, help="How many programs the corpus holds.")
+@click.option("--programs", default=3600, show_default=True, help="How many programs the corpus holds.")
 def main(programs: int) -> None:
     """Draw the corpus anew with the bundled oracle."""
     from .adapters import reference

@@ -230,7 +230,7 @@ class Execution:
         if outcome is None:
             return self._observe(())
         adapter = self._adapter
-        if isinstance(outcome, (tuple, list)) and any(adapter.is_tensor(item) for item in outcome):
+        if isinstance(outcome, (tuple, list)) and any(adapter.is_tensor(adapter.lift(item)) for item in outcome):
             results = tuple([self._result(f"{slot}.{i}", item) for i, item in enumerate(outcome)])
             return self._observe(results, is_tuple=True)
         return self._observe((self._result(str(slot), outcome),))

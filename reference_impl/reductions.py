@@ -128,7 +128,8 @@ def _accumulate(
             order_matters(plain, dims, keepdim) if name == "sum" else np.full(result.shape, shadow.TOLERANCE, np.uint8)
         )
         if name == "prod":
-            largest = np.prod(np.maximum(np.abs(plain), 1), axis=dims, keepdims=keepdim, dtype=np.float64)
+            with np.errstate(all="ignore"):
+                largest = np.prod(np.maximum(np.abs(plain), 1), axis=dims, keepdims=keepdim, dtype=np.float64)
             # Whether a partial product overflows depends on the order.
             loose = np.where(largest > _MAX[d.name], shadow.UNSPECIFIED, loose).astype(np.uint8)
         marks = loose if marks is None else np.maximum(marks, loose)

@@ -10,7 +10,7 @@ rule = family.rule
 
 VIEWING = "as_strided_ squeeze_ unsqueeze_ transpose_ swapaxes_ t_ detach_"
 RESIZING = "resize_ resize_as_"
-CHANGING = f"{VIEWING} {RESIZING} set_ requires_grad_"
+CHANGING = f"{VIEWING} {RESIZING} set_"
 SPLITS = "split chunk tensor_split unbind"
 
 
@@ -49,14 +49,14 @@ def _(e: Event) -> bool:
     "metadata.bytes-stay",
     "A change of layout in place writes no byte.",
     "6.5",
-    f"{VIEWING} set_ requires_grad_",
+    f"{VIEWING} set_",
     "storage values",
 )
 def _(e: Event) -> bool:
     return _changed(e)
 
 
-@rule("metadata.version", "A change of layout in place counts as a write.", "5.3", f"{CHANGING} detach_", "flags")
+@rule("metadata.version", "A change of layout in place counts as a write.", "5.3", CHANGING, "flags")
 def _(e: Event) -> bool:
     return _changed(e)
 
