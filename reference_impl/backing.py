@@ -6,6 +6,9 @@ import numpy as np
 
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 
+# Stands for an argument that was not given, where None would be wrong.
+MISSING: Final[Any] = object()
+
 
 class NoBytes:
     """The bytes of a meta storage: a length and nothing else.

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import shadow
-from .backing import no_data
+from .backing import NoBytes, no_data
 from .dtypes import bool_, complex32, dtype
 from .errors import LayoutError, LayoutTypeError
-from .layout import Layout, Shape, Strides, contiguous_strides
+from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
 from .storage import UntypedStorage
 
@@ -100,9 +100,15 @@ def from_array(values: Array, dtype: dtype, strides: Strides | None = None) -> "
     return out
 
 
-def view_of(t: "Tensor", layout: Layout, made: int = 0) -> "Tensor":
-    """A view of a tensor under another layout."""
+def view_of(t: "Tensor", layout: Layout, made: int = 0, *, free: bool = False) -> "Tensor":
+    """A view of a tensor under another layout.
+
+    Raises: bounds where the storage has shrunk below what the view addresses, unless it is one of those that PyTorch
+    does not look at (`free`). Source: facts 6.6.2, torch 2.13.
+    """
     base = t._base
+    if t._storage._short and not free and type(t._storage._bytes) is not NoBytes:
+        check_bounds(layout, t.dtype.itemsize, len(t._storage._bytes))
     v = _new(_class)
     v._storage = t._storage
     v._layout = layout
@@ -139,8 +145,12 @@ def array(t: Any) -> Array:
     shape, strides, offset = t._layout
     d = t.dtype
     itemsize = d.itemsize
+    data = t._storage._bytes
+    if not len(data) and 0 not in shape:
+        # NumPy takes an empty buffer for none, and allocates.
+        _out_of_storage(t)
     try:
-        return _ndarray(shape, d.numpy, t._storage._bytes, offset * itemsize, tuple([s * itemsize for s in strides]))
+        return _ndarray(shape, d.numpy, data, offset * itemsize, tuple([s * itemsize for s in strides]))
     except (TypeError, ValueError):
         if 0 in shape:
             return np.empty(shape, d.numpy)

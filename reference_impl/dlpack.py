@@ -176,16 +176,17 @@ def to_capsule(
     code = exported_dtype(self.dtype)
     if self._storage._is_meta:
         raise LayoutBufferError("device", "dlpack: a meta tensor has no memory to export (facts 8.3)")
-    t = self
-    if copy:
-        from .copies import clone
-        from .pickling import copy_tensor
+    return _capsule(_raw_copy(self) if copy else self, name, code)
 
-        # Raw values: the bit would be resolved by a copy.
-        t = copy_tensor(self)
-        t._bits = 0
-        t = clone(t)
-    return _capsule(t, name, code)
+
+def _raw_copy(t: Any) -> "Tensor":
+    """A copy of the raw values: a bit would be resolved by a clone."""
+    from .copies import clone
+    from .pickling import copy_tensor
+
+    raw = copy_tensor(t)
+    raw._bits = 0
+    return clone(raw)
 
 
 def _wanted_name(max_version: Any) -> bytes:
@@ -273,11 +274,15 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
     if source[0] in (2, 10):
         raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
+    if own is not None and copy and not own._bits and not requires_grad(own):
+        # The copy is made here, so that what is known of its bytes comes along.
+        ext_tensor = own = _raw_copy(own)
+        options["copy"] = False
     capsule, copied = _asked(ext_tensor, options)
     t = from_capsule(capsule)
     if copy and not copied:
         return t.clone()
-    if own is not None and not copy:
+    if own is not None:
         _carry_marks(t, own)
     return t
 
@@ -363,11 +368,12 @@ def _tensor(held: Any, address: int) -> "Tensor":
     nbytes = layout.required_bytes(d.itemsize)
     if nbytes and not part.data:
         raise LayoutError("memory", f"from_dlpack: {nbytes} bytes at no address")
-    memory: Any = (ctypes.c_uint8 * nbytes).from_address(part.data or 0) if nbytes else (ctypes.c_uint8 * 0)()
+    memory: Any = (ctypes.c_uint8 * nbytes).from_address(part.data) if part.data else np.empty(0, np.uint8)
     deleter = held.deleter
     if deleter:
         weakref.finalize(memory, _Deleter(deleter), address)
-    return build(UntypedStorage._wrap(np.frombuffer(memory, np.uint8)), layout, d)
+    data = np.frombuffer(memory, np.uint8) if nbytes else np.empty(0, np.uint8)
+    return build(UntypedStorage._wrap(data), layout, d)
 
 
 def _carry_marks(t: "Tensor", own: Any) -> None:

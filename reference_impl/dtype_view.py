@@ -7,7 +7,7 @@ from . import dtypes as dt
 from .core import CONJ, NEG, detached, view_of
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError
-from .layout import CACHE, Layout
+from .layout import CACHE, Layout, check_bounds
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -81,7 +81,7 @@ def view_as_real(input: "Tensor") -> "Tensor":
 
 def _real_view(input: "Tensor") -> "Tensor":
     shape, strides, offset = input._layout
-    v = view_of(input, Layout((*shape, 2), (*[2 * s for s in strides], 1), 2 * offset))
+    v = view_of(input, Layout((*shape, 2), (*[2 * s for s in strides], 1), 2 * offset), free=True)
     v.dtype = input.dtype.to_real()
     return v
 
@@ -102,7 +102,7 @@ def view_as_complex(input: "Tensor") -> "Tensor":
         raise LayoutError("view", f"view_as_complex needs a last stride of 1, got {strides[-1]} (facts 3.11)")
     if any(s % 2 for s, n in zip(strides[:-1], shape[:-1], strict=True) if n != 1) or offset % 2:
         raise LayoutError("view", f"view_as_complex: strides {strides} and offset {offset} must be even (facts 3.11)")
-    v = view_of(input, Layout(shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2))
+    v = view_of(input, Layout(shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2), free=True)
     v.dtype = input.dtype.to_complex()
     return v
 
@@ -126,8 +126,12 @@ def imag(input: "Tensor") -> "Tensor":
 
 def _part(input: "Tensor", which: int) -> "Tensor":
     shape, strides, offset = input._layout
-    v = view_of(input, Layout(shape, tuple([2 * s for s in strides]), 2 * offset + which))
-    v.dtype = input.dtype.to_real()
+    layout = Layout(shape, tuple([2 * s for s in strides]), 2 * offset + which)
+    part = input.dtype.to_real()
+    if input._storage._short and not input._storage._is_meta:
+        check_bounds(layout, part.itemsize, len(input._storage._bytes))
+    v = view_of(input, layout, free=True)
+    v.dtype = part
     bits = input._bits & NEG
     if which and input._bits & CONJ:
         bits ^= NEG
@@ -139,13 +143,13 @@ def conj(input: "Tensor") -> "Tensor":
     """A view with the conjugate bit flipped; the tensor itself where it is real. Source: facts 9.1, torch 2.13."""
     if not input.dtype.is_complex:
         return input
-    v = view_of(input, input._layout)
+    v = view_of(input, input._layout, free=True)
     v._bits ^= CONJ
     return v
 
 
 def neg_view(input: "Tensor") -> "Tensor":
     """A view with the negative bit flipped. Source: facts 9.11, torch 2.13."""
-    v = view_of(input, input._layout)
+    v = view_of(input, input._layout, free=True)
     v._bits ^= NEG
     return v

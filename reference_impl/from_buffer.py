@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import dtypes as dt
-from .backing import as_length
+from .backing import MISSING, as_length
 from .dtypes import dtype
 from .errors import LayoutBufferError, LayoutError, LayoutTypeError, LayoutValueError
 from .storage import UntypedStorage
@@ -55,12 +55,14 @@ def from_buffer(buffer: Any, byte_order: Any, count: Any, offset: Any, d: Any) -
     """
     if not isinstance(d, dtype):
         raise LayoutError("argument", "from_buffer: the argument 'dtype' must be a dtype")
+    single = d in (dt.uint8, dt.int8)
+    if byte_order is MISSING:
+        if not single:
+            raise LayoutError("argument", "from_buffer: missing required argument 'byte_order' (facts 7.5)")
+        byte_order = "native"
     if not isinstance(byte_order, str):
         raise LayoutTypeError("argument", f"from_buffer: byte_order must be a str, got {type(byte_order).__name__}")
     count, offset = as_length(count, "count"), as_length(offset, "offset")
-    single = d in (dt.uint8, dt.int8)
-    if not byte_order and not single:
-        raise LayoutError("argument", "from_buffer: missing required argument 'byte_order' (facts 7.5)")
     if byte_order not in ("native", "little", "big") and not single:
         raise LayoutValueError("argument", f"from_buffer: invalid byte_order {byte_order!r} (facts 7.5)")
     data = buffer_bytes(buffer)

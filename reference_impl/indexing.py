@@ -193,7 +193,7 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
     ):
         raise LayoutIndexError("dimension", "a 0-dim tensor takes no index or slice (facts 3.7)")
     p = plan(self, _as_items(index))
-    view = view_of(self, p.layout)
+    view = view_of(self, p.layout, free=p.layout == self._layout)
     if p.tensors:
         from .advanced_indexing import gather_indexed
 

@@ -71,20 +71,20 @@ def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> Non
         self._versions[0] += 1
 
 
-def resize_as_(self: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
+def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
     """`resize_` to another tensor's shape; `preserve_format` takes over the format that it suggests.
 
     Raises: grad, overflow, format, resize. Source: facts 6.2, torch 2.13.
     """
-    if requires_grad(self):
+    if requires_grad(input):
         raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
     template = the_template._layout
-    resize_to(self, template.shape, None)
+    resize_to(input, template.shape, None)
     if memory_format is not None:
         if memory_format is preserve_format:
             memory_format = suggested_format(template.shape, template.strides)
-        self._layout = Layout(template.shape, format_strides(template.shape, memory_format), self._layout.offset)
-    return self
+        input._layout = Layout(template.shape, format_strides(template.shape, memory_format), input._layout.offset)
+    return input
 
 
 def set_(
@@ -108,6 +108,8 @@ def set_(
             check_inplace(self, source)
             _check_same_dtype(self, source)
             _check_same_device(self, source._storage)
+            if source._storage._short and source is not self and not source._storage._is_meta:
+                check_bounds(source._layout, self.dtype.itemsize, len(source._storage._bytes))
             self._storage = source._storage
             self._layout = source._layout
             written(self, source)
@@ -210,15 +212,17 @@ def _untyped(self: "Tensor", source: Any) -> UntypedStorage:
 
 
 def _relaid(self: "Tensor", layout: Layout) -> "Tensor":
+    if self._storage._short and not self._storage._is_meta:
+        check_bounds(layout, self.dtype.itemsize, len(self._storage._bytes))
     self._layout = layout
     self._versions[0] += 1
     return self
 
 
-def as_strided_(self: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
+def as_strided_(input: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
     """`as_strided` of this tensor object. Raises: as `as_strided`, grad. Source: facts 6.5, torch 2.13."""
-    check_inplace(self)
-    return _relaid(self, strided_layout(self, size, stride, storage_offset))
+    check_inplace(input)
+    return _relaid(input, strided_layout(input, size, stride, storage_offset))
 
 
 def squeeze_(self: "Tensor", dim: Any = None) -> "Tensor":
@@ -255,13 +259,13 @@ def t_(self: "Tensor") -> "Tensor":
     return _relaid(self, t_layout(self, "t_"))
 
 
-def detach_(self: "Tensor") -> "Tensor":
+def detach_(input: "Tensor") -> "Tensor":
     """Forget the history of this tensor object. Raises: grad for a view. Source: facts 5.4, torch 2.13."""
-    if self._base is not None:
+    if input._base is not None:
         raise LayoutError("grad", "can't detach views in-place (facts 5.4)")
-    self._has_fn = False
-    self._leaf_grad = False
-    return self
+    input._has_fn = False
+    input._leaf_grad = False
+    return input
 
 
 def requires_grad_(self: "Tensor", requires_grad: bool = True) -> "Tensor":

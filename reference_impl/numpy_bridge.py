@@ -57,19 +57,19 @@ def from_numpy(ndarray: Any) -> "Tensor":
         raise LayoutTypeError("argument", f"from_numpy: expected np.ndarray, got {type(ndarray).__name__}")
     d = dtype_from_numpy(ndarray.dtype)
     strides = element_strides(ndarray)
-    layout = Layout(ndarray.shape, (0,) * ndarray.ndim if 0 in ndarray.shape else strides, 0)
+    layout = Layout(ndarray.shape, strides, 0)
     nbytes = layout.span * d.itemsize
-    flat = np.lib.stride_tricks.as_strided(
-        ndarray.reshape(-1)[:0] if nbytes == 0 else ndarray[(slice(0, 1),) * ndarray.ndim].reshape(-1).view(np.uint8),
-        (nbytes,), (1,),
-    ) if nbytes else np.empty(0, np.uint8)  # fmt: skip
+    flat = np.lib.stride_tricks.as_strided(ndarray, (0,), (1,)).view(np.uint8)
+    if nbytes:
+        first = ndarray.reshape(1) if not ndarray.ndim else ndarray[(slice(0, 1),) * ndarray.ndim].reshape(-1)
+        flat = np.lib.stride_tricks.as_strided(first.view(np.uint8), (nbytes,), (1,))
     return build(UntypedStorage._wrap(writable_bytes(flat, "NumPy array")), layout, d)
 
 
 def tensor_from_array(a: Any, d: dtype) -> "Tensor":
     """A copy of an array as a tensor, its order of dimensions kept."""
     source = dtype_from_numpy(a.dtype)
-    strides = preserved_strides(a.shape, element_strides(a)) if a.size else (0,) * a.ndim
+    strides = preserved_strides(a.shape, element_strides(a)) if a.size else element_strides(a)
     return from_array(cast(a, source, d), d, strides)
 
 
@@ -163,10 +163,11 @@ def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
     """A tensor over an object's memory, or None where it has none to lend."""
     if isinstance(obj, TensorBase):
         return obj
-    if isinstance(obj, np.generic):
-        if copy is False:
+    if isinstance(obj, np.generic) or (isinstance(obj, np.ndarray) and not obj.ndim):
+        # An array without dimensions is copied like a scalar, though without being refused.
+        if copy is False and isinstance(obj, np.generic):
             raise LayoutError("argument", "asarray: can't alias a scalar of NumPy's (facts 8.1)")
-        obj = np.asarray(obj)
+        return from_numpy(np.array(obj)).clone()
     if isinstance(obj, np.ndarray):
         return from_numpy(obj)
     if type(obj).__name__ == "PyCapsule":

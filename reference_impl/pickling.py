@@ -35,11 +35,13 @@ def check_written(d: dtype) -> None:
         raise LayoutKeyError("dtype", f"dtype {d} is not recognized (facts 7.9.4)")
 
 
-def _state(storage: UntypedStorage) -> State:
+def _state(storage: UntypedStorage, d: dtype) -> State:
+    # What fills no element is not written.
+    nbytes = len(storage) // d.itemsize * d.itemsize
     if storage._is_meta:
-        return None, None, len(storage)
+        return None, None, nbytes
     shadow = storage._shadow
-    return storage._bytes.tobytes(), None if shadow is None else shadow.tobytes(), len(storage)
+    return storage._bytes[:nbytes].tobytes(), None if shadow is None else shadow[:nbytes].tobytes(), nbytes
 
 
 def _storage(state: State) -> UntypedStorage:
@@ -86,7 +88,7 @@ def reduce_typed(storage: TypedStorage) -> Any:
     """What pickle writes of a typed storage: all its bytes. Raises: dtype (KeyError). Source: facts 7.4.11 and 7.9."""
     if storage.dtype not in LEGACY_NAMES:
         raise LayoutKeyError("dtype", f"dtype {storage.dtype} is not recognized (facts 7.4.11)")
-    return _typed, (_state(storage._untyped_storage), storage.dtype)
+    return _typed, (_state(storage._untyped_storage, storage.dtype), storage.dtype)
 
 
 def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
@@ -99,7 +101,7 @@ def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
     check_written(t.dtype)
     if t.dtype in UNTYPED:
         return _unreadable, (f"tensor of {t.dtype}",)
-    return _tensor, (_state(t._storage), tuple(t._layout), t.dtype, requires_grad(t), t._bits)
+    return _tensor, (_state(t._storage, t.dtype), tuple(t._layout), t.dtype, requires_grad(t), t._bits)
 
 
 def copy_tensor(t: "Tensor") -> "Tensor":

@@ -295,7 +295,7 @@ class _Reader:
     def _storage(self, nbytes: int, data: Any, marks: Any, nowhere: bool) -> UntypedStorage:
         if data is None or nowhere:
             return UntypedStorage._nowhere(nbytes)
-        storage = UntypedStorage._wrap(np.asarray(data))
+        storage = UntypedStorage._wrap(np.asarray(data) if nbytes else np.empty(0, np.uint8))
         storage._shadow = None if marks is None else np.array(marks)
         return storage
 

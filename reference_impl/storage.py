@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import shadow
-from .backing import Backing, NoBytes, no_data
+from .backing import MISSING, Backing, NoBytes, no_data
 from .calls import with_checked_calls
 from .devices import cpu, device, is_meta, meta
 from .dtypes import SUB_BYTE, dtype, uint8
@@ -64,12 +64,14 @@ class UntypedStorage(StorageMethods):
     [1, 44]
     """
 
-    __slots__ = ("__weakref__", "_backing", "_bytes", "_resizable", "_shadow")
+    __slots__ = ("__weakref__", "_backing", "_bytes", "_resizable", "_shadow", "_short")
 
     _backing: Backing | None
     _bytes: Any
     _resizable: bool
     _shadow: shadow.Marks | None
+    # Whether a tensor may address past the end: the storage has shrunk, or was refused to grow.
+    _short: bool
 
     is_sparse = False
     is_sparse_csr = False
@@ -83,6 +85,7 @@ class UntypedStorage(StorageMethods):
         self._backing = None
         self._resizable = True
         self._shadow = None
+        self._short = False
         first: Any = args[0] if args else 0
         if not isinstance(first, bool) and hasattr(type(first), "__index__") and not getattr(first, "shape", ()):
             nbytes = _length(index(first), "UntypedStorage")
@@ -104,6 +107,7 @@ class UntypedStorage(StorageMethods):
         self._backing = None
         self._resizable = True
         self._shadow = None
+        self._short = False
         return self
 
     @staticmethod
@@ -117,6 +121,7 @@ class UntypedStorage(StorageMethods):
         self._backing = backing
         self._resizable = False
         self._shadow = None
+        self._short = False
         return self
 
     @staticmethod
@@ -146,9 +151,9 @@ class UntypedStorage(StorageMethods):
         data = self._bytes
         if len(data):
             return 0 if type(data) is NoBytes else int(data.__array_interface__["data"][0])
-        # An empty part of a storage has the address of its start.
-        base = data.base if type(data) is not NoBytes and self._backing is None else None
-        return int(data.__array_interface__["data"][0]) if base is not None and len(base) else 0
+        # An empty part of a storage, or of an array, has the address of its start.
+        part = type(data) is not NoBytes and self._backing is None and data.base is not None
+        return int(data.__array_interface__["data"][0]) if part else 0
 
     @property
     def device(self) -> device:
@@ -184,7 +189,7 @@ class UntypedStorage(StorageMethods):
             raise no_data("storage[...]")
         if isinstance(i, slice):
             part = self._slice(i)
-            view = UntypedStorage._wrap(self._bytes[part])
+            view = UntypedStorage._wrap(self._bytes[part] if self.data_ptr() else np.empty(0, np.uint8))
             if self._shadow is not None:
                 view._shadow = self._shadow[part]
             return view
@@ -308,6 +313,7 @@ class UntypedStorage(StorageMethods):
         size = index(size)
         if not -(2**63) <= size < 2**63:
             raise LayoutValueError("overflow", f"storage resize_: the length {size} does not fit 64 bits")
+        self._short = self._short or not self._resizable or self.is_shared() or size < len(self._bytes)
         if not self._resizable:
             raise LayoutError("resize", "storage resize_: this storage is not resizable (facts 6.6)")
         size = _length(size, "storage resize_")
@@ -393,7 +399,7 @@ class UntypedStorage(StorageMethods):
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, byte_order: Any = "", count: Any = -1, offset: Any = 0, dtype: Any = None, **kwargs: Any
+        cls, buffer: Any, byte_order: Any = MISSING, count: Any = -1, offset: Any = 0, dtype: Any = None, **kwargs: Any
     ) -> "UntypedStorage":
         """A storage with a copy of a buffer's elements; see `from_buffer.from_buffer`."""
         from .from_buffer import from_buffer

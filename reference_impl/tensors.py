@@ -124,7 +124,7 @@ class Tensor(TensorBase):
         if 0 in self._layout.shape:
             return 0
         # Also where the storage is empty or meta, and starts nowhere.
-        return self._storage.data_ptr() + self._layout.offset * self.dtype.itemsize
+        return self._storage.data_ptr() + self._layout.offset * self.itemsize
 
     def untyped_storage(self) -> UntypedStorage:
         """The storage, the same object each time. Source: facts 7.3."""

@@ -39,7 +39,7 @@ def view(input: "Tensor", *shape: Any, size: Any = None, dtype: Any = None) -> "
         shape = (as_int_list(size, "size"),)
     elif len(shape) == 1 and isinstance(shape[0], _dtype):
         return dtype_view.view_dtype(input, shape[0])
-    return view_of(input, views.view(input._layout, as_ints(shape)))
+    return view_of(input, views.view(input._layout, as_ints(shape)), free=True)
 
 
 _dtype = dtype
@@ -47,13 +47,13 @@ _dtype = dtype
 
 def view_as(input: "Tensor", other: "Tensor") -> "Tensor":
     """`view(other.shape)`."""
-    return view_of(input, views.view(input._layout, other._layout.shape))
+    return view_of(input, views.view(input._layout, other._layout.shape), free=True)
 
 
 def _reshape(input: "Tensor", shape: tuple[int, ...]) -> "Tensor":
     new_shape, layout = views.reshape(input._layout, shape)
     if layout is not None:
-        return view_of(input, layout)
+        return view_of(input, layout, free=True)
     out = build(
         UntypedStorage._allocate(input.numel() * input.dtype.itemsize),
         Layout(input._layout.shape, contiguous_strides(input._layout.shape), 0),
@@ -99,7 +99,7 @@ def unflatten(input: "Tensor", dim: int, sizes: Any) -> "Tensor":
     Raises: dimension, size. Source: facts 3.3.4, torch 2.13.
     """
     shape = views.unflatten_shape(input._layout.shape, as_int(dim, "dim"), as_int_list(sizes, "sizes"))
-    return view_of(input, views.view(input._layout, shape))
+    return view_of(input, views.view(input._layout, shape), free=True)
 
 
 def ravel(input: "Tensor") -> "Tensor":
@@ -389,6 +389,10 @@ def tensor_split(
     )
 
 
+def _given(*choices: Any) -> Any:
+    return next((c for c in choices if c is not None), None)
+
+
 def _grid_split(name: str, input: "Tensor", what: Any, dim: int) -> tuple["Tensor", ...]:
     if not isinstance(what, (tuple, list)):
         parts = as_int(what, "split_size")
@@ -398,25 +402,31 @@ def _grid_split(name: str, input: "Tensor", what: Any, dim: int) -> tuple["Tenso
     return tensor_split(input, what, dim)
 
 
-def hsplit(input: "Tensor", indices_or_sections: Any) -> tuple["Tensor", ...]:
+def hsplit(
+    input: "Tensor", indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple["Tensor", ...]:
     """`tensor_split` along columns. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
     if input.ndim < 1:
         raise LayoutError("dimension", "hsplit needs at least 1 dimension (facts 3.9)")
-    return _grid_split("hsplit", input, indices_or_sections, 0 if input.ndim == 1 else 1)
+    return _grid_split("hsplit", input, _given(indices_or_sections, indices, sections), 0 if input.ndim == 1 else 1)
 
 
-def vsplit(input: "Tensor", indices_or_sections: Any) -> tuple["Tensor", ...]:
+def vsplit(
+    input: "Tensor", indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple["Tensor", ...]:
     """`tensor_split` along rows. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
     if input.ndim < 2:
         raise LayoutError("dimension", "vsplit needs at least 2 dimensions (facts 3.9)")
-    return _grid_split("vsplit", input, indices_or_sections, 0)
+    return _grid_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
 
 
-def dsplit(input: "Tensor", indices_or_sections: Any) -> tuple["Tensor", ...]:
+def dsplit(
+    input: "Tensor", indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple["Tensor", ...]:
     """`tensor_split` along depth. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
     if input.ndim < 3:
         raise LayoutError("dimension", "dsplit needs at least 3 dimensions (facts 3.9)")
-    return _grid_split("dsplit", input, indices_or_sections, 2)
+    return _grid_split("dsplit", input, _given(indices_or_sections, indices, sections), 2)
 
 
 def unbind(input: "Tensor", dim: int = 0) -> tuple["Tensor", ...]:
