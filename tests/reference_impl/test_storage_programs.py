@@ -1,7 +1,7 @@
 """Random programs that mix storages, tensors, views, set_, resizing and exchange leave the same memory as torch's.
 
-Every step runs on both sides; then every live tensor, storage and array is compared: layout, flags, sharing, bytes. What kills
-torch's process (a resized storage that others alias, or that is shared memory) is not drawn.
+Every step runs on both sides; then every live tensor, storage and array is compared: layout, flags, sharing, bytes.
+What kills torch's process (a resized storage that others alias, or that is shared memory) is not drawn.
 """
 
 import copy
@@ -91,8 +91,8 @@ class Memory(Pair):
         sides = ((torch, self.t, self.s, self.a), (ref, self.r, self.sr, self.ar))
         for lib, live, storages, arrays in sides:
             scope = {
-                "T": lib, "U": lib.UntypedStorage, "TS": lib.TypedStorage, "v": live, "s": storages, "a": arrays, "np": np,
-                "copy": copy, "pickle": pickle, "save": lambda *x, lib=lib: save(lib, list(x)), **arguments,
+                "T": lib, "U": lib.UntypedStorage, "TS": lib.TypedStorage, "v": live, "s": storages, "a": arrays,
+                "np": np, "copy": copy, "pickle": pickle, "save": lambda *x, lib=lib: save(lib, list(x)), **arguments,
             }  # fmt: skip
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -305,7 +305,7 @@ def draw_typed(rng, m):
         return "v[j].storage()", {"j": rng.randrange(len(m.t))}
     if name == "fresh":
         return "TS(x, dtype=getattr(T, d))", {**r, "x": [number(rng, d) for _ in range(rng.randint(0, 3))]}
-    if name == "tolist" and exact and d not in ("bool",):
+    if name == "tolist" and exact and d != "bool":
         return f"repr({w}.tolist())", r
     return f"({w}.size(), {w}.nbytes(), {w}.element_size(), {w}.type(), {w}.pickle_storage_type())", r
 
@@ -424,12 +424,13 @@ def draw_exchange(rng, m):
             return "v[i].storage_offset()", r
         if name != "dlpackcopy":
             m.aliased.add(id(x.untyped_storage()))
+        readable = m.exact(x.untyped_storage()) and x.dtype.name != "bfloat16"
         return {
             "numpy": "v[i].numpy()",
             "asarray": "np.asarray(v[i])",
             "dlpack": "T.from_dlpack(v[i])",
             "dlpackcopy": "T.from_dlpack(v[i], copy=True)",
-            "npdlpack": "np.from_dlpack(v[i]).tolist()" if m.exact(x.untyped_storage()) and x.dtype.name != "bfloat16" else "v[i].dtype",
+            "npdlpack": "np.from_dlpack(v[i]).tolist()" if readable else "v[i].dtype",
         }[name], r  # fmt: skip
     if name == "buffer":
         data = [rng.randrange(2) for _ in range(rng.choice([8, 16, 9, 0]))]
@@ -471,8 +472,13 @@ def draw_objects(rng, m):
 
 
 FAMILIES = {
-    "storage": draw_storage, "typed": draw_typed, "set": draw_set, "tensor": draw_tensor, "exchange": draw_exchange, "objects": draw_objects,
-}  # fmt: skip
+    "storage": draw_storage,
+    "typed": draw_typed,
+    "set": draw_set,
+    "tensor": draw_tensor,
+    "exchange": draw_exchange,
+    "objects": draw_objects,
+}
 
 
 def programs(seed, count, steps=12):
