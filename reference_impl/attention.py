@@ -61,7 +61,8 @@ def scaled_dot_product_attention(
         np.broadcast_to(result, shape), d, *inputs, strides=strides, magnitude=np.broadcast_to(magnitude, shape),
         terms=q.shape[-1] + k.shape[-2], roundings=4, sums=False,
     )  # fmt: skip
-    if dropout_p > 0 and out.numel():
+    # The fused kernel takes for granted that the output's last dimension is the innermost.
+    if out.numel() and (dropout_p > 0 or (strides[-1] != 1 and shape[-1] > 1)):
         shadow.stamp(out, shadow.UNSPECIFIED)
     return out
 

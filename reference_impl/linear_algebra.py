@@ -8,7 +8,18 @@ import numpy as np
 from . import shadow
 from . import views as vw
 from .copies import copy_elements, reader, store
-from .core import CONJ, TensorBase, check_inplace, check_internal_overlap, order_marks, recorded, values, written
+from .core import (
+    CONJ,
+    TensorBase,
+    _grad_enabled,
+    check_inplace,
+    check_internal_overlap,
+    order_marks,
+    recorded,
+    requires_grad,
+    values,
+    written,
+)
 from .dtype_view import conj
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
@@ -84,9 +95,16 @@ def _computed(name: str, x: "Tensor", y: "Tensor") -> tuple[Any, Any]:
     return products(a, b)
 
 
+def _check_gradient(name: str, d: dtype, *inputs: "Tensor") -> None:
+    """Refuse to record a product of a dtype without gradients; only empty operands of two dtypes come that far."""
+    if d.category in ("bool", "int") and _grad_enabled[0] and any(requires_grad(x) for x in inputs):
+        raise LayoutError("grad", f"{name}: a {d} product has no gradient (facts 5.4)")
+
+
 def _multiply(name: str, x: "Tensor", y: "Tensor") -> "Tensor":
     """The product of two operands over new memory."""
     result, magnitude = _computed(name, x, y)
+    _check_gradient(name, y.dtype, x, y)
     return finish(result, y.dtype, x, y, magnitude=magnitude, terms=x._layout.shape[-1])
 
 
@@ -95,6 +113,7 @@ def _add(name: str, own: Any, a: "Tensor", b: "Tensor", beta: Any, alpha: Any) -
     d = b.dtype
     terms = a._layout.shape[-1]
     result, magnitude = _computed(name, a, b)
+    _check_gradient(name, d, own, a, b)
     if not result.size:
         return recorded(finish(result, d, a, b), own)
     if not terms and result.size and beta != 0 and name != "addmv":

@@ -108,7 +108,8 @@ def _batch_norm(
         if t.numel() != shape[1]:
             raise LayoutError("size", f"batch_norm: a parameter of shape {t._layout.shape} for {shape[1]} channels")
     d = input.dtype
-    if training and d.category != "float" and not _is_dense(input, ()):
+    mixed = bool(parameters) and parameters[0].dtype is not d
+    if training and d.category in ("bool", "int") and not mixed and not _is_dense(input, ()):
         raise LayoutError("dtype", f"batch_norm: {d} has no mean")
     need_kernel("batch_norm", d, "f")
     _check_dtypes("batch_norm", d, parameters)

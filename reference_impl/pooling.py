@@ -137,9 +137,14 @@ def summed(a: Any, windows: Sequence[Windows]) -> Any:
 
 
 def deliver_largest(
-    input: "Tensor", windows: list[Windows], strides: Any, starts: Any = None
+    input: "Tensor", windows: list[Windows], strides: Any, starts: Any = None, *, depth: bool = True
 ) -> tuple["Tensor", "Tensor"]:
-    """Tensors of the largest values and of their places; `strides` answers those of a shape."""
+    """Tensors of the largest values and of their places; `strides` answers those of a shape.
+
+    `starts` are the places where the search of a window begins, where that can show; without `depth` the place of a
+    window that holds nothing above the lowest value is that start without its depth, as PyTorch's channels-last loop
+    has it.
+    """
     a = values(input)
     d = input.dtype
     short = d.category == "float"
@@ -150,7 +155,7 @@ def deliver_largest(
         flat = a.reshape(*shape[: a.ndim - len(windows)], -1)
         best = np.take_along_axis(flat, where.reshape(*flat.shape[:-1], -1), -1).reshape(shape)
         if starts is not None:
-            best, where = _outside(best, where, windows, starts, a.shape[a.ndim - len(windows) :], lowest)
+            best, where = _outside(best, where, windows, starts, a.shape[a.ndim - len(windows) :], lowest, depth)
     else:
         best, where = np.zeros(shape, d.numpy), np.zeros(shape, np.int64)
     worst = input_marks(input)
@@ -165,11 +170,11 @@ def deliver_largest(
 
 
 def _outside(
-    best: Any, where: Any, windows: list[Windows], starts: Any, lengths: Shape, lowest: Any
+    best: Any, where: Any, windows: list[Windows], starts: Any, lengths: Shape, lowest: Any, depth: bool
 ) -> tuple[Any, Any]:
     """Windows whose positions all fall outside: the lowest value, at the place where the search would have begun."""
     empty = [np.array([not len(p) for p in w]) for w in windows]
-    if not any(e.any() for e in empty):
+    if depth and not any(e.any() for e in empty):
         return best, where
     grid = np.zeros(where.shape[where.ndim - len(windows) :], bool)
     place = np.zeros(grid.shape, np.int64)
@@ -177,9 +182,11 @@ def _outside(
     for k in range(len(windows) - 1, -1, -1):
         spread = [-1 if j == k else 1 for j in range(len(windows))]
         grid = grid | empty[k].reshape(spread)
-        place = place + np.array(starts[k]).reshape(spread) * step
+        if depth or k:
+            place = place + np.array(starts[k]).reshape(spread) * step
         step *= lengths[k]
-    return np.where(grid, np.array(lowest).astype(best.dtype), best), np.where(grid, place, where)
+    best = np.where(grid, np.array(lowest).astype(best.dtype), best)
+    return best, np.where(grid | (False if depth else best == best.dtype.type(lowest)), place, where)
 
 
 def _max_pool(
@@ -200,13 +207,18 @@ def _max_pool(
     ]  # fmt: skip
 
     last = spatial == 3 and input.ndim == 4 and _is_volume_last(name, input)
+    format = channels_last_3d if last else suggested_format(*input._layout[:2])
+    if format is not contiguous_format and input.dtype.category == "int":
+        # That loop counts places in integers as wide as the elements.
+        if prod(pool.lengths) > np.iinfo(input.dtype.numpy).max:
+            raise LayoutError("size", f"{name}: {prod(pool.lengths)} places do not fit {input.dtype}")
 
     def strides(shape: Shape) -> Strides:
         if last:
             return suggested_strides((1, *shape), channels_last_3d)[1:]
         return contiguous_strides(shape) if len(shape) == spatial + 1 else pooled_strides(input, shape)
 
-    return deliver_largest(input, pool.windows(), strides, starts)
+    return deliver_largest(input, pool.windows(), strides, starts, depth=format is not channels_last_3d)
 
 
 def _is_volume_last(name: str, input: "Tensor") -> bool:
