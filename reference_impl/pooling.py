@@ -15,7 +15,7 @@ from . import shadow, view_ops
 from .contiguity import is_channels_last, is_contiguous, suggested_format, suggested_strides
 from .conversion import nan_marks
 from .convolution import per_dim
-from .core import _grad_enabled, from_array, recorded, requires_grad, values, view_of
+from .core import _grad_enabled, build, from_array, recorded, requires_grad, values, view_of
 from .errors import LayoutError
 from .formats import channels_last_3d, contiguous_format
 from .layout import Shape, Strides, contiguous_strides
@@ -208,10 +208,10 @@ def _max_pool(
 
     last = spatial == 3 and input.ndim == 4 and _is_volume_last(name, input)
     format = channels_last_3d if last else suggested_format(*input._layout[:2])
-    if format is not contiguous_format and input.dtype.category == "int":
-        # That loop counts places in integers as wide as the elements.
-        if prod(pool.lengths) > np.iinfo(input.dtype.numpy).max:
-            raise LayoutError("size", f"{name}: {prod(pool.lengths)} places do not fit {input.dtype}")
+    counted = input.dtype.category == "int" and format is not contiguous_format
+    # That loop counts places in integers as wide as the elements.
+    if counted and prod(pool.lengths) > np.iinfo(input.dtype.numpy).max:
+        raise LayoutError("size", f"{name}: {prod(pool.lengths)} places do not fit {input.dtype}")
 
     def strides(shape: Shape) -> Strides:
         if last:
@@ -302,7 +302,11 @@ def max_pool1d(
     pool = _Pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
     need_kernel("max_pool1d", input.dtype, "f")
     starts = [[s if s >= 0 else s % pool.holes[0] for s in pool.starts(0)]]
-    result = deliver_largest(input, pool.windows(), contiguous_strides, starts)[0]
+    source = input
+    if input._bits and is_contiguous(*input._layout[:2]):
+        # PyTorch reads the memory as it is, the negative bit unseen.
+        source = build(input._storage, input._layout, input.dtype)
+    result = deliver_largest(source, pool.windows(), contiguous_strides, starts)[0]
     if input.ndim == 2:
         # The batch that was added is taken off in place.
         result._versions[0] += 1
