@@ -492,6 +492,7 @@ _LAZY = {
     "load": "serialization",
     "multiprocessing": "",
     "save": "serialization",
+    "sparse_coo_tensor": "sparse",
     "special": "",
     "to_dlpack": "dlpack",
 }

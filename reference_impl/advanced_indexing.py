@@ -267,7 +267,7 @@ def _repeats(g: Gather, placed: Any) -> bool:
     return flat.size != np.unique(flat).size
 
 
-def index_put_(self: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False) -> "Tensor":
+def index_put_(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False) -> "Tensor":
     """Write or add values where a tuple of index tensors names; None stands for a whole dimension.
 
     Raises: grad, overlap, dtype, broadcast, index. Source: facts 3.12, torch 2.13.
@@ -280,10 +280,10 @@ def index_put_(self: "Tensor", indices: Any, values: "Tensor", accumulate: bool 
             dim += len(t._layout.shape) if t.dtype in (dt.bool_, dt.uint8) else 1
         else:
             dim += 1
-    if dim > self.ndim:
-        raise LayoutIndexError("dimension", f"index_put_: {dim} indices for {self.ndim} dimensions")
-    put(self, items, values, accumulate)
-    return self
+    if dim > input.ndim:
+        raise LayoutIndexError("dimension", f"index_put_: {dim} indices for {input.ndim} dimensions")
+    put(input, items, values, accumulate)
+    return input
 
 
 def index_put(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False) -> "Tensor":

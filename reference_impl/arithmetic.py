@@ -131,9 +131,9 @@ def neg(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     return apply(NEG, (input,), out)
 
 
-def neg_(self: "Tensor") -> "Tensor":
+def neg_(input: "Tensor") -> "Tensor":
     """`neg` in place. Raises: grad, overlap, dtype. Source: facts 5, torch 2.13."""
-    return apply_(NEG, self, ())
+    return apply_(NEG, input, ())
 
 
 def abs(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -141,11 +141,11 @@ def abs(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     return apply(ABS, (input,), out)
 
 
-def abs_(self: "Tensor") -> "Tensor":
+def abs_(input: "Tensor") -> "Tensor":
     """`abs` in place. Raises: grad, overlap, dtype (also for complex). Source: facts 5, torch 2.13."""
-    if self.dtype.is_complex:
+    if input.dtype.is_complex:
         raise LayoutError("dtype", "abs_: a real result cannot be written to a complex tensor in place")
-    return apply_(ABS, self, ())
+    return apply_(ABS, input, ())
 
 
 def relu(input: "Tensor") -> "Tensor":
@@ -153,9 +153,9 @@ def relu(input: "Tensor") -> "Tensor":
     return apply(RELU, (input,))
 
 
-def relu_(self: "Tensor") -> "Tensor":
+def relu_(input: "Tensor") -> "Tensor":
     """`relu` in place. Raises: grad, overlap, dtype. Source: facts 5, torch 2.13."""
-    check_inplace(self)
-    if self.dtype is dt.bool_ or self.dtype.is_complex:
-        RELU.check(self.dtype)
-    return apply_(RELU, self, ())
+    check_inplace(input)
+    if input.dtype is dt.bool_ or input.dtype.is_complex:
+        RELU.check(input.dtype)
+    return apply_(RELU, input, ())

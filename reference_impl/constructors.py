@@ -492,7 +492,7 @@ def _plain(data: Any) -> Any:
 
 def empty_like(
     input: "Tensor", *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-    memory_format: memory_format | None = None,
+    pin_memory: bool = False, memory_format: memory_format | None = None,
 ) -> "Tensor":  # fmt: skip
     """Fresh memory with another tensor's shape and, unless told, its order of dimensions.
 

@@ -250,16 +250,16 @@ def reader(t: Any, layout: Layout) -> Any:
     return r
 
 
-def fill_(self: "Tensor", value: Any) -> "Tensor":
+def fill_(input: "Tensor", value: Any) -> "Tensor":
     """Write one value everywhere; allowed on repeated elements, since all are equal.
 
     Raises: grad; dimension for a value tensor with dimensions; overflow for a number outside the dtype.
     Source: facts 5.1.2, torch 2.13.
     """
-    check_inplace(self, value)
-    write_fill(self, value)
-    written(self, value)
-    return self
+    check_inplace(input, value)
+    write_fill(input, value)
+    written(input, value)
+    return input
 
 
 def write_fill(self: "Tensor", value: Any) -> None:
@@ -352,27 +352,27 @@ def _check_range(value: Any, d: dtype) -> None:
                 raise LayoutError("overflow", f"{value} does not fit {d}")
 
 
-def zero_(self: "Tensor") -> "Tensor":
+def zero_(input: "Tensor") -> "Tensor":
     """Write zeros. Raises: grad. Source: facts 5.1.2, torch 2.13."""
-    check_inplace(self)
-    d = self.dtype
+    check_inplace(input)
+    d = input.dtype
     if (
         d.category == "raw"
         and d is not dt.complex32
-        and not (0 < self.numel() < 32768 and is_non_overlapping_and_dense(*self._layout[:2]))
+        and not (0 < input.numel() < 32768 and is_non_overlapping_and_dense(*input._layout[:2]))
     ):
         raise UnsupportedError("dtype", f"zero_ has no kernel for {d} unless it is small and dense (facts 11)")
-    if type(self._storage._bytes) is NoBytes:
+    if type(input._storage._bytes) is NoBytes:
         pass
-    elif self._bits:
-        check_overlap(self)
-        store(self, np.zeros(self._layout.shape, self.dtype.numpy))
+    elif input._bits:
+        check_overlap(input)
+        store(input, np.zeros(input._layout.shape, input.dtype.numpy))
     else:
-        array(self)[...] = scalar_array(0, d) if d is dt.float8_e8m0fnu else 0
-        if self._storage._shadow is not None:
-            shadow.stamp(self, None)
-    written(self)
-    return self
+        array(input)[...] = scalar_array(0, d) if d is dt.float8_e8m0fnu else 0
+        if input._storage._shadow is not None:
+            shadow.stamp(input, None)
+    written(input)
+    return input
 
 
 def like_strides(input: "Tensor", format: memory_format | None) -> Strides:

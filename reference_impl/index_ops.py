@@ -429,9 +429,15 @@ def _any_marks(*tensors: Any) -> bool:
     return any(shadow.marks_of(t) is not None for t in tensors)
 
 
-def index_copy(input: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> "Tensor":
+def index_copy(
+    input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, out: "Tensor | None" = None
+) -> "Tensor":
     """`index_copy_` on a row-major copy. Source: torch 2.13."""
-    return recorded(_unwritten(index_copy_(_plain_clone(input, contiguous_format), dim, index, source)), input, source)
+    return write_out(
+        out,
+        recorded(_unwritten(index_copy_(_plain_clone(input, contiguous_format), dim, index, source)), input, source),
+        input,
+    )
 
 
 def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
@@ -472,10 +478,18 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     return self
 
 
-def index_add(input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
+def index_add(
+    input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1, out: "Tensor | None" = None
+) -> "Tensor":
     """`index_add_` on a row-major copy. Source: torch 2.13."""
-    return recorded(
-        _unwritten(index_add_(_plain_clone(input, contiguous_format), dim, index, source, alpha=alpha)), input, source
+    return write_out(
+        out,
+        recorded(
+            _unwritten(index_add_(_plain_clone(input, contiguous_format), dim, index, source, alpha=alpha)),
+            input,
+            source,
+        ),
+        input,
     )
 
 
@@ -548,12 +562,19 @@ def _check_scatter(name: str, self: "Tensor", d: int, where: Any, source: Any) -
 
 
 def scatter(
-    input: "Tensor", dim: int, index: "Tensor", src: Any = None, *, value: Any = None, reduce: str | None = None
+    input: "Tensor",
+    dim: int,
+    index: "Tensor",
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: "Tensor | None" = None,
 ) -> "Tensor":
     """`scatter_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
     source = value if src is None else src
     t = scatter_(_plain_clone(input, contiguous_format), dim, index, source, reduce=reduce)
-    return recorded(_unwritten(t), input, source)
+    return write_out(out, recorded(_unwritten(t), input, source), input)
 
 
 def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":
@@ -561,9 +582,9 @@ def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "T
     return scatter_(self, dim, index, src, reduce="add")
 
 
-def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":
+def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
-    return scatter(input, dim, index, src, reduce="add")
+    return write_out(out, scatter(input, dim, index, src, reduce="add"), input)
 
 
 def fill_diagonal_(self: "Tensor", fill_value: Any, wrap: bool = False) -> "Tensor":

@@ -146,6 +146,9 @@ def asarray(
     if requires_grad is None:
         requires_grad = isinstance(obj, TensorBase) and needs_grad(obj)
     wrong = (dtype is not None and dtype is not t.dtype) or (device is not None and is_meta(device) != t.is_meta)
+    if copy and wrong and _is_scalar(obj):
+        # It is a copy already, and PyTorch takes the wish for granted.
+        raise LayoutValueError("argument", f"asarray: can't alias {t.dtype} as {dtype} on {device} (facts 8.1)")
     if copy or (copy is None and wrong):
         if wrong:
             t = t.to(t.device if device is None else device, t.dtype if dtype is None else dtype, copy=bool(copy))
@@ -159,11 +162,15 @@ def asarray(
     return t  # type: ignore[no-any-return]
 
 
+def _is_scalar(obj: Any) -> bool:
+    return isinstance(obj, np.generic) or (isinstance(obj, np.ndarray) and not obj.ndim)
+
+
 def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
     """A tensor over an object's memory, or None where it has none to lend."""
     if isinstance(obj, TensorBase):
         return obj
-    if isinstance(obj, np.generic) or (isinstance(obj, np.ndarray) and not obj.ndim):
+    if _is_scalar(obj):
         # An array without dimensions is copied like a scalar, though without being refused.
         if copy is False and isinstance(obj, np.generic):
             raise LayoutError("argument", "asarray: can't alias a scalar of NumPy's (facts 8.1)")

@@ -196,10 +196,10 @@ def _make_unary(op: Op) -> tuple[Function, Function]:
         check_operands(op.name, (input,))
         return apply(op, (input,), out)
 
-    def in_place(self: "Tensor") -> "Tensor":
-        if self.dtype.is_complex and op.name in ("floor", "ceil", "trunc", "sign"):
-            op.check(self.dtype)
-        return apply_(op, self, ())
+    def in_place(input: "Tensor") -> "Tensor":
+        if input.dtype.is_complex and op.name in ("floor", "ceil", "trunc", "sign"):
+            op.check(input.dtype)
+        return apply_(op, input, ())
 
     doc = f"Elementwise `{op.name}`. Raises: dtype. Source: facts 4.3.10, torch 2.13."
     return _named(out_of_place, op.name, doc), _named(in_place, op.name + "_", doc + " In place.")
@@ -317,11 +317,11 @@ def round(input: "Tensor", *, decimals: int = 0, out: "Tensor | None" = None) ->
     return apply(_UNARY["round"], (input,), out)
 
 
-def round_(self: "Tensor", *, decimals: int = 0) -> "Tensor":
+def round_(input: "Tensor", *, decimals: int = 0) -> "Tensor":
     """`round` in place. Raises: grad, overlap, dtype."""
     if decimals:
         raise UnsupportedError("argument", "round_: decimals are not modelled")
-    return apply_(_UNARY["round"], self, ())
+    return apply_(_UNARY["round"], input, ())
 
 
 def _division(rounding_mode: Any) -> Op:
@@ -378,9 +378,9 @@ def square(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     return pow(input, 2, out=out)
 
 
-def square_(self: "Tensor") -> "Tensor":
+def square_(input: "Tensor") -> "Tensor":
     """`square` in place."""
-    return pow_(self, 2)
+    return pow_(input, 2)
 
 
 def _power(a: Any, b: Any) -> Any:
@@ -517,12 +517,12 @@ def _clamp_op(low: bool, high: bool) -> Op:
     return Op("clamp", compute, "bif", smooth=True)
 
 
-def clamp_(self: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
+def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
     """`clamp` in place. Raises: grad, overlap, dtype, argument."""
     bounds = _bounds(min, max)
-    if self.dtype.is_complex:
-        raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {self.dtype}")
-    return apply_(_clamp_op(min is not None, max is not None), self, bounds)
+    if input.dtype.is_complex:
+        raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
+    return apply_(_clamp_op(min is not None, max is not None), input, bounds)
 
 
 def clamp_min(input: "Tensor", min: Any, *, out: "Tensor | None" = None) -> "Tensor":
@@ -535,14 +535,14 @@ def clamp_max(input: "Tensor", max: Any, *, out: "Tensor | None" = None) -> "Ten
     return clamp(input, None, max, out=out)
 
 
-def clamp_min_(self: "Tensor", min: Any) -> "Tensor":
+def clamp_min_(input: "Tensor", min: Any) -> "Tensor":
     """`clamp_(min=min)`."""
-    return clamp_(self, min, None)
+    return clamp_(input, min, None)
 
 
-def clamp_max_(self: "Tensor", max: Any) -> "Tensor":
+def clamp_max_(input: "Tensor", max: Any) -> "Tensor":
     """`clamp_(max=max)`."""
-    return clamp_(self, None, max)
+    return clamp_(input, None, max)
 
 
 def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Tensor | None" = None) -> Any:
@@ -699,8 +699,8 @@ def positive(input: "Tensor") -> "Tensor":
     return input
 
 
-def conj_physical(input: "Tensor") -> "Tensor":
+def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A copy of the conjugates. Source: facts 9.12, torch 2.13."""
     if not input.dtype.is_complex:
-        return input
-    return apply(Op("conj_physical", np.conj, "c", like=True), (input,))
+        return input if out is None else write_out(out, input)
+    return apply(Op("conj_physical", np.conj, "c", like=True), (input,), out)

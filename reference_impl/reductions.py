@@ -227,20 +227,20 @@ def _arg(name: str, a: Any, d: int) -> Any:
         return np.argmax(a, axis=d) if name == "max" else np.argmin(a, axis=d)
 
 
-def max(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+def max(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest value; values and indices along a dimension; or elementwise with another tensor.
 
     Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13.
     """
-    return _max("max", input, dim, keepdim, out)
+    return _max("max", input, dim if other is None else other, keepdim, out)
 
 
-def min(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+def min(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest value; values and indices along a dimension; or elementwise with another tensor.
 
     Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13.
     """
-    return _max("min", input, dim, keepdim, out)
+    return _max("min", input, dim if other is None else other, keepdim, out)
 
 
 def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
@@ -249,7 +249,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
     if isinstance(dim, TensorBase):
         from .pointwise_ops import maximum, minimum
 
-        return (maximum if name == "max" else minimum)(input, dim)
+        return (maximum if name == "max" else minimum)(input, dim, out=out)
     if dim is None:
         if not input.numel():
             raise LayoutError("size", f"{name}: nothing to choose from")

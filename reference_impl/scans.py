@@ -114,14 +114,14 @@ def cumprod_(self: "Tensor", dim: int, *, dtype: Any = None) -> "Tensor":
     return _cumulative_("cumprod", self, dim, dtype)
 
 
-def cummax(input: "Tensor", dim: int) -> Any:
+def cummax(input: "Tensor", dim: int, *, out: Any = None) -> Any:
     """Running maxima and where they lie, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return _cumulative_extreme("cummax", input, dim)
+    return _into(out, _cumulative_extreme("cummax", input, dim), input)
 
 
-def cummin(input: "Tensor", dim: int) -> Any:
+def cummin(input: "Tensor", dim: int, *, out: Any = None) -> Any:
     """Running minima and where they lie, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return _cumulative_extreme("cummin", input, dim)
+    return _into(out, _cumulative_extreme("cummin", input, dim), input)
 
 
 def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
@@ -175,14 +175,14 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
     return recorded(t, input)
 
 
-def softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":
+def softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Softmax along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return _softmax(input, dim, dtype, False)
+    return write_out(out, _softmax(input, dim, dtype, False), input)
 
 
-def log_softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":
+def log_softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Logarithm of the softmax, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return _softmax(input, dim, dtype, True)
+    return write_out(out, _softmax(input, dim, dtype, True), input)
 
 
 def _copied(input: "Tensor", result: Any, strides: Strides, marks: Any) -> "Tensor":
@@ -192,13 +192,19 @@ def _copied(input: "Tensor", result: Any, strides: Strides, marks: Any) -> "Tens
     return recorded(t, input)
 
 
-def sort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
+def sort(
+    input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = False, *, out: Any = None
+) -> Any:
     """Values in order and where they were, in the input's own order of dimensions.
 
     Where values are equal, the indices are specified only for a stable sort.
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
+    return _into(out, _sort(input, dim, descending, bool(stable)), input)
+
+
+def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"sort: {input.dtype} is refused")
@@ -230,6 +236,12 @@ def sort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool 
     return ValuesAndIndices(first, second)
 
 
+def _into(out: Any, found: Any, input: "Tensor") -> Any:
+    if out is None:
+        return found
+    return ValuesAndIndices(write_out(out[0], found.values, input), write_out(out[1], found.indices, input))
+
+
 def nan_or_none(marks: Any, a: Any, d: dtype) -> Any:
     """Marks with the NaNs of moved values added: which of several comes first is not specified."""
     found = nan_marks(a, d)
@@ -244,11 +256,15 @@ def argsort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bo
     return result
 
 
-def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """The k largest or smallest values and where they were, row-major.
 
     Raises: dimension, index (RuntimeError where k exceeds the length), dtype. Source: facts 4.4, torch 2.13.
     """
+    return _into(out, _topk(input, k, dim, largest, sorted), input)
+
+
+def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any:
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     length = input._layout.shape[d] if input.ndim else 1
     if not 0 <= k <= length:
@@ -271,6 +287,11 @@ def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: b
         marks = shadow.marks_of(source)
         if marks is not None:
             shadow.stamp(t, marks[take])
+    if ties and input.dtype.category == "float":
+        # Among equal values any may be taken: 0.0 or -0.0.
+        zero = np.where(values(chosen) == 0, shadow.TOLERANCE, shadow.EXACT).astype(np.uint8)
+        marks = shadow.marks_of(chosen)
+        shadow.stamp(chosen, zero if marks is None else np.maximum(zero, marks))
     if ties or not sorted:
         shadow.stamp(where, shadow.UNSPECIFIED)
     if not sorted:
