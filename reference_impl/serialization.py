@@ -60,7 +60,8 @@ class _Writer:
     def storage(self, storage: UntypedStorage, written_as: dtype) -> int:
         """Number of a storage. Raises: dtype (RuntimeError) where it is known under another dtype."""
         if len(storage) and not storage._is_meta:
-            known = self._dtypes.setdefault(id(storage), written_as)
+            # By address: storages that came through NumPy or DLPack may begin at the same byte.
+            known = self._dtypes.setdefault(storage.data_ptr(), written_as)
             if known is not written_as:
                 raise LayoutError(
                     "dtype",

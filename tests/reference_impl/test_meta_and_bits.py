@@ -9,6 +9,15 @@ from .agreement import disagreement
 from .test_storage_surface import split
 
 TABLE = {
+    "sparse": """
+        z.shape|z.size()|z.dim()|z.stride()|z.stride(0)|z.storage_offset()|z.numel()|z.dtype|z.device|z.layout|z.is_sparse
+        z.element_size()|z.itemsize|z.nbytes|z.data_ptr()|z.untyped_storage()|z.storage()|z.is_shared()|z.share_memory_()
+        z.is_contiguous()|z.numpy()|z.__dlpack__()|z.tolist()|z.view(12)|z.reshape(12)|z.as_strided((1,),(1,))|z.set_()
+        z.set_(U(4))|z.resize_(4)|z.detach().layout|z.clone().layout|z.to_dense()|z.fill_(1)|z.copy_(T.ones(3,4))|z.requires_grad
+        z._version|z._is_view()|z.is_leaf|z.get_device()|z._values().tolist()|z._indices().tolist()|z.contiguous()|z.is_set_to(z)
+        z.dim_order()|z.expand(2,3,4)|z.cpu().layout|copy.deepcopy(z).layout|copy.copy(z).layout|z.item()|z.numpy(force=True)
+        np.asarray(z)|T.from_dlpack(z)|z.is_meta|z.is_cpu|z.view(T.int32)
+    """,
     "meta": """
         m|m.device|m.untyped_storage()|m.data_ptr()|m.untyped_storage().data_ptr()|m.tolist()|m.item()
         T.empty(1,device="meta").item()|T.empty((),device="meta").tolist()|m.numpy()|m.cpu()|m.to("cpu")
@@ -76,6 +85,7 @@ def make(lib):
         "x": lib.arange(3.0),
         "c": lib.tensor([1 + 2j, 3 - 1j]),
         "w": lib.tensor([[1 + 2j, 3 - 1j], [5j, 4 + 0j]]),
+        "z": lib.sparse_coo_tensor([[0, 2], [1, 0]], [1.0, 2.0], (3, 4)),
         "p": lib.arange(8.0).reshape(4, 2),
         "f": lambda t, i, v: t.__setitem__(i, v),
         "copy": copy,
