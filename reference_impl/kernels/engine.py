@@ -26,8 +26,6 @@ _KERNELS: dict[str, Any] = {
     "fill": weave.copy_picked,
     "items": items.copy_items,
 }
-_CACHED = 4096
-"""Plans that are kept."""
 _SHARED = 1 << 18
 """Bytes from which on threads are worth waking."""
 _WORK = 10_000
@@ -37,56 +35,51 @@ _WORK = 10_000
 class Ready:
     """A plan, its kernel and the arguments that never change: one call away from a copy."""
 
-    __slots__ = ("arguments", "kernel", "nbytes", "plan", "row")
+    __slots__ = ("kernel", "nbytes", "plan", "row", "tasks", "word")
 
     def __init__(self, plan: Plan, width: int) -> None:
         self.plan = plan
         self.kernel = _KERNELS[plan.kernel]
         self.row = plan.row.ctypes.data
-        word = () if plan.kernel == "runs" else (WORDS[plan.form.item, width or 64],)
-        self.arguments = (0, plan.tasks, *word)
+        self.tasks = plan.tasks
+        self.word = WORDS[plan.form.item, width or 64]
         self.nbytes = plan.form.nbytes
 
     def __call__(self, dst_cell: int, src_cell: int, threads: int) -> int:
         """Copy; the answer is one of DONE, NEAR and MISALIGNED."""
-        if threads > 1 and self.nbytes >= _SHARED:
-            _, tasks, *word = self.arguments
-            return share(
-                lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last, *word)), tasks, threads
-            )
-        return int(self.kernel(self.row, dst_cell, src_cell, *self.arguments))
+        if threads == 1 or self.nbytes < _SHARED:
+            return int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks, self.word))
+        return share(
+            lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last, self.word)),
+            self.tasks,
+            threads,
+        )
 
 
-Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], int]
-_ready: dict[Key, Ready | None] = {}
-_ready_elsewhere: dict[Key, Ready] = {}
-"""Plans for targets that do not begin at a multiple of 64 bytes, where that makes a difference."""
+def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
+    """What copies between arrays laid out like these; None where NumPy must, or fewer than so many bytes are runs."""
+    if dst.dtype.hasobject or dst.size == 0:
+        return None
+    form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
+    if not form.writes_once:
+        return None
+    target = machine.target()
+    plan = plan_for(form, target)
+    if plan.kernel == "runs" and form.nbytes < few_runs:
+        return None
+    return Ready(plan, target.width)
 
 
-def copy(dst: Array, src: Array, threads: int) -> None:
-    """Copy elements between arrays of equal shape and dtype that have elements; the dtype holds no references."""
-    key = dst.shape, dst.strides, src.strides, dst.itemsize
-    try:
-        ready = _ready[key]
-    except KeyError:
-        ready = _prepared(key)
-    if ready is None or not dst.flags.writeable:
-        # A target that is written twice in one place, or not at all: NumPy has the order, and the message.
-        dst[...] = src
-        return
-    answer = ready(_cell(dst), _cell(src), threads)
-    if answer != DONE:
-        _copy_otherwise(key, dst, src, answer, threads)
-
-
-def _copy_otherwise(key: Key, dst: Array, src: Array, answer: int, threads: int) -> None:
+def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
+    """Copy where a kernel has answered NEAR or MISALIGNED."""
     if answer == NEAR and _share_memory(dst, src):
-        copy(dst, src.copy(), threads)
-        return
-    ready = _ready_elsewhere.get(key)
-    if ready is None:
-        ready = _ready_elsewhere[key] = _without_checks(key)
-    ready(_cell(dst), _cell(src), threads)
+        src = src.copy()
+    target = replace(machine.target(), aligned=False)
+    form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
+    ready = Ready(plan_for(form, target), target.width)
+    ready.plan.row[DST_HIGH] = ready.plan.row[DST_LOW] = -(1 << 62)  # a range that is near nothing
+    answer = ready(cell(dst), cell(src), threads)
+    assert answer == DONE
 
 
 def _share_memory(a: Array, b: Array) -> bool:
@@ -94,27 +87,6 @@ def _share_memory(a: Array, b: Array) -> bool:
         return bool(np.shares_memory(a, b, max_work=_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
-
-
-def _prepared(key: Key) -> Ready | None:
-    ready = None
-    form = normal(*key)
-    if form.writes_once:
-        target = machine.target()
-        ready = Ready(plan_for(form, target), target.width)
-    if len(_ready) >= _CACHED:
-        _ready.clear()
-        _ready_elsewhere.clear()
-    _ready[key] = ready
-    return ready
-
-
-def _without_checks(key: Key) -> Ready:
-    """A plan that holds for any two places."""
-    target = replace(machine.target(), aligned=False)
-    ready = Ready(plan_for(normal(*key), target), target.width)
-    ready.plan.row[DST_HIGH] = ready.plan.row[DST_LOW] = -(1 << 62)
-    return ready
 
 
 def planned(dst: Array, src: Array, choice: Choice = OWN) -> Plan:
@@ -135,20 +107,27 @@ def _probed_cell() -> Callable[[Array], int]:
     # An array object keeps the pointer to its memory right behind its head: one of NumPy's public structures. To ask
     # for it in Python takes longer than a small copy.
     probe = np.zeros(3, np.int16)[1:]
-    at = object.__basicsize__
-    if ctypes.c_void_p.from_address(id(probe) + at).value == probe.ctypes.data:
-        return lambda a: id(a) + at
+    if ctypes.c_void_p.from_address(id(probe) + _HEAD).value == probe.ctypes.data:
+        return _own_cell
     return _kept_cell
+
+
+_HEAD = object.__basicsize__
+
+
+def _own_cell(a: Array) -> int:
+    return id(a) + _HEAD
 
 
 _cells: list[npt.NDArray[np.int64]] = []
 
 
 def _kept_cell(a: Array) -> int:
-    cell = np.array([a.ctypes.data], np.int64)
-    _cells.append(cell)
+    made = np.array([a.ctypes.data], np.int64)
+    _cells.append(made)
     del _cells[:-64]
-    return int(cell.ctypes.data)
+    return int(made.ctypes.data)
 
 
-_cell = _probed_cell()
+cell = _probed_cell()
+"""Address of a pointer to an array's first element."""

@@ -77,10 +77,71 @@ class Plan:
         """Number of tiles, which threads share."""
         return prod(loop.length for loop in self.loops)
 
+    @property
+    def touched_bytes(self) -> int:
+        """Bytes of the cache lines that are read and written, counted as if every row began at the start of a line."""
+        dims, item = self.form.dims, self.form.item
+        return _lines([(d.length, d.dst) for d in dims], item) + _lines([(d.length, d.src) for d in dims], item)
+
+    @property
+    def predicted(self) -> float:
+        """Time over that of a dense copy of as many bytes, as expected of a large copy on one thread.
+
+        The share of traffic, times what this kernel took beyond it on the machine of docs/kernels.md.
+        """
+        factor = _BEYOND.get(self.kernel, 1.0)
+        if self.kernel == "transpose":
+            factor = 1.3 if not self.staged else 1.8 if self.streamed and not self.staged & STAGE_OUT else 2.5
+        return factor * self.touched_bytes / max(1, 2 * self.form.nbytes)
+
+    def explain(self) -> str:
+        """The plan in words: kernel, order of loops, bytes touched, and the expected time.
+
+        >>> from stridecheck.reference_impl.kernels.normal import normal
+        >>> form = normal((1000, 64, 32, 32), (262144, 4, 8192, 256), (262144, 4096, 128, 4), 4)
+        >>> print(plan_for(form, Target()).explain())
+        transpose of 262.1 MB, 4-byte items, stores past the caches
+          loop over 1000: target +262144, source +262144
+          loop over 32, chunks of A: target +8192, source +128
+          touches 524.3 MB; expected time 1.30 of a dense copy's
+        """
+        streamed = ", stores past the caches" if self.streamed else ""
+        lines = [f"{self.kernel} of {_bytes(self.form.nbytes)}, {self.form.item}-byte items{streamed}"]
+        for loop in self.loops:
+            of = f", chunks of {loop.of.upper()}" if loop.of else ""
+            lines.append(f"  loop over {loop.length}{of}: target {loop.dst:+}, source {loop.src:+}")
+        if self.staged:
+            sides = [side for flag, side in ((STAGE_IN, "source"), (STAGE_OUT, "target")) if self.staged & flag]
+            lines.append(f"  tiles go through buffers for the {' and the '.join(sides)}")
+        lines.append(f"  touches {_bytes(self.touched_bytes)}; expected time {self.predicted:.2f} of a dense copy's")
+        return "\n".join(lines)
+
+
+_BEYOND = {"runs": 1.0, "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fill": 1.1, "items": 4.0}
+"""Time of a kernel over that which its traffic makes due."""
+
+
+def _lines(steps: Sequence[tuple[int, int]], item: int) -> int:
+    run, rows = item, 1
+    for stride, length in sorted((abs(s), n) for n, s in steps if s):
+        if stride < run + LINE:
+            run += (length - 1) * stride
+        else:
+            rows *= length
+    return rows * -(-run // LINE) * LINE
+
+
+def _bytes(number: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number} bytes"
+
 
 def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     """The plan of a copy in normal form, which writes no byte twice.
 
+    >>> from stridecheck.reference_impl.kernels.normal import normal
     >>> plan_for(normal((4096, 4096), (16384, 4), (4, 16384), 4), Target()).kernel
     'transpose'
     """
@@ -138,9 +199,9 @@ _STREAMS = (2, 3, 4)
 
 def _picked(form: Normal, streamed: bool) -> Plan:
     last = form.dims[-1]
-    loops = _ordered([Loop(*d) for d in form.dims[:-1]], "dst")
+    loops, b = _tiled(_ordered([Loop(*d) for d in form.dims[:-1]], "dst"), last.length * form.item)
     kernel = "step" if last.src else "fill"
-    return _made(kernel, form, loops, streamed, mode=STREAM * streamed, stride=last.src, length=last.length)
+    return _made(kernel, form, loops, streamed, b=b, mode=STREAM * streamed, stride=last.src, length=last.length)
 
 
 def _ordered(loops: Sequence[Loop], order: str) -> list[Loop]:
@@ -155,7 +216,21 @@ def _runs(form: Normal, choice: Choice, streamed: bool) -> Plan:
         nbytes *= dims.pop().length
     order = choice.order or ("src" if streamed else "dst")
     loops = _ordered([Loop(*d) for d in dims], order)
-    return _made("runs", form, loops, streamed, run=nbytes, mode=STREAM * streamed)
+    loops, b = _tiled(loops, nbytes)
+    return _made("runs", form, loops, streamed, b=b, run=nbytes, mode=STREAM * streamed)
+
+
+def _tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
+    # The innermost loop is the tile's own: an odometer turned for each row would cost more than a short row.
+    if not loops:
+        return loops, ONE
+    inner = loops[-1]
+    b = Chunked(inner.length, max(1, min(inner.length, _TILE // nbytes)), inner.dst, inner.src)
+    return [*loops[:-1], b.loop("b")], b
+
+
+_TILE = 1 << 16
+"""Bytes of runs or rows that make a tile."""
 
 
 def _items(form: Normal) -> Plan:
@@ -206,6 +281,8 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
         src_shift += (n - 1) * x
     b_start = len(dims) - 1
     wide = item >= 4
+    # Rows of the target that begin anywhere in a line are written through the caches, in pieces as long as can be: the
+    # lines that two pieces share are fetched and written twice.
     far = streamed and not (target.aligned and all(d.dst % LINE == 0 for d in dims[:-1]))
     a_want = choice.a_bytes or (1024 if far else 128 if wide else 512)
     b_want = choice.b_bytes or (1024 if far else 2048 if wide else 256)

@@ -1,5 +1,7 @@
 """Runs: bytes that lie in one piece on both sides, copied with vectors, past the caches where that is asked for."""
 
+from typing import Any
+
 from .descriptor import A_DST, A_SRC, B_DST, B_SRC, DONE, MODE, RUN, STREAM
 from .jit import compiled
 from .llvm import (
@@ -24,6 +26,10 @@ def run(dst: int, src: int, nbytes: int) -> None:
     """Copy any number of bytes; the last vector may overlap the one before it, so no byte outside is touched."""
     if nbytes >= 64:
         k = 0
+        if nbytes >= 512:
+            # Stores that cross from one line to the next take twice as long; loads do not.
+            copy_64(src, dst)
+            k = -dst & 63
         while k + 256 <= nbytes:
             copy_256(src + k, dst + k)
             k += 256
@@ -70,11 +76,12 @@ def streamed_run(dst: int, src: int, nbytes: int) -> None:
 
 
 @compiled
-def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int) -> int:
-    """Copy tiles of runs, tasks `first` up to `last`."""
+def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+    """Copy tiles of runs, tasks `first` up to `last`; `word` is of no account."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
+    # Nothing else is stored between streamed stores: that would send the lines off half full, at a tenth of the rate.
     index = odometer(row)
     nbytes = peek(row + 8 * RUN)
     a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
@@ -85,9 +92,17 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int) -> 
         a_count, b_count = counts(row, index)
         for a in range(a_count):
             to, at = dst + d + a * a_dst, src + s + a * a_src
-            if streamed:
+            if streamed and (to | b_dst | nbytes) & 63 == 0 and nbytes <= 256:
+                for b in range(b_count):
+                    for k in range(0, nbytes, 64):
+                        stream_64(at + b * b_src + k, to + b * b_dst + k)
+            elif streamed:
                 for b in range(b_count):
                     streamed_run(to + b * b_dst, at + b * b_src, nbytes)
+            elif nbytes & 63 == 0 and nbytes <= 256:
+                for b in range(b_count):
+                    for k in range(0, nbytes, 64):
+                        copy_64(at + b * b_src + k, to + b * b_dst + k)
             else:
                 for b in range(b_count):
                     run(to + b * b_dst, at + b * b_src, nbytes)

@@ -4,10 +4,10 @@ from typing import Any
 
 from numba import types
 
-from .descriptor import DONE, LENGTH, MODE, RUN, STREAM, STRIDE
+from .descriptor import B_DST, B_SRC, DONE, LENGTH, MODE, RUN, STREAM, STRIDE
 from .jit import compiled, instruction
 from .llvm import constant, fence, item_type, load, meaning, move, peek, shuffle, size_of, store, vector, width_of
-from .walk import advance, begun, odometer, place
+from .walk import advance, begun, counts, odometer, place
 
 
 def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) -> Any:
@@ -62,8 +62,11 @@ part_2, part_3, part_4 = [_weaver(k, False, True) for k in (2, 3, 4)]
 part_2s, part_3s, part_4s = [_weaver(k, True, True) for k in (2, 3, 4)]
 
 
-def _picker(step: int, streamed: bool) -> Any:
-    """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one."""
+def _picker(step: int, streamed: bool, phase: int = 0) -> Any:
+    """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one.
+
+    It reads `phase` items before the first: all that it reads then ends with the last.
+    """
 
     @instruction
     def pick(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
@@ -72,10 +75,11 @@ def _picker(step: int, streamed: bool) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if step > 0:
+                start = builder.sub(args[0], constant(phase * item))
                 values = [
-                    load(builder, builder.add(args[0], constant(k * width)), vector(width, item)) for k in range(step)
+                    load(builder, builder.add(start, constant(k * width)), vector(width, item)) for k in range(step)
                 ]
-                value = _selected(builder, values, [divmod(lane * step, lanes) for lane in range(lanes)])
+                value = _selected(builder, values, [divmod(lane * step + phase, lanes) for lane in range(lanes)])
             elif step < 0:
                 value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
                 value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
@@ -93,6 +97,7 @@ def _picker(step: int, streamed: bool) -> Any:
 
 pick_2, pick_3, pick_4, pick_back, pick_same = [_picker(k, False) for k in (2, 3, 4, -1, 0)]
 pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (2, 3, 4, -1, 0)]
+last_2, last_3, last_4 = [_picker(k, False, k - 1) for k in (2, 3, 4)]
 
 
 @compiled
@@ -191,63 +196,88 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
 
 
 @compiled
+def _picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) -> None:
+    item, width = size_of(word), width_of(word)
+    lanes = width // item
+    i = 0
+    streamed = asked and to % item == 0
+    while streamed and i < length and (to + i * item) & (width - 1):
+        move(at + i * stride, to + i * item, word)
+        i += 1
+    # A register of a step is read beyond its last item: the row's last register is read from before its first instead.
+    if stride == 2 * item:
+        while i + lanes < length:
+            if streamed:
+                pick_2s(at + i * stride, to + i * item, word)
+            else:
+                pick_2(at + i * stride, to + i * item, word)
+            i += lanes
+        if length > lanes:
+            last_2(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+            return
+    elif stride == 3 * item:
+        while i + lanes < length:
+            if streamed:
+                pick_3s(at + i * stride, to + i * item, word)
+            else:
+                pick_3(at + i * stride, to + i * item, word)
+            i += lanes
+        if length > lanes:
+            last_3(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+            return
+    elif stride == 4 * item:
+        while i + lanes < length:
+            if streamed:
+                pick_4s(at + i * stride, to + i * item, word)
+            else:
+                pick_4(at + i * stride, to + i * item, word)
+            i += lanes
+        if length > lanes:
+            last_4(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+            return
+    elif stride == -item:
+        while i + lanes <= length:
+            if streamed:
+                pick_backs(at + i * stride, to + i * item, word)
+            else:
+                pick_back(at + i * stride, to + i * item, word)
+            i += lanes
+        if i < length and length >= lanes:
+            pick_back(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+            return
+    elif stride == 0:
+        if not streamed and length >= 4 * lanes and to % item == 0:
+            pick_same(at, to, word)
+            i = (-to & (width - 1)) // item
+        while i + lanes <= length:
+            if streamed:
+                pick_sames(at, to + i * item, word)
+            else:
+                pick_same(at, to + i * item, word)
+            i += lanes
+        if i < length and length >= lanes:
+            pick_same(at, to + (length - lanes) * item, word)
+            return
+    while i < length:
+        move(at + i * stride, to + i * item, word)
+        i += 1
+
+
+@compiled
 def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer(row)
-    item, width = size_of(word), width_of(word)
-    lanes = width // item
     stride, length = peek(row + 8 * STRIDE), peek(row + 8 * LENGTH)
+    b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     asked = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
     for _ in range(first, last):
-        to, at = dst + d, src + s
-        i = 0
-        streamed = asked and to % item == 0
-        while streamed and i < length and (to + i * item) & (width - 1):
-            move(at + i * stride, to + i * item, word)
-            i += 1
-        # The last register of a step is read beyond its last item: it is left to the loop at the end.
-        if stride == 2 * item:
-            while i + lanes < length:
-                if streamed:
-                    pick_2s(at + i * stride, to + i * item, word)
-                else:
-                    pick_2(at + i * stride, to + i * item, word)
-                i += lanes
-        elif stride == 3 * item:
-            while i + lanes < length:
-                if streamed:
-                    pick_3s(at + i * stride, to + i * item, word)
-                else:
-                    pick_3(at + i * stride, to + i * item, word)
-                i += lanes
-        elif stride == 4 * item:
-            while i + lanes < length:
-                if streamed:
-                    pick_4s(at + i * stride, to + i * item, word)
-                else:
-                    pick_4(at + i * stride, to + i * item, word)
-                i += lanes
-        elif stride == -item:
-            while i + lanes <= length:
-                if streamed:
-                    pick_backs(at + i * stride, to + i * item, word)
-                else:
-                    pick_back(at + i * stride, to + i * item, word)
-                i += lanes
-        elif stride == 0:
-            while i + lanes <= length:
-                if streamed:
-                    pick_sames(at, to + i * item, word)
-                else:
-                    pick_same(at, to + i * item, word)
-                i += lanes
-        while i < length:
-            move(at + i * stride, to + i * item, word)
-            i += 1
+        _, b_count = counts(row, index)
+        for b in range(b_count):
+            _picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
         d, s = advance(row, index, d, s)
     if asked:
         fence()

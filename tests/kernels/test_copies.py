@@ -1,4 +1,4 @@
-"""Copies are NumPy's bit for bit, whatever the layouts, registers, threads and plan; nothing beside the target changes."""
+"""Copies are NumPy's bit for bit, whatever layouts, registers, threads and plan; nothing beside the target changes."""
 
 import subprocess
 import sys
@@ -16,16 +16,27 @@ from stridecheck.reference_impl.kernels.planner import Choice, Target, plan_for
 from .arrays import TYPES, expected, pairs
 
 relaxed = settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 WIDTHS = [width for width in (64, 32, 0) if width <= machine.vector_bytes()]
+
+
+def copied(dst, src, threads):
+    """Copy with a kernel even where NumPy would be as good."""
+    ready = engine.prepared(dst, src)
+    if ready is None:
+        dst[...] = src
+    else:
+        answer = ready(engine.cell(dst), engine.cell(src), threads)
+        if answer != DONE:
+            engine.copy_otherwise(dst, src, answer, threads)
 
 
 def copy_with(width, choice, dst, src, threads=1):
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     aligned = (dst.ctypes.data + form.dst_shift) % 64 == 0
     plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, aligned=aligned), choice)
-    answer = engine.Ready(plan, width)(engine._cell(dst), engine._cell(src), threads)
+    answer = engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads)
     assert answer == DONE
     return plan
 
@@ -56,7 +67,7 @@ def test_the_public_copy_is_right_for_any_number_of_threads(pair, threads):
     dst, src, memory = pair.arrays()
     wanted = expected(dst, src, memory)
     if dst.size:
-        engine.copy(dst, src, threads)
+        copied(dst, src, threads)
     assert np.array_equal(memory, wanted)
 
 
@@ -85,7 +96,7 @@ def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
 def test_payloads_of_nans_are_kept():
     bits = np.arange(0x7F800001, 0x7F800001 + 300 * 300, dtype=np.uint32).reshape(300, 300)
     dst = np.zeros((300, 300), np.float32)
-    engine.copy(dst, bits.view(np.float32).T, 1)
+    copied(dst, bits.view(np.float32).T, 1)
     assert np.array_equal(dst.view(np.uint32), bits.T)
 
 
@@ -95,7 +106,7 @@ def test_items_of_any_size_are_copied():
         bits = np.random.default_rng(2).integers(0, 256, 90 * 70 * dtype.itemsize, np.uint8)
         src = bits.view(dtype).reshape(90, 70).T
         dst = np.zeros(src.shape, dtype)
-        engine.copy(dst, src, 1)
+        copied(dst, src, 1)
         assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8)), kind
 
 
