@@ -135,6 +135,20 @@ from .linear_algebra import dot as dot
 from .linear_algebra import mm as mm
 from .linear_algebra import mv as mv
 from .linear_algebra import vdot as vdot
+from .matrices import cholesky_inverse as cholesky_inverse
+from .matrices import cholesky_solve as cholesky_solve
+from .matrices import det as det
+from .matrices import inv as inverse
+from .matrices import logdet as logdet
+from .matrices import lu_unpack as lu_unpack
+from .matrices import matrix_exp as matrix_exp
+from .matrices import matrix_power as matrix_power
+from .matrices import old_cholesky as cholesky
+from .matrices import old_lu_solve as lu_solve
+from .matrices import old_qr as qr
+from .matrices import pinverse as pinverse
+from .matrices import slogdet as slogdet
+from .matrices import triangular_solve as triangular_solve
 from .metadata import as_strided_ as as_strided_
 from .metadata import detach_ as detach_
 from .metadata import resize_as_ as resize_as_
@@ -492,6 +506,7 @@ _LAZY = {
     "load": "serialization",
     "multiprocessing": "",
     "save": "serialization",
+    "special": "",
     "sparse_coo_tensor": "sparse",
     "special": "",
     "to_dlpack": "dlpack",

@@ -105,7 +105,7 @@ def _c2c(input: "Tensor", dims: tuple[int, ...], scale: float, forward: bool) ->
 
 def _r2c(input: "Tensor", dims: tuple[int, ...], scale: float, *, onesided: bool) -> "Tensor":
     shape = list(input._layout.shape)
-    a = values(input).astype(np.float64)
+    a: Any = values(input).astype(np.float64)
     if not _empty(tuple(shape)):
         a = np.fft.rfftn(a, axes=dims) if onesided else np.fft.fftn(a, axes=dims)
     if onesided:
@@ -119,7 +119,7 @@ def _r2c(input: "Tensor", dims: tuple[int, ...], scale: float, *, onesided: bool
 def _c2r(input: "Tensor", d: int, n: int, scale: float) -> "Tensor":
     shape = list(input._layout.shape)
     shape[d] = n
-    a = values(input).astype(np.complex128)
+    a: Any = values(input).astype(np.complex128)
     if _empty(tuple(shape)) or not a.size:
         a = np.zeros(shape)
     else:

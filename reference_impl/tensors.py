@@ -20,6 +20,7 @@ from . import (
     indexing,
     joining,
     linear_algebra,
+    matrices,
     metadata,
     nan_reductions,
     numpy_bridge,
@@ -925,6 +926,23 @@ class Tensor(TensorBase):
     where = pointwise_ops.where_method
     kron = combining.kron
     diagflat = combining.diagflat
+
+    # ------------------------------------------------------------------------------------------------------ matrices
+
+    inverse = matrices.inv
+    cholesky = matrices.old_cholesky
+    qr = matrices.old_qr
+    det = matrices.det
+    slogdet = matrices.slogdet
+    logdet = matrices.logdet
+    triangular_solve = matrices.triangular_solve
+    cholesky_solve = matrices.cholesky_solve
+    cholesky_inverse = matrices.cholesky_inverse
+    lu_solve = matrices.old_lu_solve
+    matrix_power = matrices.matrix_power
+    matrix_exp = matrices.matrix_exp
+    pinverse = matrices.pinverse
+
 
 
 register(Tensor)

@@ -1,0 +1,165 @@
+"""Norms of `torch.linalg`: of vectors, of matrices, and the choice between them; row-major (facts 4.4)."""
+
+# ruff: noqa: N803 - PyTorch's own names
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import reductions, shadow, view_ops
+from .copies import to
+from .core import TensorBase, as_ints, values
+from .errors import LayoutError
+from .layout import wrap_dim
+from .out import write_out
+from .reductions import reduced_dims
+from .results import finish
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _check_dtype(name: str, input: "Tensor", dtype: Any) -> Any:
+    own = input.dtype
+    if not (own.is_floating_point or own.is_complex):
+        raise LayoutError("dtype", f"{name}: floating point or complex is needed, got {own}")
+    if dtype is None:
+        return own
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise LayoutError("dtype", f"{name}: dtype must be floating point or complex, got {dtype}")
+    if own.is_complex != dtype.is_complex:
+        raise LayoutError("dtype", f"{name}: dtype {dtype} for a {own} tensor")
+    if dtype.itemsize < own.itemsize:
+        raise LayoutError("dtype", f"{name}: {own} would be narrowed to {dtype}")
+    return dtype
+
+
+def vector_norm(
+    x: "Tensor", ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """Norm over dimensions, all unless told. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
+    d = _check_dtype("vector_norm", x, dtype)
+    if isinstance(ord, complex):
+        raise LayoutError("argument", "vector_norm: ord must be a real number")
+    power = float(ord)
+    dims = reduced_dims(x, dim)
+    shape = x._layout.shape
+    if (power < 0 or power == np.inf) and 0 in shape:
+        if dim is None or not dims:
+            raise LayoutError("size", f"vector_norm: nothing to take the norm of order {ord} of")
+        if builtins.any(shape[k] == 0 for k in dims):
+            raise LayoutError("size", f"vector_norm: dimensions {dims} of shape {shape} are empty")
+    if out is not None and out.dtype is not d.to_real():
+        raise LayoutError("dtype", f"vector_norm: out must have the dtype {d.to_real()}, got {out.dtype}")
+    a = np.abs(values(x).astype(np.complex128 if x.dtype.is_complex else np.float64))
+    with np.errstate(all="ignore"):
+        if power == np.inf:
+            result = np.max(a, axis=dims, keepdims=keepdim)
+        elif power == -np.inf:
+            result = np.min(a, axis=dims, keepdims=keepdim)
+        elif power == 0:
+            result = np.sum(a != 0, axis=dims, keepdims=keepdim).astype(np.float64)
+        else:
+            result = np.sum(a**power, axis=dims, keepdims=keepdim) ** (1 / power)
+    made = finish(result, d.to_real(), x)
+    extreme = (power < 0 or power > 4 or (power != 0 and d.itemsize < 4)) and abs(power) != np.inf
+    if extreme and made.numel():
+        # Small and large powers leave the range of the sums.
+        shadow.stamp(made, shadow.UNSPECIFIED)
+    return write_out(out, made, x)
+
+
+def _two(A: "Tensor", dim: Any, name: str) -> tuple[int, int]:
+    given = as_ints((dim,), "dim")
+    if len(given) != 2:
+        raise LayoutError("dimension", f"{name}: two dimensions are needed, got {given}")
+    a, b = (wrap_dim(d, A.ndim) for d in given)
+    if a == b:
+        raise LayoutError("dimension", f"{name}: dimension {a} is given twice")
+    return a, b
+
+
+def matrix_norm(
+    A: "Tensor", ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """Norm of matrices that lie in two dimensions. Raises: dimension, size, dtype, argument. Source: torch 2.13."""
+    _matrix("matrix_norm", A)
+    if ord not in ("fro", "nuc") and (isinstance(ord, str) or abs(float(ord)) not in (1, 2, np.inf)):
+        raise LayoutError("argument", f"matrix_norm: order {ord!r} is not supported")
+    a, b = _two(A, dim, "matrix_norm")
+    d = _check_dtype("matrix_norm", A, dtype)
+    if out is not None and out.dtype is not d.to_real():
+        raise LayoutError("dtype", f"matrix_norm: out must have the dtype {d.to_real()}, got {out.dtype}")
+    if ord == "fro":
+        return vector_norm(A, 2, (a, b), keepdim, dtype=dtype, out=out)
+    if ord == "nuc" or abs(float(ord)) == 2:
+        return write_out(out, _spectral(A, ord, a, b, keepdim, d), A)
+    first, second = (b, a) if abs(float(ord)) == np.inf else (a, b)
+    sums = vector_norm(A, 1, first, keepdim, dtype=dtype)
+    if not keepdim and first < second:
+        second -= 1
+    return write_out(out, _chosen(sums, ord, second, keepdim), A)
+
+
+def _chosen(found: "Tensor", ord: Any, dim: int, keepdim: bool) -> "Tensor":
+    """Largest or smallest along a dimension; nothing has the largest 0, and no smallest."""
+    d = wrap_dim(dim, found.ndim)
+    if float(ord) < 0:
+        return reductions.amin(found, d, keepdim)
+    if found._layout.shape[d]:
+        return reductions.amax(found, d, keepdim)
+    shape = [n if k != d else 1 for k, n in enumerate(found._layout.shape) if keepdim or k != d]
+    result = finish(np.zeros(shape), found.dtype, found, exact=True)
+    # Filled with a zero in place.
+    result._versions[0] = 1
+    return result
+
+
+def _spectral(A: "Tensor", ord: Any, a: int, b: int, keepdim: bool, d: Any) -> "Tensor":
+    from .matrices import svdvals
+
+    order = [k for k in range(A.ndim) if k not in (a, b)] + [a, b]
+    found = svdvals(view_ops.permute(to(A, d), order))
+    result = reductions.sum(found, -1, keepdim) if ord == "nuc" else _chosen(found, ord, -1, keepdim)
+    if result.numel():
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    if keepdim:
+        back = [order.index(k) for k in range(A.ndim)]
+        result = view_ops.permute(view_ops.unsqueeze(result, -1), back)
+    return result
+
+
+def _matrix(name: str, A: Any) -> None:
+    if not isinstance(A, TensorBase):
+        from .errors import LayoutTypeError
+
+        raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(A).__name__}")
+    if len(A._layout.shape) < 2:
+        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed, got shape {A._layout.shape}")
+
+
+def norm(
+    A: "Tensor", ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None,
+    dtype: Any = None,
+) -> "Tensor":  # fmt: skip
+    """Norm of a vector or a matrix, as the order and the dimensions say. Raises: as both. Source: torch 2.13."""
+    dims = None if dim is None else as_ints((dim,), "dim")
+    if ord is not None:
+        if dims is not None and len(dims) not in (1, 2):
+            raise LayoutError("dimension", f"norm: one or two dimensions are needed with an order, got {dims}")
+        if dims is None and A.ndim not in (1, 2):
+            raise LayoutError("dimension", f"norm: dimensions must be given for {A.ndim} of them with an order")
+        if (dims is not None and len(dims) == 2) or (dims is None and A.ndim == 2):
+            return matrix_norm(A, ord, dims or (0, 1), keepdim, dtype=dtype, out=out)
+        if isinstance(ord, str):
+            raise LayoutError("dimension", f"norm: order {ord!r} is one of matrices")
+    return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype, out=out)
+
+
+def is_low_precision(d: Any) -> bool:
+    """Whether matrices of this dtype are not factorised."""
+    return d in (dt.float16, dt.bfloat16, dt.complex32) or d in dt.FLOAT8
