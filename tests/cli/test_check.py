@@ -287,7 +287,7 @@ def test_a_crash_is_a_failure_and_the_run_goes_on(tmp_path):
         "class Dying(Numpy):\n"
         "    name = 'dying'\n"
         "    def operation(self, step):\n"
-        "        return (lambda *a: os.abort()) if step.op == 'permute' else super().operation(step)\n"
+        "        return (lambda *a: os.abort()) if step.op == 'expand' else super().operation(step)\n"
         "adapter = Dying\n"
     )
     done = run("check", "dying.py", "--programs", 120, "--out", "out", cwd=tmp_path)
@@ -295,7 +295,7 @@ def test_a_crash_is_a_failure_and_the_run_goes_on(tmp_path):
     crashes = [r for r in _records(tmp_path / "out") if isinstance(r, Failure) and r.outcome == "crash"]
     assert crashes
     assert "killed by SIGABRT" in crashes[0].message
-    assert "permute" in crashes[0].listing
+    assert "expand" in crashes[0].listing
     assert isinstance(_records(tmp_path / "out")[-1], Footer)
 
 

@@ -243,7 +243,7 @@ class Vanishing(Numpy):
     forks = False
 
     def operation(self, step):
-        if step.op == "permute":
+        if step.op == "expand":
             os.path.exists(__file__) and os.remove(__file__)
             os._exit(3)
         return super().operation(step)
@@ -261,7 +261,7 @@ def test_a_library_that_cannot_be_started_again_is_given_up(adapter_file, tmp_pa
     assert states == {("vanishing", "ready"), ("vanishing", "failed"), ("reference", "ready")}
     crashes = [r for r in records if isinstance(r, Failure) and r.outcome == "crash"]
     assert [crash.adapter for crash in crashes] == ["vanishing"]
-    assert "permute" in crashes[0].listing
+    assert "expand" in crashes[0].listing
     assert sum(r.programs for r in records if isinstance(r, Counts) and r.adapter == "reference") == 150
     assert isinstance(records[-1], Footer)
 

@@ -15,6 +15,7 @@ from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.execute import MAX_TEXT, Execution, ProtocolError, Unsupported, execute
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import DType, Input, Program, Ref, Step, Storage
+from stridecheck.reference_impl.shadow import UNSPECIFIED
 
 ROW = Program((Storage(32),), (Input("float32", (4,), (1,), 2),), ())
 
@@ -42,9 +43,21 @@ def library(request):
     return request.param()
 
 
+def _is_specified(drawn):
+    """Whether every byte that the program leaves is specified: fresh memory differs from run to run."""
+    contents = [content for o in drawn.expected for content in o.storages.values()]
+    return not any(content.shadow is not None and UNSPECIFIED in content.shadow for content in contents)
+
+
 def _sample(oracle, library, count=700):
-    drawn = (draw_program(Seeded(f"observed:{n}"), oracle).program for n in range(count))
-    return [program for program in drawn if library.capabilities.missing(needs(program)) is None]
+    drawn = (draw_program(Seeded(f"observed:{n}"), oracle) for n in range(count))
+    whole = [one.program for one in drawn if _is_specified(one)]
+    return [program for program in whole if library.capabilities.missing(needs(program)) is None]
+
+
+def _unprimed(states):
+    """States with the storages that values were given later named as if they had been the first."""
+    return {key: s._replace(storage=s.storage and s.storage.rstrip("'")) for key, s in states.items()}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -62,8 +75,13 @@ def test_looking_changes_nothing(library, oracle):
             continue
         blind.looking = True
         blind._observe(())
-        assert blind.states == seeing.states, program
-        assert blind.contents == seeing.contents, program
+        assert _unprimed(blind.states) == _unprimed(seeing.states), program
+        if any(step.op == "set_" for step in program.steps):
+            # A storage that was let go of meanwhile is only known to who looked.
+            known = set(seeing.contents.values())
+            assert set(blind.contents.values()) <= known, program
+        else:
+            assert blind.contents == seeing.contents, program
         looked_at += 1
     assert looked_at > 250
 
