@@ -12,7 +12,7 @@ from .core import TensorBase, array, build, check_inplace, view_of, written
 from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout
 from .storage import UntypedStorage
-from .views import expand, view
+from .views import expand, unsqueeze, view
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -206,8 +206,14 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
 
     Raises: index, dimension, step, argument, broadcast, overlap, grad. Source: facts 3.12 and 5.1.2, torch 2.13.
     """
+    if index is False:
+        return
     if not isinstance(value, TensorBase):
         value = value_tensor(self, value)
+    if index is True:
+        # A plain copy under one more dimension, with the checks of a copy.
+        assign(view_of(self, unsqueeze(self._layout, 0)), value)
+        return
     if type(index) is int:
         target = getitem(self, index)
         tensors: dict[int, Any] = {}

@@ -11,7 +11,8 @@ from .copies import clone, store
 from .core import as_int, check_inplace, check_internal_overlap, order_marks, recorded, values, written
 from .errors import LayoutError, LayoutIndexError
 from .formats import contiguous_format
-from .index_ops import _check_scatter, _grid
+from .index_ops import _grid
+from .index_writes import _check_scatter
 from .layout import wrap_dim
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from . import (
     copies,
     dtype_view,
     index_ops,
+    index_writes,
     indexing,
     joining,
     linear_algebra,
@@ -38,6 +39,7 @@ from . import (
     special_functions,
     sums,
     tensor_storage,
+    triangles,
     view_copies,
     view_ops,
 )
@@ -743,23 +745,23 @@ class Tensor(TensorBase):
     masked_select = index_ops.masked_select
     masked_fill = index_ops.masked_fill
     masked_scatter = index_ops.masked_scatter
-    index_fill = index_ops.index_fill
-    index_copy = index_ops.index_copy
-    index_add = index_ops.index_add
-    scatter = index_ops.scatter
-    scatter_add = index_ops.scatter_add
-    tril = index_ops.tril
-    triu = index_ops.triu
+    index_fill = index_writes.index_fill
+    index_copy = index_writes.index_copy
+    index_add = index_writes.index_add
+    scatter = index_writes.scatter
+    scatter_add = index_writes.scatter_add
+    tril = triangles.tril
+    triu = triangles.triu
     masked_fill_ = index_ops.masked_fill_
     masked_scatter_ = index_ops.masked_scatter_
-    index_fill_ = index_ops.index_fill_
-    index_copy_ = index_ops.index_copy_
-    index_add_ = index_ops.index_add_
-    scatter_ = index_ops.scatter_
-    scatter_add_ = index_ops.scatter_add_
-    fill_diagonal_ = index_ops.fill_diagonal_
-    tril_ = index_ops.tril_
-    triu_ = index_ops.triu_
+    index_fill_ = index_writes.index_fill_
+    index_copy_ = index_writes.index_copy_
+    index_add_ = index_writes.index_add_
+    scatter_ = index_writes.scatter_
+    scatter_add_ = index_writes.scatter_add_
+    fill_diagonal_ = triangles.fill_diagonal_
+    tril_ = triangles.tril_
+    triu_ = triangles.triu_
 
     # ----------------------------------------------------------------------------------- advanced indexing
 
@@ -942,7 +944,6 @@ class Tensor(TensorBase):
     matrix_power = matrices.matrix_power
     matrix_exp = matrices.matrix_exp
     pinverse = matrices.pinverse
-
 
 
 register(Tensor)

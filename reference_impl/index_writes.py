@@ -1,0 +1,295 @@
+"""Operators that write where an index says: index_fill, index_copy, index_add, scatter."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .advanced_indexing import check_no_overlap
+from .copies import scalar_array, store
+from .core import (
+    TensorBase,
+    as_int,
+    check_inplace,
+    check_internal_overlap,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
+from .errors import LayoutError, LayoutIndexError
+from .formats import contiguous_format
+from .index_ops import _any_marks, _check_gather, _grid, _index_values, _plain_clone, _unwritten, _value, _write_where
+from .layout import Layout, check_bounds, wrap_dim
+from .out import write_out
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _along(d: int, where: Any) -> Any:
+    return (*[slice(None)] * d, where)
+
+
+def _tainted_by_error(self: "Tensor", error: Exception) -> Exception:
+    # An index out of bounds is found while writing: what is there by then depends on the traversal.
+    shadow.stamp(self, shadow.UNSPECIFIED)
+    return error
+
+
+def _vector(index: Any, length: int, name: str, *, wrap: bool = False) -> Any:
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", f"{name}: the index must be a vector")
+    where = np.atleast_1d(_index_values(index, name))
+    if where.size and (where.min() < (-length if wrap else 0) or where.max() >= length):
+        raise LayoutIndexError("index", f"{name}: an index is out of bounds for a dimension of length {length}")
+    return where
+
+
+def _check_restrided(self: "Tensor", d: int, index: "Tensor") -> None:
+    # PyTorch spreads the target over the index before it looks at the indices: an empty one may not have the memory.
+    shape, strides, offset = self._layout
+    if shape:
+        spread = Layout((*shape[:d], index.numel(), *shape[d + 1 :]), (*strides[:d], 0, *strides[d + 1 :]), offset)
+        check_bounds(spread, self.dtype.itemsize, len(self._storage._bytes))
+
+
+def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any = None) -> None:
+    marks = shadow.marks_of(self)
+    if unknown:
+        marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
+    elif loose is not None:
+        marks = loose if marks is None else np.maximum(marks, loose)
+    order = order_marks(self)
+    store(self, a, order if order is not None else marks)
+
+
+def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
+    """Write one value to the slices that a vector of indices names; negative indices count from the end.
+
+    Raises: grad, dimension, index, dtype. Source: facts 5.1.3, torch 2.13.
+    """
+    check_inplace(self, value)
+    if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
+        raise LayoutIndexError("dtype", "index_fill_: the index must be int64")
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    number, marks = _value(value, self.dtype, "index_fill_")
+    length = self._layout.shape[d] if self.ndim else 1
+    _check_restrided(self, d, index)
+    try:
+        where = _vector(index, length, "index_fill_", wrap=True)
+    except LayoutIndexError as e:
+        raise _tainted_by_error(self, e) from None
+    chosen = np.zeros(self._layout.shape or (1,), np.bool_)
+    chosen[_along(d, where)] = True
+    _write_where(self, chosen.reshape(self._layout.shape), number, marks, shadow.marks_of(index) is not None)
+    written(self, value)
+    return self
+
+
+def index_fill(input: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
+    """`index_fill_` on a copy that preserves the format. Source: torch 2.13."""
+    return recorded(_unwritten(index_fill_(_plain_clone(input), dim, index, value)), input, value)
+
+
+def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor") -> None:
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"{name}: a {source.dtype} source for a {self.dtype} tensor")
+    own = list(self._layout.shape)
+    other = list(source._layout.shape)
+    if (source.ndim and other[d] != where.size) or (not source.ndim and where.size != 1):
+        raise LayoutIndexError("size", f"{name}: {where.size} indices for a source of shape {tuple(other)}")
+    if own and other:
+        del own[d], other[d]
+        if own != other:
+            raise LayoutError("size", f"{name}: source shape {source._layout.shape} does not fit {self._layout.shape}")
+
+
+def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> "Tensor":
+    """Write a source's slices where a vector of indices names.
+
+    Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
+    """
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
+        raise LayoutError("dtype", "index_copy_: the index must be int64")
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
+    where = np.atleast_1d(_index_values(index, "index_copy_"))
+    _check_source("index_copy_", self, d, where, source)
+    length = self._layout.shape[d] if self.ndim else 1
+    _check_restrided(self, d, index)
+    try:
+        _vector(index, length, "index_copy_")
+    except LayoutIndexError as e:
+        raise _tainted_by_error(self, e) from None
+    a = np.atleast_1d(values(self).copy())
+    b = np.atleast_1d(values(source))
+    a[_along(d, where)] = b
+    unknown = _any_marks(self, index, source) or len(np.unique(where)) != where.size
+    _rewritten(self, a.reshape(self._layout.shape), unknown)
+    written(self, source)
+    return self
+
+
+def index_copy(
+    input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, out: "Tensor | None" = None
+) -> "Tensor":
+    """`index_copy_` on a row-major copy. Source: torch 2.13."""
+    return write_out(
+        out,
+        recorded(_unwritten(index_copy_(_plain_clone(input, contiguous_format), dim, index, source)), input, source),
+        input,
+    )
+
+
+def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
+    """Add a source's slices where a vector of indices names.
+
+    Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
+    """
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    where = np.atleast_1d(_index_values(index, "index_add_"))
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_add_: the index must be a vector")
+    _check_source("index_add_", self, d, where, source)
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    length = self._layout.shape[d] if self.ndim else 1
+    if where.size and (where.min() < 0 or where.max() >= length):
+        if self.ndim > 1 and not self.numel():
+            written(self, source)
+            return self
+        kind = LayoutError if self.ndim > 1 else LayoutIndexError
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise kind("index", f"index_add_: an index is out of bounds for a dimension of length {length}")
+    a = np.atleast_1d(values(self).copy())
+    b = np.atleast_1d(values(source))
+    with np.errstate(all="ignore"):
+        if alpha != 1:
+            b = b * np.array(alpha).astype(b.dtype)
+        np.add.at(a, _along(d, where), b)
+    loose = None
+    if self.dtype.category in ("float", "complex"):
+        touched = np.zeros(a.shape, np.uint8)
+        touched[_along(d, where)] = shadow.TOLERANCE
+        loose = touched.reshape(self._layout.shape)
+    _rewritten(self, a.reshape(self._layout.shape), _any_marks(self, index, source), loose)
+    written(self, source)
+    return self
+
+
+def index_add(
+    input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1, out: "Tensor | None" = None
+) -> "Tensor":
+    """`index_add_` on a row-major copy. Source: torch 2.13."""
+    return write_out(
+        out,
+        recorded(
+            _unwritten(index_add_(_plain_clone(input, contiguous_format), dim, index, source, alpha=alpha)),
+            input,
+            source,
+        ),
+        input,
+    )
+
+
+def scatter_(
+    self: "Tensor", dim: int, index: "Tensor", src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> "Tensor":
+    """Write a source's elements, or one value, along a dimension where the index says.
+
+    Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
+    """
+    source = value if src is None else src
+    check_inplace(self, source)
+    d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    _scatter(self, d, index, source, reduce, "scatter_")
+    written(self, source)
+    return self
+
+
+def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str | None, name: str) -> None:
+    if index.dtype not in (dt.int64, dt.int32):
+        raise LayoutError("dtype", f"{name}: the index must be int32 or int64, got {index.dtype}")
+    if isinstance(source, TensorBase) and source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"{name}: a {source.dtype} source for a {self.dtype} tensor")
+    where = values(index).astype(np.int64, copy=False)
+    if where.size:
+        _check_scatter(name, self, d, where, source)
+    if isinstance(source, TensorBase):
+        check_no_overlap(self, source)
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    if not where.size:
+        return
+    length = self._layout.shape[d] if self.ndim else 1
+    if where.min() < 0 or where.max() >= length:
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise LayoutError("index", f"{name}: an index is out of bounds for dimension {d} of length {length}")
+    key = _grid(where, d)
+    a = np.atleast_1d(values(self).copy())
+    if isinstance(source, TensorBase):
+        wide = np.atleast_1d(values(source))[tuple(slice(0, n) for n in np.atleast_1d(where).shape)]
+    else:
+        wide = scalar_array(source, self.dtype)
+    flat = np.zeros(a.shape, np.int64)
+    np.add.at(flat, key, 1)
+    repeated = bool((flat > 1).any())
+    loose = None
+    unknown = _any_marks(self, index) or (isinstance(source, TensorBase) and _any_marks(source))
+    with np.errstate(all="ignore"):
+        if reduce is None:
+            a[key] = wide
+            unknown = unknown or (repeated and isinstance(source, TensorBase))
+        else:
+            ufunc = {"add": np.add, "multiply": np.multiply}.get(reduce)
+            if ufunc is None:
+                raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
+            ufunc.at(a, key, wide)
+            if self.dtype.category in ("float", "complex"):
+                loose = np.where(flat > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(self._layout.shape)
+    _rewritten(self, a.reshape(self._layout.shape), unknown, loose)
+
+
+def _check_scatter(name: str, self: "Tensor", d: int, where: Any, source: Any) -> None:
+    _check_gather(name, self, d, where)
+    if isinstance(source, TensorBase):
+        if max(len(source._layout.shape), 1) != max(where.ndim, 1):
+            raise LayoutError("dimension", f"{name}: index and source differ in dimensions")
+        for k, n in enumerate(where.shape):
+            if n > (source._layout.shape or (1,))[k]:
+                raise LayoutError("size", f"{name}: the index is larger than the source at dimension {k}")
+
+
+def scatter(
+    input: "Tensor",
+    dim: int,
+    index: "Tensor",
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: "Tensor | None" = None,
+) -> "Tensor":
+    """`scatter_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
+    source = value if src is None else src
+    t = scatter_(_plain_clone(input, contiguous_format), dim, index, source, reduce=reduce)
+    return write_out(out, recorded(_unwritten(t), input, source), input)
+
+
+def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":
+    """Add a source's elements along a dimension where the index says. Raises: as `scatter_`. Source: torch 2.13."""
+    return scatter_(self, dim, index, src, reduce="add")
+
+
+def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
+    return write_out(out, scatter(input, dim, index, src, reduce="add"), input)

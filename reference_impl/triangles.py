@@ -1,0 +1,123 @@
+"""Triangles and diagonals: tril, triu, fill_diagonal_."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import shadow
+from .copies import reader, scalar_array, store
+from .core import (
+    array,
+    as_int,
+    check_inplace,
+    check_internal_overlap,
+    from_array,
+    recorded,
+    values,
+    written,
+)
+from .errors import LayoutError, UnsupportedError
+from .out import write_out
+from .overlap import has_internal_overlap
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def fill_diagonal_(self: "Tensor", fill_value: Any, wrap: bool = False) -> "Tensor":
+    """Write one value along the main diagonal of a tensor of equal lengths, or of a matrix.
+
+    Raises: grad, dimension, size. Source: facts 5.1.2, torch 2.13.
+    """
+    check_inplace(self)
+    shape, strides, offset = self._layout
+    if len(shape) < 2:
+        raise LayoutError("dimension", "fill_diagonal_: at least 2 dimensions are needed")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise LayoutError("size", f"fill_diagonal_: the lengths of {shape} must be equal")
+    number = scalar_array(fill_value, self.dtype)
+    size = min(shape)
+    step = sum(strides)
+    line = reader(self, type(self._layout)((size,), (step,), offset))
+    if size:
+        array(line)[...] = number
+        shadow.stamp(line, None)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1 and shape[1]:
+        # Below the first square the diagonal starts again, one row left out.
+        rows = np.arange(0, shape[0] * shape[1], shape[1] + 1)
+        array(self)[rows // shape[1], rows % shape[1]] = number
+    written(self)
+    return self
+
+
+def tril_triu(input: "Tensor", diagonal: int, upper: bool) -> Any:
+    """Values of a triangle, the others zero."""
+    if input.ndim < 2:
+        raise LayoutError("dimension", f"{'triu' if upper else 'tril'}: at least 2 dimensions are needed")
+    a = values(input)
+    if input.dtype.category == "raw":
+        raise UnsupportedError("dtype", f"tril: PyTorch has no kernel for {input.dtype}")
+    rows, columns = a.shape[-2:]
+    keep = np.tri(rows, columns, diagonal - 1 if upper else diagonal, dtype=np.bool_)
+    if upper:
+        keep = ~keep
+    return np.where(keep, a, a.dtype.type(0)), keep
+
+
+def tril(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """A row-major copy of the lower triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return write_out(out, _triangle(input, diagonal, False), input)
+
+
+def triu(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """A row-major copy of the upper triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    return write_out(out, _triangle(input, diagonal, True), input)
+
+
+def _triangle(input: "Tensor", diagonal: int, upper: bool) -> "Tensor":
+    a, keep = tril_triu(input, as_int(diagonal, "diagonal"), upper)
+    result = from_array(a, input.dtype)
+    marks = shadow.marks_of(input)
+    if marks is not None:
+        shadow.stamp(result, np.where(keep, marks, 0).astype(np.uint8))
+    return recorded(result, input)
+
+
+def tril_(self: "Tensor", diagonal: int = 0) -> "Tensor":
+    """`tril` in place; repeated elements are not refused. Raises: grad, dimension. Source: facts 5.1.2, torch 2.13."""
+    return _triangle_(self, diagonal, False)
+
+
+def triu_(self: "Tensor", diagonal: int = 0) -> "Tensor":
+    """`triu` in place; repeated elements are not refused. Raises: grad, dimension. Source: facts 5.1.2, torch 2.13."""
+    return _triangle_(self, diagonal, True)
+
+
+def _batches_evenly(t: "Tensor") -> bool:
+    shape, strides, _ = t._layout
+    if len(shape) <= 3 or t.is_contiguous():
+        return True
+    expected = shape[-1] * shape[-2]
+    for d in range(len(shape) - 3, -1, -1):
+        if d == 0 and (strides[0] == 0 or shape[0] == 1):
+            continue
+        if strides[d] != expected:
+            return False
+        expected *= shape[d]
+    return True
+
+
+def _triangle_(self: "Tensor", diagonal: int, upper: bool) -> "Tensor":
+    check_inplace(self)
+    a, keep = tril_triu(self, as_int(diagonal, "diagonal"), upper)
+    if not _batches_evenly(self):
+        # Computed aside and copied back, with the checks of a copy.
+        check_internal_overlap(self)
+    marks = shadow.marks_of(self)
+    if has_internal_overlap(self._layout.shape, self._layout.strides):
+        marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
+    elif marks is not None:
+        marks = np.where(keep, marks, 0).astype(np.uint8)
+    store(self, a, marks)
+    written(self)
+    return self
