@@ -16,7 +16,7 @@ from .contiguity import is_channels_last, is_contiguous, suggested_format, sugge
 from .conversion import nan_marks
 from .convolution import per_dim
 from .core import _grad_enabled, build, from_array, recorded, requires_grad, values, view_of
-from .errors import LayoutError
+from .errors import LayoutError, LayoutIndexError
 from .formats import channels_last_3d, contiguous_format
 from .layout import Shape, Strides, contiguous_strides
 from .linear_algebra import check_tensors
@@ -43,7 +43,10 @@ class _Pool:
         self.steps = self.kernel if none else per_dim(stride, spatial, "stride")
         self.pads = per_dim(padding, spatial, "padding")
         self.holes = per_dim(dilation, spatial, "dilation")
-        need_pool_shape(name, input, spatial)
+        if spatial == 1:
+            need_pool_shape(name, input, spatial)
+        else:
+            need_pool_rank(name, input, spatial)
         if min(*self.kernel, *self.steps, *self.holes) <= 0:
             raise LayoutError(
                 "size", f"{name}: kernel {self.kernel}, stride {self.steps}, dilation {self.holes} must be positive"
@@ -54,6 +57,7 @@ class _Pool:
             raise LayoutError(
                 "size", f"{name}: padding {self.pads} must be between 0 and half of the kernel {tuple(reach)}"
             )
+        need_pool_shape(name, input, spatial)
         self.counts = [
             _count(n, r, s, p, ceil_mode=ceil_mode)
             for n, r, s, p in zip(self.lengths, reach, self.steps, self.pads, strict=True)
@@ -80,6 +84,20 @@ def _count(length: int, reach: int, step: int, pad: int, *, ceil_mode: bool) -> 
     if ceil_mode and (count - 1) * step >= length + pad:
         count -= 1
     return count
+
+
+def need_pool_rank(name: str, input: "Tensor", spatial: int) -> None:
+    """Refuse a rank that does not fit, before anything else is looked at.
+
+    Raises: dimension (RuntimeError; IndexError for `avg_pool2d`, which looks for its dimensions first).
+    """
+    if name == "avg_pool2d":
+        if input.ndim < 3:
+            raise LayoutIndexError("dimension", f"{name}: {input.ndim} dimensions are too few")
+    elif input.ndim not in (spatial + 1, spatial + 2):
+        raise LayoutError(
+            "dimension", f"{name}: {spatial + 1} or {spatial + 2} dimensions are needed, got {input._layout.shape}"
+        )
 
 
 def need_pool_shape(name: str, input: "Tensor", spatial: int) -> None:
@@ -266,7 +284,7 @@ def max_pool1d_with_indices(
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
     check_tensors("max_pool1d", input)
-    need_pool_shape("max_pool1d", input, 1)
+    need_pool_rank("max_pool1d", input, 1)
     kernel, steps, pads, holes = _row("max_pool1d", kernel_size, stride, padding, dilation)
     both = _max_pool("max_pool1d", 2, view_ops.unsqueeze(input, -2), kernel, steps, pads, holes, ceil_mode)
     return in_rows(both[0]), in_rows(both[1])
@@ -383,7 +401,7 @@ def avg_pool1d(
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
     check_tensors("avg_pool1d", input)
-    need_pool_shape("avg_pool1d", input, 1)
+    need_pool_rank("avg_pool1d", input, 1)
     kernel, steps, pads, _ = _row("avg_pool1d", kernel_size, stride, padding, 1)
     flat = view_ops.unsqueeze(input, -2)
     return in_rows(_avg_pool("avg_pool1d", 2, flat, kernel, steps, pads, ceil_mode, count_include_pad, None))
