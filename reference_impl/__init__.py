@@ -37,6 +37,13 @@ from .arithmetic import relu_ as relu_
 from .arithmetic import rsub as rsub
 from .arithmetic import sub as sub
 from .arithmetic import sub as subtract
+from .choosing import addcdiv as addcdiv
+from .choosing import addcmul as addcmul
+from .choosing import allclose as allclose
+from .choosing import equal as equal
+from .choosing import isclose as isclose
+from .choosing import lerp as lerp
+from .choosing import where as where
 from .combining import block_diag as block_diag
 from .combining import cartesian_prod as cartesian_prod
 from .combining import combinations as combinations
@@ -169,9 +176,6 @@ from .pointwise_ops import acos as acos
 from .pointwise_ops import acos as arccos
 from .pointwise_ops import acos_ as acos_
 from .pointwise_ops import acos_ as arccos_
-from .pointwise_ops import addcdiv as addcdiv
-from .pointwise_ops import addcmul as addcmul
-from .pointwise_ops import allclose as allclose
 from .pointwise_ops import asin as arcsin
 from .pointwise_ops import asin as asin
 from .pointwise_ops import asin_ as arcsin_
@@ -205,7 +209,6 @@ from .pointwise_ops import div as div
 from .pointwise_ops import div as divide
 from .pointwise_ops import div as true_divide
 from .pointwise_ops import eq as eq
-from .pointwise_ops import equal as equal
 from .pointwise_ops import erf as erf
 from .pointwise_ops import erf_ as erf_
 from .pointwise_ops import exp as exp
@@ -224,13 +227,11 @@ from .pointwise_ops import ge as ge
 from .pointwise_ops import ge as greater_equal
 from .pointwise_ops import gt as greater
 from .pointwise_ops import gt as gt
-from .pointwise_ops import isclose as isclose
 from .pointwise_ops import isfinite as isfinite
 from .pointwise_ops import isinf as isinf
 from .pointwise_ops import isnan as isnan
 from .pointwise_ops import le as le
 from .pointwise_ops import le as less_equal
-from .pointwise_ops import lerp as lerp
 from .pointwise_ops import log as log
 from .pointwise_ops import log1p as log1p
 from .pointwise_ops import log1p_ as log1p_
@@ -278,7 +279,6 @@ from .pointwise_ops import trunc as fix
 from .pointwise_ops import trunc as trunc
 from .pointwise_ops import trunc_ as fix_
 from .pointwise_ops import trunc_ as trunc_
-from .pointwise_ops import where as where
 from .pooling import avg_pool1d as avg_pool1d
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool1d_with_indices as max_pool1d_with_indices

@@ -49,8 +49,8 @@ class Op:
     """
 
     __slots__ = (
-        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "name", "refusal", "result", "smooth",
-        "supported", "wide_scalar",
+        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "name", "refusal", "result",
+        "smooth", "supported", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +63,7 @@ class Op:
         exact: bool = True,
         exact_complex: bool = True,
         exact_short: bool = True,
+        loose_zero: bool = False,
         smooth: bool = False,
         wide_scalar: bool = False,
         refusal: str = "",
@@ -78,6 +79,8 @@ class Op:
         self.exact_complex = exact and exact_complex
         # Rounded between the steps in short floats, so that a jump may fall on either side.
         self.exact_short = exact_short
+        # Of two zeros either may be the smaller, so that the sign of a zero is not specified.
+        self.loose_zero = loose_zero
         self.smooth = smooth
         # Short floats meet a scalar before it is rounded to them.
         self.wide_scalar = wide_scalar
@@ -184,6 +187,9 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         if (not exact or common is not result) and result.category != "bool":
             known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
             marks = known if marks is None else np.maximum(marks, known)
+        if op.loose_zero and r.dtype.kind not in "iub":
+            signs = np.where(r == 0, shadow.TOLERANCE, 0).astype(np.uint8)
+            marks = signs if marks is None else np.maximum(marks, signs)
         if short and not op.exact_short:
             marks = np.full(r.shape, shadow.UNSPECIFIED, np.uint8)
         nan = nan_marks(r, result)

@@ -10,13 +10,13 @@ from . import dtypes as dt
 from . import shadow
 from .arithmetic import abs as absolute
 from .arithmetic import mul
-from .core import TensorBase, array, check_inplace, fresh, recorded, values
+from .core import TensorBase, array, check_inplace, fresh, recorded
 from .dtype_view import imag, real
-from .elementwise import broadcast_shapes, output_strides, preserved_strides
+from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
 from .out import write_out
-from .pointwise import Op, apply, apply_, check_operands, operand_array, operand_layout
+from .pointwise import Op, apply, apply_, check_operands, operand_array
 from .promotion import common_dtype
 
 if TYPE_CHECKING:
@@ -162,8 +162,8 @@ _BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPAR
     "bitwise_and": Op("bitwise_and", np.bitwise_and, "biu"),
     "bitwise_or": Op("bitwise_or", np.bitwise_or, "biu"),
     "bitwise_xor": Op("bitwise_xor", np.bitwise_xor, "biu"),
-    "maximum": Op("maximum", np.maximum, "bif", smooth=True, refusal="ch"),
-    "minimum": Op("minimum", np.minimum, "bif", smooth=True, refusal="ch"),
+    "maximum": Op("maximum", np.maximum, "bif", smooth=True, refusal="ch", loose_zero=True),
+    "minimum": Op("minimum", np.minimum, "bif", smooth=True, refusal="ch", loose_zero=True),
     "fmod": Op("fmod", _fmod, "if", exact_short=False),
     "remainder": Op("remainder", _remainder, "if", exact_short=False),
     "atan2": Op("atan2", np.arctan2, "f", result="float", exact=False),
@@ -543,153 +543,6 @@ def clamp_min_(input: "Tensor", min: Any) -> "Tensor":
 def clamp_max_(input: "Tensor", max: Any) -> "Tensor":
     """`clamp_(max=max)`."""
     return clamp_(input, None, max)
-
-
-def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Tensor | None" = None) -> Any:
-    """Elements of one operand or the other; the condition is the first operand for the layout.
-
-    Raises: broadcast, dtype. Source: facts 4.3.9, torch 2.13.
-    """
-    if input is None and other is None:
-        from .advanced_indexing import nonzero
-
-        return nonzero(condition, as_tuple=True)
-    if not isinstance(condition, TensorBase):
-        raise LayoutTypeError("argument", "where: the condition must be a tensor")
-    check_operands("where", (input, other))
-    if condition.dtype not in (dt.bool_, dt.uint8):
-        raise LayoutError("dtype", f"where: the condition must be bool, got {condition.dtype}")
-    common = common_dtype(input, other)
-    operands = (input, other)
-    shapes = [x._layout.shape if isinstance(x, TensorBase) else () for x in operands]
-    shape = broadcast_shapes(condition._layout.shape, *shapes)
-    if common.category == "raw" and common is not dt.complex32:
-        raise UnsupportedError("dtype", f"where: PyTorch has no kernel for {common}")
-    strides = output_strides(
-        shape, ((condition._layout.shape, condition._layout.strides), *[operand_layout(x, common) for x in operands])
-    )
-    result = fresh(shape, strides, common)
-    chosen = values(condition) != 0
-    a, b = (_raw_bool(x) if common is dt.bool_ else operand_array(x, common) for x in operands)
-    array(result)[...] = np.where(chosen, a, b)
-    marks = [_copy_marks(x, common, shape) for x in operands]
-    if any(m is not None for m in marks) or shadow.marks_of(condition) is not None:
-        known = [np.zeros(shape, np.uint8) if m is None else m for m in marks]
-        picked = np.where(chosen, known[0], known[1]).astype(np.uint8)
-        shadow.stamp(result, shadow.UNSPECIFIED if shadow.marks_of(condition) is not None else picked)
-    return write_out(out, recorded(result, *operands), condition, *operands)
-
-
-def _raw_bool(x: Any) -> Any:
-    # `where` copies the bytes of a bool as they are.
-    return array(x).view(np.uint8).view(np.bool_) if isinstance(x, TensorBase) else np.bool_(x)
-
-
-def _copy_marks(x: Any, common: Any, shape: tuple[int, ...]) -> Any:
-    if not isinstance(x, TensorBase):
-        return None
-    from .conversion import cast_marks
-
-    marks = shadow.marks_of(x)
-    if marks is None and x.dtype is common:
-        return None
-    marks = cast_marks(values(x), x.dtype, common, marks)
-    return None if marks is None else np.broadcast_to(marks, shape)
-
-
-_LERP = Op("lerp", lambda a, b, w: np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)), "fc", exact=False)
-
-
-def lerp(input: "Tensor", end: "Tensor", weight: Any, *, out: "Tensor | None" = None) -> "Tensor":
-    """Between two tensors by a weight. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
-    for x in (end, weight):
-        if isinstance(x, TensorBase) and x.dtype is not input.dtype:
-            raise LayoutError("dtype", f"lerp: operands of {input.dtype} and {x.dtype}")
-    if isinstance(weight, TensorBase):
-        return apply(_LERP, (input, end, weight), out)
-    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)
-    return apply(op, (input, end), out)
-
-
-def addcmul(
-    input: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1, out: "Tensor | None" = None
-) -> "Tensor":
-    """`input + value * tensor1 * tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
-    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False)
-    return apply(op, (input, tensor1, tensor2), out)
-
-
-def addcdiv(
-    input: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1, out: "Tensor | None" = None
-) -> "Tensor":
-    """`input + value * tensor1 / tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
-    if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
-        raise LayoutError("dtype", "addcdiv: integer division is not supported")
-    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False)
-    return apply(op, (input, tensor1, tensor2), out)
-
-
-def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
-    """`lerp` in place. Raises: grad, overlap, broadcast, dtype."""
-    for x in (end, weight):
-        if isinstance(x, TensorBase) and x.dtype is not self.dtype:
-            raise LayoutError("dtype", f"lerp_: operands of {self.dtype} and {x.dtype}")
-    if isinstance(weight, TensorBase):
-        return apply_(_LERP, self, (end, weight))
-    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)
-    return apply_(op, self, (end,))
-
-
-def addcmul_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
-    """`addcmul` in place. Raises: grad, overlap, broadcast, dtype."""
-    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False)
-    return apply_(op, self, (tensor1, tensor2))
-
-
-def addcdiv_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
-    """`addcdiv` in place. Raises: grad, overlap, broadcast, dtype."""
-    if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
-        raise LayoutError("dtype", "addcdiv_: integer division is not supported")
-    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False)
-    return apply_(op, self, (tensor1, tensor2))
-
-
-def where_method(self: "Tensor", condition: "Tensor", other: Any) -> "Tensor":
-    """Elements of this tensor where a condition holds, of another elsewhere. Raises: as `where`."""
-    result: Tensor = where(condition, self, other)
-    return result
-
-
-def isclose(
-    input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> "Tensor":
-    """Whether elements differ by little. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
-    check_tensors("isclose", input, other)
-    if rtol < 0 or atol < 0:
-        raise LayoutError("argument", f"isclose: tolerances {rtol} and {atol} must not be negative")
-    if input.dtype is not other.dtype:
-        raise LayoutError("dtype", f"isclose: operands of {input.dtype} and {other.dtype}")
-    op = Op("isclose", lambda a, b: np.isclose(a, b, rtol, atol, equal_nan), "bifc", result="bool")
-    result = apply(op, (input, other))
-    # PyTorch completes the answer in place, once for NaN and once for the tolerances.
-    loose = input.dtype.is_floating_point or input.dtype.is_complex
-    result._versions[0] += (equal_nan and loose) + bool(rtol or atol)
-    return result
-
-
-def allclose(
-    input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> bool:
-    """Whether all elements differ by little."""
-    return bool(values(isclose(input, other, rtol, atol, equal_nan)).all())
-
-
-def equal(input: "Tensor", other: "Tensor") -> bool:
-    """Whether shape and elements are the same. Raises: dtype. Source: torch 2.13."""
-    if input._layout.shape != other._layout.shape:
-        return False
-    common = common_dtype(input, other)
-    return bool((operand_array(input, common) == operand_array(other, common)).all())
 
 
 def positive(input: "Tensor") -> "Tensor":

@@ -11,6 +11,7 @@ from . import (
     activations,
     advanced_indexing,
     arithmetic,
+    choosing,
     combining,
     constructors,
     contraction,
@@ -563,12 +564,12 @@ class Tensor(TensorBase):
     clamp = pointwise_ops.clamp
     clamp_min = pointwise_ops.clamp_min
     clamp_max = pointwise_ops.clamp_max
-    lerp = pointwise_ops.lerp
-    addcmul = pointwise_ops.addcmul
-    addcdiv = pointwise_ops.addcdiv
-    isclose = pointwise_ops.isclose
-    allclose = pointwise_ops.allclose
-    equal = pointwise_ops.equal
+    lerp = choosing.lerp
+    addcmul = choosing.addcmul
+    addcdiv = choosing.addcdiv
+    isclose = choosing.isclose
+    allclose = choosing.allclose
+    equal = choosing.equal
     positive = pointwise_ops.positive
     conj_physical = pointwise_ops.conj_physical
     sqrt_ = pointwise_ops.sqrt_
@@ -922,10 +923,10 @@ class Tensor(TensorBase):
     prelu = activations.prelu
     hardshrink = activations.hardshrink
 
-    lerp_ = pointwise_ops.lerp_
-    addcmul_ = pointwise_ops.addcmul_
-    addcdiv_ = pointwise_ops.addcdiv_
-    where = pointwise_ops.where_method
+    lerp_ = choosing.lerp_
+    addcmul_ = choosing.addcmul_
+    addcdiv_ = choosing.addcdiv_
+    where = choosing.where_method
     kron = combining.kron
     diagflat = combining.diagflat
 
