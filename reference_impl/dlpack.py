@@ -176,17 +176,14 @@ def to_capsule(
     code = exported_dtype(self.dtype)
     if self._storage._is_meta:
         raise LayoutBufferError("device", "dlpack: a meta tensor has no memory to export (facts 8.3)")
-    return _capsule(_raw_copy(self) if copy else self, name, code)
+    return _capsule(_copied(self) if copy else self, name, code)
 
 
-def _raw_copy(t: Any) -> "Tensor":
-    """A copy of the raw values: a bit would be resolved by a clone."""
+def _copied(t: Any) -> "Tensor":
+    """A copy, which resolves the negative bit."""
     from .copies import clone
-    from .pickling import copy_tensor
 
-    raw = copy_tensor(t)
-    raw._bits = 0
-    return clone(raw)
+    return clone(t)
 
 
 def _wanted_name(max_version: Any) -> bytes:
@@ -274,9 +271,9 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
     if source[0] in (2, 10):
         raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
-    if own is not None and copy and not own._bits and not requires_grad(own):
+    if own is not None and copy and not own.is_conj() and not requires_grad(own):
         # The copy is made here, so that what is known of its bytes comes along.
-        ext_tensor = own = _raw_copy(own)
+        ext_tensor = own = _copied(own)
         options["copy"] = False
     capsule, copied = _asked(ext_tensor, options)
     t = from_capsule(capsule)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from .core import build, is_leaf, requires_grad
+from .core import CONJ, NEG, build, is_leaf, requires_grad
 from .dtypes import dtype
 from .errors import LayoutAttributeError, LayoutError, LayoutKeyError
 from .layout import Layout
@@ -123,14 +123,18 @@ def deepcopy_tensor(t: "Tensor", memo: dict[int, Any]) -> "Tensor":
         return done  # type: ignore[no-any-return]
     if not is_leaf(t):
         raise LayoutError("grad", "only tensors without history (graph leaves) can be deep-copied (facts 7.9.9)")
-    if t._bits or t._storage._is_meta:
+    if t._storage._is_meta:
         from .copies import clone
 
         new = clone(t)
         new._has_fn = False
-        new._leaf_grad = requires_grad(t)
     else:
-        new = rebuilt(copy.deepcopy(t._storage, memo), t._layout, t.dtype, requires_grad(t), 0)
+        new = rebuilt(copy.deepcopy(t._storage, memo), t._layout, t.dtype, False, 0)
+        if t._bits & CONJ:
+            new = new.conj_physical()
+        if t._bits & NEG:
+            new = new.neg()
+    new._leaf_grad = requires_grad(t)
     memo[id(t)] = new
     if t.grad is not None:
         new.grad = copy.deepcopy(t.grad, memo)

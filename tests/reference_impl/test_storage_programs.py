@@ -173,7 +173,7 @@ def draw(rng, m):
         a = np.arange(int(np.prod(shape))).astype(rng.choice(["f4", "i2", "u1", "f8", "?", "c8"])).reshape(shape)
         m.array(a)
     family = rng.choice(
-        ["storage", "storage", "typed", "set", "set", "tensor", "tensor", "exchange", "exchange", "objects"]
+        ["bits", "storage", "storage", "typed", "set", "set", "tensor", "tensor", "exchange", "exchange", "objects"]
     )
     return FAMILIES[family](rng, m)
 
@@ -325,6 +325,9 @@ def draw_set(rng, m):
     )
     if name == "new":
         return "T.empty(0, dtype=getattr(T, d)).set_(s[j], o, sz, st)", r
+    if m.r[i]._bits:
+        # torch sets a resolved copy and throws it away.
+        return "v[i].is_conj()", r
     if name == "set":
         return "v[i].set_(s[j], o, sz, st)", {**r, "o": rng.choice([lo.offset, lo.offset, -1])}
     if name == "nostride":
@@ -471,7 +474,25 @@ def draw_objects(rng, m):
     return rng.choice(things), r
 
 
+def draw_bits(rng, m):
+    i = rng.randrange(len(m.t))
+    r = {"i": i}
+    x = m.r[i]
+    expression = rng.choice(
+        ["v[i].conj()", "v[i].imag", "v[i].real", "v[i]._neg_view()", "T.view_as_real(v[i])", "T.view_as_complex(v[i])"]
+        + ["v[i].resolve_conj()", "v[i].resolve_neg()", "v[i].contiguous()", "v[i].is_conj()", "v[i].is_neg()"]
+        + ["v[i].requires_grad_()", "v[i].detach()", "v[i].mT", "v[i].T"]
+    )
+    if "_neg_view" in expression and x.dtype.name == "bool":
+        # Even printing one raises in torch.
+        return "v[i].is_neg()", r
+    if "resolve" in expression or "contiguous" in expression:
+        return (expression if m.fits(i) else "v[i].is_conj()"), r
+    return ("v[i].mT" if expression.endswith(".T") and x.ndim > 2 else expression), r
+
+
 FAMILIES = {
+    "bits": draw_bits,
     "storage": draw_storage,
     "typed": draw_typed,
     "set": draw_set,
