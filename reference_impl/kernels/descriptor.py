@@ -1,7 +1,8 @@
 """What a kernel is told: a row of 8-byte integers, the same for all kernels.
 
 A copy is an odometer of outer loops over *tiles*. A tile spans chunks of two dimensions: A, along which the source lies
-closest together, and B, along which the target does. Each turn of the odometer is a task; threads share tasks.
+closest together, and B, along which the target does. Where whole rows are moved, A is the row itself and B counts rows.
+Each turn of the odometer is a task; threads share tasks.
 """
 
 from collections.abc import Sequence
@@ -17,15 +18,15 @@ B_LENGTH, B_CHUNK, B_DST, B_SRC = 7, 8, 9, 10
 """Length of the dimension, how much of it a tile spans, its strides in bytes."""
 A_INNER, B_INNER, A_TABLE, B_TABLE = 11, 12, 13, 14
 """Rows of a tile for each step of the chunk; tables of rows' offsets in the target (A) and the source (B)."""
-MODE, RUN, STRIDE, LENGTH = 15, 16, 17, 24
-"""Flags; bytes moved in one piece, or a number of streams; bytes between streams or items; items of a row."""
+MODE, RUN, STRIDE = 15, 16, 17
+"""Flags; number of streams that are woven, below 0 apart; bytes between streams or items."""
 IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
 """Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
 IN_GROUP, OUT_GROUP = 22, 23
 """Rows of a tile that follow each other without a gap in the source, or in the target."""
-DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 25, 26, 27, 28, 29, 30
+DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 24, 25, 26, 27, 28, 29
 """From the arrays' first elements to where the loops begin; from there to the ends of what they reach, in bytes."""
-FIRST_LOOP = 31
+FIRST_LOOP = 30
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED = 1, 2, 4, 8, 16, 32
@@ -72,7 +73,7 @@ ONE = Chunked()
 def described(loops: Sequence[Loop], a: Chunked, b: Chunked, **fields: int) -> npt.NDArray[np.int64]:
     """The row of integers; `fields` are the other entries by their lower-case names.
 
-    >>> described([Loop(5, 12, 8)], Chunked(), Chunked(), run=4)[FIRST_LOOP:].tolist()
+    >>> described([Loop(5, 12, 8)], ONE, ONE, run=4)[FIRST_LOOP:].tolist()
     [5, 12, 8]
     """
     row = np.zeros(FIRST_LOOP + 3 * len(loops), np.int64)

@@ -186,12 +186,16 @@ def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
         number, stride, long = -a.length, a.dst, b
     else:
         return None
-    # Long rows are cut, so that threads have something to share.
-    chunk = next((c for c in (1 << 14, 1 << 13, 1 << 12) if long.length % c == 0 and long.length > c), long.length)
-    rest.append(Loop(long.length // chunk, long.dst * chunk, long.src * chunk))
-    loops = _ordered(rest, "dst")
+    pieces = _cut(long, item * abs(number))
+    loops = _ordered([*rest, pieces.loop("a")], "dst")
     kernel = "interleave" if number > 0 else "deinterleave"
-    return _made(kernel, form, loops, streamed, mode=STREAM * streamed, run=number, stride=stride, length=chunk)
+    return _made(kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride)
+
+
+def _cut(dim: Dim, item: int) -> Chunked:
+    """A long dimension in pieces, so that threads have something to share; a short one whole."""
+    long = dim.length * item > 4 * _TILE
+    return Chunked(dim.length, _TILE // item // LINE * LINE if long else dim.length, dim.dst, dim.src)
 
 
 _STREAMS = (2, 3, 4)
@@ -199,9 +203,11 @@ _STREAMS = (2, 3, 4)
 
 def _picked(form: Normal, streamed: bool) -> Plan:
     last = form.dims[-1]
-    loops, b = _tiled(_ordered([Loop(*d) for d in form.dims[:-1]], "dst"), last.length * form.item)
+    a = _cut(last, form.item)
+    loops, b = _tiled(_ordered([Loop(*d) for d in form.dims[:-1]], "dst"), a.chunk * form.item)
+    loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     kernel = "step" if last.src else "fill"
-    return _made(kernel, form, loops, streamed, b=b, mode=STREAM * streamed, stride=last.src, length=last.length)
+    return _made(kernel, form, loops, streamed, a, b, mode=STREAM * streamed, stride=last.src)
 
 
 def _ordered(loops: Sequence[Loop], order: str) -> list[Loop]:
@@ -216,8 +222,10 @@ def _runs(form: Normal, choice: Choice, streamed: bool) -> Plan:
         nbytes *= dims.pop().length
     order = choice.order or ("src" if streamed else "dst")
     loops = _ordered([Loop(*d) for d in dims], order)
-    loops, b = _tiled(loops, nbytes)
-    return _made("runs", form, loops, streamed, b=b, run=nbytes, mode=STREAM * streamed)
+    a = _cut(Dim(nbytes, 1, 1), 1)
+    loops, b = _tiled(loops, a.chunk)
+    loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
+    return _made("runs", form, loops, streamed, a, b, mode=STREAM * streamed)
 
 
 def _tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .descriptor import A_DST, A_SRC, B_DST, B_SRC, DONE, MODE, RUN, STREAM
+from .descriptor import B_DST, B_SRC, DONE, MODE, STREAM
 from .jit import compiled
 from .llvm import (
     copy_1,
@@ -83,29 +83,26 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         return answer
     # Nothing else is stored between streamed stores: that would send the lines off half full, at a tenth of the rate.
     index = odometer(row)
-    nbytes = peek(row + 8 * RUN)
-    a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
     for _ in range(first, last):
-        a_count, b_count = counts(row, index)
-        for a in range(a_count):
-            to, at = dst + d + a * a_dst, src + s + a * a_src
-            if streamed and (to | b_dst | nbytes) & 63 == 0 and nbytes <= 256:
-                for b in range(b_count):
-                    for k in range(0, nbytes, 64):
-                        stream_64(at + b * b_src + k, to + b * b_dst + k)
-            elif streamed:
-                for b in range(b_count):
-                    streamed_run(to + b * b_dst, at + b * b_src, nbytes)
-            elif nbytes & 63 == 0 and nbytes <= 256:
-                for b in range(b_count):
-                    for k in range(0, nbytes, 64):
-                        copy_64(at + b * b_src + k, to + b * b_dst + k)
-            else:
-                for b in range(b_count):
-                    run(to + b * b_dst, at + b * b_src, nbytes)
+        nbytes, b_count = counts(row, index)
+        to, at = dst + d, src + s
+        if nbytes & 63 == 0 and nbytes <= 256 and not streamed:
+            for b in range(b_count):
+                for k in range(0, nbytes, 64):
+                    copy_64(at + b * b_src + k, to + b * b_dst + k)
+        elif streamed and nbytes <= 256 and (to | b_dst | nbytes) & 63 == 0:
+            for b in range(b_count):
+                for k in range(0, nbytes, 64):
+                    stream_64(at + b * b_src + k, to + b * b_dst + k)
+        elif streamed:
+            for b in range(b_count):
+                streamed_run(to + b * b_dst, at + b * b_src, nbytes)
+        else:
+            for b in range(b_count):
+                run(to + b * b_dst, at + b * b_src, nbytes)
         d, s = advance(row, index, d, s)
     if streamed:
         fence()

@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import types
 
-from .descriptor import B_DST, B_SRC, DONE, LENGTH, MODE, RUN, STREAM, STRIDE
+from .descriptor import B_DST, B_SRC, DONE, MODE, RUN, STREAM, STRIDE
 from .jit import compiled, instruction
 from .llvm import constant, fence, item_type, load, meaning, move, peek, shuffle, size_of, store, vector, width_of
 from .walk import advance, begun, counts, odometer, place
@@ -181,10 +181,11 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
     if answer != DONE:
         return answer
     index = odometer(row)
-    number, stride, length = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * LENGTH)
+    number, stride = peek(row + 8 * RUN), peek(row + 8 * STRIDE)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
     for _ in range(first, last):
+        length, _ = counts(row, index)
         if number > 0:
             _woven(dst + d, src + s, stride, number, length, streamed, word)
         else:
@@ -270,12 +271,12 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     if answer != DONE:
         return answer
     index = odometer(row)
-    stride, length = peek(row + 8 * STRIDE), peek(row + 8 * LENGTH)
+    stride = peek(row + 8 * STRIDE)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     asked = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
     for _ in range(first, last):
-        _, b_count = counts(row, index)
+        length, b_count = counts(row, index)
         for b in range(b_count):
             _picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
         d, s = advance(row, index, d, s)

@@ -1,0 +1,48 @@
+"""Copies of more than 2**31 elements, over a mapping of which hardly a page is ever touched."""
+
+import mmap
+
+import numpy as np
+import pytest
+from stridecheck.reference_impl.kernels import engine
+
+from .test_copies import copied
+
+FAR = (1 << 31) + (1 << 20)
+
+
+@pytest.fixture
+def sparse():
+    memory = mmap.mmap(-1, FAR + 4096)
+    return np.frombuffer(memory, np.uint8)
+
+
+def test_a_source_whose_strides_reach_beyond_two_gigabytes(sparse):
+    rows = 40
+    step = FAR // rows
+    src = np.lib.stride_tricks.as_strided(sparse, (rows, 300), (step, 1))
+    src[...] = np.arange(rows * 300).reshape(rows, 300) % 251
+    dst = np.zeros((300, rows), np.uint8)
+    copied(dst, src.T, 1)
+    assert np.array_equal(dst, src.T)
+    del src, dst
+
+
+@pytest.mark.parametrize("kernel", ["fill", "runs", "items"])
+def test_more_elements_than_fit_into_32_bits(sparse, kernel):
+    count = (1 << 31) + 12_345
+    shape, strides = {
+        "fill": ((count // 1000, 1000), (0, 0)),
+        "runs": ((count // 1000, 1000), (0, 1)),
+        "items": ((count // 1000, 1000), (0, 7)),
+    }[kernel]
+    src = np.lib.stride_tricks.as_strided(np.full(8000, 7, np.uint8), shape, strides)
+    dst = sparse[: src.size].reshape(shape)
+    ready = engine.prepared(dst, src)
+    # All plans count in 64 bits; only the first and the last tile are performed, the pages between stay unmapped.
+    assert ready.plan.form.nbytes == src.size > 1 << 31
+    for first, last in ((0, 2), (ready.tasks - 2, ready.tasks)):
+        assert ready.kernel(ready.row, engine.cell(dst), engine.cell(src), first, last, ready.word) == 0
+    assert dst[0, 0] == dst[0, -1] == dst[-1, -1] == dst[-1, 0] == 7
+    assert dst[shape[0] // 2, 5] == 0
+    del dst
