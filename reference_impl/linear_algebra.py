@@ -42,6 +42,12 @@ def check_tensors(name: str, *operands: Any) -> None:
             raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(x).__name__}")
 
 
+def _check_out_first(out: Any, *inputs: Any) -> None:
+    """Gradients through `out=` are refused before shapes and dtypes are looked at. Raises: argument, grad."""
+    if out is not None:
+        check_out(out, *inputs)
+
+
 def need_rank(name: str, t: "Tensor", rank: int) -> None:
     """Refuse a tensor of another number of dimensions. Raises: dimension (RuntimeError)."""
     if t.ndim != rank:
@@ -205,6 +211,7 @@ def mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tens
     Raises: dimension, size, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
     """
     check_tensors("mm", input, mat2)
+    _check_out_first(out, input, mat2)
     need_rank("mm", input, 2)
     need_rank("mm", mat2, 2)
     a, b = input._layout.shape, mat2._layout.shape
@@ -224,6 +231,7 @@ def bmm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Ten
     Raises: dimension, size, dtype, and with `out` grad. Source: facts 4.4, torch 2.13.
     """
     check_tensors("bmm", input, mat2)
+    _check_out_first(out, input, mat2)
     shape = _batch_shape("bmm", input, mat2)
     return deliver("bmm", out, shape, mat2.dtype, (input, mat2), lambda: _multiply("bmm", input, mat2), repeats=ALLOWED)
 
@@ -243,6 +251,7 @@ def mv(input: "Tensor", vec: "Tensor", *, out: "Tensor | None" = None) -> "Tenso
     Raises: dimension, size, dtype, and with `out` grad. Source: facts 4.4, torch 2.13.
     """
     check_tensors("mv", input, vec)
+    _check_out_first(out, input, vec)
     need_rank("mv", input, 2)
     need_rank("mv", vec, 1)
     rows, terms = input._layout.shape
@@ -315,10 +324,9 @@ def addmm(input: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alp
     Raises: dimension, size, broadcast, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
     """
     check_tensors("addmm", input, mat1, mat2)
+    _check_out_first(out, input, mat1, mat2)
     shape = _matrix_shape("addmm", mat1, mat2)
     own = _stretched(input, shape)
-    if out is not None:
-        check_out(out, input)
     same_dtype("addmm", input, mat1, mat2)
 
     def make() -> "Tensor":
@@ -351,10 +359,9 @@ def baddbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 
     Raises: dimension, size, broadcast, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
     """
     check_tensors("baddbmm", input, batch1, batch2)
+    _check_out_first(out, input, batch1, batch2)
     shape = _batch_shape("baddbmm", batch1, batch2)
     own = _stretched(input, shape)
-    if out is not None:
-        check_out(out, input)
     same_dtype("baddbmm", input, batch1)
 
     def make() -> "Tensor":
@@ -422,8 +429,7 @@ def addmv(input: "Tensor", mat: "Tensor", vec: "Tensor", *, beta: Any = 1, alpha
     Raises: dimension, size, dtype, and with `out` grad, overlap. Source: facts 4.4, torch 2.13.
     """
     check_tensors("addmv", input, mat, vec)
-    if out is not None:
-        check_out(out, input)
+    _check_out_first(out, input, mat, vec)
     shape = _addmv_shape("addmv", input, mat, vec)
 
     def make() -> "Tensor":
