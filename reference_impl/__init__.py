@@ -8,10 +8,10 @@
 
 from . import errors as errors
 from . import nn as nn
-from .activations import alpha_dropout as alpha_dropout
+from .activations import torch_alpha_dropout as alpha_dropout
 from .activations import celu as celu
-from .activations import dropout as dropout
-from .activations import feature_alpha_dropout as feature_alpha_dropout
+from .activations import torch_dropout as dropout
+from .activations import torch_feature_alpha_dropout as feature_alpha_dropout
 from .activations import hardshrink as hardshrink
 from .activations import prelu as prelu
 from .activations import rrelu as rrelu
@@ -468,7 +468,7 @@ from .view_ops import permute as permute
 from .view_ops import ravel as ravel
 from .view_ops import reshape as reshape
 from .view_ops import select as select
-from .view_ops import split as split
+from .view_ops import torch_split as split
 from .view_ops import split_with_sizes as split_with_sizes
 from .view_ops import squeeze as squeeze
 from .view_ops import swapaxes as swapaxes

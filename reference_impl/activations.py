@@ -129,19 +129,22 @@ def relu6(input: "Tensor", inplace: bool = False) -> "Tensor":
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
-def threshold(input: "Tensor", threshold: float, value: float, inplace: bool = False) -> "Tensor":
+def threshold(
+    input: "Tensor", threshold: float, value: float, inplace: bool = False, *, out: "Tensor | None" = None
+) -> "Tensor":
     """Elements above a threshold, the others replaced by a value. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
 
     def compute(a: Any) -> Any:
         return np.where(a <= threshold, np.array(value).astype(a.dtype), a)
 
-    return _run(Op("threshold", compute, "if", smooth=True), input, inplace)
+    op = Op("threshold", compute, "if", smooth=True)
+    return apply(op, (input,), out) if out is not None else _run(op, input, inplace)
 
 
-def hardshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
+def hardshrink(input: "Tensor", lambd: float = 0.5, *, out: "Tensor | None" = None) -> "Tensor":
     """Elements, or 0 where they are between `-lambd` and `lambd`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
     op = Op("hardshrink", lambda a: np.where((a >= -lambd) & (a <= lambd), 0, a), "f", smooth=True)
-    return apply(op, (input,))
+    return apply(op, (input,), out)
 
 
 def softshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
@@ -281,6 +284,27 @@ def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool
         out._versions[0] = version if p != 1 else 0
     shadow.stamp(out, shadow.UNSPECIFIED)
     return out
+
+
+def torch_dropout(input: "Tensor", p: float, train: bool) -> Any:
+    """`nn.functional.dropout` under `torch`. Raises: argument (RuntimeError), dtype."""
+    return _torch_dropped("dropout", input, p, train, 0)
+
+
+def torch_alpha_dropout(input: "Tensor", p: float, train: bool) -> Any:
+    """`nn.functional.alpha_dropout` under `torch`. Raises: argument (RuntimeError), dtype."""
+    return _torch_dropped("alpha_dropout", input, p, train, 1)
+
+
+def torch_feature_alpha_dropout(input: "Tensor", p: float, train: bool) -> Any:
+    """`nn.functional.feature_alpha_dropout` under `torch`. Raises: argument (RuntimeError), dtype, dimension."""
+    return _torch_dropped("feature_alpha_dropout", input, p, train, 1)
+
+
+def _torch_dropped(name: str, input: "Tensor", p: float, train: bool, version: int) -> Any:
+    if not 0 <= p <= 1:
+        raise LayoutError("argument", f"{name}: the probability must be in [0, 1], got {p}")
+    return _dropped(name, input, p, train, False, version)
 
 
 def _by_channel(name: str, input: "Tensor", p: float, training: bool, inplace: bool, alone: int) -> Any:

@@ -247,27 +247,76 @@ def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
     return t
 
 
-def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
-    """Uniform random values in [0, 1); never compared with PyTorch's."""
-    return _flagged(
-        _random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _random_numbers().random), requires_grad
-    )
+def rand(
+    *size: Any, generator: Any = None, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
+) -> "Tensor":  # fmt: skip
+    """Uniform random values in [0, 1); never compared with PyTorch's. Raises: as `empty`, dtype."""
+    return _drawn("rand", size, kwargs, out, dtype, device, requires_grad)
 
 
-def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
-    """Normal random values; never compared with PyTorch's."""
-    return _flagged(
-        _random(_sizes(size, kwargs.get("size")), _dtype_of(dtype), _random_numbers().standard_normal), requires_grad
-    )
+def _drawn(
+    name: str, size: tuple[Any, ...], kwargs: dict[str, Any], out: Any, dtype: Any, device: Any, requires_grad: bool
+) -> "Tensor":
+    check_device(device)
+    shape = _sizes(size, kwargs.pop("size", None))
+    for unknown in kwargs:
+        if unknown != "names":
+            raise LayoutTypeError("argument", f"{name}: unknown keyword {unknown}")
+    d = _dtype_of(dtype) if out is None else out.dtype
+    check_random(name, d)
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        shadow.stamp(out, shadow.UNSPECIFIED)
+        out._versions[0] += 1
+        return out  # type: ignore[no-any-return]
+    draw = _random_numbers().random if name == "rand" else _random_numbers().standard_normal
+    return _flagged(_random(shape, d, draw), requires_grad)
 
 
-def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None) -> "Tensor":
-    """Random integers; never compared with PyTorch's."""
+def check_random(name: str, d: dtype) -> None:
+    """Refuse dtypes that random numbers are not drawn in. Raises: dtype (NotImplementedError)."""
+    if d.category not in ("float", "complex") or d in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+
+
+def randn(
+    *size: Any, generator: Any = None, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
+) -> "Tensor":  # fmt: skip
+    """Normal random values; never compared with PyTorch's. Raises: as `empty`, dtype."""
+    return _drawn("randn", size, kwargs, out, dtype, device, requires_grad)
+
+
+def randint(
+    low: Any = None, high: Any = None, size: Any = None, *, generator: Any = None, out: "Tensor | None" = None,
+    dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Random integers; never compared with PyTorch's. Raises: argument (RuntimeError for an empty range), device."""
+    check_device(device)
     if size is None:
         low, high, size = 0, low, high
-    t = from_array(_random_numbers().integers(low, high, as_int_list(size, "size")), dt.int64)
+    elif low is None or high is None:
+        low, high = 0, low if high is None else high
+    if high is None or size is None:
+        raise LayoutTypeError("argument", "randint: a bound and a size are needed")
+    low, high = as_int(low, "low"), as_int(high, "high")
+    if low >= high:
+        raise LayoutError("argument", f"randint: from {low} to {high} there is no integer")
+    shape = as_int_list(size, "size")
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        shadow.stamp(out, shadow.UNSPECIFIED)
+        out._versions[0] += 1
+        return out
+    t = from_array(_random_numbers().integers(low, high, shape), dt.int64)
+    t = t if dtype is None else t.to(dtype)
     shadow.stamp(t, shadow.UNSPECIFIED)
-    return t if dtype is None else t.to(dtype)
+    return _flagged(t, requires_grad)
 
 
 def manual_seed(seed: int) -> None:
@@ -523,7 +572,8 @@ def full_like(input: "Tensor", fill_value: Any, *, requires_grad: bool = False, 
 
 
 def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
-    """`empty_like` with unspecified values. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
+    """`empty_like` with unspecified values. Raises: format, device, dtype. Source: facts 4.1.8, torch 2.13."""
+    check_random("rand_like", kwargs.get("dtype") or input.dtype)
     return empty_like(input, **kwargs)
 
 

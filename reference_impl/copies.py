@@ -200,16 +200,16 @@ def _to_arguments(
     return wanted or input.dtype, bool(copy), format, nowhere
 
 
-def copy_(self: "Tensor", src: "Tensor", non_blocking: bool = False) -> "Tensor":
+def copy_(self: "Tensor", other: "Tensor", non_blocking: bool = False) -> "Tensor":
     """Write another tensor's elements, broadcast and converted.
 
     Raises: broadcast; overlap; grad; dtype. Source: facts 5.2.4, torch 2.13.
     """
-    if not isinstance(src, TensorBase):
-        raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(src).__name__}")
-    check_inplace(self, src)
-    write_copy(self, src)
-    written(self, src)
+    if not isinstance(other, TensorBase):
+        raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(other).__name__}")
+    check_inplace(self, other)
+    write_copy(self, other)
+    written(self, other)
     return self
 
 

@@ -212,9 +212,9 @@ def repeat(self: "Tensor", *repeats: Any, **kwargs: Any) -> "Tensor":
     return _tiled(self, counts)
 
 
-def tile(input: "Tensor", *dims: Any) -> "Tensor":
+def tile(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     """`repeat`, missing counts taken as 1. Raises: size. Source: facts 3.14, torch 2.13."""
-    counts = as_ints(dims, "dims")
+    counts = as_ints((kwargs["dims"],) if "dims" in kwargs else dims, "dims")
     return _tiled(input, (*[1] * (input.ndim - len(counts)), *counts))
 
 

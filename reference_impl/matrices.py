@@ -346,16 +346,16 @@ def triangular_solve(
     return _put(out, (_made(np.zeros(shape), b.dtype, A, b), _made(a, A.dtype, A, b)), A, b)
 
 
-def cholesky_solve(input: "Tensor", L: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
+def cholesky_solve(input: "Tensor", input2: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.solve` with a triangular root, column-major. Raises: dimension, size, dtype. Source: facts 4.4."""
-    shape = _matrices("cholesky_solve", L, input, True)
-    return write_out(out, _made(np.zeros(shape), input.dtype, input, L), input, L)
+    shape = _matrices("cholesky_solve", input2, input, True)
+    return write_out(out, _made(np.zeros(shape), input.dtype, input, input2), input, input2)
 
 
-def cholesky_inverse(L: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
+def cholesky_inverse(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """Inverse of the square of a triangular root, column-major. Raises: dimension, size. Source: torch 2.13."""
-    _check("cholesky_inverse", L, square=True)
-    return write_out(out, _made(np.zeros(L._layout.shape), L.dtype, L), L)
+    _check("cholesky_inverse", input, square=True)
+    return write_out(out, _made(np.zeros(input._layout.shape), input.dtype, input), input)
 
 
 def lu_factor(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:

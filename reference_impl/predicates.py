@@ -59,9 +59,9 @@ def numel(input: "Tensor") -> int:
     return input.numel()
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
+def result_type(tensor: Any, other: Any) -> dtype:
     """The dtype in which an operator combines two tensors or numbers. Raises: dtype. Source: torch 2.13."""
-    return common_dtype(tensor1, tensor2)
+    return common_dtype(tensor, other)
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:

@@ -436,6 +436,13 @@ def norm(
     return _inexact(result, input, d.to_real(), dims, keepdim, out)
 
 
+def norm_of(
+    self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> "Tensor":
+    """`norm` as a method, which has no `out`. Raises: as `norm`."""
+    return norm(self, p, dim, keepdim, dtype=dtype)
+
+
 def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`log(sum(exp(input)))` over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     d = get_default_dtype() if input.dtype.category in ("bool", "int") else input.dtype

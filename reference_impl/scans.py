@@ -250,10 +250,12 @@ def nan_or_none(marks: Any, a: Any, d: dtype) -> Any:
     return found if marks is None else np.maximum(marks, found)
 
 
-def argsort(input: "Tensor", dim: int = -1, descending: bool = False, stable: bool = False) -> "Tensor":
+def argsort(
+    input: "Tensor", dim: int = -1, descending: bool = False, stable: bool = False, *, out: "Tensor | None" = None
+) -> "Tensor":
     """Indices of the values in order. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     result: Tensor = sort(input, dim, descending, stable).indices
-    return result
+    return write_out(out, result)
 
 
 def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:

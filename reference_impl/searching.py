@@ -175,10 +175,16 @@ def _search(
 
 
 def isin(
-    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False,
+    elements: Any = None, test_elements: Any = None, *, element: Any = None, test_element: Any = None,
+    assume_unique: bool = False, invert: bool = False,
     out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Whether elements are among others, row-major. Raises: dtype, argument. Source: torch 2.13."""
+    # A number has a name of its own.
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    if elements is None or test_elements is None:
+        raise LayoutTypeError("argument", "isin: two operands are needed")
     if not isinstance(elements, TensorBase) and not isinstance(test_elements, TensorBase):
         raise LayoutTypeError("argument", "isin: one of the operands must be a Tensor")
     for t in (elements, test_elements):
@@ -241,7 +247,7 @@ def bincount(input: "Tensor", weights: "Tensor | None" = None, minlength: int = 
 
 
 def histogram(
-    input: "Tensor", bins: Any, *, range: Any = None, weight: "Tensor | None" = None, density: bool = False,
+    input: "Tensor", bins: Any = 100, *, range: Any = None, weight: "Tensor | None" = None, density: bool = False,
     out: Any = None,
 ) -> Any:  # fmt: skip
     """Counts of elements in bins, and the edges; no values. Raises: dtype, argument. Source: torch 2.13."""

@@ -682,9 +682,7 @@ class Tensor(TensorBase):
     any = reductions.any
     var = reductions.var
     std = reductions.std
-    var_mean = reductions.var_mean
-    std_mean = reductions.std_mean
-    norm = reductions.norm
+    norm = reductions.norm_of
     logsumexp = reductions.logsumexp
     count_nonzero = reductions.count_nonzero
     aminmax = reductions.aminmax

@@ -181,11 +181,13 @@ def unsafe_chunk(input: "Tensor", chunks: int, dim: int = 0) -> tuple["Tensor", 
     return _untracked(view_ops.chunk(input, chunks, dim))
 
 
-def sum_to_size(self: "Tensor", *size: Any) -> "Tensor":
+def sum_to_size(self: "Tensor", *size: Any, **kwargs: Any) -> "Tensor":
     """Sums over what broadcasting a shape would have repeated; the tensor itself where the shape is its own.
 
     Raises: broadcast (RuntimeError). Source: facts 3.3.5, torch 2.13.
     """
+    if "size" in kwargs:
+        size = (kwargs["size"],)
     if not size:
         raise bad_arguments("sum_to_size", "no size given")
     shape = as_ints(size)

@@ -341,6 +341,11 @@ def split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...
     return _pieces(input, d, slicing.split_sizes(input._layout.shape[d], size))
 
 
+def torch_split(tensor: "Tensor", split_size_or_sections: Any, dim: int = 0) -> tuple["Tensor", ...]:
+    """`split` under `torch`, with names of its own. Raises: as `split`."""
+    return split(tensor, split_size_or_sections, dim)
+
+
 def split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:
     """Views of consecutive parts of the lengths given. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
     sizes = as_int_list(split_sizes, "split_sizes")
@@ -367,12 +372,14 @@ def tensor_split(
     *,
     indices: Any = None,
     sections: Any = None,
+    tensor_indices_or_sections: Any = None,
 ) -> tuple["Tensor", ...]:
     """Views of so many parts of nearly one length, or of the parts between indices.
 
     Raises: dimension, size. Source: facts 3.9, torch 2.13.
     """
-    what = next((w for w in (indices_or_sections, indices, sections) if w is not None), None)
+    given = (indices_or_sections, indices, sections, tensor_indices_or_sections)
+    what = next((w for w in given if w is not None), None)
     if isinstance(what, TensorBase):
         what = what.tolist()  # type: ignore[attr-defined]
     if not isinstance(what, (tuple, list)):
