@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -215,6 +216,27 @@ def _check_one(
             for problem in campaign.close():
                 progress.note(f"{worker.name}: {problem}")
         tally.red += campaign.red - red
+
+
+def reproduce(spec: str, python: str, program: Program) -> list[records.Failure]:
+    """What one program shows on a library now, shrunk and with scripts: the same campaign over that program alone.
+
+    Raises
+    ------
+    AdapterFailed
+        The library cannot be started here.
+    """
+    found: list[records.Failure] = []
+
+    def write(record: records.Record) -> None:
+        if isinstance(record, records.Failure):
+            found.append(record)
+
+    with Worker(spec, python=python or sys.executable) as worker:
+        worker.start()
+        campaign = Campaign(worker, _oracle(), catalogue(), Expectations(), write)
+        campaign.run([Unit("repro", (program,), from_corpus=False)])
+    return found
 
 
 def _could_not_start(spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress) -> None:

@@ -20,7 +20,7 @@ from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE, Opti
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.program import Program
-from stridecheck.reports.records import Failure, ResultsError, read_results
+from stridecheck.reports.records import Failure, Header, ResultsError, read_results
 
 INTERRUPTED = 130
 
@@ -351,10 +351,32 @@ def repro(results: Path, program: str) -> None:
     if not failures:
         _fail(USAGE, f"{path} has no failure of a program {program!r}")
     scripts = [failure.repro for failure in failures if failure.repro]
+    if not scripts and not failures[0].shrunk:
+        # Of many failures that look alike only a few are shrunk while they are found.
+        scripts = [failure.repro for failure in _found_again(path, failures[0]) if failure.repro]
     if not scripts:
-        why = "no script shows it in the library's own idiom" if failures[0].shrunk else "it was not shrunk"
-        _fail(UNEXPECTED, f"{failures[0].message}: {why}, so there is no script; the program is in {path}")
+        message = f"{failures[0].message}: no script shows it in the library's own idiom; the program is in {path}"
+        _fail(UNEXPECTED, message)
     click.echo(scripts[0], nl=False)
+
+
+def _found_again(path: Path, failure: Failure) -> list[Failure]:
+    """The failures that the same program shows now, shrunk."""
+    from stridecheck.conformance.check import reproduce
+    from stridecheck.conformance.runner import AdapterFailed
+
+    header = next(record for record in read_results(path) if isinstance(record, Header))
+    python = str(header.arguments.get("python", ""))
+    # A library is recorded under its adapter's name; a file or module was given by another.
+    given = [spec for spec in header.arguments.get("adapters", ()) if spec not in (failure.adapter, "torch", "numpy")]
+    for spec in (failure.adapter, *given):
+        try:
+            return [
+                f for f in reproduce(spec, python, Program.from_json(failure.found)) if f.adapter == failure.adapter
+            ]
+        except AdapterFailed as error:
+            reason = error.reason
+    _fail(COULD_NOT_RUN, reason)
 
 
 if __name__ == "__main__":

@@ -106,8 +106,8 @@ ERROR_KINDS = (
 CHECKS: Mapping[str, str] = {
     "shape": "({x}.dtype.name, list({x}.shape))",
     "strides": "[s // {x}.itemsize for s, n in zip({x}.strides, {x}.shape) if n > 1]",
-    "layout": "[s // {x}.itemsize for s in {x}.strides]",
-    "contiguity": "{x}.flags.c_contiguous",
+    "layout": "([s // {x}.itemsize for s in {x}.strides], ({x}.ctypes.data - {y}.ctypes.data) // {x}.itemsize)",
+    "row-major": "{x}.flags.c_contiguous",
     "values": "repr({x}.tolist())",
     "same-object": "{x} is {y}",
     "same-storage": "np.may_share_memory({x}, {y})",

@@ -72,6 +72,7 @@ CHECKS: Mapping[str, str] = {
     "layout": "(list({x}.stride()), {x}.storage_offset())",
     "contiguity": "[{x}.is_contiguous(memory_format=f) for f in "
     "(torch.contiguous_format, torch.channels_last, torch.channels_last_3d)]",
+    "row-major": "{x}.is_contiguous()",
     "flags": "({x}._version, {x}.requires_grad, {x}._is_view())",
     "values": "repr({x}.tolist())",
     "same-object": "{x} is {y}",
