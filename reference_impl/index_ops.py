@@ -135,7 +135,8 @@ def take_along_dim(
 ) -> "Tensor":
     """`gather` with broadcasting outside the dimension. Raises: as `gather`. Source: facts 4.4, torch 2.13."""
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1), out=out)
+        # Flat views: what is not dense in order is refused.
+        return gather(input.view(-1), 0, indices.view(-1), out=out)
     if input.ndim != indices.ndim:
         raise LayoutError("dimension", "take_along_dim: input and indices differ in dimensions")
     if indices.dtype is not dt.int64:

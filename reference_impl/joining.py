@@ -242,16 +242,23 @@ def repeat_interleave(
         if counts.ndim > 1 or counts.size not in (1, length):
             raise LayoutError("size", f"repeat_interleave: {counts.size} counts for a dimension of length {length}")
         where = np.repeat(np.arange(length), np.broadcast_to(counts.reshape(-1), (length,)))
+        _check_output_size(where.size, output_size)
         return index_select(source, d, from_array(where.astype(np.int64), dt.int64))
     count = as_int(repeats, "repeats")
     if count < 0:
         raise LayoutError("size", "repeat_interleave: repeats must be non-negative")
+    _check_output_size(count * source._layout.shape[d], output_size)
     wide = unsqueeze(source, d + 1) if source.ndim else unsqueeze(unsqueeze(source, 0), 1)
     shape = list(wide._layout.shape)
     shape[d + 1] = count
     from .view_ops import flatten
 
     return flatten(clone(expand(wide, shape), memory_format=contiguous_format), d, d + 1)
+
+
+def _check_output_size(found: int, given: Any) -> None:
+    if given is not None and found != as_int(given, "output_size"):
+        raise LayoutError("size", f"repeat_interleave: output_size {given} for {found} elements")
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

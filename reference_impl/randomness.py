@@ -145,6 +145,8 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
     """Zeros and ones by probabilities, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
     if input.numel() and not _is_one_of(input.dtype, "f" if p is None else "bif"):
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
+    if out is not None and out._layout.shape == input._layout.shape:
+        check_internal_overlap(out)
     result = recorded(_unspecified(input._layout.shape, input.dtype), input)
     return write_out(out, result, input)
 

@@ -404,7 +404,7 @@ def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "T
     if out is not None and out.dtype is not d:
         raise LayoutError("dtype", f"float_power: out must have the dtype {d}, got {out.dtype}")
     operands: tuple[Any, ...] = (input, exponent)
-    base, power = (to(x, d) if isinstance(x, TensorBase) else plain(x) for x in operands)
+    base, power = (to(x, d) if hasattr(x, "_layout") else plain(x) for x in operands)
     return pointwise_ops.pow(base, power, out=out)
 
 

@@ -61,9 +61,18 @@ unsqueeze_copy = _copy_of(view_ops.unsqueeze, "unsqueeze_copy")
 select_copy = _copy_of(view_ops.select, "select_copy")
 diagonal_copy = _copy_of(view_ops.diagonal, "diagonal_copy")
 detach_copy = _copy_of(view_ops.detach, "detach_copy")
+def _checked_narrow(input: "Tensor", dim: int, start: int, length: int) -> "Tensor":
+    """`narrow` with the errors of a copying operator."""
+    if dim >= max(input.ndim, 1):
+        raise LayoutError("dimension", f"narrow_copy: dimension {dim} of {input.ndim}")
+    if length < 0:
+        raise LayoutError("index", f"narrow_copy: a negative length {length}")
+    return view_ops.narrow(input, dim, start, length)
+
+
 alias_copy = _copy_of(view_ops.detach, "alias_copy")
 unfold_copy = _copy_of(view_ops.unfold, "unfold_copy")
-narrow_copy = _copy_of(view_ops.narrow, "narrow_copy")
+narrow_copy = _copy_of(_checked_narrow, "narrow_copy")
 split_copy = _copy_of(view_ops.split, "split_copy")
 split_with_sizes_copy = _copy_of(view_ops.split_with_sizes, "split_with_sizes_copy")
 unbind_copy = _copy_of(view_ops.unbind, "unbind_copy")

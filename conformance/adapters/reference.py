@@ -49,9 +49,20 @@ class Reference(TorchStyle):
     def error_kind(self, error: Exception) -> str | None:
         """The kind that the oracle's errors carry; an error without one is a bug of the oracle, no expectation."""
         kind: str | None = getattr(error, "kind", None)
+        if kind is None and _is_pythons_own(error):
+            return "argument"
         if kind is None:
             raise OracleError(f"{type(error).__name__}: {error}") from error
         return kind
+
+
+def _is_pythons_own(error: Exception) -> bool:
+    """Whether a call was refused before the oracle was entered: it fits no signature, or there is no such attribute."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    inside = place is not None and place.tb_frame.f_globals.get("__name__", "").startswith(reference_impl.__name__)
+    return isinstance(error, (TypeError, AttributeError)) and not inside
 
 
 @lru_cache(maxsize=1)
