@@ -34,7 +34,9 @@ Sums of products lose digits by cancellation, so a small element is no better kn
 
 def elements(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
     """Elements of a tensor as rows of bytes, row-major; None where they cannot be known or are too many."""
-    itemsize = ITEMSIZES.get(state.dtype, 1)
+    itemsize = ITEMSIZES.get(state.dtype)
+    if itemsize is None:
+        return None
     if state.data is not None:
         return np.frombuffer(state.data, np.uint8).reshape(-1, itemsize)
     if state.storage is None or state.storage not in storages or state.strides is None or state.offset is None:
@@ -66,7 +68,10 @@ def marks(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[n
     content = storages.get(state.storage or "")
     if content is None or content.shadow is None:
         return None
-    if state.strides is None or state.offset is None or gather(content.shadow, state, ITEMSIZES[state.dtype]) is None:
+    itemsize = ITEMSIZES.get(state.dtype)
+    if state.strides is None or state.offset is None or itemsize is None:
+        return None
+    if gather(content.shadow, state, itemsize) is None:
         return None
     layout = Layout(state.shape, state.strides, state.offset)
     return element_marks(np.frombuffer(content.shadow, np.uint8), layout, getattr(reference_impl, state.dtype)).ravel()

@@ -42,6 +42,9 @@ def _scan_marks(input: "Tensor", d: int) -> Any:
     return np.maximum.accumulate(marks, axis=d).astype(np.uint8) if marks.ndim else marks.astype(np.uint8)
 
 
+_ACCUMULATED = {"float16": dt.float32, "bfloat16": dt.float32, "float32": dt.float64, "complex64": dt.complex128}
+
+
 def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> "Tensor":
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if wanted is None and out is not None:
@@ -57,17 +60,14 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
     f = np.cumsum if name == "cumsum" else np.cumprod
     with np.errstate(all="ignore"):
         plain = cast(values(input), input.dtype, target)
-        wide = {"float16": np.float64, "bfloat16": np.float64, "float32": np.float64, "complex64": np.complex128}.get(
-            target.name
-        )
-        a = plain.astype(wide) if wide else plain
+        # As wide as PyTorch accumulates: whether a running product overflows depends on it.
+        wide = _ACCUMULATED.get(target.name)
+        a = plain.astype(wide.numpy) if wide else plain
         result = f(a, axis=d, dtype=a.dtype) if a.ndim else a
         if name == "cumsum" and a.ndim and a.dtype.kind in "fc":
             # A sum starts from zero, and so does not keep the sign of one.
             result = result + 0
-        result = (
-            cast(np.asarray(result), dt.complex128 if target.is_complex else dt.float64, target) if wide else result
-        )
+        result = cast(np.asarray(result), wide, target) if wide else result
     marks = _scan_marks(input, d)
     if target.category in ("float", "complex"):
         with np.errstate(all="ignore"):

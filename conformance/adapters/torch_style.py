@@ -170,7 +170,7 @@ class TorchStyle:
             + ("T" if x.is_contiguous(memory_format=self._channels_last_3d) else "F")
         )
         return (
-            self._dtype_names[x.dtype],
+            self._dtype_names.get(x.dtype) or str(x.dtype).removeprefix("torch."),
             tuple(x.shape),
             tuple(x.stride()),
             x.storage_offset(),
@@ -179,11 +179,16 @@ class TorchStyle:
             self.flags(x),
         )
 
-    def flags(self, x: Any) -> str:
-        """One letter for each flag that is set: g requires_grad, l leaf, c conjugate, n negative, v view."""
+    def flags(self, x: Any) -> str | None:
+        """One letter for each flag that is set: g requires_grad, l leaf, c conjugate, n negative, v view.
+
+        None where PyTorch refuses to tell: a view among several whose base was written to has no history any more.
+        """
         text = "g" if x.requires_grad else ""
-        if x.is_leaf:
-            text += "l"
+        try:
+            text += "l" if x.is_leaf else ""
+        except RuntimeError:
+            return None
         if x.is_conj():
             text += "c"
         if x.is_neg():

@@ -189,7 +189,7 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = run("repro", tmp_path, next(line["program"] for line in lines if line["record"] == "failure"))
     assert done.returncode == 1
-    assert "there is no script; the program is in" in done.stderr
+    assert "no script shows it in the library's own idiom; the program is in" in done.stderr
 
 
 # What a user can do wrong, or meet.
