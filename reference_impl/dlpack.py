@@ -261,7 +261,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         options["copy"] = copy
     from .core import TensorBase
 
-    own = ext_tensor if isinstance(ext_tensor, TensorBase) else None
+    own: Any = ext_tensor if isinstance(ext_tensor, TensorBase) else None
     source = tuple(ext_tensor.__dlpack_device__())
     if device is not None:
         target = _target(device)

@@ -75,8 +75,9 @@ class PerChannel(NamedTuple):
 
         Raises: size (RuntimeError) where there are more or fewer channels.
         """
-        if self.axis >= len(shape) or shape[self.axis] != len(self.scales):
-            found = shape[self.axis] if self.axis < len(shape) else None
+        within = 0 <= self.axis < len(shape)
+        if not within or shape[self.axis] != len(self.scales):
+            found = shape[self.axis] if within else "no"
             raise LayoutError("size", f"{len(self.scales)} scales for {found} channels (facts 10.1.6)")
         along = tuple(len(self.scales) if d == self.axis else 1 for d in range(len(shape)))
         return np.array(self.scales, np.float32).reshape(along), np.array(self.zero_points, np.float32).reshape(along)

@@ -162,6 +162,17 @@ def send_tensor(t: "Tensor") -> Any:
     return _receive_tensor, (t._storage, tuple(t._layout), t.dtype, requires_grad(t), t._bits)
 
 
+def _receive_quantized(parts: Any, quantizer: Any) -> Any:
+    from .quantized import quantized
+
+    return quantized(_receive_tensor(*parts), quantizer)
+
+
+def send_quantized(t: Any) -> Any:
+    """How a quantised tensor travels: as its codes, with the quantizer."""
+    return _receive_quantized, (send_tensor(t)[1], t._quantizer)
+
+
 def init_reductions() -> None:
     """Teach `multiprocessing` to send storages and tensors as shared memory, in this process.
 
@@ -169,9 +180,11 @@ def init_reductions() -> None:
     """
     from multiprocessing.reduction import ForkingPickler
 
+    from .quantized import QuantizedTensor
     from .tensors import Tensor
     from .typed_storage import TypedStorage
 
+    ForkingPickler.register(QuantizedTensor, send_quantized)
     ForkingPickler.register(UntypedStorage, send_storage)
     ForkingPickler.register(TypedStorage, send_typed)
     ForkingPickler.register(Tensor, send_tensor)

@@ -11,7 +11,7 @@ import pytest
 import stridecheck.reference_impl as ref
 import torch
 
-from .agreement import disagreement
+from .agreement import disagreement, exception_type
 from .test_storage_surface import split
 from .twins import random_layout
 
@@ -213,6 +213,43 @@ def test_random_numbers_get_torchs_codes():
             codes, numbers = q.int_repr(), q.dequantize()
             results.append((q.stride(), codes.stride(), codes.tolist(), numbers.stride(), numbers.tolist()))
         assert results[0] == results[1], (n, layout, scale, zero_point, dtype)
+
+
+VIEWS = [
+    "q.T", "q[1:]", "q[0]", "q.unsqueeze(1)", "q.view(-1)", "q.reshape(-1)", "q.flatten()", "q.squeeze()",
+    "q.select(-1, 0)", "q.permute(*range(q.dim())[::-1])", "q.transpose(0, -1)", "q.expand(2, *q.shape)",
+    "q[..., ::2]", "q.unbind(0)[0]", "q.narrow(0, 0, 1)", "q.split(1)[0]", "q.detach()", "q.clone()",
+    "q.contiguous()", "q.unfold(0, 1, 1)", "q.diagonal()", "q.contiguous(memory_format=T.channels_last)",
+    "q.clone(memory_format=T.channels_last)", "q.to(memory_format=T.preserve_format)",
+]  # fmt: skip
+
+
+PER_CHANNEL = "T.quantize_per_channel(x, T.arange(1.0, k + 1), T.zeros(k, dtype=T.int64), axis, T.qint8)"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_chains_of_views_keep_the_quantizer():
+    for n in range(400):
+        rng = random.Random(n)
+        shape = [rng.choice([1, 2, 3]) for _ in range(rng.choice([1, 2, 3, 4]))]
+        axis = rng.choice([None, *range(len(shape))])
+        chain = [rng.choice(VIEWS) for _ in range(rng.randint(1, 3))]
+        outcomes = []
+        for lib in (torch, ref):
+            x = lib.arange(float(np.prod(shape))).reshape(shape)
+            seen = []
+            make = "T.quantize_per_tensor(x, 0.5, 3, T.quint8)" if axis is None else PER_CHANNEL
+            names = {"x": x, "T": lib, "k": shape[axis or 0], "axis": axis}
+            try:
+                for expression in (make, *chain):
+                    names["q"] = q = eval(expression, names)
+                    seen.append((str(q.dtype), tuple(q.shape), q.stride(), q.storage_offset(), str(q.qscheme())))
+                    seen.append((q.int_repr().stride(), q.int_repr().tolist()))
+                    seen.append((q.dequantize().stride(), q.dequantize().tolist()))
+            except Exception as e:
+                seen.append(exception_type(e).__name__)
+            outcomes.append(seen)
+        assert outcomes[0] == outcomes[1], (n, shape, axis, chain)
 
 
 def test_creation_warns_once():

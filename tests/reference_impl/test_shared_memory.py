@@ -95,6 +95,17 @@ def test_typed_storages_travel(other):
     assert other("read", "s") == [7.0, 2.5]
 
 
+@pytest.mark.filterwarnings("ignore:quantised dtypes are deprecated")
+def test_quantized_tensors_travel(other):
+    q = ref.quantize_per_tensor(ref.arange(6.0), 0.5, 2, ref.quint8)
+    other("keep", "q", q[1:])
+    q.fill_(4.0)
+    back = other("give", "q")
+    assert back.untyped_storage() is q.untyped_storage()
+    assert back.T.dequantize().tolist() == [4.0] * 5
+    assert back.q_scale() == 0.5
+
+
 def test_shared_memory_is_not_resized(other):
     x = ref.arange(4.0)
     other("keep", "r", x)

@@ -8,7 +8,9 @@ import copy
 import io
 import pickle
 import random
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,8 +55,17 @@ class Memory(Pair):
         super().__init__()
         self.s, self.sr = [], []
         self.a, self.ar = [], []
+        self.folder = None
         # Storages (of the reference) that something else reads by address: torch must not free them.
         self.aliased = set()
+
+    def file(self, lib):
+        """A file of each side's own, 20 bytes long at first."""
+        if self.folder is None:
+            self.folder = tempfile.TemporaryDirectory()
+            for name in ("torch", "reference_impl"):
+                (Path(self.folder.name) / name).write_bytes(bytes(range(20)))
+        return str(Path(self.folder.name) / lib.__name__.rpartition(".")[2])
 
     def storage(self, data):
         ts, rs = torch.UntypedStorage(data), ref.UntypedStorage(data)
@@ -92,7 +103,8 @@ class Memory(Pair):
         for lib, live, storages, arrays in sides:
             scope = {
                 "T": lib, "U": lib.UntypedStorage, "TS": lib.TypedStorage, "v": live, "s": storages, "a": arrays,
-                "np": np, "copy": copy, "pickle": pickle, "save": lambda *x, lib=lib: save(lib, list(x)), **arguments,
+                "p": lambda lib=lib: self.file(lib), "np": np, "copy": copy, "pickle": pickle,
+                "save": lambda *x, lib=lib: save(lib, list(x)), **arguments,
             }  # fmt: skip
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -145,6 +157,10 @@ class Memory(Pair):
         return super().compare(tv, rv)
 
     def compare_arrays(self):
+        if self.folder is not None:
+            x, y = (Path(self.file(lib)).read_bytes() for lib in (torch, ref))
+            if x != y:
+                return f"file: torch {list(x)} against {list(y)}"
         for i, (x, y) in enumerate(zip(self.a, self.ar, strict=True)):
             if self.array_exact(i) and x.tobytes() != y.tobytes():
                 return f"array {i}: torch {x.tolist()} against {y.tolist()}"
@@ -184,6 +200,7 @@ def draw_storage(rng, m):
     r = {"i": i, "k": rng.choice([0, 1, 200, 255, -1, 300]), "n": n}
     name = rng.choice(
         [
+            "file",
             "fill",
             "item",
             "set",
@@ -204,6 +221,8 @@ def draw_storage(rng, m):
             "compare",
         ]
     )
+    if name == "file":
+        return "U.from_file(p(), b, c)", {"b": rng.random() < 0.5, "c": rng.choice([0, 8, 16, 20, 24, -1, 5])}
     if name == "fill":
         return "s[i].fill_(k)", r
     if name == "item":
@@ -470,19 +489,22 @@ def draw_objects(rng, m):
     ]  # fmt: skip
     # What torch writes of a storage with a part of an element at its end, it cannot read.
     if all(m.r[n].untyped_storage().nbytes() % m.r[n].itemsize == 0 for n in (i, j)):
-        things += ["save(v[i], v[j])", "save(v[i])", "save(v[i], s[k])"]
+        things += ["save(v[i], v[j])", "save(v[i])"] + ["save(v[i], s[k])"] * (m.sr[k].nbytes() > 0)
     return rng.choice(things), r
+
+
+BITS = [
+    "v[i].conj()", "v[i].imag", "v[i].real", "v[i]._neg_view()", "T.view_as_real(v[i])", "T.view_as_complex(v[i])",
+    "v[i].resolve_conj()", "v[i].resolve_neg()", "v[i].contiguous()", "v[i].is_conj()", "v[i].is_neg()",
+    "v[i].requires_grad_()", "v[i].detach()", "v[i].mT", "v[i].T",
+]  # fmt: skip
 
 
 def draw_bits(rng, m):
     i = rng.randrange(len(m.t))
     r = {"i": i}
     x = m.r[i]
-    expression = rng.choice(
-        ["v[i].conj()", "v[i].imag", "v[i].real", "v[i]._neg_view()", "T.view_as_real(v[i])", "T.view_as_complex(v[i])"]
-        + ["v[i].resolve_conj()", "v[i].resolve_neg()", "v[i].contiguous()", "v[i].is_conj()", "v[i].is_neg()"]
-        + ["v[i].requires_grad_()", "v[i].detach()", "v[i].mT", "v[i].T"]
-    )
+    expression = rng.choice(BITS)
     if "_neg_view" in expression and x.dtype.name == "bool":
         # Even printing one raises in torch.
         return "v[i].is_neg()", r

@@ -1,0 +1,249 @@
+"""What a quantised tensor can do: which views keep its quantizer, what becomes of the channels, and what is refused."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from .errors import LayoutError, UnsupportedError
+from .quantized_tensor import QuantizedTensor, quantized
+from .quantizers import (
+    PerChannel,
+    PerTensor,
+    Quantizer,
+)
+from .tensors import Tensor
+
+_VIEWS = (
+    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "detach", "squeeze_", "unsqueeze_",
+    "share_memory_", "cpu", "conj", "resolve_conj", "resolve_neg",
+)  # fmt: skip
+_STRIDED = (
+    "permute", "transpose", "swapaxes", "swapdims", "t", "movedim", "moveaxis", "expand", "expand_as", "broadcast_to",
+    "unfold", "diagonal", "as_strided", "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_",
+)  # fmt: skip
+_PROPERTIES = ("T", "mT", "data", "real")
+_KEPT = frozenset(
+    (
+        "shape", "size", "stride", "dim", "ndim", "ndimension", "numel", "nelement", "itemsize", "element_size",
+        "nbytes", "data_ptr", "untyped_storage", "storage", "storage_offset", "is_contiguous", "dim_order", "device",
+        "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "names", "requires_grad", "is_leaf", "is_conj", "is_neg",
+        "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
+        "hpu", "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
+        "grad_fn", "register_hook",
+    )
+)  # fmt: skip
+
+
+def _stays(self: QuantizedTensor, name: str, dims: Any) -> bool:
+    """Whether a transposition exchanges a dimension with itself, and no stride is set."""
+    return name in ("transpose", "swapaxes", "swapdims") and len({d % (self.ndim or 1) for d in dims}) == 1
+
+
+def _kept(name: str, strided: bool) -> Callable[..., Any]:
+    function = getattr(Tensor, name)
+
+    def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> Any:
+        refused = strided and not isinstance(self._quantizer, PerTensor) and not _stays(self, name, args)
+        if refused:
+            if not name.endswith("_"):
+                # What is wrong with the arguments comes first.
+                function(self, *args, **kwargs)
+            raise LayoutError("view", f"{name}: strides can only be set with one scale for the tensor (facts 10.1.6)")
+        return _wrapped(self, function(self, *args, **kwargs))
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+def _wrapped(source: QuantizedTensor, result: Any, quantizer: Quantizer | None = None) -> Any:
+    if isinstance(result, (tuple, list)):
+        return type(result)(_wrapped(source, item) for item in result)
+    if isinstance(result, Tensor) and result.dtype is source.dtype and not isinstance(result, QuantizedTensor):
+        return quantized(result, source._quantizer if quantizer is None else quantizer)
+    return result
+
+
+def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
+    """The quantizer of one index of a dimension: that channel's own where the dimension is the channels'.
+
+    Of another dimension PyTorch moves the channels' down by one, also where it comes first: such a part cannot be read.
+    """
+    if isinstance(q, PerTensor):
+        return q
+    if dim == q.axis:
+        return PerTensor(q.scales[index], int(q.zero_points[index]))
+    if len(q.scales) == 1:
+        return PerTensor(q.scales[0], int(q.zero_points[0]))
+    return q._replace(axis=q.axis - 1)
+
+
+def _sliced(q: Quantizer, dim: int, part: slice) -> Quantizer:
+    """The quantizer of some indices of a dimension; of a single channel, that channel's."""
+    if isinstance(q, PerTensor):
+        return q
+    kept = part if dim == q.axis else slice(None)
+    scales, points = q.scales[kept], q.zero_points[kept]
+    if not scales:
+        raise LayoutError("size", "a slice without channels (facts 10.1.6)")
+    if len(scales) == 1:
+        return PerTensor(scales[0], int(points[0]))
+    return q._replace(scales=scales, zero_points=points)
+
+
+def _widened(q: Quantizer, dim: int) -> Quantizer:
+    return q if isinstance(q, PerTensor) or dim > q.axis else q._replace(axis=q.axis + 1)
+
+
+def _select(self: QuantizedTensor, dim: int, index: int) -> QuantizedTensor:
+    """`select`, with the channel's own scale where that dimension is selected from."""
+    part = Tensor.select(self, dim, index)
+    return quantized(part, _selected(self._quantizer, dim % self.ndim, index))
+
+
+def _unbind(self: QuantizedTensor, dim: int = 0) -> tuple[QuantizedTensor, ...]:
+    """`unbind`, with each channel's own scale where that dimension is taken apart."""
+    q, where = self._quantizer, dim % (self.ndim or 1)
+    return tuple(quantized(part, _selected(q, where, i)) for i, part in enumerate(Tensor.unbind(self, dim)))
+
+
+def _unsqueeze(self: QuantizedTensor, dim: int) -> QuantizedTensor:
+    """`unsqueeze`; the channels' dimension may move up."""
+    wide = Tensor.unsqueeze(self, dim)
+    return quantized(wide, _widened(self._quantizer, dim % wide.ndim))
+
+
+def _squeeze(self: QuantizedTensor, *dims: Any) -> QuantizedTensor:
+    """`squeeze`; the channels' dimension may move down, and cannot be dropped.
+
+    Raises: dimension (RuntimeError).
+    """
+    narrow, q = Tensor.squeeze(self, *dims), self._quantizer
+    if isinstance(q, PerTensor):
+        return quantized(narrow, q)
+    chosen = (dims[0],) if dims and isinstance(dims[0], int) else dims[0] if dims else range(self.ndim)
+    gone = {d % self.ndim for d in chosen if self._layout.shape[d] == 1}
+    if q.axis in gone:
+        raise LayoutError("dimension", "squeeze: the dimension of the channels cannot be dropped (facts 10.1.6)")
+    return quantized(narrow, q._replace(axis=q.axis - sum(d < q.axis for d in gone)))
+
+
+def _narrow(self: QuantizedTensor, dim: int, start: Any, length: int) -> QuantizedTensor:
+    """`narrow`, with the channels that remain."""
+    part = Tensor.narrow(self, dim, start, length)
+    d = dim % self.ndim
+    first = start % (self._layout.shape[d] or 1) if start < 0 else start
+    return quantized(part, _sliced(self._quantizer, d, slice(first, first + length)))
+
+
+def _parted(name: str, usual: Callable[[int], int]) -> Callable[..., Any]:
+    """A method that cuts a dimension into consecutive parts; `usual` tells which one for a number of dimensions."""
+    function = getattr(Tensor, name)
+
+    def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> tuple[QuantizedTensor, ...]:
+        given = kwargs.get("dim", args[1] if len(args) > 1 else usual(self.ndim))
+        parts, start = [], 0
+        for part in function(self, *args, **kwargs):
+            length = part._layout.shape[given]
+            parts.append(quantized(part, _sliced(self._quantizer, given % self.ndim, slice(start, start + length))))
+            start += length
+        return tuple(parts)
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
+    """An index, where whole numbers select, slices cut and None widens as the methods of those names do."""
+    found = Tensor.__getitem__(self, index)
+    q = self._quantizer
+    if isinstance(q, PerChannel):
+        items = index if isinstance(index, tuple) else (index,)
+        named = sum(item is not None and item is not Ellipsis for item in items)
+        dim = 0
+        for item in items:
+            if type(item) is int:
+                q = _selected(q, dim, item)
+                continue
+            if item is Ellipsis:
+                dim += self.ndim - named
+                continue
+            q = _widened(q, dim) if item is None else _sliced(q, dim, item) if isinstance(item, slice) else q
+            dim += 1
+    result: QuantizedTensor = _wrapped(self, found, q)
+    return result
+
+
+def _missing(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
+
+    method.__name__ = name
+    method.__doc__ = "Nothing. Raises: dtype (NotImplementedError)."
+    return method
+
+
+def _no_cast(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise LayoutError("dtype", f"{name} of a quantised tensor: dequantize first (facts 10.1.8)")
+
+    method.__name__ = name
+    method.__doc__ = "Nothing. Raises: dtype (RuntimeError)."
+    return method
+
+
+_RESCALING: Final[dict[str, Callable[..., Any]]] = {
+    "select": _select,
+    "unbind": _unbind,
+    "unsqueeze": _unsqueeze,
+    "squeeze": _squeeze,
+    "narrow": _narrow,
+    "__getitem__": _getitem,
+}
+_PARTING: Final[dict[str, Callable[[int], int]]] = {
+    "split": lambda ndim: 0,
+    "split_with_sizes": lambda ndim: 0,
+    "chunk": lambda ndim: 0,
+    "tensor_split": lambda ndim: 0,
+    "vsplit": lambda ndim: 0,
+    "hsplit": lambda ndim: min(ndim - 1, 1),
+    "dsplit": lambda ndim: 2,
+}
+_CASTS = ("float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble")
+
+
+def _bind() -> None:
+    own = vars(QuantizedTensor)
+    for name in _VIEWS:
+        setattr(QuantizedTensor, name, _kept(name, strided=False))
+    for name in _STRIDED:
+        setattr(QuantizedTensor, name, _kept(name, strided=True))
+    for name in _PROPERTIES:
+        inner: Any = getattr(Tensor, name)
+        strided = name in ("T", "mT")
+
+        def get(self: QuantizedTensor, fget: Any = inner.fget, strided: bool = strided) -> Any:
+            if strided and not isinstance(self._quantizer, PerTensor):
+                raise LayoutError("view", "strides can only be set with one scale for the tensor (facts 10.1.6)")
+            return _wrapped(self, fget(self))
+
+        setattr(QuantizedTensor, name, property(get))
+    arithmetic = {
+        n for n in vars(Tensor) if n.startswith("__") and n[2:].removeprefix("r").removeprefix("i")[:3] in _ARITHMETIC
+    }
+    for name in vars(Tensor):
+        known = name in own or name in _KEPT or (name.startswith("_") and name not in arithmetic)
+        if not known and callable(getattr(Tensor, name)):
+            setattr(QuantizedTensor, name, _missing(name))
+    for name in _CASTS:
+        setattr(QuantizedTensor, name, _no_cast(name))
+    for name, function in _RESCALING.items():
+        setattr(QuantizedTensor, name, function)
+    for name, usual in _PARTING.items():
+        setattr(QuantizedTensor, name, _parted(name, usual))
+
+
+_ARITHMETIC = frozenset(
+    ("add", "sub", "mul", "tru", "flo", "mod", "pow", "neg", "abs", "and", "or_", "xor", "nve", "mat", "ltd", "inv")
+)
+_bind()

@@ -1,0 +1,301 @@
+"""The quantised tensor: integer codes under strides, and the quantizer that says what they mean."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from . import copies, pickling, shadow
+from . import dtypes as dt
+from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
+from .core import TensorBase, array, build, fresh, from_array, written
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError
+from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
+from .layout import span
+from .quantizers import (
+    CODES,
+    PerChannel,
+    PerTensor,
+    Quantizer,
+    decode,
+    encode,
+    pack,
+    packed_bytes,
+    qscheme,
+    unpack,
+)
+from .storage import UntypedStorage
+from .tensors import Tensor
+
+
+class QuantizedTensor(Tensor):
+    """A tensor of codes with the quantizer that says what they mean.
+
+    Views keep the quantizer; those that need other strides than a tensor of their shape would have are refused to
+    quantizers by channel. What is not implemented raises NotImplementedError, as most of PyTorch's operators do.
+
+    Source: facts 10.1, torch 2.13.
+    """
+
+    __slots__ = ("_quantizer",)
+    _quantizer: Quantizer
+
+    is_quantized = True
+
+    @property
+    def _uniform(self) -> PerTensor:
+        if not isinstance(self._quantizer, PerTensor):
+            raise LayoutError("dtype", "expected one scale for the whole tensor, kPerTensorAffine (facts 10.1.9)")
+        return self._quantizer
+
+    @property
+    def _by_channel(self) -> PerChannel:
+        if not isinstance(self._quantizer, PerChannel):
+            raise LayoutError("dtype", "expected a scale for each channel, kPerChannelAffine (facts 10.1.9)")
+        return self._quantizer
+
+    def q_scale(self) -> float:
+        """The scale. Raises: dtype (RuntimeError) for a quantizer by channel."""
+        return self._uniform.scale
+
+    def q_zero_point(self) -> int:
+        """The zero point. Raises: dtype (RuntimeError) for a quantizer by channel."""
+        return self._uniform.zero_point
+
+    def q_per_channel_scales(self) -> Tensor:
+        """The scales, as float64 (float32 where zero points are floats). Raises: dtype (RuntimeError)."""
+        q = self._by_channel
+        d = dt.float64 if q.exact else dt.float32
+        return from_array(np.array(q.scales, d.numpy), d)
+
+    def q_per_channel_zero_points(self) -> Tensor:
+        """The zero points, as int64 or float32. Raises: dtype (RuntimeError)."""
+        q = self._by_channel
+        d = dt.int64 if q.exact else dt.float32
+        return from_array(np.array(q.zero_points, d.numpy), d)
+
+    def q_per_channel_axis(self) -> int:
+        """The dimension of the channels. Raises: dtype (RuntimeError)."""
+        return self._by_channel.axis
+
+    def qscheme(self) -> qscheme:
+        """How the codes came about."""
+        return self._quantizer.scheme
+
+    def int_repr(self) -> Tensor:
+        """The codes as integers, copied in the suggested format; packed ones as the bytes that hold them.
+
+        Source: facts 10.1.3 and 10.1.7, torch 2.13.
+        """
+        if self.dtype.pack > 1:
+            count = -(-self.numel() // self.dtype.pack)
+            return from_array(self._storage._bytes[:count].copy(), dt.uint8)
+        d = CODES[self.dtype]
+        return _suggested(self, codes_of(self), d)
+
+    def dequantize(self) -> Tensor:
+        """The numbers as float32, in the suggested format.
+
+        Raises: size (RuntimeError) where a view has other channels than its quantizer. Source: facts 10.1.3.
+        """
+        check_channels_last(self, self._quantizer)
+        return _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
+
+    def item(self) -> Any:
+        """The only element's number. Raises: size (RuntimeError) where there is not exactly one."""
+        if self.numel() != 1:
+            raise LayoutError("size", f"item(): {self.numel()} elements, not one")
+        one = self._quantizer if isinstance(self._quantizer, PerTensor) else PerTensor(self._quantizer.scales[0], 0)
+        return decode(codes_of(self).reshape(()), one).item()
+
+    def tolist(self) -> Any:
+        """Nothing. Raises: dtype (RuntimeError): there is no list of quantised numbers."""
+        raise LayoutError("dtype", f"tolist of {self.dtype}: dequantize first (facts 10.1.8)")
+
+    def is_signed(self) -> bool:
+        """Nothing. Raises: dtype (RuntimeError)."""
+        raise LayoutError("dtype", "is_signed of a quantised dtype")
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """Name of the class. Raises: dtype."""
+        if dtype is None:
+            return f"torch.quantized.{_TYPE_NAMES[self.dtype]}Tensor"
+        return self.to(dtype)
+
+    def __repr__(self) -> str:
+        return f"tensor({self.dequantize().tolist()}, dtype={self.dtype}, quantization_scheme={self.qscheme()})"
+
+    # --------------------------------------------------------------------------------------------------- copies
+
+    def clone(self, *, memory_format: memory_format | None = None) -> "QuantizedTensor":
+        """A copy, row-major unless a format is given, whatever the order was.
+
+        Raises: format. Source: torch 2.13 (facts 10.1.8).
+        """
+        shape, strides, _ = self._layout
+        if memory_format is None:
+            wanted = contiguous_format
+        else:
+            wanted = suggested_format(shape, strides) if memory_format is preserve_format else memory_format
+        out = fresh(shape, format_strides(shape, wanted), CODES[self.dtype])
+        return fill_codes(out, codes_of(self), self._quantizer, self.dtype)
+
+    def contiguous(self, *, memory_format: memory_format = contiguous_format) -> "QuantizedTensor":
+        """The tensor itself where it is contiguous in the format, else a copy in it. Raises: format."""
+        if is_contiguous_in(*self._layout[:2], memory_format):
+            return self
+        return self.clone(memory_format=memory_format)
+
+    def to(self, *args: Any, **kwargs: Any) -> "QuantizedTensor":
+        """The tensor itself, or a copy in a memory format. Raises: dtype (RuntimeError) for another dtype."""
+        wanted, copy, format, nowhere = copies._to_arguments(self, args, kwargs)
+        if wanted is not self.dtype or nowhere:
+            raise LayoutError("dtype", f"to: {self.dtype} to {wanted}: dequantize first (facts 10.1.8)")
+        suggested = suggested_format(*self._layout[:2])
+        if not copy and (format is None or format is preserve_format or format is suggested):
+            return self
+        return self.clone(memory_format=preserve_format if format is None else format)
+
+    def copy_(self, src: Any, non_blocking: bool = False) -> "QuantizedTensor":
+        """Quantise float32 numbers into this tensor, or take over another's codes with its quantizer.
+
+        Raises: dtype, format, size (RuntimeError); argument (TypeError). Source: torch 2.13.
+        """
+        if not isinstance(src, Tensor):
+            raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(src).__name__}")
+        if isinstance(src, QuantizedTensor):
+            if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
+                raise LayoutError("dtype", f"copy_: {src.dtype}, {src.qscheme()} to {self.dtype}, {self.qscheme()}")
+            copies.write_copy(self, src)
+            self._quantizer = src._quantizer
+        else:
+            if src.dtype is not dt.float32:
+                raise LayoutError("dtype", f"copy_: only float32 can be quantised, got {src.dtype} (facts 10.1.9)")
+            both = self._layout, src._layout
+            if not any(all(is_contiguous_in(*x[:2], f) for x in both) for f in (contiguous_format, channels_last)):
+                raise LayoutError("format", "copy_: quantising needs two tensors contiguous in one format")
+            if src._layout.shape != self._layout.shape:
+                raise LayoutError("size", f"copy_: shape {src._layout.shape} to {self._layout.shape}")
+            array(self)[...] = encode(array(src), self._quantizer, self.dtype)
+        written(self, src)
+        return self
+
+    def fill_(self, value: Any) -> "QuantizedTensor":
+        """Write one number, quantised. Raises: argument."""
+        number = value.item() if isinstance(value, Tensor) else value
+        array(self)[...] = encode(np.full(self._layout.shape, number, np.float32), self._quantizer, self.dtype)
+        written(self)
+        return self
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        part = self[index]
+        if isinstance(value, Tensor):
+            part.copy_(value)
+        else:
+            part.fill_(value)
+
+    def resize_(self, *sizes: Any, **kwargs: Any) -> "QuantizedTensor":
+        """`resize_` of the codes. Raises: as it, dtype (RuntimeError) for a quantizer by channel."""
+        if not isinstance(self._quantizer, PerTensor):
+            raise LayoutError("dtype", "resize_: only tensors with one scale can be resized")
+        Tensor.resize_(self, *sizes, **kwargs)
+        return self
+
+    def equal(self, other: Any) -> bool:
+        """Whether two quantised tensors have one quantizer, shape and codes."""
+        return (
+            isinstance(other, QuantizedTensor)
+            and (self.dtype, self._quantizer, self._layout.shape)
+            == (other.dtype, other._quantizer, other._layout.shape)
+            and bool((codes_of(self) == codes_of(other)).all())
+        )
+
+    def __copy__(self) -> "QuantizedTensor":
+        return quantized(pickling.copy_tensor(self), self._quantizer)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "QuantizedTensor":
+        plain = memo.get(id(self)) or pickling.deepcopy_tensor(self, memo)
+        if not isinstance(plain, QuantizedTensor):
+            memo[id(self)] = plain = quantized(plain, self._quantizer)
+        return plain
+
+    def __reduce_ex__(self, protocol: Any = None) -> Any:
+        return _unpickled, (pickling.reduce_tensor(self), self._quantizer)
+
+    def _saved_quantizer(self) -> Any:
+        q = self._quantizer
+        return [q.scale, q.zero_point] if isinstance(q, PerTensor) else [q.scales, q.zero_points, q.axis, q.exact]
+
+
+_TYPE_NAMES: Final = {
+    dt.quint8: "QUInt8", dt.qint8: "QInt8", dt.qint32: "QInt32", dt.quint4x2: "QUInt4x2", dt.quint2x4: "QUInt2x4",
+}  # fmt: skip
+
+
+def quantized(t: Any, q: Quantizer) -> QuantizedTensor:
+    """A tensor of codes as a quantised one: the same storage, layout, base and versions."""
+    out = object.__new__(QuantizedTensor)
+    for name in TensorBase.__slots__:
+        if name != "__weakref__":
+            setattr(out, name, getattr(t, name))
+    out._quantizer = q
+    return out
+
+
+def _unpickled(reduced: Any, q: Quantizer) -> QuantizedTensor:
+    # A process that has read a quantised tensor may not know its methods yet.
+    from . import quantized_methods  # noqa: F401
+
+    rebuild, state = reduced
+    return quantized(rebuild(*state), q)
+
+
+def restored(t: Tensor, saved: Any) -> QuantizedTensor:
+    """What `load` makes of the codes and of what `save` wrote of their quantizer."""
+    if len(saved) == 2:
+        return quantized(t, PerTensor(float(saved[0]), int(saved[1])))
+    scales, zero_points, axis, exact = saved
+    return quantized(t, PerChannel(tuple(scales), tuple(zero_points), axis, exact))
+
+
+def codes_of(t: Any) -> Any:
+    """The codes of a tensor as an array of its shape."""
+    if t.dtype.pack == 1:
+        return array(t)
+    shape, strides, offset = t._layout
+    flat = unpack(t._storage._bytes, t.dtype)
+    if 0 in shape:
+        return np.empty(shape, np.uint8)
+    if span(t._layout) > len(flat):
+        raise LayoutError("bounds", f"{t._layout} addresses past {len(flat)} packed elements")
+    return np.ndarray(shape, np.uint8, flat, offset, strides)
+
+
+def check_channels_last(t: Any, q: Quantizer) -> None:
+    """Refuse channels of a spatial dimension in channels-last memory. Raises: format. Source: torch 2.13."""
+    if isinstance(q, PerChannel) and q.axis > 1:
+        shape, strides, _ = t._layout
+        if suggested_format(shape, strides) in (channels_last, channels_last_3d):
+            raise LayoutError("format", f"a channels-last tensor has its channels in dimension 0 or 1, not in {q.axis}")
+
+
+def _suggested(t: Any, values: Any, d: dtype) -> Tensor:
+    shape, strides, _ = t._layout
+    return from_array(values, d, suggested_strides(shape, suggested_format(shape, strides)))
+
+
+def fill_codes(out: Any, codes: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
+    """A quantised tensor over fresh memory, with the layout of `out` and given codes."""
+    shape = out._layout.shape
+    if d.pack == 1:
+        array(out)[...] = codes
+        storage = out._storage
+    else:
+        storage = UntypedStorage._allocate(packed_bytes(shape, d))
+        storage._bytes[...] = pack(np.ascontiguousarray(codes), d, len(storage))
+        filled = -(-codes.size // d.pack)
+        if filled < len(storage):
+            # What the rounding of each row leaves over at the end is never written.
+            storage._shadow = np.zeros(len(storage), np.uint8)
+            storage._shadow[filled:] = shadow.UNSPECIFIED
+    return quantized(build(storage, out._layout, d), q)
