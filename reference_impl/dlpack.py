@@ -251,6 +251,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     dtype, device (BufferError); size, overflow (ValueError) where PyTorch's process dies: negative strides, sizes past
     64 bits.
     Source: facts 8.3, torch 2.13.
+
+    >>> a = np.arange(6)
+    >>> from_dlpack(a[1::2]).stride()
+    (2,)
     """
     if not hasattr(ext_tensor, "__dlpack__"):
         if device is not None or copy is not None:

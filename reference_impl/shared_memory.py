@@ -55,6 +55,11 @@ def share(storage: UntypedStorage) -> None:
 
     Raises: device (RuntimeError) for a meta storage; memory.
     Source: facts 7.8.1, torch 2.13.
+
+    >>> storage = UntypedStorage([1, 2])
+    >>> share(storage)
+    >>> storage.is_shared(), storage.tolist()
+    (True, [1, 2])
     """
     with _lock:
         if storage._is_meta:

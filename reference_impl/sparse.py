@@ -29,6 +29,8 @@ class NoStorage:
     _short = False
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         raise UnsupportedError("format", "a sparse tensor has no storage (facts 7.7)")
 
 

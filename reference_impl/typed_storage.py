@@ -109,8 +109,8 @@ class TypedStorage(StorageMethods):
     Raises: argument (RuntimeError; TypeError for a wrong type).
     Source: facts 7.4, torch 2.13.
 
-    >>> TypedStorage([1, 2.5], dtype=dt.float32, _internal=True).nbytes()  # doctest: +SKIP
-    8
+    >>> typed(UntypedStorage([1, 2, 3, 4, 5]), dt.int16).dtype
+    torch.int16
     """
 
     __slots__ = ("__weakref__", "_untyped_storage", "dtype")
