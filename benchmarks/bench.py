@@ -20,7 +20,7 @@ from stridecheck.conformance.execute import Unsupported
 from stridecheck.reports import records
 
 from . import clock, memory
-from .cases import CASES, Case, select
+from .cases import Case, select
 from .clock import Effort, Runner, race
 from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
 from .prepare import CaseFailed, Prepared, expected_answer, prepare
@@ -58,7 +58,9 @@ class _Tally:
         return EXPECTED if self.measured else NOTHING_JUDGED
 
 
-def bench(options: Options, out: Path, progress: Progress | None = None, cases: Sequence[Case] = CASES) -> int:
+def bench(
+    options: Options, out: Path, progress: Progress | None = None, cases: Sequence[Case] | None = None
+) -> int:
     """Time the cases, write `results.jsonl` into the directory `out`, and answer with the exit code.
 
     Raises

@@ -137,6 +137,11 @@ class Case:
         return f"{self.operation}/{self.layout}/{self.dtype}/{self.size}"
 
     @property
+    def says(self) -> str:
+        """What is done, to which layout."""
+        return f"{OPERATIONS[self.operation].says}; {LAYOUTS[self.layout].says}"
+
+    @property
     def is_quick(self) -> bool:
         """Whether the case is one of the quick set."""
         return self.dtype == "float32" and self.size == OPERATIONS[self.operation].quick
@@ -251,10 +256,11 @@ CASES: Sequence[Case] = _cases()
 """Every case, in the order in which they are timed."""
 
 
-def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Case] = CASES) -> list[Case]:
-    """Cases that match any of the globs (all where there are none), of the quick set only if asked for.
+def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Case] | None = None) -> list[Case]:
+    """Cases that match any of the globs (all of `CASES` where there are none), of the quick set only if asked for.
 
-    A glob may leave out what comes last: `copy` and `copy/transposed` are whole operations and layouts.
+    A glob may leave out what comes last: `copy` and `copy/transposed` are whole operations and layouts. Large layout
+    conversions (`copy.*`, see `conversions.py`) are chosen by globs only.
 
     Raises
     ------
@@ -264,6 +270,10 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Ca
     >>> [case.name for case in select(["matmul/mixed"])]
     ['matmul/mixed/float32/small', 'matmul/mixed/float32/cache']
     """
+    if cases is None:
+        from .conversions import conversions
+
+        cases = (*CASES, *conversions()) if globs else CASES
     wanted: set[Case] = set()
     for glob in globs:
         matching = [case for case in cases if _matches(case.name, glob)]
@@ -281,7 +291,7 @@ def describe(case: Case) -> str:
     'sum_last/stepped/float32/small            60x60         sum(-1), along the last dimension; every second column'
     """
     shape = "x".join(map(str, case.shape))
-    return f"{case.name:<42}{shape:<14}{OPERATIONS[case.operation].says}; {LAYOUTS[case.layout].says}"
+    return f"{case.name:<42}{shape:<14}{case.says}"
 
 
 def _matches(name: str, glob: str) -> bool:

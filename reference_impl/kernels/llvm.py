@@ -72,12 +72,15 @@ def shuffle(builder: Any, a: Any, b: Any, lanes: Any) -> Any:
     return builder.shuffle_vector(a, b, mask)
 
 
-def prefetch(builder: Any, address: Any) -> None:
+def prefetch(builder: Any, address: Any, write: bool = False) -> None:
     """Ask for the line of an address, which need not exist, into the second-level cache: a tile outgrows the first."""
     name = "llvm.prefetch.p0"
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, I32, I32, I32])
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-    builder.call(function, [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (0, 2, 1)]])
+    builder.call(
+        function,
+        [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (int(write), 3 if write else 2, 1)]],
+    )
 
 
 @instruction
@@ -107,6 +110,17 @@ def ask(typingctx: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         prefetch(builder, args[0])
+        return context.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+@instruction
+def ask_to_write(typingctx: Any, address: Any) -> Any:
+    """Ask for the line of an address, to be written."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        prefetch(builder, args[0], write=True)
         return context.get_dummy_value()
 
     return types.void(types.intp), generate

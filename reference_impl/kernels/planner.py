@@ -194,8 +194,8 @@ def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
 
 def _cut(dim: Dim, item: int) -> Chunked:
     """A long dimension in pieces, so that threads have something to share; a short one whole."""
-    long = dim.length * item > 4 * _TILE
-    return Chunked(dim.length, _TILE // item // LINE * LINE if long else dim.length, dim.dst, dim.src)
+    long = dim.length * item > 8 * _TILE
+    return Chunked(dim.length, 4 * _TILE // item // LINE * LINE if long else dim.length, dim.dst, dim.src)
 
 
 _STREAMS = (2, 3, 4)
@@ -297,6 +297,9 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
     taken = {along, b_start}
     b_chain = _chain(dims, b_start, "dst", taken, item, b_want)
     taken.update(b_chain)
+    # Where the target's rows are short, more of them make a tile.
+    b_bytes = min(b_want, item * prod(dims[k].length for k in b_chain))
+    a_want = a_want if far or choice.a_bytes else max(a_want, min(1024, a_want * b_want // b_bytes))
     a_chain = _chain(dims, along, "src", taken, item, a_want)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     a, a_inner = _chunk(a_dims, a_want // item, columns)

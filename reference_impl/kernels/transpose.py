@@ -29,7 +29,7 @@ from .descriptor import (
     STREAM,
 )
 from .jit import compiled
-from .llvm import ask, fence, peek, size_of, width_of
+from .llvm import ask, ask_to_write, fence, peek, size_of, width_of
 from .runs import run, streamed_run
 from .shuffles import (
     narrow_packed,
@@ -106,6 +106,9 @@ def _buffer_to_memory(
             if streamed and b % block == 0:
                 tall_streamed(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
             else:
+                if ahead:
+                    for k in range(columns):
+                        ask_to_write(dst + peek(a_table + 8 * (a + k)) + (b + 2 * block) * item)
                 tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
             b += block
             if b >= b_count:

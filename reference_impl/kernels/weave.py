@@ -6,8 +6,25 @@ from numba import types
 
 from .descriptor import B_DST, B_SRC, DONE, MODE, RUN, STREAM, STRIDE
 from .jit import compiled, instruction
-from .llvm import constant, fence, item_type, load, meaning, move, peek, shuffle, size_of, store, vector, width_of
+from .llvm import (
+    constant,
+    fence,
+    item_type,
+    load,
+    meaning,
+    move,
+    peek,
+    prefetch,
+    shuffle,
+    size_of,
+    store,
+    vector,
+    width_of,
+)
 from .walk import advance, begun, counts, odometer, place
+
+_AHEAD = 512
+"""Bytes ahead that are asked for, in each stream."""
 
 
 def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) -> Any:
@@ -42,7 +59,10 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
                 return builder.add(base, constant(k * width))
 
             read, write = (piece, stream) if apart else (stream, piece)
-            values = [load(builder, read(args[0], k), vector(width, item)) for k in range(number)]
+            addresses = [read(args[0], k) for k in range(number)]
+            values = [load(builder, address, vector(width, item)) for address in addresses]
+            for address in addresses:
+                prefetch(builder, builder.add(address, constant(_AHEAD)))
             for j in range(number):
                 if apart:
                     wanted = [divmod(lane * number + j, lanes) for lane in range(lanes)]
