@@ -142,10 +142,11 @@ class TorchStyle:
         """The step's expression in the library's idiom; None where it has nothing of that name."""
         operation = OPERATIONS.get(overload(step))
         is_method = hasattr(self._tensor_type, step.op)
-        if operation is not None and operation.form != "function":
+        # Methods take no `out=`; the functions of the same names do.
+        if operation is not None and operation.form != "function" and "out" not in dict(step.kwargs):
             return torch_template(step) if is_method else None
         if self._has_function(step.op):
-            return torch_template(step)
+            return torch_template(step, "function")
         return torch_template(step, "method") if is_method and operation is None else None
 
     def _has_function(self, path: str) -> bool:
