@@ -11,8 +11,8 @@ import numpy.typing as npt
 from . import items, machine, runs, transpose, weave
 from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR
 from .llvm import WORDS
-from .normal import normal
-from .planner import OWN, Choice, Plan, plan_for
+from .normal import Normal, normal
+from .planner import OWN, Choice, Plan, Target, plan_for
 from .pool import share
 
 Array = npt.NDArray[Any]
@@ -35,7 +35,7 @@ _WORK = 10_000
 class Ready:
     """A plan, its kernel and the arguments that never change: one call away from a copy."""
 
-    __slots__ = ("kernel", "nbytes", "plan", "row", "tasks", "word")
+    __slots__ = ("calls", "kernel", "nbytes", "plan", "row", "tasks", "word")
 
     def __init__(self, plan: Plan, width: int) -> None:
         self.plan = plan
@@ -44,16 +44,28 @@ class Ready:
         self.tasks = plan.tasks
         self.word = WORDS[plan.form.item, width or 64]
         self.nbytes = plan.form.nbytes
+        self.calls = [Ready(more, width) for more in plan.more]
 
     def __call__(self, dst_cell: int, src_cell: int, threads: int) -> int:
         """Copy; the answer is one of DONE, NEAR and MISALIGNED."""
         if threads == 1 or self.nbytes < _SHARED:
-            return int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks, self.word))
-        return share(
-            lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last, self.word)),
-            self.tasks,
-            threads,
-        )
+            answer = int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks, self.word))
+        else:
+            answer = share(
+                lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last, self.word)),
+                self.tasks,
+                threads,
+            )
+        if answer == DONE:
+            for call in self.calls:
+                call(dst_cell, src_cell, threads)
+        return answer
+
+    def look_at_nothing(self) -> None:
+        """Copy from now on without a look at how near the two sides are."""
+        self.plan.row[DST_HIGH] = self.plan.row[DST_LOW] = -(1 << 62)
+        for call in self.calls:
+            call.look_at_nothing()
 
 
 def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
@@ -63,23 +75,36 @@ def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         return None
-    target = machine.target()
-    plan = plan_for(form, target)
+    plan = plan_for(form, _target(dst, form))
     if plan.kernel == "runs" and form.nbytes < few_runs:
         return None
-    return Ready(plan, target.width)
+    return Ready(plan, machine.target().width)
+
+
+def _target(dst: Array, form: Normal) -> Target:
+    return replace(machine.target(), phase=(dst.ctypes.data + form.dst_shift) % 64)
 
 
 def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     """Copy where a kernel has answered NEAR or MISALIGNED."""
     if answer == NEAR and _share_memory(dst, src):
         src = src.copy()
-    target = replace(machine.target(), aligned=False)
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
-    ready = Ready(plan_for(form, target), target.width)
-    ready.plan.row[DST_HIGH] = ready.plan.row[DST_LOW] = -(1 << 62)  # a range that is near nothing
+    target = _target(dst, form)
+    key = form, target.phase
+    ready = _elsewhere.get(key)
+    if ready is None:
+        if len(_elsewhere) >= _CACHED:
+            _elsewhere.clear()
+        ready = _elsewhere[key] = Ready(plan_for(form, target), target.width)
+        ready.look_at_nothing()
     answer = ready(cell(dst), cell(src), threads)
     assert answer == DONE
+
+
+_CACHED = 1024
+_elsewhere: dict[tuple[Normal, int], Ready] = {}
+"""Plans for targets that begin elsewhere within a line than the first of their layout did, or lie near the source."""
 
 
 def _share_memory(a: Array, b: Array) -> bool:
@@ -99,8 +124,7 @@ def planned(dst: Array, src: Array, choice: Choice = OWN) -> Plan:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         raise ValueError(f"plan: strides {dst.strides} with shape {dst.shape} write one place twice")
-    aligned = (dst.ctypes.data + form.dst_shift) % 64 == 0
-    return plan_for(form, replace(machine.target(), aligned=aligned), choice)
+    return plan_for(form, _target(dst, form), choice)
 
 
 def _probed_cell() -> Callable[[Array], int]:

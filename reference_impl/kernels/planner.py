@@ -13,8 +13,12 @@ import numpy.typing as npt
 from .descriptor import (
     AHEAD,
     ALIGNED,
+    DST_HIGH,
+    DST_LOW,
     NARROW,
     ONE,
+    SRC_HIGH,
+    SRC_LOW,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -53,8 +57,8 @@ class Target:
     """Bytes of a vector register, 0 for none: only the portable kernel is used."""
     cache_bytes: int = 32 << 20
     """Size of the last-level cache."""
-    aligned: bool = True
-    """Whether the target's first byte is a multiple of 64."""
+    phase: int = 0
+    """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +75,8 @@ class Plan:
     streamed: bool
     staged: int = 0
     tables: tuple[npt.NDArray[np.int64], ...] = field(default=(), repr=False)
+    more: tuple["Plan", ...] = ()
+    """Plans of what this one leaves out: strips beside the whole lines of the target."""
 
     @property
     def tasks(self) -> int:
@@ -113,6 +119,7 @@ class Plan:
         if self.staged:
             sides = [side for flag, side in ((STAGE_IN, "source"), (STAGE_OUT, "target")) if self.staged & flag]
             lines.append(f"  tiles go through buffers for the {' and the '.join(sides)}")
+        lines += [f"  and beside it a {plan.kernel} of {_bytes(plan.form.nbytes)}" for plan in self.more]
         lines.append(f"  touches {_bytes(self.touched_bytes)}; expected time {self.predicted:.2f} of a dense copy's")
         return "\n".join(lines)
 
@@ -155,7 +162,12 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         return _items(form)
     along = next((k for k, d in enumerate(form.dims[:-1]) if abs(d.src) == form.item), None)
     if along is not None and last.src != 0:
-        return _woven(form, along, streamed) or _transpose(form, along, target, choice, streamed)
+        woven = _woven(form, along, streamed)
+        if woven is not None:
+            return woven
+        if streamed and _shifts(form, target.phase):
+            return _shifted(form, along, target, choice)
+        return _transpose(form, along, target, choice, streamed)
     if last.length * form.item >= target.width:
         return _picked(form, streamed)
     return _items(form)
@@ -172,6 +184,46 @@ def _made(
         src_low=src_low, src_high=src_high, **fields,
     )  # fmt: skip
     return Plan(kernel, form, tuple(loops), row, streamed, staged, tables)
+
+
+def _shifts(form: Normal, phase: int) -> bool:
+    """Whether all rows of the target begin at the same place within a line, which is not its start, and are long."""
+    last = form.dims[-1]
+    return (
+        phase != 0
+        and phase % form.item == 0
+        and last.length * form.item >= _LONG
+        and all(d.dst % LINE == 0 for d in form.dims[:-1])
+    )
+
+
+_LONG = 2048
+"""Bytes of a row from which on strips at its ends are a small part of it."""
+
+
+def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
+    """The whole lines of all rows past the caches, then the strips at both ends of the rows."""
+    item, last = form.item, form.dims[-1]
+    head = (LINE - target.phase) // item
+    middle = (last.length - head) * item // LINE * LINE // item
+    plans = []
+    for start, length in ((head, middle), (0, head), (head + middle, last.length - head - middle)):
+        if length:
+            dims = (*form.dims[:-1], last._replace(length=length))
+            shifts = form.dst_shift + start * item, form.src_shift + start * last.src
+            part = Normal(dims if length > 1 else dims[:-1], item, *shifts)
+            if start == head:
+                plan = _transpose(part, along, replace(target, phase=0), choice, True)
+            else:
+                plan = _transpose(part, along, target, OWN, False) if length > 1 else _items(part)
+            # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
+            for low, high, shift, extent in (
+                (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
+                (SRC_LOW, SRC_HIGH, form.src_shift - plan.form.src_shift, form.src_extent),
+            ):
+                plan.row[low], plan.row[high] = extent[0] + shift, extent[1] + shift
+            plans.append(plan)
+    return replace(plans[0], more=tuple(plans[1:]))
 
 
 def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
@@ -291,7 +343,7 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
     wide = item >= 4
     # Rows of the target that begin anywhere in a line are written through the caches, in pieces as long as can be: the
     # lines that two pieces share are fetched and written twice.
-    far = streamed and not (target.aligned and all(d.dst % LINE == 0 for d in dims[:-1]))
+    far = streamed and (target.phase != 0 or any(d.dst % LINE for d in dims[:-1]))
     a_want = choice.a_bytes or (1024 if far else 128 if wide else 512)
     b_want = choice.b_bytes or (1024 if far else 2048 if wide else 256)
     taken = {along, b_start}
@@ -309,7 +361,7 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
     a_table = _offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
     b_table = _offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     loops = _ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
-    straight = target.aligned and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
+    straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     fits_wide = min(a_rows, b_rows) >= block
     if choice.staged >= 0:
         staged = choice.staged
@@ -319,10 +371,11 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
         staged = STAGE_IN
     if not fits_wide:
         staged |= STAGE_IN
-    if b_rows < block or a_rows < columns:
-        staged |= STAGE_OUT
     in_group = _group(b_table, a_rows * item) if a.loop_length == 1 else 1
     out_group = _group(a_table, b_rows * item) if b.loop_length == 1 else 1
+    pieces = streamed and not straight and out_group * b_rows * item >= _LONG and b_rows * item < _LONG
+    if b_rows < block or a_rows < columns or (pieces and choice.staged < 0):
+        staged |= STAGE_OUT
     in_pitch = a_rows * item if in_group > 1 else _odd_lines(a_rows * item)
     out_pitch = b_rows * item if out_group > 1 else _odd_lines(b_rows * item)
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged

@@ -1,5 +1,6 @@
 """Copies are NumPy's bit for bit, whatever layouts, registers, threads and plan; nothing beside the target changes."""
 
+import itertools
 import subprocess
 import sys
 
@@ -34,8 +35,8 @@ def copied(dst, src, threads):
 
 def copy_with(width, choice, dst, src, threads=1):
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
-    aligned = (dst.ctypes.data + form.dst_shift) % 64 == 0
-    plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, aligned=aligned), choice)
+    phase = (dst.ctypes.data + form.dst_shift) % 64
+    plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, phase=phase), choice)
     answer = engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads)
     assert answer == DONE
     return plan
@@ -86,11 +87,14 @@ def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
     bits = np.random.default_rng(1).integers(0, 256, np.prod(shape) * itemsize, np.uint8)
     src = bits.view(TYPES[itemsize]).reshape(shape).transpose(order)
     wanted = np.ascontiguousarray(src).view(np.uint8)
-    for threads in (1, 2, 8):
-        for streamed in (0, 1):
-            dst = np.zeros(src.shape, src.dtype)
-            copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads)
-            assert np.array_equal(dst.view(np.uint8), wanted), (threads, streamed)
+    for threads, streamed, phase in itertools.product((1, 2, 8), (0, 1), (0, 16)):
+        memory = np.full(wanted.nbytes + 128, 0xA5, np.uint8)
+        start = -memory.ctypes.data % 64 + phase
+        dst = memory[start : start + wanted.nbytes].view(src.dtype).reshape(src.shape)
+        copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads)
+        assert np.array_equal(dst.view(np.uint8), wanted), (threads, streamed, phase)
+        assert (memory[:start] == 0xA5).all()
+        assert (memory[start + wanted.nbytes :] == 0xA5).all()
 
 
 def test_payloads_of_nans_are_kept():
