@@ -10,6 +10,7 @@ from .matrices import eig as eig
 from .matrices import eigh as eigh
 from .matrices import eigvals as eigvals
 from .matrices import eigvalsh as eigvalsh
+from .matrices import householder_product as householder_product
 from .matrices import inv as inv
 from .matrices import inv_ex as inv_ex
 from .matrices import lu as lu
@@ -19,6 +20,7 @@ from .matrices import lu_solve as lu_solve
 from .matrices import matmul as matmul
 from .matrices import matrix_exp as matrix_exp
 from .matrices import matrix_power as matrix_power
+from .matrices import matrix_rank as matrix_rank
 from .matrices import multi_dot as multi_dot
 from .matrices import pinv as pinv
 from .matrices import qr as qr

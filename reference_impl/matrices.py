@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
-from . import linear_algebra, products, reductions, shadow, view_ops
+from . import linear_algebra, products, reductions, shadow, view_copies, view_ops
 from .copies import clone
 from .core import CONJ, TensorBase, as_int, values
 from .dtype_view import conj
@@ -579,3 +579,63 @@ def diagonal(A: "Tensor", *, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
 def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`torch.matmul`. Raises: as `torch.matmul`."""
     return products.matmul(input, other, out=out)
+
+
+def old_svd(input: "Tensor", some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    """`linalg.svd` under its old name, the last factor as a view. Raises: as `linalg.svd`."""
+    if compute_uv:
+        u, s, vh = svd(input, not some)
+        return _put(out, (u, s, view_copies.adjoint(vh)), input)
+    _check("svd", input)
+    *batch, m, n = input._layout.shape
+    u = _zeros((*batch, m, m), input.dtype)
+    v = view_ops.transpose(_zeros((*batch, n, n), input.dtype), -2, -1)
+    u._versions[0] = v._versions[0] = 1
+    return _put(out, (u, svdvals(input), v), input)
+
+
+def matrix_rank(A: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+    """Numbers of singular values above a tolerance. Raises: dimension, dtype. Source: torch 2.13."""
+    _check("matrix_rank", A, square=hermitian)
+    batch = A._layout.shape[:-2]
+    for t in (tol, atol, rtol):
+        if isinstance(t, TensorBase):
+            if t.dtype.is_complex:
+                raise LayoutError("dtype", "matrix_rank: complex tolerances are refused")
+            batch = broadcast_shapes(batch, t._layout.shape)
+    result = _zeros(batch, dt.int64)
+    if result.numel() and A.numel():
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    result._versions[0] = 1
+    return write_out(out, result)
+
+
+def geqrf(input: "Tensor", *, out: Any = None) -> Any:
+    """QR in LAPACK's own form, column-major. Raises: dimension, dtype. Source: torch 2.13."""
+    _check("geqrf", input)
+    *batch, m, n = input._layout.shape
+    parts = (_made(np.zeros(input._layout.shape), input.dtype, input),
+             _made(np.zeros((*batch, min(m, n))), input.dtype, input, columns=False))  # fmt: skip
+    return _put(out, parts, input)
+
+
+def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """First columns of a product of reflections, column-major. Raises: dimension, size, dtype. Source: torch 2.13."""
+    shape = input._layout.shape
+    if len(shape) < 2:
+        raise LayoutError("dimension", f"householder_product: at least 2 dimensions are needed, got {len(shape)}")
+    if shape[-2] < shape[-1]:
+        raise LayoutError("size", f"householder_product: matrices of {shape} are wider than high")
+    if shape[-1] < (tau._layout.shape or (0,))[-1]:
+        raise LayoutError("size", f"householder_product: {tau._layout.shape} reflections for {shape}")
+    if len(shape) - len(tau._layout.shape) != 1 or shape[:-2] != tau._layout.shape[:-1]:
+        raise LayoutError("size", f"householder_product: {tau._layout.shape} reflections for {shape}")
+    if tau.dtype is not input.dtype:
+        raise LayoutError("dtype", f"householder_product: {input.dtype} and {tau.dtype}")
+    return _put(out, (_made(np.zeros(shape), input.dtype, input, tau),), input, tau)[0]  # type: ignore[no-any-return]
+
+
+def orgqr(input: "Tensor", input2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`linalg.householder_product` under its old name. Raises: as `linalg.householder_product`."""
+    return householder_product(input, input2, out=out)

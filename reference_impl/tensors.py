@@ -16,6 +16,7 @@ from . import (
     constructors,
     contraction,
     copies,
+    distances,
     dtype_view,
     index_ops,
     index_writes,
@@ -930,6 +931,9 @@ class Tensor(TensorBase):
 
     # ------------------------------------------------------------------------------------------------------ matrices
 
+    svd = matrices.old_svd
+    geqrf = matrices.geqrf
+    orgqr = matrices.orgqr
     inverse = matrices.inv
     cholesky = matrices.old_cholesky
     qr = matrices.old_qr
@@ -943,6 +947,14 @@ class Tensor(TensorBase):
     matrix_power = matrices.matrix_power
     matrix_exp = matrices.matrix_exp
     pinverse = matrices.pinverse
+
+    # ----------------------------------------------------------------------------------------------------- distances
+
+    addbmm = distances.addbmm
+    addbmm_ = distances.addbmm_
+    renorm_ = distances.renorm_
+    conj_physical_ = distances.conj_physical_
+
 
 
 register(Tensor)

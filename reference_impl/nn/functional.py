@@ -52,6 +52,7 @@ from ..convolution import conv3d as conv3d
 from ..convolution import conv_transpose1d as conv_transpose1d
 from ..convolution import conv_transpose2d as conv_transpose2d
 from ..convolution import conv_transpose3d as conv_transpose3d
+from ..distances import pdist as pdist
 from ..embeddings import embedding as embedding
 from ..interpolation import interpolate as interpolate
 from ..losses import binary_cross_entropy as binary_cross_entropy
