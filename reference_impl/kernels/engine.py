@@ -3,12 +3,13 @@
 import ctypes
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import items, machine, runs, transpose, weave
+from . import items, machine, runs, transpose, tuning, weave
 from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR
 from .llvm import WORDS
 from .normal import Normal, normal
@@ -75,10 +76,31 @@ def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         return None
-    plan = plan_for(form, _target(dst, form))
+    target = _target(dst, form)
+    plan = plan_for(form, target)
     if plan.kernel == "runs" and form.nbytes < few_runs:
         return None
-    return Ready(plan, machine.target().width)
+    if tuning.wanted() and plan.kernel == "transpose" and form.nbytes >= tuning.SMALLEST:
+        plan = plan_for(form, target, _tuned(dst, src, plan, target))
+    return Ready(plan, target.width)
+
+
+@lru_cache(1)
+def _tuning() -> tuning.Tuning:
+    return tuning.Tuning(tuning.path_for(machine.model()), machine.model())
+
+
+def _tuned(dst: Array, src: Array, plan: Plan, target: Target) -> Choice:
+    if np.may_share_memory(dst, src) or not dst.flags.writeable:
+        return OWN
+
+    def measure(choice: Choice) -> float | None:
+        ready = Ready(plan_for(normal(dst.shape, dst.strides, src.strides, dst.itemsize), target, choice), target.width)
+        answers: list[int] = []
+        took = tuning.timed(lambda: answers.append(ready(cell(dst), cell(src), 1)))
+        return took if answers == [DONE] else None
+
+    return _tuning().choose(plan, target.phase, target.width, 1, measure)
 
 
 def _target(dst: Array, form: Normal) -> Target:
