@@ -45,7 +45,9 @@ def _set(source: Source, x: TensorState, values: Values) -> Arguments:
     if source.chance(10):
         return (), {}
     alike = [k for k, v in values.items() if v.dtype == x.dtype]
-    other = ref_of(source.choice(alike if alike and not source.chance(8) else list(values)))
+    # Other bytes than 0 and 1 are no bool.
+    others = [k for k, v in values.items() if (v.dtype == "bool") == (x.dtype == "bool")]
+    other = ref_of(source.choice(others if source.chance(8) else alike))
     if source.chance(50):
         return (other,), {}
     drawn = draw_layout(source, shape=draw_shape(source, 0, 3))

@@ -9,6 +9,8 @@ from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
+from stridecheck.reference_impl.shadow import UNSPECIFIED
+
 from ..execute import Adapter, Execution, OracleError
 from ..observation import Observation, TensorState
 from ..program import ITEMSIZES, Input, Program, Step, Storage, span
@@ -24,6 +26,10 @@ DTYPES = (
     (44, "float32"), (12, "int64"), (8, "float64"), (8, "uint8"), (6, "int16"), (6, "bool"), (6, "complex64"),
     (4, "bfloat16"), (4, "float16"), (2, "int32"), (2, "int8"),
 )  # fmt: skip
+
+
+CHOOSING = ("bool", "uint8", "int32", "int64")
+"""Dtypes of indices and masks."""
 
 
 class DrawnProgram(NamedTuple):
@@ -59,9 +65,13 @@ def _operands(execution: Execution) -> dict[str, TensorState]:
     fitting = {}
     for key, state in execution.states.items():
         reach = span(state.shape, state.strides or (), state.offset or 0)[1]
-        held = execution.contents[state.storage].data if state.storage else b""
-        if prod(state.shape) <= MAX_NUMEL and reach * ITEMSIZES.get(state.dtype, 1) <= len(held):
-            fitting[key] = state
+        content = execution.contents[state.storage or ""]
+        if prod(state.shape) > MAX_NUMEL or reach * ITEMSIZES.get(state.dtype, 1) > len(content.data):
+            continue
+        # What fresh memory says as an index or a mask would decide even the shape of a result.
+        if state.dtype in CHOOSING and content.shadow is not None and UNSPECIFIED in content.shadow:
+            continue
+        fitting[key] = state
     return fitting
 
 
