@@ -108,8 +108,10 @@ def set_(
             check_inplace(self, source)
             _check_same_dtype(self, source)
             _check_same_device(self, source._storage)
-            if source._storage._short and source is not self and not source._storage._is_meta:
-                check_bounds(source._layout, self.dtype.itemsize, len(source._storage._bytes))
+            if source._storage._short and source is not self:
+                # The other tensor reaches past its storage, which grows as for an explicit layout.
+                shape, strides, offset = source._layout
+                _set_explicit(self, source._storage, offset, shape, strides)
             self._storage = source._storage
             self._layout = source._layout
             written(self, source)
@@ -121,6 +123,9 @@ def set_(
             self._storage = storage
             length = len(storage._bytes) // self.dtype.itemsize
             self._layout = Layout((length,), self._layout.strides if self._layout.shape == (length,) else (1,), 0)
+            if self._layout.strides != (1,):
+                # Strides that were kept may reach past the end; PyTorch does not look.
+                storage._short = True
         self._versions[0] += 1
         return self
     if source is None or storage_offset is None or size is None:

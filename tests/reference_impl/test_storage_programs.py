@@ -247,7 +247,10 @@ def draw_storage(rng, m):
             return "s[i].resizable()", r
         return "s[i].resize_(k)", {**r, "k": rng.choice([0, n, n + 5, n * 2, max(n - 4, 0), -1, 1.5])}
     if name == "nbytes":
-        return "(s[i].nbytes(), len(s[i]), s[i].size(), s[i].element_size(), s[i].is_pinned(), s[i].filename)", r
+        return (
+            "(s[i].nbytes(), len(s[i]), s[i].size(), s[i].element_size(), s[i].is_pinned(), s[i].filename is None)",
+            r,
+        )
     if name == "type":
         return "(s[i].type(), s[i].device, s[i].get_device(), s[i].is_cuda)", r
     if name == "share":
