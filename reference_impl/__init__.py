@@ -172,7 +172,7 @@ from .matrices import orgqr as orgqr
 from .matrices import pinverse as pinverse
 from .matrices import slogdet as slogdet
 from .matrices import triangular_solve as triangular_solve
-from .matrices import vander as vander
+from .matrices import old_vander as vander
 from .metadata import as_strided_ as as_strided_
 from .metadata import detach_ as detach_
 from .metadata import resize_as_ as resize_as_

@@ -134,7 +134,7 @@ def conj_physical_(self: "Tensor") -> "Tensor":
     return _written(self, pointwise_ops.conj_physical(self.detach()))
 
 
-def gradient(input: "Tensor", *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> list["Tensor"]:
+def gradient(input: "Tensor", *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> list["Tensor"]:
     """Finite differences along dimensions, one tensor for each. Raises: dimension, size, argument. Source: torch."""
     dims = tuple(range(input.ndim)) if dim is None else as_ints((dim,), "dim")
     dims = tuple([wrap_dim(d, input.ndim) for d in dims])
@@ -144,6 +144,7 @@ def gradient(input: "Tensor", *, spacing: Any = 1, dim: Any = None, edge_order: 
         raise LayoutError("argument", f"gradient: edge_order must be 1 or 2, got {edge_order}")
     if input.dtype in (dt.bool_, dt.uint8):
         raise LayoutError("dtype", f"gradient: {input.dtype} is refused")
+    spacing = 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     if len(steps) != len(dims):
         raise LayoutError("size", f"gradient: {len(steps)} spacings for {len(dims)} dimensions")

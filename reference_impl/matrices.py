@@ -639,3 +639,22 @@ def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" 
 def orgqr(input: "Tensor", input2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.householder_product` under its old name. Raises: as `linalg.householder_product`."""
     return householder_product(input, input2, out=out)
+
+
+def old_vander(x: "Tensor", N: Any = None, increasing: bool = False) -> "Tensor":
+    """Powers of a vector's elements as columns, the largest first unless told. Raises: dimension, argument."""
+    from .joining import cat
+    from .scans import cumprod, flip
+
+    if x.ndim != 1:
+        raise LayoutError("dimension", f"vander: a vector is needed, got {x.ndim} dimensions")
+    count = x._layout.shape[0] if N is None else as_int(N, "N")
+    if count < 0:
+        raise LayoutError("argument", f"vander: N must not be negative, got {count}")
+    wide = x.to(dt.int64) if x.dtype is dt.bool_ else x
+    one = view_ops.unsqueeze(wide.new_ones(x._layout.shape), -1)
+    if count > 1:
+        columns = view_ops.expand(view_ops.unsqueeze(wide, -1), (*x._layout.shape, count - 1))
+        one = cat([one.to(dt.int64) if x.dtype.category == "int" else one, cumprod(columns, -1)], -1)
+    result = view_ops.narrow(one, -1, 0, count) if count < 1 else one
+    return clone(result, memory_format=contiguous_format) if increasing else flip(result, 1)

@@ -54,6 +54,9 @@ from ..convolution import conv_transpose2d as conv_transpose2d
 from ..convolution import conv_transpose3d as conv_transpose3d
 from ..distances import pdist as pdist
 from ..embeddings import embedding as embedding
+from ..folding import fold as fold
+from ..folding import local_response_norm as local_response_norm
+from ..folding import unfold as unfold
 from ..interpolation import interpolate as interpolate
 from ..losses import binary_cross_entropy as binary_cross_entropy
 from ..losses import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
