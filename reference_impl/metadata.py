@@ -110,8 +110,8 @@ def set_(
             _check_same_device(self, source._storage)
             if source._storage._short and source is not self:
                 # The other tensor reaches past its storage, which grows as for an explicit layout.
-                shape, strides, offset = source._layout
-                _set_explicit(self, source._storage, offset, shape, strides)
+                layout = source._layout
+                _set_explicit(self, source._storage, layout.offset, layout.shape, layout.strides)
             self._storage = source._storage
             self._layout = source._layout
             written(self, source)

@@ -70,6 +70,9 @@ def tensor_from_array(a: Any, d: dtype) -> "Tensor":
     """A copy of an array as a tensor, its order of dimensions kept."""
     source = dtype_from_numpy(a.dtype)
     strides = preserved_strides(a.shape, element_strides(a)) if a.size else element_strides(a)
+    if source is dt.bool_:
+        # A byte other than 0 and 1 reads as true.
+        a = a.view(np.uint8) != 0 if a.ndim else a
     return from_array(cast(a, source, d), d, strides)
 
 

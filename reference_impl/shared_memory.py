@@ -168,7 +168,8 @@ def send_tensor(t: "Tensor") -> Any:
 
 
 def _receive_quantized(parts: Any, quantizer: Any) -> Any:
-    from .quantized import quantized
+    from . import quantized_methods  # noqa: F401
+    from .quantized_tensor import quantized
 
     return quantized(_receive_tensor(*parts), quantizer)
 
@@ -185,7 +186,7 @@ def init_reductions() -> None:
     """
     from multiprocessing.reduction import ForkingPickler
 
-    from .quantized import QuantizedTensor
+    from .quantized_tensor import QuantizedTensor
     from .tensors import Tensor
     from .typed_storage import TypedStorage
 

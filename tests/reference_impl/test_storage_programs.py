@@ -67,6 +67,10 @@ class Memory(Pair):
                 (Path(self.folder.name) / name).write_bytes(bytes(range(20)))
         return str(Path(self.folder.name) / lib.__name__.rpartition(".")[2])
 
+    def close(self):
+        if self.folder is not None:
+            self.folder.cleanup()
+
     def storage(self, data):
         ts, rs = torch.UntypedStorage(data), ref.UntypedStorage(data)
         self.link(ts, rs)
@@ -508,8 +512,8 @@ def draw_bits(rng, m):
     r = {"i": i}
     x = m.r[i]
     expression = rng.choice(BITS)
-    if "_neg_view" in expression and x.dtype.name == "bool":
-        # Even printing one raises in torch.
+    if "_neg_view" in expression and x.dtype.name in ("bool", "complex64"):
+        # Even printing one raises in torch; of complex numbers the signs of zeros are the loop's.
         return "v[i].is_neg()", r
     if "resolve" in expression or "contiguous" in expression:
         return (expression if m.fits(i) else "v[i].is_conj()"), r
@@ -542,6 +546,7 @@ def programs(seed, count, steps=12):
                 inputs = [(str(x.dtype), tuple(x._layout)) for x in m.r]
                 found.append(f"program {seed}-{n}: {history}\n   {inputs}\n   {difference}")
                 break
+        m.close()
         if len(found) >= 5:
             break
     return found, total
