@@ -274,6 +274,15 @@ def _runs(form: Normal, choice: Choice, streamed: bool) -> Plan:
         nbytes *= dims.pop().length
     order = choice.order or ("src" if streamed else "dst")
     loops = _ordered([Loop(*d) for d in dims], order)
+    if len(loops) > 1 and nbytes <= _SHORT and streamed:
+        near_src, near_dst = min(loops, key=lambda x: abs(x.src)), min(loops, key=lambda x: x.dst)
+        if near_src != near_dst:
+            # Runs of a line or two: some that follow each other in the target for each that follow in the source.
+            rest = [loop for loop in loops if loop not in (near_src, near_dst)]
+            a = Chunked(near_src.length, min(near_src.length, _TILE // _PIECE), near_src.dst, near_src.src)
+            b = Chunked(near_dst.length, min(near_dst.length, _PIECE // nbytes), near_dst.dst, near_dst.src)
+            loops = _ordered([*rest, a.loop("a"), b.loop("b")], order)
+            return _made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
     a = _cut(Dim(nbytes, 1, 1), 1)
     loops, b = _tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
@@ -291,6 +300,8 @@ def _tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
 
 _TILE = 1 << 16
 """Bytes of runs or rows that make a tile."""
+_SHORT, _PIECE = 256, 512
+"""Bytes of a short run, and of those that are written side by side."""
 
 
 def _items(form: Normal) -> Plan:

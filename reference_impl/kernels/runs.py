@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from .descriptor import B_DST, B_SRC, DONE, MODE, STREAM
+from .descriptor import A_DST, A_SRC, B_DST, B_SRC, DONE, MODE, RUN, STREAM
 from .jit import compiled
 from .llvm import (
+    ask,
     copy_1,
     copy_2,
     copy_4,
@@ -19,6 +20,9 @@ from .llvm import (
     stream_256,
 )
 from .walk import advance, begun, counts, odometer, place
+
+_AHEAD = 1024
+"""Bytes ahead of short runs that are asked for."""
 
 
 @compiled
@@ -83,26 +87,33 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         return answer
     # Nothing else is stored between streamed stores: that would send the lines off half full, at a tenth of the rate.
     index = odometer(row)
+    a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
     for _ in range(first, last):
-        nbytes, b_count = counts(row, index)
-        to, at = dst + d, src + s
-        if nbytes & 63 == 0 and nbytes <= 256 and not streamed:
-            for b in range(b_count):
-                for k in range(0, nbytes, 64):
-                    copy_64(at + b * b_src + k, to + b * b_dst + k)
-        elif streamed and nbytes <= 256 and (to | b_dst | nbytes) & 63 == 0:
-            for b in range(b_count):
-                for k in range(0, nbytes, 64):
-                    stream_64(at + b * b_src + k, to + b * b_dst + k)
-        elif streamed:
-            for b in range(b_count):
-                streamed_run(to + b * b_dst, at + b * b_src, nbytes)
-        else:
-            for b in range(b_count):
-                run(to + b * b_dst, at + b * b_src, nbytes)
+        a_count, b_count = counts(row, index)
+        nbytes = peek(row + 8 * RUN)
+        if nbytes == 0:  # A is the run itself
+            nbytes, a_count = a_count, 1
+        whole = nbytes & 63 == 0 and nbytes <= 256
+        for a in range(a_count):
+            to, at = dst + d + a * a_dst, src + s + a * a_src
+            if whole and streamed and (to | b_dst) & 63 == 0:
+                for b in range(b_count):
+                    for k in range(0, nbytes, 64):
+                        ask(at + b * b_src + k + _AHEAD)
+                        stream_64(at + b * b_src + k, to + b * b_dst + k)
+            elif streamed:
+                for b in range(b_count):
+                    streamed_run(to + b * b_dst, at + b * b_src, nbytes)
+            elif whole:
+                for b in range(b_count):
+                    for k in range(0, nbytes, 64):
+                        copy_64(at + b * b_src + k, to + b * b_dst + k)
+            else:
+                for b in range(b_count):
+                    run(to + b * b_dst, at + b * b_src, nbytes)
         d, s = advance(row, index, d, s)
     if streamed:
         fence()

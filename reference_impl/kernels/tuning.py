@@ -1,7 +1,8 @@
 """Tuning: a few variants of a plan timed once for each large transpose, the best one remembered on disk.
 
 Off unless asked for, by `STRIDECHECK_TUNING=1`. The file lies in `$XDG_CACHE_HOME/stridecheck`, or else in
-`~/.cache/stridecheck`, one for each processor model; one that is damaged, or another machine's, is ignored with a warning.
+`~/.cache/stridecheck`, one for each processor model. One that is damaged, or another machine's, is ignored with a
+warning.
 """
 
 import dataclasses
