@@ -542,6 +542,7 @@ _LAZY = {
     "load": "serialization",
     "multiprocessing": "",
     "save": "serialization",
+    "special": "",
     "sparse_coo_tensor": "sparse",
     "special": "",
     "to_dlpack": "dlpack",

@@ -13,9 +13,10 @@ from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .joining import cat
 from .layout import wrap_dim
 from .out import write_out
-from .promotion import get_default_dtype
+from .promotion import can_cast, get_default_dtype
 from .results import finish
-from .sums import renorm
+from .special_functions import float_power
+from .sums import addr, renorm
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -115,12 +116,27 @@ def renorm_(self: "Tensor", p: Any, dim: int, maxnorm: Any) -> "Tensor":
     return _written(self, renorm(self.detach(), p, dim, maxnorm))
 
 
+def addr_(self: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
+    """`addr` in place. Raises: grad, overlap, dimension, size, dtype."""
+    return _written(self, addr(self.detach(), vec1, vec2, beta=beta, alpha=alpha), vec1, vec2)
+
+
+def float_power_(self: "Tensor", exponent: Any) -> "Tensor":
+    """`float_power` in place, for doubles only. Raises: grad, overlap, dtype, broadcast."""
+    result = float_power(self.detach(), exponent)
+    if result.dtype is not self.dtype:
+        raise LayoutError("dtype", f"float_power_: a {result.dtype} result for a {self.dtype} tensor")
+    return _written(self, result, exponent)
+
+
 def _written(self: "Tensor", result: "Tensor", *inputs: Any) -> "Tensor":
     from .copies import write_copy
 
     check_inplace(self, *inputs)
     if result._layout.shape != self._layout.shape:
         raise LayoutError("size", f"a result of {result._layout.shape} does not fit {self._layout.shape}")
+    if not can_cast(result.dtype, self.dtype):
+        raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {self.dtype} (facts 4.3.8)")
     result._has_fn = False
     write_copy(self, result)
     written(self, *inputs)
@@ -130,6 +146,8 @@ def _written(self: "Tensor", result: "Tensor", *inputs: Any) -> "Tensor":
 def conj_physical_(self: "Tensor") -> "Tensor":
     """Conjugates in place. Raises: grad, overlap. Source: torch 2.13."""
     if not self.dtype.is_complex:
+        check_inplace(self)
+        written(self)
         return self
     return _written(self, pointwise_ops.conj_physical(self.detach()))
 

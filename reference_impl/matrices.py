@@ -651,10 +651,15 @@ def old_vander(x: "Tensor", N: Any = None, increasing: bool = False) -> "Tensor"
     count = x._layout.shape[0] if N is None else as_int(N, "N")
     if count < 0:
         raise LayoutError("argument", f"vander: N must not be negative, got {count}")
-    wide = x.to(dt.int64) if x.dtype is dt.bool_ else x
+    wide = x.to(dt.int64) if x.dtype.category in ("bool", "int") else x
     one = view_ops.unsqueeze(wide.new_ones(x._layout.shape), -1)
     if count > 1:
         columns = view_ops.expand(view_ops.unsqueeze(wide, -1), (*x._layout.shape, count - 1))
-        one = cat([one.to(dt.int64) if x.dtype.category == "int" else one, cumprod(columns, -1)], -1)
+        one = cat([one, cumprod(columns, -1)], -1)
     result = view_ops.narrow(one, -1, 0, count) if count < 1 else one
-    return clone(result, memory_format=contiguous_format) if increasing else flip(result, 1)
+    if not increasing:
+        return flip(result, 1)
+    result = clone(result, memory_format=contiguous_format)
+    # Filled with ones, copied into, and multiplied up.
+    result._versions[0] = 3 if count > 1 else min(count, 1)
+    return result

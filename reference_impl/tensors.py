@@ -950,6 +950,8 @@ class Tensor(TensorBase):
 
     # ----------------------------------------------------------------------------------------------------- distances
 
+    addr_ = distances.addr_
+    float_power_ = distances.float_power_
     addbmm = distances.addbmm
     addbmm_ = distances.addbmm_
     renorm_ = distances.renorm_
