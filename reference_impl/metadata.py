@@ -58,6 +58,9 @@ def resize_(self: "Tensor", *sizes: Any, memory_format: memory_format | None = N
 def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> None:
     """`resize_` once its arguments are known."""
     changed = shape != self._layout.shape
+    if format is preserve_format and 0 in shape:
+        # Without elements the sizes pass, whatever they are, and the format is looked at first.
+        raise LayoutError("format", "resize_: preserve_format is not supported (facts 6.1)")
     if changed:
         check_numel(shape)
         check_allocation(shape, self.dtype.itemsize)

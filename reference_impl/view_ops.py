@@ -312,11 +312,11 @@ def _each(tensors: tuple[Any, ...], one: Any) -> Any:
     return tuple([one(x) for x in tensors])
 
 
-def _pieces(input: "Tensor", dim: int, lengths: list[int]) -> tuple["Tensor", ...]:
+def _pieces(input: "Tensor", dim: int, lengths: list[int], made: int = MADE_MULTI) -> tuple["Tensor", ...]:
     shape, strides, offset = input._layout
     result = []
     for n in lengths:
-        result.append(view_of(input, Layout((*shape[:dim], n, *shape[dim + 1 :]), strides, offset), MADE_MULTI))
+        result.append(view_of(input, Layout((*shape[:dim], n, *shape[dim + 1 :]), strides, offset), made))
         offset += n * strides[dim]
     return tuple(result)
 
@@ -384,13 +384,15 @@ def tensor_split(
         what = what.tolist()  # type: ignore[attr-defined]
     if not isinstance(what, (tuple, list)):
         d = _split_dim(input, dim, "tensor_split")
-        return _pieces(input, d, slicing.tensor_split_sizes(input._layout.shape[d], as_int(what, "sections")))
+        # Each piece is a slice of its own to PyTorch, not one of several outputs.
+        sizes = slicing.tensor_split_sizes(input._layout.shape[d], as_int(what, "sections"))
+        return _pieces(input, d, sizes, made=0)
     bounds = as_ints((what,), "indices")
     d = _split_dim(input, dim, "tensor_split")
     edges: list[int | None] = [0, *bounds, None]
     return tuple(
         [
-            view_of(input, slicing.slice_dim(input._layout, d, edges[i], edges[i + 1], 1), MADE_MULTI)
+            view_of(input, slicing.slice_dim(input._layout, d, edges[i], edges[i + 1], 1))
             for i in range(len(edges) - 1)
         ]
     )

@@ -18,11 +18,18 @@ FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
 """(weight, operations with their own weights)."""
 
 
+SEVERAL_OUTPUTS = ("split", "chunk", "unbind")
+"""Not drawn where gradients are recorded: the oracle has no history in which a later write to the base would show."""
+
+
 def draw_step(source: Source, values: Values) -> Step:
     """One step over the live values; the last made are the likelier first operand."""
     keys = list(values)
     key = keys[-1] if source.chance(55) else source.choice(keys)
-    name, drawer = weighted(source, weighted(source, FAMILIES))
+    family = weighted(source, FAMILIES)
+    name, drawer = weighted(source, family)
+    while name in SEVERAL_OUTPUTS and "g" in (values[key].flags or ""):
+        name, drawer = weighted(source, family)
     args, keywords = drawer(source, values[key], values)
     step = Step(name, args, tuple(sorted(keywords.items())))
     if any(ref == SELF for ref in step.refs()):

@@ -57,6 +57,9 @@ def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, n
         except OracleError:
             # The program is kept: whoever runs it finds out, and says so.
             return DrawnProgram(Program(storages, inputs, tuple(drawn)), None)
+        if observations[-1].raised is not None and step.op in ("resize_", "resize_as_"):
+            # PyTorch changes the sizes before it refuses: what it does with such a tensor next is not specified.
+            break
     return DrawnProgram(Program(storages, inputs, tuple(drawn)), observations)
 
 
