@@ -91,8 +91,15 @@ def order_matters(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
 
 
 def check_arithmetic(name: str, d: dtype, groups: str = "bifc") -> None:
-    """Refuse dtypes that the operator has no kernel for. Raises: dtype (NotImplementedError)."""
+    """Refuse dtypes that the operator has no kernel for.
+
+    Groups: b bool, i integers, u wide unsigned, f floats, c complex; float8 is always refused.
+
+    Raises: dtype (NotImplementedError).
+    """
     category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(d.category, "r")
+    if d in dt.BARE_UINT:
+        category = "u"
     if category not in groups or d in dt.FLOAT8:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
 
@@ -110,7 +117,8 @@ def _accumulate(
     if wanted is None and out is not None:
         wanted = out.dtype
     d = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
-    check_arithmetic(name, d)
+    if input.numel() or d.category == "raw":
+        check_arithmetic(name, d)
     a = values(input)
     source = input.dtype
     with np.errstate(all="ignore"):
@@ -131,7 +139,7 @@ def _accumulate(
             with np.errstate(all="ignore"):
                 largest = np.prod(np.maximum(np.abs(plain), 1), axis=dims, keepdims=keepdim, dtype=np.float64)
             # Whether a partial product overflows depends on the order.
-            loose = np.where(largest > _MAX[d.name], shadow.UNSPECIFIED, loose).astype(np.uint8)
+            loose = np.where(largest > _MAX.get(d.name, 1.0), shadow.UNSPECIFIED, loose).astype(np.uint8)
         marks = loose if marks is None else np.maximum(marks, loose)
         marks = nan_or(marks, result, d)
     return deliver(result, d, marks, input, out)
@@ -161,9 +169,10 @@ def mean(
 ) -> "Tensor":
     """Means over dimensions. Raises: dimension, dtype (RuntimeError for integers). Source: facts 4.4, torch 2.13."""
     d = dtype or input.dtype
-    if d.category not in ("float", "complex") or d in dt.FLOAT8:
+    if not d.is_floating_point and not d.is_complex:
         raise LayoutError("dtype", f"mean: the dtype must be floating point or complex, got {d}")
     dims = reduced_dims(input, dim)
+    check_arithmetic("mean", d, "fc")
     a = cast(values(input), input.dtype, d)
     with np.errstate(all="ignore"):
         wide = a.astype(np.complex128 if d.is_complex else np.float64)
@@ -216,6 +225,12 @@ def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Ten
     dims = reduced_dims(input, dim)
     result = _extreme(name, input, dims, keepdim, everything=dim is None or dim == ())
     marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)
+    if input.dtype.category == "float" and np.any(result == 0):
+        # Of 0.0 and -0.0 either may be taken.
+        zero = np.where(result == 0, shadow.TOLERANCE, shadow.EXACT).astype(np.uint8)
+        marks = zero if marks is None else np.maximum(marks, zero)
+    if input.dtype.is_complex and input.requires_grad:
+        raise LayoutError("grad", f"{name}: no gradient for {input.dtype}")
     return deliver(result, input.dtype, marks, input, out)
 
 
@@ -263,10 +278,11 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
     if a.ndim and a.shape[d] == 0:
         raise LayoutIndexError("size", f"{name}: dimension {d} is empty")
     _refuse(name, input.dtype, "c")
-    check_arithmetic(name, input.dtype, "bif")
     if not a.ndim:
         found, where = a, np.zeros((), np.int64)
     else:
+        if a.size:
+            check_arithmetic(name, input.dtype, "bif")
         where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
         found = np.take_along_axis(a, np.expand_dims(where, d), d)
         if keepdim:
@@ -296,17 +312,20 @@ def argmin(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Ten
 def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
     a = values(input)
     _refuse(f"arg{name}", input.dtype, "bc")
-    check_arithmetic("arg" + name, input.dtype, "if")
     if dim is None:
         if not a.size:
             raise LayoutIndexError("size", f"arg{name}: nothing to choose from")
+        check_arithmetic("arg" + name, input.dtype, "if")
         where = np.asarray(_arg(name, a.reshape(-1), 0)).reshape((1,) * a.ndim if keepdim else ())
         return deliver(where, dt.int64, reduce_marks(input, tuple(range(a.ndim)), keepdim, smooth=False), input, out)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if not a.ndim:
+        check_arithmetic("arg" + name, input.dtype, "if")
         return deliver(np.zeros((), np.int64), dt.int64, None, input, out)
     if a.shape[d] == 0:
         raise LayoutIndexError("size", f"arg{name}: dimension {d} is empty")
+    if a.size and a.shape[d] > 1:
+        check_arithmetic("arg" + name, input.dtype, "if")
     where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
     return deliver(
         np.expand_dims(where, d) if keepdim else where,
@@ -476,7 +495,12 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
         raise kind("dtype", f"aminmax: {input.dtype} is refused")
     if dim is None:
         result = (amin(input, (), keepdim), amax(input, (), keepdim)) if input.numel() else None
+    elif not input.ndim:
+        from .copies import clone
+
+        result = (clone(input), clone(input))
     else:
+        check_arithmetic("aminmax", input.dtype, "bif")
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
     if result is None:
         raise LayoutError("size", "aminmax: nothing to choose from")
