@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ADD = Op("add", np.add, "bifch")
 SUB = Op("sub", np.subtract, "ifch", refusal="b")
-MUL = Op("mul", np.multiply, "bifchu8", wide_scalar=True, smooth=True, exact_complex=False)
+MUL = Op("mul", np.multiply, "bifchu8e", wide_scalar=True, smooth=True, exact_complex=False)
 NEG = Op("neg", np.negative, "ifch", smooth=True, refusal="b")
 
 

@@ -193,8 +193,6 @@ def _to_arguments(
             nowhere = value._storage._is_meta
         elif key != "non_blocking":
             raise bad_arguments("to", f"unknown keyword {key}")
-    if not args and not kwargs:
-        raise bad_arguments("to", "nothing to change is given")
     if wanted is not None and not isinstance(wanted, dtype):
         raise bad_arguments("to", f"{wanted!r} is no dtype")
     return wanted or input.dtype, bool(copy), format, nowhere

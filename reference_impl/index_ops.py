@@ -24,7 +24,7 @@ from .core import (
 )
 from .dtypes import dtype
 from .elementwise import broadcast_shapes
-from .errors import LayoutError, LayoutIndexError
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .overlap import Mutual, mutual_overlap
@@ -77,6 +77,9 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     length = a.shape[d] if a.ndim else 1
     if not a.ndim and where.size != 1:
         raise LayoutError("index", "index_select: a tensor without dimensions takes one index")
+    if a.ndim < 2 and input.dtype in dt.BARE_UINT:
+        # Slices of more dimensions are copied as bytes.
+        raise UnsupportedError("dtype", f"index_select: PyTorch has no kernel for {input.dtype}")
     if where.size and (where.min() < 0 or where.max() >= length):
         # Dimension 1 has a kernel of its own, and so do empty tensors, which know no IndexError.
         kind = LayoutError if a.ndim > 1 and (d == 1 or not a.size) else LayoutIndexError
@@ -189,6 +192,8 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
         raise LayoutError("dtype", f"masked_select: the mask must be bool, got {mask.dtype}")
     shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
     chosen = np.broadcast_to(values(mask), shape)
+    if input.dtype in dt.BARE_UINT and chosen.any():
+        raise UnsupportedError("dtype", f"masked_select: PyTorch has no kernel for {input.dtype}")
     marks = shadow.marks_of(input)
     result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
     marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
@@ -216,9 +221,14 @@ def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     check_inplace(self, value)
     if mask.dtype is not dt.bool_:
         raise LayoutError("dtype", f"masked_fill_: the mask must be bool, got {mask.dtype}")
-    number, marks = _value(value, self.dtype, "masked_fill_")
+    refused = self.dtype in dt.FLOAT8 or self.dtype in dt.BARE_UINT
+    # What has no kernel is found out last, but for what the value is worth.
+    if not refused or (isinstance(value, TensorBase) and value._layout.shape):
+        number, marks = _value(value, self.dtype, "masked_fill_")
     check_partial(self, mask)
     chosen = values(reader(mask, expand(mask._layout, self._layout.shape)))
+    if refused:
+        raise UnsupportedError("dtype", f"masked_fill_: PyTorch has no kernel for {self.dtype}")
     _write_where(self, chosen, number, marks, shadow.marks_of(mask) is not None)
     written(self, value)
     return self

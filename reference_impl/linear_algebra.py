@@ -94,7 +94,7 @@ def _computed(name: str, x: "Tensor", y: "Tensor") -> tuple[Any, Any]:
     """Product and magnitude of operands whose shapes agree; PyTorch asks for a kernel only where there is work."""
     a, b = wide(x), wide(y)
     if x.numel() and y.numel():
-        need_kernel(name, x.dtype, _KERNELS)
+        need_kernel(name, x.dtype, _KERNELS + "8" * (name in ("mm", "addmm")))
         same_dtype(name, x, y)
     elif x.dtype is not y.dtype:
         a = a.astype(b.dtype)

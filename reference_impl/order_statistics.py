@@ -67,12 +67,14 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
     if dim is not None:
         d = wrap_dim(as_int(dim, "dim"), input.ndim)
         _no_length(name, input, d)
-    if input.numel() or dim is None:
+    if input.numel() or dim is not None:
         check_arithmetic(name, input.dtype, "if")
     a = _sortable(values(input))
     if dim is None:
         if not a.size:
-            empty = np.array(np.nan if a.dtype.kind == "f" else np.iinfo(a.dtype).min)
+            empty = np.array(np.nan)
+            if input.dtype.category in ("bool", "int"):
+                empty = np.array(a.dtype.kind == "b" or np.iinfo(a.dtype).min)
             return finish(empty, input.dtype, input, exact=True)
         flat = a.reshape(-1)
         return finish(values(input).reshape(-1)[_middle(flat, 0, name)], input.dtype, input, exact=True)
@@ -123,7 +125,7 @@ def mode(input: "Tensor", dim: int = -1, keepdim: bool = False, *, out: Any = No
     """The most frequent element along a dimension, and a place. Raises: dimension, size, dtype. Source: facts 4.4."""
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     _no_length("mode", input, d)
-    if input.numel():
+    if input.ndim and input.numel():
         check_arithmetic("mode", input.dtype, "bif")
     a = _sortable(values(input))
     if not a.ndim:

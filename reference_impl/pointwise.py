@@ -35,7 +35,8 @@ _GROUPS = {"b": (dt.bool_,), "f": (dt.float16, dt.bfloat16, dt.float32, dt.float
 _GROUPS["i"] = (dt.uint8, dt.int8, dt.int16, dt.int32, dt.int64)
 _GROUPS["c"] = (dt.complex64, dt.complex128)
 _GROUPS["u"] = tuple(dt.BARE_UINT)
-_GROUPS["8"] = tuple(dt.FLOAT8)
+_GROUPS["8"] = tuple(dt.FLOAT8 - {dt.float8_e8m0fnu})
+_GROUPS["e"] = (dt.float8_e8m0fnu,)
 SHORT_FLOATS = frozenset((dt.float16, dt.bfloat16))
 
 
@@ -43,9 +44,9 @@ class Op:
     """What is special about one elementwise operator.
 
     `groups` names the dtypes PyTorch has a kernel for: b bool, i integers, u wide unsigned, f floats, c complex,
-    h complex32, 8 float8. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are
-    promoted first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit; `smooth` that a relative
-    error of an input stays one.
+    h complex32, 8 float8, e float8_e8m0fnu. `result` is the dtype of the output: "same" as the common one, "bool",
+    "float" (integers are promoted first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit;
+    `smooth` that a relative error of an input stays one.
     """
 
     __slots__ = (
@@ -155,7 +156,11 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
     short = common in SHORT_FLOATS
     if common in dt.FLOAT8 and len(operands) > 1 and _is_single(operands[1]):
         raise UnsupportedError("dtype", f"{op.name}: PyTorch has no kernel for {common} with a scalar")
-    if short:
+    if common in dt.FLOAT8 and result is common:
+        arrays = [cast(operand_array(x, common), common, dt.float32) for x in operands]
+        with np.errstate(all="ignore"):
+            r = cast(np.asarray(op.compute(*arrays)), dt.float32, common)
+    elif short:
         # Short floats are computed as float and rounded once; a scalar on the right is not rounded to them before.
         wide = op.wide_scalar and len(operands) > 1 and _is_single(operands[1])
         arrays = [

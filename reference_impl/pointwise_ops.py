@@ -98,9 +98,9 @@ _UNARY: dict[str, Op] = {
     "frac": Op("frac", lambda a: a - np.trunc(a), "f"),
     "sign": Op("sign", _sign, "bif"),
     "sgn": Op("sgn", _sgn, "bifc", exact_complex=False),
-    "isnan": Op("isnan", _isnan, "bifchu8", result="bool"),
-    "isinf": Op("isinf", _isinf, "bifchu8", result="bool"),
-    "isfinite": Op("isfinite", _isfinite, "bifchu8", result="bool"),
+    "isnan": Op("isnan", _isnan, "bifchu8e", result="bool"),
+    "isinf": Op("isinf", _isinf, "bifchu8e", result="bool"),
+    "isfinite": Op("isfinite", _isfinite, "bifchu8e", result="bool"),
     "bitwise_not": Op("bitwise_not", _bitwise_not, "biu"),
     "logical_not": Op("logical_not", _logical(np.logical_not), "bifch", result="bool"),
 }
@@ -152,8 +152,8 @@ def _fmod(a: Any, b: Any) -> Any:
 
 
 _COMPARE: dict[str, tuple[Function, str]] = {
-    "eq": (np.equal, "bifchu8"), "ne": (np.not_equal, "bifchu8"), "lt": (np.less, "bif"), "le": (np.less_equal, "bif"),
-    "gt": (np.greater, "bif"), "ge": (np.greater_equal, "bif"),
+    "eq": (np.equal, "bifchu8e"), "ne": (np.not_equal, "bifchu8e"), "lt": (np.less, "bif"),
+    "le": (np.less_equal, "bif"), "gt": (np.greater, "bif"), "ge": (np.greater_equal, "bif"),
 }  # fmt: skip
 _BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE.items()} | {
     "logical_and": Op("logical_and", _logical(np.logical_and), "bifch", result="bool"),

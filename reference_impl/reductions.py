@@ -455,9 +455,7 @@ def norm(
     return _inexact(result, input, d.to_real(), dims, keepdim, out)
 
 
-def norm_of(
-    self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
-) -> "Tensor":
+def norm_of(self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> "Tensor":
     """`norm` as a method, which has no `out`. Raises: as `norm`."""
     return norm(self, p, dim, keepdim, dtype=dtype)
 
@@ -496,9 +494,8 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
     if dim is None:
         result = (amin(input, (), keepdim), amax(input, (), keepdim)) if input.numel() else None
     elif not input.ndim:
-        from .copies import clone
-
-        result = (clone(input), clone(input))
+        same = values(input), input.dtype, shadow.marks_of(input), input, None
+        result = (deliver(*same), deliver(*same))
     else:
         check_arithmetic("aminmax", input.dtype, "bif")
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))

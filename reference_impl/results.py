@@ -84,8 +84,14 @@ def inexact_marks(
         roundoff = _ROUNDOFF.get(d.name, 2.0**-53)
         compared = _COMPARED.get(d.name, 9e-13)
         with np.errstate(all="ignore"):
+            if d in dt.FLOAT8:
+                roundoff = 2.0**-24
             # Measured on sums of 1 to 1024 terms: at most 1.3 times the root of their number.
             error = ((1 + 1.5 * terms**0.5) * roundoff + roundings * _OWN_ROUNDOFF.get(d.name, 0.0)) * magnitude
+            if d in dt.FLOAT8:
+                # Summed as floats and rounded once: known where every sum in reach is rounded alike.
+                low, high = (cast(np.asarray(result + s * error), dt.float64, d) for s in (-1, 1))
+                return np.where((low == high) | (magnitude == 0), shadow.EXACT, shadow.UNSPECIFIED).astype(np.uint8)
             known = (error <= compared * size) & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
             if sums:
                 known |= _sums_are_whole(result, magnitude, d)
@@ -140,7 +146,8 @@ def finish(
 def need_kernel(name: str, d: dtype, groups: str) -> None:
     """Refuse a dtype that PyTorch has no kernel for.
 
-    Groups: b bool, i integers up to 64 bits, u wide unsigned, f floats, c complex, 8 float8.
+    Groups: b bool, i integers up to 64 bits, u wide unsigned, f floats, c complex, 8 float8,
+    e float8_e8m0fnu.
 
     Raises: dtype (NotImplementedError).
 
@@ -150,6 +157,6 @@ def need_kernel(name: str, d: dtype, groups: str) -> None:
     if d in dt.BARE_UINT:
         category = "u"
     elif d in dt.FLOAT8:
-        category = "8"
+        category = "e" if d is dt.float8_e8m0fnu else "8"
     if category not in groups:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")

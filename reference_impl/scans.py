@@ -43,6 +43,7 @@ def _scan_marks(input: "Tensor", d: int) -> Any:
 
 
 _ACCUMULATED = {"float16": dt.float32, "bfloat16": dt.float32, "float32": dt.float64, "complex64": dt.complex128}
+_ACCUMULATED.update((d.name, dt.float32) for d in dt.FLOAT8)
 
 
 def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> "Tensor":
@@ -56,7 +57,8 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
             check_arithmetic(name, target, "ifc")
             check_internal_overlap(out)
     else:
-        check_arithmetic(name, target, "ifc")
+        if input.ndim and input.numel():
+            check_arithmetic(name, target, "ifc")
     f = np.cumsum if name == "cumsum" else np.cumprod
     with np.errstate(all="ignore"):
         plain = cast(values(input), input.dtype, target)
@@ -208,7 +210,8 @@ def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"sort: {input.dtype} is refused")
-    check_arithmetic("sort", input.dtype, "bif")
+    if input.ndim or input.dtype.category == "raw":
+        check_arithmetic("sort", input.dtype, "biuf")
     shape, strides, _ = input._layout
     target = preserved_strides(shape, strides)
     a = values(input)
@@ -273,7 +276,8 @@ def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any
         raise LayoutError("index", f"topk: k is {k}, dimension {d} has length {length}")
     if input.dtype.is_complex or input.dtype is dt.bool_:
         raise LayoutError("dtype", f"topk: {input.dtype} is refused")
-    check_arithmetic("topk", input.dtype, "if")
+    if input.ndim or input.dtype.category == "raw":
+        check_arithmetic("topk", input.dtype, "if")
     a = values(input)
     if not a.ndim:
         return ValuesAndIndices(
@@ -318,9 +322,10 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     axes = [wrap_dim(d, input.ndim) for d in as_ints(dims, "dims")]
     if len(set(axes)) != len(axes):
         raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
-    if input.dtype in dt.FLOAT8 or input.dtype in dt.BARE_UINT or input.dtype.category == "raw":
-        raise UnsupportedError("dtype", f"flip: PyTorch has no kernel for {input.dtype}")
     shape, strides, _ = input._layout
+    if input.dtype in dt.SUB_BYTE and input.numel() and all(shape[d] == 1 for d in axes if input.ndim):
+        # Where nothing changes places the elements are copied, which has no kernel for these.
+        raise UnsupportedError("dtype", f"flip: PyTorch has no kernel for {input.dtype}")
     marks = shadow.marks_of(input)
     flipped = tuple(axes) if input.ndim else ()
     return _copied(
