@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from stridecheck.conformance.capabilities import ASPECTS, Capabilities
@@ -149,3 +150,14 @@ def test_well_known_examples_are_under_their_rule(id, rules, oracle):
     (shape, strides), step = EXAMPLES[id]
     program = Program((Storage(24),), (Input("float32", shape, strides),), (step,))
     assert id in {rule.id for rule in rules.classify(program, execute(program, oracle))[1]}
+
+
+def test_every_source_is_a_numbered_sentence_of_the_semantics(rules):
+    """The section that a rule names is there in docs/semantics, so that who doubts a rule can read on."""
+    pages = Path(__file__).parents[2].joinpath("docs", "semantics").glob("*.md")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    numbers = set(re.findall(r"\*\*(\d+(?:\.\d+)+)\*\*", text)) | set(
+        re.findall(r"^#+ (\d+(?:\.\d+)*)", text, re.MULTILINE)
+    )
+    missing = {rule.source for rule in rules.rules.values() if rule.source.removeprefix("semantics §") not in numbers}
+    assert not missing
