@@ -168,11 +168,11 @@ from .matrices import old_cholesky as cholesky
 from .matrices import old_lu_solve as lu_solve
 from .matrices import old_qr as qr
 from .matrices import old_svd as svd
+from .matrices import old_vander as vander
 from .matrices import orgqr as orgqr
 from .matrices import pinverse as pinverse
 from .matrices import slogdet as slogdet
 from .matrices import triangular_solve as triangular_solve
-from .matrices import old_vander as vander
 from .metadata import as_strided_ as as_strided_
 from .metadata import detach_ as detach_
 from .metadata import resize_as_ as resize_as_
@@ -544,7 +544,6 @@ _LAZY = {
     "save": "serialization",
     "special": "",
     "sparse_coo_tensor": "sparse",
-    "special": "",
     "to_dlpack": "dlpack",
 }
 
