@@ -91,7 +91,8 @@ def inexact_marks(
             if d in dt.FLOAT8:
                 # Summed as floats and rounded once: known where every sum in reach is rounded alike.
                 low, high = (cast(np.asarray(result + s * error), dt.float64, d) for s in (-1, 1))
-                return np.where((low == high) | (magnitude == 0), shadow.EXACT, shadow.UNSPECIFIED).astype(np.uint8)
+                alike = (low == high) | (np.isnan(low) & np.isnan(high)) | (magnitude == 0)
+                return np.where(alike, marks, np.uint8(shadow.UNSPECIFIED))
             known = (error <= compared * size) & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
             if sums:
                 known |= _sums_are_whole(result, magnitude, d)
