@@ -300,7 +300,7 @@ def _tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
 
 _TILE = 1 << 16
 """Bytes of runs or rows that make a tile."""
-_SHORT, _PIECE = 256, 512
+_SHORT, _PIECE = 128, 512
 """Bytes of a short run, and of those that are written side by side."""
 
 
