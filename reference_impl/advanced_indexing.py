@@ -18,6 +18,7 @@ from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .overlap import Mutual, mutual_overlap
+from .results import need_kernel
 from .views import view_strides
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ def gather_indexed(view: "Tensor", items: dict[int, Any]) -> "Tensor":
     """
     source = clone(view) if view._bits else view
     g = Gather(source._layout, items)
+    need_kernel("index", view.dtype, "bifchu8e")
     g.check()
     placed = reader(source, g.layout)
     key = g.key()
@@ -209,6 +211,8 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
         ) from None
     if not filled and value.dtype is not target.dtype:
         raise LayoutError("dtype", f"index_put_: a {value.dtype} value for a {target.dtype} tensor")
+    # One value under a mask is `masked_fill_`.
+    need_kernel("index_put_", target.dtype, "bifch" if filled else "bifch8e")
     try:
         g.check()
     except LayoutIndexError:
@@ -301,6 +305,7 @@ def nonzero(input: "Tensor", *, out: "Tensor | None" = None, as_tuple: bool = Fa
     if as_tuple:
         rows = nonzero(input if input.ndim else input.unsqueeze(0))
         return tuple([rows.select(1, k) for k in range(rows._layout.shape[1])])
+    need_kernel("nonzero", input.dtype, "bifch")
     found = np.nonzero(np.atleast_1d(values(input) != 0))
     count = len(found[0])
     table = np.stack(found, -1) if input.ndim else np.zeros((count, 0), np.int64)

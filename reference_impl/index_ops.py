@@ -28,6 +28,7 @@ from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .overlap import Mutual, mutual_overlap
+from .results import need_kernel
 from .views import expand
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def gather(
             out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input, index
         )
     _check_gather("gather", input, d, where)
+    need_kernel("gather", input.dtype, "bifc")
     length = input._layout.shape[d] if input.ndim else 1
     if where.min() < 0 or where.max() >= length:
         raise LayoutError("index", f"gather: an index is out of bounds for dimension {d} of length {length}")
@@ -178,6 +180,8 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
         raise LayoutError("dtype", f"take: the index must be int64, got {index.dtype}")
     where = values(index)
     n = input.numel()
+    if where.size and n:
+        need_kernel("take", input.dtype, "bifc")
     if where.size and (where.min() < -n or where.max() >= n):
         raise LayoutIndexError("index", f"take: an index is out of range for {n} elements")
     marks = shadow.marks_of(input)
@@ -291,6 +295,7 @@ def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor
     check_no_overlap(self, source)
     check_no_overlap(self, mask)
     chosen = values(reader(mask, expand(mask._layout, self._layout.shape)))
+    need_kernel("masked_scatter_", self.dtype, "bifc")
     places = np.flatnonzero(chosen)
     a = values(self).copy().reshape(-1)
     taken = places[: source.numel()]

@@ -23,6 +23,7 @@ from .formats import contiguous_format
 from .index_ops import _any_marks, _check_gather, _grid, _index_values, _plain_clone, _unwritten, _value, _write_where
 from .layout import Layout, check_bounds, wrap_dim
 from .out import write_out
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -77,6 +78,7 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
     number, marks = _value(value, self.dtype, "index_fill_")
     length = self._layout.shape[d] if self.ndim else 1
     _check_restrided(self, d, index)
+    need_kernel("index_fill_", self.dtype, "bifch")
     try:
         where = _vector(index, length, "index_fill_", wrap=True)
     except LayoutIndexError as e:
@@ -99,7 +101,8 @@ def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor
     own = list(self._layout.shape)
     other = list(source._layout.shape)
     if (source.ndim and other[d] != where.size) or (not source.ndim and where.size != 1):
-        raise LayoutIndexError("size", f"{name}: {where.size} indices for a source of shape {tuple(other)}")
+        kind = LayoutError if name == "index_add_" and source.ndim else LayoutIndexError
+        raise kind("size", f"{name}: {where.size} indices for a source of shape {tuple(other)}")
     if own and other:
         del own[d], other[d]
         if own != other:
@@ -124,6 +127,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     _check_source("index_copy_", self, d, where, source)
     length = self._layout.shape[d] if self.ndim else 1
     _check_restrided(self, d, index)
+    need_kernel("index_copy_", self.dtype, "bifch")
     try:
         _vector(index, length, "index_copy_")
     except LayoutIndexError as e:
@@ -162,6 +166,8 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     check_internal_overlap(self)
     check_no_overlap(self, index)
     check_no_overlap(self, source)
+    if self.ndim < 2 or (self.numel() and where.size):
+        need_kernel("index_add_", self.dtype, "bifch")
     length = self._layout.shape[d] if self.ndim else 1
     if where.size and (where.min() < 0 or where.max() >= length):
         if self.ndim > 1 and not self.numel():
@@ -230,6 +236,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     check_no_overlap(self, index)
     if not where.size:
         return
+    need_kernel(name, self.dtype, "bifc")
     length = self._layout.shape[d] if self.ndim else 1
     if where.min() < 0 or where.max() >= length:
         shadow.stamp(self, shadow.UNSPECIFIED)

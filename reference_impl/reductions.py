@@ -15,6 +15,7 @@ from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedE
 from .layout import wrap_dim
 from .out import write_out
 from .promotion import get_default_dtype
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -466,6 +467,7 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
     if input.numel() and input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
         raise LayoutError("broadcast", "logsumexp: an empty list of dimensions cannot be reduced without keepdim")
     dims = reduced_dims(input, dim)
+    check_arithmetic("logsumexp", d, "fc")
     wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):
         top = np.max(wide.real, axis=dims, keepdims=True, initial=-np.inf)
@@ -478,6 +480,8 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
 def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":
     """Number of elements that are not zero. Raises: dimension. Source: facts 4.4, torch 2.13."""
     dims = reduced_dims(input, dim)
+    # Over some dimensions it is a sum of `input != 0`.
+    need_kernel("count_nonzero", input.dtype, "bifch" if dim in (None, (), []) else "bifchu8e")
     result = np.sum(values(input) != 0, axis=dims)
     return deliver(result, dt.int64, reduce_marks(input, dims, False, smooth=False), input, None)
 

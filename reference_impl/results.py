@@ -148,7 +148,7 @@ def need_kernel(name: str, d: dtype, groups: str) -> None:
     """Refuse a dtype that PyTorch has no kernel for.
 
     Groups: b bool, i integers up to 64 bits, u wide unsigned, f floats, c complex, 8 float8,
-    e float8_e8m0fnu.
+    e float8_e8m0fnu, h complex32.
 
     Raises: dtype (NotImplementedError).
 
@@ -159,5 +159,7 @@ def need_kernel(name: str, d: dtype, groups: str) -> None:
         category = "u"
     elif d in dt.FLOAT8:
         category = "e" if d is dt.float8_e8m0fnu else "8"
+    elif d is dt.complex32:
+        category = "h"
     if category not in groups:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")

@@ -12,7 +12,7 @@ from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
-from .results import finish
+from .results import finish, need_kernel
 from .views import view
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def unique_consecutive(
 def _unique(name: str, input: "Tensor", with_inverse: bool, with_counts: bool, dim: Any) -> Any:
     a = _plain(input)
     if dim is None:
-        if input.dtype.is_complex:
-            raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {input.dtype}")
+        need_kernel(name, input.dtype, "biuf")
         places, inverse, counts = _groups(a.reshape(-1, 1), name == "unique")
         found = finish(values(input).reshape(-1)[places], input.dtype, input, exact=True)
         inverse = inverse.reshape(() if name != "unique" and not a.size and not a.ndim else a.shape)
@@ -60,8 +59,7 @@ def _unique(name: str, input: "Tensor", with_inverse: bool, with_counts: bool, d
             raise LayoutIndexError("dimension", f"{name}: the tensor has no dimensions")
         if not a.size and (a.shape[d] or sum(n == 0 for n in a.shape) > 1):
             raise LayoutError("size", f"{name}: shape {a.shape} has lengths of 0 besides dimension {d}")
-        if input.dtype.is_complex:
-            raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {input.dtype}")
+        need_kernel(name, input.dtype, "biuf")
         rows = np.moveaxis(a, d, 0)
         rows = rows.reshape(a.shape[d], rows[:1].size if a.size else 0)
         places, inverse, counts = _groups(rows, name == "unique")
@@ -151,7 +149,8 @@ def _search(
     d = dt.int32 if short else dt.int64
     if out is not None and out.dtype is not d:
         raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
-    if rows.dtype.category not in ("int", "float") or isinstance(input, complex):
+    need_kernel(name, rows.dtype, "if")
+    if isinstance(input, complex):
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {rows.dtype}")
     a = _plain(rows)
     if sorter is not None:
@@ -371,6 +370,8 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
     where = values(index).reshape(-1)
     if where.size and not n:
         raise LayoutIndexError("index", "put_: the tensor has no elements")
+    if where.size:
+        need_kernel("put_", self.dtype, "bifc")
     if where.size and (where.min() < -n or where.max() >= n):
         shadow.stamp(self, shadow.UNSPECIFIED)
         raise LayoutIndexError("index", f"put_: an index is out of range for {n} elements")

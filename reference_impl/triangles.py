@@ -16,9 +16,10 @@ from .core import (
     values,
     written,
 )
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError
 from .out import write_out
 from .overlap import has_internal_overlap
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -55,8 +56,8 @@ def tril_triu(input: "Tensor", diagonal: int, upper: bool) -> Any:
     if input.ndim < 2:
         raise LayoutError("dimension", f"{'triu' if upper else 'tril'}: at least 2 dimensions are needed")
     a = values(input)
-    if input.dtype.category == "raw":
-        raise UnsupportedError("dtype", f"tril: PyTorch has no kernel for {input.dtype}")
+    if input.numel():
+        need_kernel("triu" if upper else "tril", input.dtype, "bifch")
     rows, columns = a.shape[-2:]
     keep = np.tri(rows, columns, diagonal - 1 if upper else diagonal, dtype=np.bool_)
     if upper:
