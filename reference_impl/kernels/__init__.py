@@ -19,8 +19,8 @@ _WORTH_LOADING = 1 << 16
 """Bytes from which on a copy loads Numba."""
 _STREAMED = 1 << 23
 """Bytes from which on a dense copy between equal strides may gain by stores past the caches."""
-_MANY_RUNS = 1 << 16
-"""Bytes below which runs are left to NumPy, which copies one after the other just as well."""
+_MANY_RUNS = 1 << 18
+"""Bytes below which whole rows are left to NumPy, which copies or fills one after the other just as well."""
 _KNOWN = 4096
 """Pairs of layouts that are remembered."""
 _known: dict[Any, Any] = {}

@@ -70,7 +70,7 @@ class Ready:
 
 
 def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
-    """What copies between arrays laid out like these; None where NumPy must, or fewer than so many bytes are runs."""
+    """What copies between arrays laid out like these; None where NumPy must, or rows are few."""
     if dst.dtype.hasobject or dst.size == 0:
         return None
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
@@ -78,7 +78,7 @@ def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
         return None
     target = _target(dst, form)
     plan = plan_for(form, target)
-    if plan.kernel == "runs" and form.nbytes < few_runs:
+    if plan.kernel in ("runs", "fill") and form.nbytes < few_runs:
         return None
     if tuning.wanted() and plan.kernel == "transpose" and form.nbytes >= tuning.SMALLEST:
         plan = plan_for(form, target, _tuned(dst, src, plan, target))
