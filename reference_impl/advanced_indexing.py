@@ -212,7 +212,7 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
     if not filled and value.dtype is not target.dtype:
         raise LayoutError("dtype", f"index_put_: a {value.dtype} value for a {target.dtype} tensor")
     # One value under a mask is `masked_fill_`.
-    need_kernel("index_put_", target.dtype, "bifch" if filled else "bifch8e")
+    need_kernel("index_put_", target.dtype, "bifch" if filled else "bifch8")
     try:
         g.check()
     except LayoutIndexError:

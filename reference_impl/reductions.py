@@ -492,19 +492,19 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
         d = wrap_dim(as_int(dim, "dim"), input.ndim)
         if input.ndim and input._layout.shape[d] == 0:
             raise LayoutIndexError("size", f"aminmax: dimension {d} is empty")
+    if dim is None and not input.numel():
+        raise LayoutError("size", "aminmax: nothing to choose from")
     if input.dtype.is_complex:
-        kind = UnsupportedError if input.ndim else LayoutError
+        kind = UnsupportedError if input.ndim or dim is None else LayoutError
         raise kind("dtype", f"aminmax: {input.dtype} is refused")
     if dim is None:
-        result = (amin(input, (), keepdim), amax(input, (), keepdim)) if input.numel() else None
+        result = (amin(input, (), keepdim), amax(input, (), keepdim))
     elif not input.ndim:
         same = values(input), input.dtype, shadow.marks_of(input), input, None
         result = (deliver(*same), deliver(*same))
     else:
         check_arithmetic("aminmax", input.dtype, "bif")
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
-    if result is None:
-        raise LayoutError("size", "aminmax: nothing to choose from")
     if out is not None:
         for t in out:
             if t.dtype is not input.dtype:

@@ -149,7 +149,8 @@ def _search(
     d = dt.int32 if short else dt.int64
     if out is not None and out.dtype is not d:
         raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
-    need_kernel(name, rows.dtype, "if")
+    if not isinstance(input, TensorBase) or input.numel():
+        need_kernel(name, rows.dtype, "if")
     if isinstance(input, complex):
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {rows.dtype}")
     a = _plain(rows)

@@ -4,11 +4,15 @@ The rule is each operator's own: which dtypes it has a kernel for, and whether i
 """
 
 import pytest
+import stridecheck.reference_impl as ref
+import torch as library
 from stridecheck.conformance.adapters import reference, torch
 from stridecheck.conformance.draw.choose import FAMILIES
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.program import ITEMSIZES, DType, Input, Program, Ref, Step, Storage
+
+from .agreement import exception_type, run
 
 OPERATIONS = sorted({name for _, family in FAMILIES for _, (name, _) in family})
 SHAPES = {"full": ((2, 3), (3, 1)), "empty": ((0, 3), (3, 1)), "scalar": ((), ())}
@@ -63,3 +67,38 @@ def test_the_dtypes_of_an_operation_are_torchs(operation):
 def test_every_dtype_with_arithmetic_is_tried():
     assert {"uint16", "uint32", "uint64", "float8_e5m2", "float8_e8m0fnu"} <= set(TORCH.capabilities.dtypes)
     assert set(ARGUMENTS) <= set(OPERATIONS)
+
+
+# Operations that no program draws: `x` over the three shapes, `i` an index of one zero, `m` a mask of ones.
+EXPRESSIONS = [
+    "x.take(i)", "x.index_fill(0, i, 1)", "x.index_copy(0, i, y)", "x.index_add(0, i, y)", "x.masked_scatter(m, x)",
+    "x.gather(0, z)", "x.scatter(0, z, 1)", "x.scatter(0, z, x)", "x.scatter_add(0, z, x)", "x[m]", "x.nonzero()",
+    "x.count_nonzero()", "x.count_nonzero(0)", "x.unique()", "x.triu()", "x.logsumexp(0)", "x.aminmax()",
+    "x.aminmax(dim=-1)", "x.median()", "x.median(0)", "x.mode(0)", "x.kthvalue(1)", "x.cummax(0)", "x.amax(-1)",
+    "x.clone().__setitem__(i, 1)", "x.clone().__setitem__(m, 1)", "x.clone().put_(i, x.reshape(-1)[:1])",
+    "T.searchsorted(x, x)", "x.masked_fill_(m, x.new_ones(()))", "x.mean(0)", "x.sum(-1)", "x.argmin(-1)",
+]  # fmt: skip
+
+
+def operands(lib, dtype, shape):
+    x = lib.zeros(96, dtype=lib.uint8).view(getattr(lib, dtype))[: lib.Size(shape).numel()].view(shape)
+    return {
+        "x": x, "y": x[:1] if shape else x, "i": lib.tensor([0]), "m": lib.ones(shape, dtype=lib.bool),
+        "z": lib.zeros([1] * len(shape), dtype=lib.int64),
+    }  # fmt: skip
+
+
+# One float8 under a mask without dimensions: PyTorch makes an index of the mask, the oracle calls it `masked_fill_`.
+EXCEPTIONS = {("x.clone().__setitem__(m, 1)", ())}
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_other_operations_refuse_the_same_dtypes(expression):
+    found = []
+    for shape in ((2, 3), (3, 0), (0, 3), ()):
+        for dtype in sorted(TORCH.capabilities.dtypes):
+            got = [run(expression, lib, operands(lib, dtype, shape))[1] for lib in (library, ref)]
+            kinds = [e if e is None else exception_type(e) for e in got]
+            if kinds[0] is not kinds[1] and (expression, shape) not in EXCEPTIONS:
+                found.append((shape, dtype, *got))
+    assert not found
