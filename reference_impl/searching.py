@@ -149,7 +149,7 @@ def _search(
     d = dt.int32 if short else dt.int64
     if out is not None and out.dtype is not d:
         raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
-    if not isinstance(input, TensorBase) or input.numel():
+    if not isinstance(input, TensorBase) or 0 not in input._layout.shape:
         need_kernel(name, rows.dtype, "if")
     if isinstance(input, complex):
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {rows.dtype}")
