@@ -17,6 +17,7 @@ from typing import Any
 from stridecheck.conformance import discovery, machine
 from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent
 from stridecheck.conformance.execute import Unsupported
+from stridecheck.conformance.runner import AdapterFailed, Worker
 from stridecheck.reports import records
 
 from . import clock, memory
@@ -58,9 +59,7 @@ class _Tally:
         return EXPECTED if self.measured else NOTHING_JUDGED
 
 
-def bench(
-    options: Options, out: Path, progress: Progress | None = None, cases: Sequence[Case] | None = None
-) -> int:
+def bench(options: Options, out: Path, progress: Progress | None = None, cases: Sequence[Case] | None = None) -> int:
     """Time the cases, write `results.jsonl` into the directory `out`, and answer with the exit code.
 
     Raises
@@ -122,11 +121,15 @@ def _load(options: Options, writer: records.ResultsWriter, progress: Progress, t
         name, kind = spec, "error"
         try:
             load, name = discovery.find(spec)
+            if name.partition(":")[0] not in discovery.BUNDLED:
+                _try_out(spec)
             adapter = load()
         except discovery.UnknownAdapter as error:
             kind, reason = "unknown", str(error)
         except (discovery.NotInstalled, ImportError) as error:
             kind, reason = "missing", str(error)
+        except AdapterFailed as error:
+            kind, reason = error.kind, error.reason
         except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"
         else:
@@ -141,6 +144,12 @@ def _load(options: Options, writer: records.ResultsWriter, progress: Progress, t
         if options.adapters:
             tally.kinds.append(kind)
     return list(loaded.values())
+
+
+def _try_out(spec: str) -> None:
+    """Load a foreign adapter in a process of its own first: one that exits, hangs or crashes must not end the run."""
+    with Worker(spec) as worker:
+        worker.start()
 
 
 class Session:

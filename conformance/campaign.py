@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -28,10 +28,14 @@ from .program import Program
 from .runner import AdapterFailed, Broken, Unsupported, Worker
 from .shrink import MAX_ATTEMPTS, shrink
 
-UNIT = 256
+UNIT = 128
 """Programs that are sent to a worker at a time."""
-MAX_SHRUNK = 40
+MAX_SHRUNK = 200
 """Unexpected failures that are shrunk and reproduced in full; of the rest the program as found is kept."""
+MAX_ALIKE = 12
+"""Of failures that look alike, those that are shrunk."""
+MAX_SCRIPTS = 1000
+"""Failures that are not shrunk, but get a script of the program as it was found."""
 MAX_TIMEOUTS = 4
 """Attempts to shrink a program that hangs: each takes as long as a program may."""
 
@@ -74,6 +78,7 @@ class Campaign:
     """(rule, aspect) pairs that were judged."""
     _clusters: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _shrunk: int = 0
+    _scripts: int = 0
     _shown: set[tuple[Any, ...]] = field(default_factory=set)
     """Shrunk programs, with the place and aspect, that have been written already."""
 
@@ -192,9 +197,9 @@ class Campaign:
                 self.worker.name,
                 batch.unit.name,
                 len(batch.unit.programs),
-                {outcome: n for outcome, n in batch.outcomes.items() if n},
-                {rule: {aspect: dict(c) for aspect, c in by.items()} for rule, by in batch.counts.items()},
-                dict(batch.unsupported),
+                {outcome: n for outcome, n in sorted(batch.outcomes.items()) if n},
+                {rule: _sorted(by) for rule, by in sorted(batch.counts.items())},
+                dict(sorted(batch.unsupported.items())),
             )
         )
         self.progress(len(batch.unit.programs))
@@ -264,12 +269,24 @@ class Campaign:
     def _record(self, found: _Found) -> records.Failure:
         cluster = found.cluster
         self._clusters[cluster] += 1
-        # Known deviations are shown by one example each; unexpected ones in full, as long as there are not too many.
-        limit = 1 if found.outcome in ("xfail", "timeout") else 3
+        # Known deviations are shown by one example each, unexpected ones in full as long as there are not too many; of
+        # the rest the program is kept as it was found.
+        limit = 1 if found.outcome in ("xfail", "timeout") else MAX_ALIKE
         if self._clusters[cluster] > limit or self._shrunk >= MAX_SHRUNK:
-            return self._plain(found)
+            return self._with_script(self._plain(found), found)
         self._shrunk += 1
         return self._shrink(found)
+
+    def _with_script(self, record: records.Failure, found: _Found) -> records.Failure:
+        """The record with a script of the whole program, where one shows the difference."""
+        if found.difference is None or self._scripts >= MAX_SCRIPTS:
+            return record
+        self._scripts += 1
+        try:
+            expected = execute(found.program, self.oracle)
+            return replace(record, repro=self._script(found.program, found, expected))
+        except (OracleError, NotOffered, AdapterFailed):
+            return record
 
     def _plain(self, found: _Found) -> records.Failure:
         difference = found.difference
@@ -459,6 +476,11 @@ def _xpass(adapter: str, problem: str) -> records.Failure:
         adapter=adapter, program="", outcome="xpass", step=-1, operation="", value="", aspect="", rules=(),
         expected=None, got=None, message=f"{problem}: update the expectations (--update-expectations)",
     )  # fmt: skip
+
+
+def _sorted(counts: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    """Counts in an order that does not depend on the run: two runs write the same lines."""
+    return {aspect: dict(sorted(counter.items())) for aspect, counter in sorted(counts.items())}
 
 
 def units_of(programs: Sequence[Program], name: str, size: int = UNIT) -> Iterator[Unit]:

@@ -15,6 +15,7 @@ from stridecheck.reports import records
 
 from . import corpus, exhaustive, machine
 from .campaign import UNIT, Campaign, Unit, units_of
+from .discovery import find
 from .draw.programs import draw_program
 from .draw.relayout import relayout
 from .draw.source import Seeded
@@ -108,6 +109,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     ------
     OSError
         The directory cannot be written.
+    UnknownAdapter
+        There is no adapter of a name; nothing is written then.
     CorpusError, ExpectationError
         A file that was asked for is missing or broken.
     KeyboardInterrupt
@@ -115,6 +118,9 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     """
     if options.update_expectations and options.rules != "*":
         raise ExpectationError("--update-expectations needs all rules: a list made under --rules would miss the others")
+    if not options.python:
+        for spec in options.adapters:
+            find(spec)  # a name that is mistyped must not cost the results that are there
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
     programs = corpus.read(count=options.programs) if options.programs != 0 else []

@@ -241,7 +241,8 @@ class Worker:
 
         Empty where there is none: it was tried, and a script that shows nothing is worse than none.
         """
-        assert self._process is not None
+        if self._process is None:
+            return ""  # it could not be started again
         assert self._process.stdin is not None
         message = {"script": [program.to_json(tags=False), claim.to_json()]}
         with contextlib.suppress(BrokenPipeError):  # found out by the answer

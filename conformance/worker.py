@@ -94,7 +94,9 @@ def _load(name: str, channel: Channel) -> Any:
         channel.send({"failed": "missing", "reason": str(error)})
     except BaseException as error:
         traceback.print_exc()
-        channel.send({"failed": "error", "reason": f"{type(error).__name__}: {error}"})
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        channel.send({"failed": "error", "reason": text})
     else:
         return adapter
     return None

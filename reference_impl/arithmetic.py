@@ -99,6 +99,7 @@ def sub(input: "Tensor", other: Any, *, alpha: Any = 1, out: "Tensor | None" = N
 def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     """`sub` in place. Raises: grad, overlap, broadcast, dtype. Source: facts 5, torch 2.13."""
     check_operands("sub_", (self, other))
+    check_inplace(self)
     _check_sub(self, other)
     _check_alpha("sub_", self, other, alpha)
     return apply_(_scaled("sub", -1, alpha), self, (other,))

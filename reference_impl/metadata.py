@@ -58,9 +58,11 @@ def resize_(self: "Tensor", *sizes: Any, memory_format: memory_format | None = N
 def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> None:
     """`resize_` once its arguments are known."""
     changed = shape != self._layout.shape
-    if format is preserve_format and 0 in shape:
-        # Without elements the sizes pass, whatever they are, and the format is looked at first.
-        raise LayoutError("format", "resize_: preserve_format is not supported (facts 6.1)")
+    if format is not None and 0 in shape and min(shape) < 0:
+        # Beside a 0 PyTorch lets a negative length pass, and so comes to the format first.
+        if format is preserve_format:
+            raise LayoutError("format", "resize_: preserve_format is not supported (facts 6.1)")
+        format_strides(shape, format)
     if changed:
         check_numel(shape)
         check_allocation(shape, self.dtype.itemsize)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .run import Run
 from .summary import AdapterSummary, summaries
-from .text import count
+from .text import count, time_ns
 from .view import verdict
 
 
@@ -19,6 +19,23 @@ def lines(run: Run) -> Iterator[str]:
     width = max((len(adapter.name) for adapter in adapters), default=0)
     for adapter in adapters:
         yield f"  {adapter.name:<{width}}  {_says(adapter)}"
+    yield from _times(run)
+
+
+def _times(run: Run) -> Iterator[str]:
+    """A line for each case, each library's time with `x_copy` beside it."""
+    timed = [timing for timing in run.timings if timing.status == "ok"]
+    if not timed:
+        return
+    yield "  median time a call, and over the best contiguous copy of the same output bytes (x_copy):"
+    width = max(len(timing.case) for timing in timed)
+    for case in dict.fromkeys(timing.case for timing in timed):
+        parts = [
+            f"{one.adapter} {time_ns(one.median_ns)}{'' if one.x_copy is None else f' {one.x_copy:.2f}x'}"
+            for one in timed
+            if one.case == case
+        ]
+        yield f"  {case:<{width}}  {'   '.join(parts)}"
 
 
 def _says(summary: AdapterSummary) -> str:

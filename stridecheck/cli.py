@@ -18,6 +18,7 @@ from stridecheck.benchmarks import bench as benchmarks
 from stridecheck.benchmarks.cases import UnknownCase, describe, select
 from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE, Options, check
 from stridecheck.conformance.corpus import CorpusError
+from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.program import Program
 from stridecheck.reports.records import Failure, Header, ResultsError, read_results
@@ -46,7 +47,7 @@ def _told(out: Path | None = None) -> Iterator[None]:
     """Turn what a user can cause into one line and an exit code; nothing that was written is lost."""
     try:
         yield
-    except (ResultsError, CorpusError, ExpectationError, UnknownCase) as error:
+    except (ResultsError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter) as error:
         _fail(USAGE, str(error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly
@@ -176,6 +177,7 @@ def check_command(out: Path, **options: Any) -> None:
       stridecheck check numpy --rules 'view.*' --programs 200
       stridecheck check my_library/adapter.py --seconds 60 --python .venv/bin/python
     """
+    _check_options(options)
     with _told(out), _Bars() as bars:
         code = check(Options(**options), out, bars)
     with _told(out):
@@ -246,6 +248,21 @@ def bench_command(
     with _told(out):
         _render([out], out)
     raise SystemExit(code)
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse options that would do nothing."""
+    from difflib import get_close_matches
+    from fnmatch import filter as matching
+
+    from stridecheck.conformance.rules import catalogue
+
+    if not matching(catalogue().rules, options["rules"]):
+        close = get_close_matches(options["rules"], catalogue().rules, 3)
+        hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
+        _fail(USAGE, f"no rule matches {options['rules']!r}{hint}")
+    if options["relayouts"] and not options["opinfo"]:
+        _fail(USAGE, "--relayouts needs --opinfo: it lays those samples out anew")
 
 
 def _render(directories: list[Path], out: Path) -> None:

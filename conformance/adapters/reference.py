@@ -24,7 +24,6 @@ class Reference(TorchStyle):
     """The reference implementation in NumPy and Numba."""
 
     name = "reference"
-    imports = "import stridecheck.reference_impl as torch"
     capabilities = Capabilities(frozenset(DTYPES), frozenset(FEATURES) - {"negative-strides"}, exact_errors=True)
 
     def __init__(self) -> None:

@@ -5,7 +5,11 @@ from stridecheck.reports.terminal import lines
 
 
 def test_the_verdict_and_one_line_an_adapter(write, sample):
-    verdict, *adapters = lines(load([write(sample.whole())]))
+    verdict, *said = lines(load([write(sample.whole())]))
+    adapters, (heading, *times) = said[:4], said[4:]
+    assert "x_copy" in heading
+    assert all("x" in line for line in times)
+    assert times
     assert verdict == "✗ 9 programs did not behave as expected on numpy"
     assert [line.split()[0] for line in adapters] == ["reference", "torch:cpu", "numpy", "cupy"]
     assert "99.6 %" in adapters[2]
