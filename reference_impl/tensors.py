@@ -958,5 +958,4 @@ class Tensor(TensorBase):
     conj_physical_ = distances.conj_physical_
 
 
-
 register(Tensor)

@@ -61,6 +61,8 @@ unsqueeze_copy = _copy_of(view_ops.unsqueeze, "unsqueeze_copy")
 select_copy = _copy_of(view_ops.select, "select_copy")
 diagonal_copy = _copy_of(view_ops.diagonal, "diagonal_copy")
 detach_copy = _copy_of(view_ops.detach, "detach_copy")
+
+
 def _checked_narrow(input: "Tensor", dim: int, start: int, length: int) -> "Tensor":
     """`narrow` with the errors of a copying operator."""
     if dim >= max(input.ndim, 1):

@@ -391,10 +391,7 @@ def tensor_split(
     d = _split_dim(input, dim, "tensor_split")
     edges: list[int | None] = [0, *bounds, None]
     return tuple(
-        [
-            view_of(input, slicing.slice_dim(input._layout, d, edges[i], edges[i + 1], 1))
-            for i in range(len(edges) - 1)
-        ]
+        [view_of(input, slicing.slice_dim(input._layout, d, edges[i], edges[i + 1], 1)) for i in range(len(edges) - 1)]
     )
 
 
