@@ -32,7 +32,7 @@ UNIT = 128
 """Programs that are sent to a worker at a time."""
 MAX_SHRUNK = 200
 """Unexpected failures that are shrunk and reproduced in full; of the rest the program as found is kept."""
-MAX_ALIKE = 12
+MAX_ALIKE = 3
 """Of failures that look alike, those that are shrunk."""
 MAX_SCRIPTS = 1000
 """Failures that are not shrunk, but get a script of the program as it was found."""

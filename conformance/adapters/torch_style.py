@@ -93,12 +93,14 @@ class TorchStyle:
     name: str
     observes_storage = True
     prefix = "torch."
+    imports = ""
+    """What a script begins with; by default the namespace under the name of torch."""
     checks: Mapping[str, str] = CHECKS
 
     def __init__(self, namespace: Any, dtypes: tuple[str, ...]) -> None:
         self.namespace = namespace
         name = namespace.__name__
-        self.imports = "import torch" if name == "torch" else f"import {name} as torch"
+        self.imports = self.imports or ("import torch" if name == "torch" else f"import {name} as torch")
         self._dtypes = {name: getattr(namespace, name) for name in dtypes}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._channels_last = namespace.channels_last
