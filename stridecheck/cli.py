@@ -58,7 +58,19 @@ def _told(out: Path | None = None) -> Iterator[None]:
         _fail(INTERRUPTED, f"interrupted{hint}")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EXIT_CODES)
+class _Commands(click.Group):
+    """A group whose commands, when interrupted, end with one line and 130."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail(INTERRUPTED, "interrupted")
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EXIT_CODES
+)
 @click.version_option(__version__, prog_name="stridecheck")
 def main() -> None:
     """Does a tensor library lay tensors out in memory as PyTorch does, and what does each layout cost?
@@ -394,6 +406,7 @@ def _found_again(path: Path, failure: Failure) -> list[Failure]:
         except AdapterFailed as error:
             reason = error.reason
     _fail(COULD_NOT_RUN, reason)
+
 
 
 if __name__ == "__main__":

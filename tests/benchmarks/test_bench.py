@@ -46,7 +46,7 @@ def adapter():
 
 
 def run(*arguments, **kwargs):
-    command = [sys.executable, "-m", "stridecheck.cli", *arguments]
+    command = [sys.executable, "-m", "stridecheck", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **kwargs)
 
 
@@ -217,7 +217,7 @@ def test_an_unknown_case_leaves_no_directory_behind(tmp_path):
 
 def test_an_interrupted_run_leaves_a_file_that_is_good(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "stridecheck.cli", "bench", "--adapters", "numpy", "--out", str(tmp_path)],
+        [sys.executable, "-m", "stridecheck", "bench", "--adapters", "numpy", "--out", str(tmp_path)],
         stderr=subprocess.PIPE,
         text=True,
     )

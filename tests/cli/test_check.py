@@ -20,7 +20,7 @@ from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit, 
 
 from stridecheck.cli import main
 
-COMMAND = [sys.executable, "-m", "stridecheck.cli"]
+COMMAND = [sys.executable, "-m", "stridecheck"]
 WRITTEN = ("results.jsonl", "report.html", "summary.md", "junit.xml", "badge.json")
 
 
@@ -353,6 +353,24 @@ def test_a_run_that_is_ended_leaves_what_it_has_done(how, tmp_path):
     assert "ended before it was done" in (tmp_path / "report.html").read_text()
     units = [record for record in _records(tmp_path) if isinstance(record, Unit)]
     assert len(units) >= 3
+
+
+@pytest.mark.parametrize("module", ["click", "numpy", "pandas"])
+def test_ctrl_c_while_modules_are_imported(module, tmp_path):
+    """An interruption before the work began, or while the report's modules come in, is one line and 130."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {module!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    arguments = ("check", "reference", "--programs", 1, "--out", tmp_path / "out")
+    done = run(*arguments, env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 130, said(done)
+    assert done.stderr.startswith("stridecheck: interrupted")
+    _is_one_message(done)
 
 
 def test_a_broken_results_file_names_the_line(checked, tmp_path):
