@@ -228,10 +228,11 @@ def _bind() -> None:
             return _wrapped(self, fget(self))
 
         setattr(QuantizedTensor, name, property(get))
+    named = [name for cls in Tensor.__mro__[:-1] for name in vars(cls)]
     arithmetic = {
-        n for n in vars(Tensor) if n.startswith("__") and n[2:].removeprefix("r").removeprefix("i")[:3] in _ARITHMETIC
+        n for n in named if n.startswith("__") and n[2:].removeprefix("r").removeprefix("i")[:3] in _ARITHMETIC
     }
-    for name in vars(Tensor):
+    for name in named:
         known = name in own or name in _KEPT or (name.startswith("_") and name not in arithmetic)
         if not known and callable(getattr(Tensor, name)):
             setattr(QuantizedTensor, name, _missing(name))

@@ -1,0 +1,58 @@
+"""PyTorch's names of products, decompositions and solvers."""
+
+from . import combining, contraction, distances, joining, linear_algebra, matrices, products, searching, sums
+
+
+class LinearAlgebraMethods:
+    """The part of `Tensor` that multiplies and takes apart matrices. Source: torch 2.13."""
+
+    __slots__ = ()
+
+    trace = joining.trace
+
+    mm = linear_algebra.mm
+    bmm = linear_algebra.bmm
+    mv = linear_algebra.mv
+    dot = linear_algebra.dot
+    vdot = linear_algebra.vdot
+    addmm = linear_algebra.addmm
+    baddbmm = linear_algebra.baddbmm
+    addmv = linear_algebra.addmv
+    addmv_ = linear_algebra.addmv_
+    baddbmm_ = linear_algebra.baddbmm_
+    addmm_ = linear_algebra.addmm_
+
+    outer = products.outer
+    matmul = products.matmul
+    __matmul__ = products.matmul
+    __rmatmul__ = products.rmatmul
+    ger = products.ger
+
+    inner = contraction.inner
+
+    addr = sums.addr
+
+    cross = searching.cross
+
+    kron = combining.kron
+
+    svd = matrices.old_svd
+    geqrf = matrices.geqrf
+    orgqr = matrices.orgqr
+    inverse = matrices.inv
+    cholesky = matrices.old_cholesky
+    qr = matrices.old_qr
+    det = matrices.det
+    slogdet = matrices.slogdet
+    logdet = matrices.logdet
+    triangular_solve = matrices.triangular_solve
+    cholesky_solve = matrices.cholesky_solve
+    cholesky_inverse = matrices.cholesky_inverse
+    lu_solve = matrices.old_lu_solve
+    matrix_power = matrices.matrix_power
+    matrix_exp = matrices.matrix_exp
+    pinverse = matrices.pinverse
+
+    addr_ = distances.addr_
+    addbmm = distances.addbmm
+    addbmm_ = distances.addbmm_

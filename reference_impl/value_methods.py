@@ -1,0 +1,150 @@
+"""What a tensor's elements are to Python and NumPy, and its casts to other dtypes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import copies, numpy_bridge, view_ops
+from . import dtypes as dt
+from .core import values
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError
+from .metadata_methods import MetadataMethods
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+class ValueMethods(MetadataMethods):
+    """The part of `Tensor` that reads elements, and casts them. Source: facts 4.1 and 6.6, torch 2.13."""
+
+    __slots__ = ()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers. Raises: bounds. Source: facts 6.6."""
+        a = values(self)
+        if self.dtype is dt.complex32:
+            from .conversion import unpack_half_complex
+
+            a = unpack_half_complex(a)
+        if self.dtype.numpy.kind == "V" or self.dtype.name.startswith(("bfloat", "float8")):
+            a = a.astype("float32")
+        return a.tolist()
+
+    def item(self) -> Any:
+        """The only element as a Python number. Raises: size (RuntimeError) where there is not exactly one."""
+        if self.numel() != 1:
+            raise LayoutError("size", f"item(): {self.numel()} elements, not one")
+        if self._storage._is_meta:
+            raise LayoutError("device", "item() of a meta tensor (facts 7.7)")
+        found = self.tolist()
+        while isinstance(found, list):
+            found = found[0]
+        return found
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise LayoutError("size", f"the truth of {self.numel()} elements is ambiguous")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.category not in ("int", "bool") or self.numel() != 1:
+            raise LayoutTypeError("argument", "only integer tensors of a single element are indices")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self._layout.shape:
+            raise LayoutTypeError("dimension", "len() of a 0-d tensor")
+        return self._layout.shape[0]
+
+    def __iter__(self: Any) -> Iterator["Tensor"]:
+        if not self._layout.shape:
+            raise LayoutTypeError("dimension", "iteration over a 0-d tensor (facts 3.9)")
+        return iter(view_ops.unbind(self, 0))
+
+    def __repr__(self) -> str:
+        if self._storage._is_meta:
+            return f"tensor(..., device='meta', size={tuple(self._layout.shape)})"
+        tail = "" if self.dtype in (dt.float32, dt.int64, dt.bool_) else f", dtype={self.dtype}"
+        try:
+            return f"tensor({self.tolist()}{tail})"
+        except (LayoutError, ValueError, TypeError):
+            return f"tensor(..., {self._layout}{tail})"
+
+    __array__ = numpy_bridge.array_protocol
+
+    numpy = numpy_bridge.numpy
+
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """Name of the class for this dtype, or the tensor in another dtype. Source: facts 4.1.7."""
+        return copies.type_(self, dtype)
+
+    def type_as(self: Any, other: "Tensor") -> "Tensor":
+        """The tensor in another one's dtype."""
+        return copies.to(self, other.dtype)
+
+    def _cast(self: Any, wanted: dtype, memory_format: Any) -> "Tensor":
+        source: Tensor = self
+        if memory_format is None:
+            return source if source.dtype is wanted else copies.to_copy(source, wanted)
+        return copies.to(source, wanted, memory_format=memory_format)
+
+    def float(self, memory_format: Any = None) -> "Tensor":
+        """`to(float32)`."""
+        return self._cast(dt.float32, memory_format)
+
+    def double(self, memory_format: Any = None) -> "Tensor":
+        """`to(float64)`."""
+        return self._cast(dt.float64, memory_format)
+
+    def half(self, memory_format: Any = None) -> "Tensor":
+        """`to(float16)`."""
+        return self._cast(dt.float16, memory_format)
+
+    def bfloat16(self, memory_format: Any = None) -> "Tensor":
+        """`to(bfloat16)`."""
+        return self._cast(dt.bfloat16, memory_format)
+
+    def int(self, memory_format: Any = None) -> "Tensor":
+        """`to(int32)`."""
+        return self._cast(dt.int32, memory_format)
+
+    def long(self, memory_format: Any = None) -> "Tensor":
+        """`to(int64)`."""
+        return self._cast(dt.int64, memory_format)
+
+    def short(self, memory_format: Any = None) -> "Tensor":
+        """`to(int16)`."""
+        return self._cast(dt.int16, memory_format)
+
+    def char(self, memory_format: Any = None) -> "Tensor":
+        """`to(int8)`."""
+        return self._cast(dt.int8, memory_format)
+
+    def byte(self, memory_format: Any = None) -> "Tensor":
+        """`to(uint8)`."""
+        return self._cast(dt.uint8, memory_format)
+
+    def bool(self, memory_format: Any = None) -> "Tensor":
+        """`to(bool)`."""
+        return self._cast(dt.bool_, memory_format)
+
+    def cfloat(self, memory_format: Any = None) -> "Tensor":
+        """`to(complex64)`."""
+        return self._cast(dt.complex64, memory_format)
+
+    def chalf(self, memory_format: Any = None) -> "Tensor":
+        """`to(complex32)`."""
+        return self._cast(dt.complex32, memory_format)
+
+    def cdouble(self, memory_format: Any = None) -> "Tensor":
+        """`to(complex128)`."""
+        return self._cast(dt.complex128, memory_format)
