@@ -10,6 +10,7 @@ import dataclasses
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from stridecheck.conformance import discovery, machine
 from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent
 from stridecheck.conformance.execute import Unsupported
-from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.conformance.runner import AdapterFailed, Broken, Worker
 from stridecheck.reports import records
 
 from . import clock, memory
@@ -76,12 +77,12 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
     out.mkdir(parents=True, exist_ok=True)
     tally = _Tally()
     begun = time.monotonic()
-    with records.ResultsWriter(out / "results.jsonl") as writer:
+    with records.ResultsWriter(out / "results.jsonl") as writer, ExitStack() as workers:
         writer.write(_header(options))
-        adapters = _load(options, writer, progress, tally)
+        adapters, trials = _load(options, writer, progress, tally, workers)
         set_threads(adapters, options.threads)
         progress.begin("bench", len(chosen))
-        session = Session(adapters, options)
+        session = Session(adapters, options, trials)
         for case in chosen:
             for timing in session.time(case):
                 writer.write(timing)
@@ -114,15 +115,24 @@ def _command(options: Options) -> str:
     return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 
-def _load(options: Options, writer: records.ResultsWriter, progress: Progress, tally: _Tally) -> list[Any]:
-    """The adapters that can be had, each recorded; the others recorded with the reason."""
+def _load(
+    options: Options, writer: records.ResultsWriter, progress: Progress, tally: _Tally, workers: ExitStack
+) -> tuple[list[Any], dict[str, Worker]]:
+    """The adapters that can be had, each recorded, the others with the reason; and a worker for each foreign one.
+
+    A foreign adapter may exit, hang or crash, which must not end the run: it is tried out in a process of its own
+    before it is let into this one.
+    """
     loaded: dict[str, Any] = {}
+    trials: dict[str, Worker] = {}
     for spec in options.adapters or DEFAULT_ADAPTERS:
         name, kind = spec, "error"
         try:
             load, name = discovery.find(spec)
             if name.partition(":")[0] not in discovery.BUNDLED:
-                _try_out(spec)
+                worker = workers.enter_context(Worker(spec))
+                worker.start()
+                trials[worker.name] = worker
             adapter = load()
         except discovery.UnknownAdapter as error:
             kind, reason = "unknown", str(error)
@@ -143,22 +153,17 @@ def _load(options: Options, writer: records.ResultsWriter, progress: Progress, t
         progress.note(f"{name}: {status}, {reason}")
         if options.adapters:
             tally.kinds.append(kind)
-    return list(loaded.values())
-
-
-def _try_out(spec: str) -> None:
-    """Load a foreign adapter in a process of its own first: one that exits, hangs or crashes must not end the run."""
-    with Worker(spec) as worker:
-        worker.start()
+    return list(loaded.values()), trials
 
 
 class Session:
     """Everything that one case after the other is timed with: the libraries, the copies, the oracle."""
 
-    def __init__(self, adapters: Sequence[Any], options: Options) -> None:
+    def __init__(self, adapters: Sequence[Any], options: Options, trials: Mapping[str, Worker] | None = None) -> None:
         from stridecheck.conformance.adapters import reference
 
         self._adapters = adapters
+        self._trials = dict(trials or {})
         self._threads = options.threads
         self._effort: Effort = clock.QUICK if options.quick else clock.FULL
         self._copies = Copies(adapters)
@@ -199,6 +204,7 @@ class Session:
         blanks: dict[str, records.Timing] = {}
         for adapter in self._adapters:
             try:
+                self._try_out(case, adapter.name)
                 prepared[adapter.name] = prepare(case.program, adapter, expected)
             except Unsupported as error:
                 blanks[adapter.name] = self._blank(case, adapter.name, "unsupported", str(error))
@@ -210,6 +216,19 @@ class Session:
                 reason = f"{type(error).__name__}: {error}"
                 blanks[adapter.name] = self._blank(case, adapter.name, "error", reason)
         return prepared, blanks
+
+    def _try_out(self, case: Case, name: str) -> None:
+        """Let a foreign library run the case, small, in its own process: there it may crash."""
+        worker = self._trials.get(name)
+        if worker is None:
+            return
+        try:
+            worker.submit([(0, case.small().program)])
+            (_, answer), *_ = worker.collect()
+        except AdapterFailed as error:
+            raise CaseFailed(error.reason) from None
+        if isinstance(answer, Broken):
+            raise CaseFailed(answer.reason)
 
     def _copies_for(self, prepared: Mapping[str, Prepared]) -> dict[tuple[str, int], list[Runner]]:
         """Copies of every size, in every place, that the ratios need."""

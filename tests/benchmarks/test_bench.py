@@ -185,6 +185,28 @@ def test_a_library_that_does_not_load_is_recorded_and_the_others_go_on(text, tmp
     assert timings(tmp_path / "out")[TINY[0], "numpy"].status == "ok"
 
 
+@pytest.mark.parametrize(
+    ("ends", "reason"),
+    [("os.abort()", "killed by SIGABRT"), ("sys.exit(0)", "SystemExit"), ("os._exit(0)", "exited with status 0")],
+)
+def test_a_library_that_ends_its_process_does_not_end_the_run(tmp_path, ends, reason):
+    """What a foreign library does in an operation happens in its own process first, and the others are timed."""
+    (tmp_path / "dying.py").write_text(
+        "import os, sys\nfrom stridecheck.conformance.adapters.numpy import Numpy\n"
+        "class Dying(Numpy):\n"
+        "    name = 'dying'\n"
+        "    def operation(self, step):\n"
+        f"        return (lambda *a: {ends}) if step.op == 'relu' else super().operation(step)\n"
+        "adapter = Dying\n"
+    )
+    cases = ("relu/contiguous/float32/small", "copy/contiguous/float32/small")
+    assert bench(Options(cases, (str(tmp_path / "dying.py"), "numpy")), tmp_path / "out") == 1
+    found = timings(tmp_path / "out")
+    assert found[cases[0], "dying"].status == "error"
+    assert reason in found[cases[0], "dying"].reason
+    assert {found[key].status for key in found if key != (cases[0], "dying")} == {"ok"}
+
+
 def test_a_library_named_twice_is_timed_once(tmp_path):
     assert bench(Options(TINY[:1], ("numpy", "numpy")), tmp_path) == 0
     assert len(timings(tmp_path)) == 1
