@@ -5,7 +5,7 @@ Rules look at the oracle's observations, so the answer does not depend on the li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -123,17 +123,21 @@ class Catalogue:
 
     def classify(self, program: Program, observations: Sequence[Observation]) -> list[list[Rule]]:
         """Rules of each step, in the order of `observations`: the inputs (to which none applies) first."""
-        states: dict[str, TensorState] = dict(observations[0].values)
-        names: dict[str, str] = {}
-        found: list[list[Rule]] = [[]]
-        for number, step in enumerate(program.steps):
-            observation = observations[number + 1]
-            if observation.skipped:
-                found.append([])
-                continue
-            after = {**states, **observation.values} if observation.values else states
-            slot = program.slot_of(number)
-            found.append(self.of_event(Event(step, slot, states, after, observation, names)))
-            names.update(same_objects(observation, slot))
-            states = after
-        return found
+        found = [[] if event is None else self.of_event(event) for event in events(program, observations)]
+        return [[], *found]
+
+
+def events(program: Program, observations: Sequence[Observation]) -> Iterator[Event | None]:
+    """Every step of a program as rules see it, in order; None for one that was skipped."""
+    states: dict[str, TensorState] = dict(observations[0].values)
+    names: dict[str, str] = {}
+    for number, step in enumerate(program.steps):
+        observation = observations[number + 1]
+        if observation.skipped:
+            yield None
+            continue
+        after = {**states, **observation.values} if observation.values else states
+        slot = program.slot_of(number)
+        yield Event(step, slot, states, after, observation, names)
+        names.update(same_objects(observation, slot))
+        states = after
