@@ -7,19 +7,17 @@ stays green.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from xml.etree import ElementTree
 
-from .observations import say
-from .records import RED, Failure
 from .run import Run
-from .summary import AdapterSummary, Counts, family_of, summaries
-from .text import clean, count, listed, shorten
-
-_DETAILED = 3
-"""Failures of one rule that are written out; the rest is counted."""
+from .summary import AdapterSummary, family_of, summaries
+from .text import clean
+from .verdicts import State, rule_verdicts
 
 _STATES = ("failure", "error", "skipped")
+
+_STATE_OF: Mapping[State, str] = {"fail": "failure", "error": "error", "known": "skipped", "not judged": "skipped"}
 
 
 def junit(run: Run) -> str:
@@ -60,55 +58,15 @@ def _suite(run: Run, summary: AdapterSummary) -> ElementTree.Element:
         state = "skipped" if summary.adapter.status == "skipped" else "error"
         _state(case, state, summary.adapter.reason or summary.adapter.status)
         return suite
-    by_rule: dict[str, list[Failure]] = {}
-    for failure in run.failures:
-        if failure.adapter == summary.name:
-            # Crashes may be of no rule, and must not be lost for that.
-            for rule in failure.rules or ("",):
-                by_rule.setdefault(rule, []).append(failure)
-    if not summary.score.judged and not summary.score.unsupported and not by_rule:
+    verdicts = rule_verdicts(run, summary.name)
+    if not summary.score.unsupported and all(verdict.state == "not judged" for verdict in verdicts.values()):
         return suite
-    known_rules = [rule for rules in run.tally.families.values() for rule in rules]
-    for rule in dict.fromkeys([*known_rules, *by_rule]):
+    for rule, verdict in verdicts.items():
         classname = f"{name}.{clean(family_of(run, rule))}" if rule else name
         case = _case(suite, classname, rule or "programs that belong to no rule")
-        _judge(case, run.tally.counts(summary.name, [rule]), by_rule.get(rule, []))
+        if verdict.state != "pass":
+            _state(case, _STATE_OF[verdict.state], verdict.message, verdict.details)
     return suite
-
-
-def _judge(case: ElementTree.Element, outcomes: Counts, failures: Sequence[Failure]) -> None:
-    """Give the case its state: a failure comes before a known deviation, that before "not judged"."""
-    red = [failure for failure in failures if failure.outcome in RED]
-    known = [failure for failure in failures if failure.outcome == "xfail"]
-    red_steps = sum(outcomes.get(outcome, 0) for outcome in RED)
-    if red or red_steps:
-        first = red[0].message if red else f"{count(red_steps, 'judged step')} with an unexpected outcome"
-        state = "failure" if not red or any(f.outcome in ("fail", "xpass") for f in red) else "error"
-        _state(case, state, first, _details(red))
-    elif known or outcomes.get("xfail"):
-        reasons = list(dict.fromkeys(failure.expectation for failure in known if failure.expectation))
-        _state(case, "skipped", "known deviation: " + (listed(reasons, 3) if reasons else "no reason given"))
-    elif not outcomes.get("pass"):
-        unsupported = outcomes.get("unsupported", 0)
-        reason = f"not supported ({count(unsupported, 'step')})" if unsupported else "no program exercised it"
-        _state(case, "skipped", f"not judged: {reason}")
-
-
-def _details(failures: Sequence[Failure]) -> str:
-    texts = []
-    for failure in failures[:_DETAILED]:
-        lines = [
-            f"{failure.outcome}: {failure.message}",
-            f"program {failure.program}, step {failure.step} ({failure.operation}), aspect {failure.aspect}",
-            f"expected: {shorten(say(failure.aspect, failure.expected), 1000)}",
-            f"got:      {shorten(say(failure.aspect, failure.got), 1000)}",
-            *([failure.listing] if failure.listing else []),
-            *(["", failure.repro] if failure.repro else []),
-        ]
-        texts.append("\n".join(lines))
-    if len(failures) > _DETAILED:
-        texts.append(f"and {len(failures) - _DETAILED:,} more failures of this rule, all in results.jsonl")
-    return "\n\n".join(texts)
 
 
 def _incomplete(run: Run) -> ElementTree.Element:
