@@ -121,7 +121,7 @@ def _(e: Event) -> bool:
     "set_ without a source gives an empty tensor over a storage of its own.",
     "6.3",
     "set_",
-    f"{GEOMETRY} sharing storage",
+    "shape layout sharing storage",
 )
 def _(e: Event) -> bool:
     return _changed(e) and len(e.step.args) == 1

@@ -177,6 +177,7 @@ def _(e: Event) -> bool:
     "A view of a tensor without elements has row-major strides, or its own where the shape stays.",
     "3.1.4",
     RESHAPING,
+    "shape layout",
 )
 def _(e: Event) -> bool:
     return _viewed(e) and numel(e.x) == 0
@@ -197,6 +198,7 @@ def _(e: Event) -> bool:
     "A 0-dim tensor views as any shape of ones, and back.",
     "3.1.4",
     f"{RESHAPING} flatten ravel",
+    "shape layout",
 )
 def _(e: Event) -> bool:
     return _viewed(e) and () in (e.x.shape, e.y.shape)
@@ -354,7 +356,7 @@ def _(e: Event) -> bool:
     "mT of a 0-dim tensor is the tensor itself.",
     "3.6",
     "mT",
-    f"{GEOMETRY} sharing storage flags values",
+    "shape layout sharing storage flags values",
 )
 def _(e: Event) -> bool:
     return e.same

@@ -1,0 +1,254 @@
+"""Observations with one thing otherwise: what a library with one defect would have left behind.
+
+Pure functions over frozen observations. A suite that cannot tell these from the oracle's own would not notice the
+defect either: `tests/conformance/test_sensitivity.py` holds every rule to it in every aspect that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stridecheck.reference_impl.shadow import EXACT, NAN, UNSPECIFIED
+
+from .capabilities import ASPECTS
+from .classify import Event, events
+from .elements import marks
+from .observation import Observation, Raised, StorageState, TensorState
+from .program import ITEMSIZES, Program
+
+
+@dataclass(frozen=True)
+class Place:
+    """One step of a program that was observed: `number` is that of its observation, the inputs being number 0.
+
+    `contents` are the storages as the step left them.
+    """
+
+    program: Program
+    observations: Sequence[Observation]
+    number: int
+    event: Event
+    contents: Mapping[str, StorageState]
+
+    @property
+    def observation(self) -> Observation:
+        """What the step left behind."""
+        return self.observations[self.number]
+
+    def with_observation(self, observation: Observation) -> list[Observation]:
+        """The whole program's observations with another one at this place."""
+        return [*self.observations[: self.number], observation, *self.observations[self.number + 1 :]]
+
+    def keys(self) -> list[str]:
+        """Values that the step is about: its first result, its first operand, and whatever else it changed."""
+        named = [key for key in (self.event.y_key, self.event.x_key) if key in self.event.after]
+        return list(dict.fromkeys([*named, *self.observation.values]))
+
+
+def places(program: Program, observations: Sequence[Observation]) -> Iterator[Place]:
+    """Every step of a program that was not skipped."""
+    contents = dict(observations[0].storages)
+    for number, event in enumerate(events(program, observations), 1):
+        contents |= observations[number].storages
+        if event is not None:
+            yield Place(program, observations, number, event, dict(contents))
+
+
+def perturbed(place: Place, aspect: str) -> Iterator[Observation]:
+    """Observations of the step that differ from the expected one in that aspect, in one thing each.
+
+    Some aspects bring others with them: with other strides the layout differs, and what the elements are. None where
+    the aspect has nothing to say: a tensor with a single element has no stride that matters.
+
+    Raises
+    ------
+    KeyError
+        There is no such aspect.
+    """
+    return _WAYS[aspect](place)
+
+
+def _with_state(place: Place, key: str, **changes: Any) -> Observation:
+    """The observation with a value described otherwise."""
+    values = {**place.observation.values, key: place.event.after[key]._replace(**changes)}
+    return place.observation._replace(values=values)
+
+
+def _with_bytes(place: Place, name: str, data: bytes) -> Observation:
+    """The observation with a storage that holds other bytes."""
+    storages = {**place.observation.storages, name: StorageState(data, place.contents[name].shadow)}
+    return place.observation._replace(storages=storages)
+
+
+def _each_state(place: Place) -> Iterator[tuple[str, TensorState]]:
+    for key in place.keys():
+        yield key, place.event.after[key]
+
+
+def _raises(place: Place) -> Iterator[Observation]:
+    if place.observation.raised is None:
+        yield place.observation._replace(results=None, is_tuple=False, raised=Raised("RuntimeError", "refused", "size"))
+    else:
+        yield place.observation._replace(results=(), raised=None)
+
+
+def _error_kinds(place: Place) -> Iterator[Observation]:
+    raised = place.observation.raised
+    if raised is None:
+        return
+    if raised.kind is not None:
+        yield place.observation._replace(raised=raised._replace(kind="step" if raised.kind != "step" else "size"))
+    yield place.observation._replace(raised=raised._replace(type="OSError"))
+
+
+def _shapes(place: Place) -> Iterator[Observation]:
+    for key, state in _each_state(place):
+        yield _with_state(place, key, dtype="int8" if state.dtype != "int8" else "uint8")
+        if state.shape:
+            yield _with_state(place, key, shape=(*state.shape[:-1], state.shape[-1] + 1))
+    results = place.observation.results
+    if results:
+        yield place.observation._replace(results=(*results, None))
+
+
+def _strides(place: Place) -> Iterator[Observation]:
+    for key, state in _each_state(place):
+        if state.strides is None or 0 in state.shape:
+            continue
+        for dim, size in enumerate(state.shape):
+            if size > 1:
+                yield _with_state(place, key, strides=_plus_one(state.strides, dim))
+
+
+def _layouts(place: Place) -> Iterator[Observation]:
+    for key, state in _each_state(place):
+        if state.strides is None or state.offset is None:
+            continue
+        yield _with_state(place, key, offset=state.offset + 1)
+        for dim, size in enumerate(state.shape):
+            if size < 2:
+                yield _with_state(place, key, strides=_plus_one(state.strides, dim))
+
+
+def _plus_one(strides: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return tuple([stride + (d == dim) for d, stride in enumerate(strides)])
+
+
+def _contiguities(place: Place) -> Iterator[Observation]:
+    for key, state in _each_state(place):
+        for at, letter in enumerate(state.contiguity):
+            if letter != "-":
+                other = "F" if letter == "T" else "T"
+                yield _with_state(place, key, contiguity=state.contiguity[:at] + other + state.contiguity[at + 1 :])
+
+
+def _sharings(place: Place) -> Iterator[Observation]:
+    results = place.observation.results or ()
+    for at, result in enumerate(results):
+        if isinstance(result, str):
+            yield place.observation._replace(results=(*results[:at], None, *results[at + 1 :]))
+        elif result is None and place.event.x_key:
+            yield place.observation._replace(results=(*results[:at], place.event.x_key, *results[at + 1 :]))
+    for key in place.keys():
+        yield _with_state(place, key, storage="s99")
+
+
+def _flags(place: Place) -> Iterator[Observation]:
+    for key, state in _each_state(place):
+        if state.version is not None:
+            yield _with_state(place, key, version=state.version + 1)
+        if state.flags is not None:
+            yield _with_state(place, key, base="hidden" if state.base is None else None)
+            for letter in "glcnv":
+                flags = state.flags.replace(letter, "") if letter in state.flags else state.flags + letter
+                yield _with_state(place, key, flags=flags)
+
+
+def _values(place: Place) -> Iterator[Observation]:
+    results = place.observation.results or ()
+    for at, result in enumerate(results):
+        if isinstance(result, tuple):
+            another = ("scalar", f"not {result[1]}")
+            yield place.observation._replace(results=(*results[:at], another, *results[at + 1 :]))
+    for key, state in _each_state(place):
+        if (found := _other_element(state, place.contents)) is not None:
+            yield _with_bytes(place, state.storage or "", found)
+
+
+def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> bytes | None:
+    """Bytes of a tensor's storage in which its first specified element is another; None where it has none."""
+    content, itemsize = contents.get(state.storage or ""), ITEMSIZES.get(state.dtype)
+    if content is None or itemsize is None or state.strides is None or state.offset is None or 0 in state.shape:
+        return None
+    known = marks(state, contents)
+    for index, place in _addressed(state):
+        start = place * itemsize
+        if start + itemsize > len(content.data):
+            return None
+        mark = EXACT if known is None else known[index]
+        if mark == UNSPECIFIED:
+            continue
+        data = bytearray(content.data)
+        if mark == EXACT:
+            data[start] ^= 1
+        else:
+            # What is specified within a tolerance of the largest element only differs for sure where it is a NaN.
+            data[start : start + itemsize] = bytes(itemsize) if mark == NAN else b"\xff" * itemsize
+        return bytes(data)
+    return None
+
+
+def _addressed(state: TensorState) -> Iterator[tuple[int, int]]:
+    """(number in row-major order, place in the storage) of each element, in elements."""
+    assert state.strides is not None
+    assert state.offset is not None
+    index = [0] * len(state.shape)
+    number, place = 0, state.offset
+    while True:
+        yield number, place
+        number += 1
+        for dim in range(len(index) - 1, -1, -1):
+            index[dim] += 1
+            place += state.strides[dim]
+            if index[dim] < state.shape[dim]:
+                break
+            place -= state.strides[dim] * state.shape[dim]
+            index[dim] = 0
+        else:
+            return
+
+
+def _storages(place: Place) -> Iterator[Observation]:
+    for name in dict.fromkeys([*place.observation.storages, *place.contents]):
+        content = place.contents[name]
+        exact = range(len(content.data)) if content.shadow is None else _exact(content.shadow)
+        for at in exact:
+            data = bytearray(content.data)
+            data[at] ^= 1
+            yield _with_bytes(place, name, bytes(data))
+            break
+        yield _with_bytes(place, name, content.data + b"\0")
+    for number, storage in enumerate(place.program.storages):
+        if storage.backing == "guarded":
+            yield place.observation._replace(damaged=(f"s{number}",))
+
+
+def _exact(shadow: bytes) -> list[int]:
+    return [at for at, mark in enumerate(shadow) if mark == EXACT]
+
+
+_WAYS: Mapping[str, Callable[[Place], Iterator[Observation]]] = {
+    "raises": _raises,
+    "error-kind": _error_kinds,
+    "shape": _shapes,
+    "values": _values,
+    "sharing": _sharings,
+    "strides": _strides,
+    "layout": _layouts,
+    "contiguity": _contiguities,
+    "storage": _storages,
+    "flags": _flags,
+}
+assert set(_WAYS) == set(ASPECTS)
