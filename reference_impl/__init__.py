@@ -105,6 +105,13 @@ from .dtype_view import view_as_complex as view_as_complex
 from .dtype_view import view_as_real as view_as_real
 from .dtypes import ALL as _ALL
 from .dtypes import dtype as dtype
+from .extremes import amax as amax
+from .extremes import amin as amin
+from .extremes import aminmax as aminmax
+from .extremes import argmax as argmax
+from .extremes import argmin as argmin
+from .extremes import max as max
+from .extremes import min as min
 from .formats import channels_last as channels_last
 from .formats import channels_last_3d as channels_last_3d
 from .formats import contiguous_format as contiguous_format
@@ -176,10 +183,17 @@ from .matrices import triangular_solve as triangular_solve
 from .metadata import as_strided_ as as_strided_
 from .metadata import detach_ as detach_
 from .metadata import resize_as_ as resize_as_
+from .moments import corrcoef as corrcoef
+from .moments import cov as cov
+from .moments import std as std
+from .moments import std_mean as std_mean
+from .moments import var as var
+from .moments import var_mean as var_mean
 from .nan_reductions import nanmean as nanmean
 from .nan_reductions import nansum as nansum
 from .normalization import group_norm as group_norm
 from .normalization import layer_norm as layer_norm
+from .norms import torch_norm as norm
 from .numpy_bridge import as_tensor as as_tensor
 from .numpy_bridge import asarray as asarray
 from .numpy_bridge import from_numpy as from_numpy
@@ -326,24 +340,12 @@ from .randomness import normal as normal
 from .randomness import randint_like as randint_like
 from .randomness import randperm as randperm
 from .reductions import all as all
-from .reductions import amax as amax
-from .reductions import amin as amin
-from .reductions import aminmax as aminmax
 from .reductions import any as any
-from .reductions import argmax as argmax
-from .reductions import argmin as argmin
 from .reductions import count_nonzero as count_nonzero
 from .reductions import logsumexp as logsumexp
-from .reductions import max as max
 from .reductions import mean as mean
-from .reductions import min as min
-from .reductions import norm as norm
 from .reductions import prod as prod
-from .reductions import std as std
-from .reductions import std_mean as std_mean
 from .reductions import sum as sum
-from .reductions import var as var
-from .reductions import var_mean as var_mean
 from .scans import argsort as argsort
 from .scans import cummax as cummax
 from .scans import cummin as cummin
@@ -443,8 +445,6 @@ from .special_functions import xlogy as xlogy
 from .special_functions import xlogy_ as xlogy_
 from .storage import UntypedStorage as UntypedStorage
 from .sums import addr as addr
-from .sums import corrcoef as corrcoef
-from .sums import cov as cov
 from .sums import cumulative_trapezoid as cumulative_trapezoid
 from .sums import diff as diff
 from .sums import dist as dist
@@ -540,6 +540,7 @@ _LAZY = {
     "from_file": "mapped_file",
     "linalg": "",
     "load": "serialization",
+    "masked": "",
     "multiprocessing": "",
     "save": "serialization",
     "special": "",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, pointwise_ops, reductions, scans, shadow, view_ops
+from . import arithmetic, norms, pointwise_ops, reductions, scans, shadow, view_ops
 from . import dtypes as dt
 from .activations import logsigmoid
 from .choosing import where
@@ -339,7 +339,7 @@ def pairwise_distance(x1: "Tensor", x2: "Tensor", p: float = 2.0, eps: float = 1
     if not x1.ndim and not x2.ndim:
         raise LayoutIndexError("dimension", "pairwise_distance: the tensors have no dimensions")
     last = -1
-    return _open(reductions.norm(arithmetic.add(arithmetic.sub(x1, x2), eps), p, last, keepdim))
+    return _open(norms.torch_norm(arithmetic.add(arithmetic.sub(x1, x2), eps), p, last, keepdim))
 
 
 def triplet_margin_loss(

@@ -1,4 +1,4 @@
-"""Norms of `torch.linalg`: of vectors, of matrices, and the choice between them; row-major (facts 4.4)."""
+"""Norms: of vectors, of matrices, and the choice between them in `torch.linalg` and `torch`; row-major (facts 4.4)."""
 
 # ruff: noqa: N803 - PyTorch's own names
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import reductions, shadow, view_ops
+from . import extremes, reductions, shadow, view_ops
 from .copies import to
 from .core import TensorBase, as_ints, values
 from .errors import LayoutError
 from .layout import wrap_dim
 from .out import write_out
-from .reductions import reduced_dims
+from .reductions import inexact, reduced_dims
 from .results import finish
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def _chosen(found: "Tensor", ord: Any, dim: int, keepdim: bool) -> "Tensor":
     """Largest or smallest along a dimension; nothing has the largest 0, and no smallest."""
     d = wrap_dim(dim, found.ndim)
     if float(ord) < 0:
-        return reductions.amin(found, d, keepdim)
+        return extremes.amin(found, d, keepdim)
     if found._layout.shape[d]:
-        return reductions.amax(found, d, keepdim)
+        return extremes.amax(found, d, keepdim)
     shape = [n if k != d else 1 for k, n in enumerate(found._layout.shape) if keepdim or k != d]
     result = finish(np.zeros(shape), found.dtype, found, exact=True)
     # Filled with a zero in place.
@@ -163,3 +163,43 @@ def norm(
 def is_low_precision(d: Any) -> bool:
     """Whether matrices of this dtype are not factorised."""
     return d in (dt.float16, dt.bfloat16, dt.complex32) or d in dt.FLOAT8
+
+
+def torch_norm(
+    input: "Tensor",
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: "Tensor | None" = None,
+    dtype: Any = None,
+) -> "Tensor":
+    """Vector norm over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    if isinstance(p, str) and p not in ("fro", "nuc"):
+        raise LayoutError("argument", f"norm: there is no norm {p!r}")
+    d = dtype or input.dtype
+    if d.category not in ("float", "complex") or d in dt.FLOAT8:
+        raise LayoutError("dtype", f"norm: the dtype must be floating point or complex, got {d}")
+    dims = reduced_dims(input, dim)
+    size = np.abs(values(input).astype(np.complex128 if d.is_complex else np.float64))
+    if p == "nuc":
+        if len(dims) != 2:
+            raise LayoutError("dimension", f"norm: the nuclear norm is that of a matrix, got {len(dims)} dimensions")
+        flat = np.moveaxis(values(input).astype(np.complex128 if d.is_complex else np.float64), dims, (-2, -1))
+        sums = np.linalg.svd(flat, compute_uv=False).sum(-1)
+        return inexact(np.expand_dims(sums, sorted(dims)) if keepdim else sums, input, d.to_real(), dims, keepdim, out)
+    power = 2.0 if p in ("fro", None) else float(p)
+    with np.errstate(all="ignore"):
+        if power == np.inf:
+            result = np.max(size, axis=dims, keepdims=keepdim)
+        elif power == -np.inf:
+            result = np.min(size, axis=dims, keepdims=keepdim)
+        elif power == 0:
+            result = np.sum(size != 0, axis=dims, keepdims=keepdim).astype(np.float64)
+        else:
+            result = np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
+    return inexact(result, input, d.to_real(), dims, keepdim, out)
+
+
+def norm_of(self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> "Tensor":
+    """`torch.norm` as a method, which has no `out`. Raises: as `torch.norm`."""
+    return torch_norm(self, p, dim, keepdim, dtype=dtype)

@@ -1,6 +1,6 @@
 """PyTorch's names of the operators that compute along dimensions: reductions, scans, sorting, counting."""
 
-from . import distances, nan_reductions, order_statistics, reductions, scans, searching, sums
+from . import distances, extremes, moments, nan_reductions, norms, order_statistics, reductions, scans, searching, sums
 
 
 class ReductionMethods:
@@ -11,20 +11,20 @@ class ReductionMethods:
     sum = reductions.sum
     prod = reductions.prod
     mean = reductions.mean
-    amax = reductions.amax
-    amin = reductions.amin
-    max = reductions.max
-    min = reductions.min
-    argmax = reductions.argmax
-    argmin = reductions.argmin
+    amax = extremes.amax
+    amin = extremes.amin
+    max = extremes.max
+    min = extremes.min
+    argmax = extremes.argmax
+    argmin = extremes.argmin
     all = reductions.all
     any = reductions.any
-    var = reductions.var
-    std = reductions.std
-    norm = reductions.norm_of
+    var = moments.var
+    std = moments.std
+    norm = norms.norm_of
     logsumexp = reductions.logsumexp
     count_nonzero = reductions.count_nonzero
-    aminmax = reductions.aminmax
+    aminmax = extremes.aminmax
 
     cumsum = scans.cumsum
     cumprod = scans.cumprod
@@ -57,8 +57,8 @@ class ReductionMethods:
     logcumsumexp = sums.logcumsumexp
     dist = sums.dist
     diff = sums.diff
-    cov = sums.cov
-    corrcoef = sums.corrcoef
+    cov = moments.cov
+    corrcoef = moments.corrcoef
     renorm = sums.renorm
 
     unique = searching.unique

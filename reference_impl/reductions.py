@@ -1,6 +1,6 @@
 """Reductions: always row-major on the CPU, whatever the input's layout (facts 4.4)."""
 
-import builtins
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,9 +9,9 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast
-from .core import TensorBase, as_int, as_ints, from_array, recorded, values
+from .core import as_int, as_ints, from_array, recorded, values
 from .dtypes import dtype
-from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, UnsupportedError
 from .layout import wrap_dim
 from .out import write_out
 from .promotion import get_default_dtype
@@ -28,13 +28,6 @@ class ValuesAndIndices(NamedTuple):
 
     values: "Tensor"
     indices: "Tensor"
-
-
-class MinAndMax(NamedTuple):
-    """What aminmax returns."""
-
-    min: "Tensor"
-    max: "Tensor"
 
 
 def reduced_dims(input: "Tensor", dim: Any, *, empty_is_all: bool = True) -> tuple[int, ...]:
@@ -105,12 +98,6 @@ def check_arithmetic(name: str, d: dtype, groups: str = "bifc") -> None:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
 
 
-def _refuse(name: str, d: dtype, groups: str) -> None:
-    # Checked before any kernel is looked for.
-    if (d is dt.bool_ and "b" in groups) or (d.is_complex and "c" in groups):
-        raise LayoutError("dtype", f"{name}: {d} is refused")
-
-
 def _accumulate(
     name: str, input: "Tensor", dim: Any, keepdim: bool, wanted: Any, out: Any, f: Callable[..., Any]
 ) -> "Tensor":
@@ -177,7 +164,7 @@ def mean(
     a = cast(values(input), input.dtype, d)
     with np.errstate(all="ignore"):
         wide = a.astype(np.complex128 if d.is_complex else np.float64)
-        count = _count(a, dims)
+        count = group_size(a, dims)
         result = cast(
             np.asarray(np.sum(wide, axis=dims, keepdims=keepdim) / np.float64(count)),
             dt.complex128 if d.is_complex else dt.float64,
@@ -191,150 +178,10 @@ def mean(
     return deliver(result, d, nan_or(marks, result, d), input, out)
 
 
-def _count(a: Any, dims: tuple[int, ...]) -> int:
-    count = 1
-    for d in dims:
-        count *= a.shape[d]
-    return count
-
-
-def _extreme(name: str, input: "Tensor", dims: tuple[int, ...], keepdim: bool, *, everything: bool = False) -> Any:
-    a = values(input)
-    if a.size == 0 and (everything or builtins.any(a.shape[d] == 0 for d in dims)):
-        kind = LayoutError if everything else LayoutIndexError
-        raise kind("size", f"{name}: nothing to choose from")
-    if a.size:
-        check_arithmetic(name, input.dtype, "bif")
-    short = input.dtype in (dt.float16, dt.bfloat16)
-    f = np.max if name in ("amax", "max") else np.min
-    with np.errstate(all="ignore"):
-        result = f(a.astype(np.float32) if short else a, axis=dims, keepdims=keepdim)
-    return np.asarray(result).astype(input.dtype.numpy)
-
-
-def amax(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
-    """Largest values over dimensions. Raises: dimension, dtype, size (IndexError). Source: facts 4.4, torch 2.13."""
-    return _amax("amax", input, dim, keepdim, out)
-
-
-def amin(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
-    """Smallest values over dimensions. Raises: dimension, dtype, size (IndexError). Source: facts 4.4, torch 2.13."""
-    return _amax("amin", input, dim, keepdim, out)
-
-
-def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
-    dims = reduced_dims(input, dim)
-    result = _extreme(name, input, dims, keepdim, everything=dim is None or dim == ())
-    marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)
-    if input.dtype.category == "float" and np.any(result == 0):
-        # Of 0.0 and -0.0 either may be taken.
-        zero = np.where(result == 0, shadow.TOLERANCE, shadow.EXACT).astype(np.uint8)
-        marks = zero if marks is None else np.maximum(marks, zero)
-    if input.dtype.is_complex and input.requires_grad:
-        raise LayoutError("grad", f"{name}: no gradient for {input.dtype}")
-    return deliver(result, input.dtype, marks, input, out)
-
-
-def _arg(name: str, a: Any, d: int) -> Any:
-    """Index of the extreme along a dimension: NaN wins, and the first of several."""
-    with np.errstate(all="ignore"):
-        if a.dtype.kind not in "iufb":
-            a = a.astype(np.float32)
-        return np.argmax(a, axis=d) if name == "max" else np.argmin(a, axis=d)
-
-
-def max(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
-    """The largest value; values and indices along a dimension; or elementwise with another tensor.
-
-    Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13.
-    """
-    return _max("max", input, dim if other is None else other, keepdim, out)
-
-
-def min(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
-    """The smallest value; values and indices along a dimension; or elementwise with another tensor.
-
-    Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13.
-    """
-    return _max("min", input, dim if other is None else other, keepdim, out)
-
-
-def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
-    if not isinstance(input, TensorBase):
-        raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(input).__name__}")
-    if isinstance(dim, TensorBase):
-        from .pointwise_ops import maximum, minimum
-
-        return (maximum if name == "max" else minimum)(input, dim, out=out)
-    if dim is None:
-        if not input.numel():
-            raise LayoutError("size", f"{name}: nothing to choose from")
-        check_arithmetic(name, input.dtype, "bif")
-        dims = tuple(range(input.ndim))
-        result = _extreme(name, input, dims, False)
-        marks = nan_or(reduce_marks(input, dims, False, smooth=True), result, input.dtype)
-        return deliver(result, input.dtype, marks, input, out)
-    d = wrap_dim(as_int(dim, "dim"), input.ndim)
-    a = values(input)
-    if a.ndim and a.shape[d] == 0:
-        raise LayoutIndexError("size", f"{name}: dimension {d} is empty")
-    _refuse(name, input.dtype, "c")
-    if not a.ndim:
-        found, where = a, np.zeros((), np.int64)
-    else:
-        if a.size:
-            check_arithmetic(name, input.dtype, "bif")
-        where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
-        found = np.take_along_axis(a, np.expand_dims(where, d), d)
-        if keepdim:
-            where = np.expand_dims(where, d)
-        else:
-            found = np.squeeze(found, d)
-    dims = (d,) if a.ndim else ()
-    first = deliver(
-        found, input.dtype, nan_or(reduce_marks(input, dims, keepdim, smooth=True), found, input.dtype), input, None
-    )
-    second = deliver(where, dt.int64, reduce_marks(input, dims, keepdim, smooth=False), input, None)
-    if out is not None:
-        return ValuesAndIndices(write_out(out[0], first), write_out(out[1], second))
-    return ValuesAndIndices(first, second)
-
-
-def argmax(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
-    """Index of the largest value, along a dimension or of all elements. Raises: dimension, dtype, size."""
-    return _argmax("max", input, dim, keepdim, out)
-
-
-def argmin(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
-    """Index of the smallest value, along a dimension or of all elements. Raises: dimension, dtype, size."""
-    return _argmax("min", input, dim, keepdim, out)
-
-
-def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
-    a = values(input)
-    _refuse(f"arg{name}", input.dtype, "bc")
-    if dim is None:
-        if not a.size:
-            raise LayoutIndexError("size", f"arg{name}: nothing to choose from")
-        check_arithmetic("arg" + name, input.dtype, "if")
-        where = np.asarray(_arg(name, a.reshape(-1), 0)).reshape((1,) * a.ndim if keepdim else ())
-        return deliver(where, dt.int64, reduce_marks(input, tuple(range(a.ndim)), keepdim, smooth=False), input, out)
-    d = wrap_dim(as_int(dim, "dim"), input.ndim)
-    if not a.ndim:
-        check_arithmetic("arg" + name, input.dtype, "if")
-        return deliver(np.zeros((), np.int64), dt.int64, None, input, out)
-    if a.shape[d] == 0:
-        raise LayoutIndexError("size", f"arg{name}: dimension {d} is empty")
-    if a.size and a.shape[d] > 1:
-        check_arithmetic("arg" + name, input.dtype, "if")
-    where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
-    return deliver(
-        np.expand_dims(where, d) if keepdim else where,
-        dt.int64,
-        reduce_marks(input, (d,), keepdim, smooth=False),
-        input,
-        out,
-    )
+def group_size(a: Any, dims: tuple[int, ...]) -> int:
+    """Number of elements of an array that one result is made of."""
+    lengths: tuple[int, ...] = a.shape
+    return math.prod([lengths[d] for d in dims])
 
 
 def all(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -356,109 +203,14 @@ def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, ou
     return deliver(np.asarray(result).astype(d.numpy), d, reduce_marks(input, dims, keepdim, smooth=False), input, out)
 
 
-def _moments(
-    input: "Tensor", dim: Any, unbiased: Any, keepdim: bool, correction: Any
-) -> tuple[Any, Any, tuple[int, ...]]:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    if correction is None:
-        correction = 1 if unbiased or unbiased is None else 0
-    if input.dtype.category not in ("float", "complex") or input.dtype in dt.FLOAT8:
-        raise LayoutError("dtype", f"std, var: the dtype must be floating point or complex, got {input.dtype}")
-    dims = reduced_dims(input, dim)
-    wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
-    with np.errstate(all="ignore"):
-        count = np.float64(_count(wide, dims))
-        centre = np.sum(wide, axis=dims, keepdims=True) / count
-        spread = np.sum(np.abs(wide - centre) ** 2, axis=dims, keepdims=keepdim) / np.float64(
-            builtins.max(count - correction, 0)
-        )
-        if not keepdim:
-            centre = centre.reshape(spread.shape)
-    return spread, centre, dims
-
-
-def _inexact(result: Any, input: "Tensor", d: dtype, dims: tuple[int, ...], keepdim: bool, out: Any) -> "Tensor":
+def inexact(result: Any, input: "Tensor", d: dtype, dims: tuple[int, ...], keepdim: bool, out: Any) -> "Tensor":
+    """`deliver` of what was computed wide and is right within a tolerance."""
     marks = reduce_marks(input, dims, keepdim, smooth=False)
     loose = np.full(np.shape(result), shadow.TOLERANCE, np.uint8)
     marks = loose if marks is None else np.maximum(marks, loose)
     with np.errstate(all="ignore"):
         a = cast(np.asarray(result), dt.complex128 if np.iscomplexobj(result) else dt.float64, d)
     return deliver(a, d, nan_or(marks, a, d), input, out)
-
-
-def var(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
-        out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
-    """Variance over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, _, dims = _moments(input, dim, unbiased, keepdim, correction)
-    return _inexact(spread, input, input.dtype.to_real(), dims, keepdim, out)
-
-
-def std(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
-        out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
-    """Standard deviation over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, _, dims = _moments(input, dim, unbiased, keepdim, correction)
-    return _inexact(np.sqrt(spread), input, input.dtype.to_real(), dims, keepdim, out)
-
-
-def var_mean(
-    input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
-) -> Any:
-    """Variance and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, centre, dims = _moments(input, dim, unbiased, keepdim, correction)
-    d = input.dtype
-    return _inexact(spread, input, d.to_real(), dims, keepdim, None), _inexact(centre, input, d, dims, keepdim, None)
-
-
-def std_mean(
-    input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
-) -> Any:
-    """Standard deviation and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, centre, dims = _moments(input, dim, unbiased, keepdim, correction)
-    d = input.dtype
-    return _inexact(np.sqrt(spread), input, d.to_real(), dims, keepdim, None), _inexact(
-        centre, input, d, dims, keepdim, None
-    )
-
-
-def norm(
-    input: "Tensor",
-    p: Any = "fro",
-    dim: Any = None,
-    keepdim: bool = False,
-    out: "Tensor | None" = None,
-    dtype: Any = None,
-) -> "Tensor":
-    """Vector norm over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    if isinstance(p, str) and p not in ("fro", "nuc"):
-        raise LayoutError("argument", f"norm: there is no norm {p!r}")
-    d = dtype or input.dtype
-    if d.category not in ("float", "complex") or d in dt.FLOAT8:
-        raise LayoutError("dtype", f"norm: the dtype must be floating point or complex, got {d}")
-    dims = reduced_dims(input, dim)
-    size = np.abs(values(input).astype(np.complex128 if d.is_complex else np.float64))
-    if p == "nuc":
-        if len(dims) != 2:
-            raise LayoutError("dimension", f"norm: the nuclear norm is that of a matrix, got {len(dims)} dimensions")
-        flat = np.moveaxis(values(input).astype(np.complex128 if d.is_complex else np.float64), dims, (-2, -1))
-        sums = np.linalg.svd(flat, compute_uv=False).sum(-1)
-        return _inexact(np.expand_dims(sums, sorted(dims)) if keepdim else sums, input, d.to_real(), dims, keepdim, out)
-    power = 2.0 if p in ("fro", None) else float(p)
-    with np.errstate(all="ignore"):
-        if power == np.inf:
-            result = np.max(size, axis=dims, keepdims=keepdim)
-        elif power == -np.inf:
-            result = np.min(size, axis=dims, keepdims=keepdim)
-        elif power == 0:
-            result = np.sum(size != 0, axis=dims, keepdims=keepdim).astype(np.float64)
-        else:
-            result = np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
-    return _inexact(result, input, d.to_real(), dims, keepdim, out)
-
-
-def norm_of(self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> "Tensor":
-    """`norm` as a method, which has no `out`. Raises: as `norm`."""
-    return norm(self, p, dim, keepdim, dtype=dtype)
 
 
 def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -474,7 +226,7 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
         top = np.where(np.isfinite(top), top, 0)
         result = np.log(np.sum(np.exp(wide - top), axis=dims, keepdims=keepdim))
         result = result + (top if keepdim else top.reshape(result.shape))
-    return _inexact(result, input, d, dims, keepdim, out)
+    return inexact(result, input, d, dims, keepdim, out)
 
 
 def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":
@@ -484,30 +236,3 @@ def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":
     need_kernel("count_nonzero", input.dtype, "bifch" if dim in (None, (), []) else "bifchu8e")
     result = np.sum(values(input) != 0, axis=dims)
     return deliver(result, dt.int64, reduce_marks(input, dims, False, smooth=False), input, None)
-
-
-def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
-    """Smallest and largest values. Raises: dimension, dtype, size. Source: facts 4.4, torch 2.13."""
-    if dim is not None:
-        d = wrap_dim(as_int(dim, "dim"), input.ndim)
-        if input.ndim and input._layout.shape[d] == 0:
-            raise LayoutIndexError("size", f"aminmax: dimension {d} is empty")
-    if dim is None and not input.numel():
-        raise LayoutError("size", "aminmax: nothing to choose from")
-    if input.dtype.is_complex:
-        kind = UnsupportedError if input.ndim or dim is None else LayoutError
-        raise kind("dtype", f"aminmax: {input.dtype} is refused")
-    if dim is None:
-        result = (amin(input, (), keepdim), amax(input, (), keepdim))
-    elif not input.ndim:
-        same = values(input), input.dtype, shadow.marks_of(input), input, None
-        result = (deliver(*same), deliver(*same))
-    else:
-        check_arithmetic("aminmax", input.dtype, "bif")
-        result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
-    if out is not None:
-        for t in out:
-            if t.dtype is not input.dtype:
-                raise LayoutError("dtype", f"out must have dtype {input.dtype}, got {t.dtype}")
-        return MinAndMax(write_out(out[0], result[0], input), write_out(out[1], result[1], input))
-    return MinAndMax(*result)

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, joining, linear_algebra, pointwise_ops, reductions, scans, shadow, view_ops
+from . import arithmetic, joining, norms, pointwise_ops, reductions, scans, shadow, view_ops
 from . import dtypes as dt
-from .constructors import scalar_tensor
 from .conversion import cast
 from .core import TensorBase, as_int, values
-from .dtype_view import conj, real
 from .errors import LayoutError, LayoutIndexError
 from .layout import wrap_dim
 from .out import write_out
 from .reductions import check_arithmetic, reduced_dims
 from .results import finish
-from .special_functions import complex as complex_of
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -74,7 +71,7 @@ def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "
 
 def dist(input: "Tensor", other: "Tensor", p: Any = 2) -> "Tensor":
     """Norm of the difference of two tensors. Raises: dtype, broadcast. Source: facts 4.4, torch 2.13."""
-    return reductions.norm(arithmetic.sub(input, other), p)
+    return norms.torch_norm(arithmetic.sub(input, other), p)
 
 
 def diff(
@@ -171,69 +168,6 @@ def cumulative_trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = No
         return pointwise_ops.div(scans.cumsum(arithmetic.mul(arithmetic.add(right, left), space), d), 2.0)
     half = (1.0 if dx is None else float(dx)) / 2.0
     return scans.cumsum(arithmetic.mul(arithmetic.add(right, left), half), d)
-
-
-def _weights(name: str, t: "Tensor", count: int, category: str) -> None:
-    if t.ndim > 1:
-        raise LayoutError("dimension", f"cov: {name} must have at most one dimension")
-    if t.dtype.category != category:
-        raise LayoutError("dtype", f"cov: {name} of {t.dtype}")
-    if t.numel() != count:
-        raise LayoutError("size", f"cov: {t.numel()} {name} for {count} observations")
-    if count and values(t).min() < 0:
-        raise LayoutError("argument", f"cov: {name} must not be negative")
-
-
-def cov(
-    input: "Tensor", *, correction: int = 1, fweights: "Tensor | None" = None, aweights: "Tensor | None" = None
-) -> "Tensor":
-    """Covariances of rows. Raises: dimension, size, dtype, argument. Source: torch 2.13."""
-    if input.ndim > 2:
-        raise LayoutError("dimension", f"cov: at most two dimensions are taken, got {input.ndim}")
-    if input.dtype is dt.bool_:
-        raise LayoutError("dtype", "cov: bool is refused")
-    rows = input if input.ndim == 2 else view_ops.view(input, (1, -1))
-    count = rows._layout.shape[1]
-    w: Any = None
-    if fweights is not None:
-        _weights("fweights", fweights, count, "int")
-        w = fweights
-    if aweights is not None:
-        _weights("aweights", aweights, count, "float")
-        w = aweights if w is None else arithmetic.mul(w, aweights)
-    total = scalar_tensor(count, dtype=dt.int64) if w is None else reductions.sum(w)
-    if w is not None and values(total) == 0:
-        raise LayoutError("argument", "cov: the weights sum to zero")
-    average = pointwise_ops.div(reductions.sum(rows if w is None else arithmetic.mul(rows, w), 1), total)
-    if aweights is not None and correction != 0:
-        extra = reductions.sum(arithmetic.mul(w, aweights))
-        norm = arithmetic.sub(total, pointwise_ops.div(arithmetic.mul(extra, correction), total))
-    else:
-        norm = arithmetic.sub(total, correction)
-    if values(norm).real <= 0:
-        norm = norm.zero_()
-    centred = arithmetic.sub(rows, view_ops.unsqueeze(average, 1))
-    other = centred if w is None else arithmetic.mul(centred, w)
-    product = linear_algebra.mm(centred, conj(view_ops.t(other)))
-    return view_ops.squeeze(pointwise_ops.div(product, norm))
-
-
-def corrcoef(input: "Tensor") -> "Tensor":
-    """Correlation coefficients of rows. Raises: dimension, dtype. Source: torch 2.13."""
-    if input.ndim > 2:
-        raise LayoutError("dimension", f"corrcoef: at most two dimensions are taken, got {input.ndim}")
-    c = cov(input)
-    if not c.ndim:
-        return pointwise_ops.div(c, c)
-    d = joining.diag(c)
-    spread = pointwise_ops.sqrt(real(d) if d.dtype.is_complex else d)
-    c = pointwise_ops.div(c, view_ops.view(spread, (-1, 1)))
-    c = pointwise_ops.div(c, view_ops.view(spread, (1, -1)))
-    if c.dtype.is_complex:
-        from .dtype_view import imag
-
-        return complex_of(pointwise_ops.clamp(real(c), -1, 1), pointwise_ops.clamp(imag(c), -1, 1))
-    return pointwise_ops.clamp(c, -1, 1)
 
 
 def renorm(input: "Tensor", p: Any, dim: int, maxnorm: Any, *, out: "Tensor | None" = None) -> "Tensor":

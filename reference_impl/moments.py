@@ -1,0 +1,137 @@
+"""Mean, variance and standard deviation, covariance and correlation."""
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import arithmetic, joining, linear_algebra, pointwise_ops, reductions, view_ops
+from . import dtypes as dt
+from .constructors import scalar_tensor
+from .core import values
+from .dtype_view import conj, real
+from .errors import LayoutError
+from .reductions import group_size, inexact, reduced_dims
+from .special_functions import complex as complex_of
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def _moments(
+    input: "Tensor", dim: Any, unbiased: Any, keepdim: bool, correction: Any
+) -> tuple[Any, Any, tuple[int, ...]]:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased or unbiased is None else 0
+    if input.dtype.category not in ("float", "complex") or input.dtype in dt.FLOAT8:
+        raise LayoutError("dtype", f"std, var: the dtype must be floating point or complex, got {input.dtype}")
+    dims = reduced_dims(input, dim)
+    wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
+    with np.errstate(all="ignore"):
+        count = np.float64(group_size(wide, dims))
+        centre = np.sum(wide, axis=dims, keepdims=True) / count
+        spread = np.sum(np.abs(wide - centre) ** 2, axis=dims, keepdims=keepdim) / np.float64(
+            builtins.max(count - correction, 0)
+        )
+        if not keepdim:
+            centre = centre.reshape(spread.shape)
+    return spread, centre, dims
+
+
+def var(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
+        out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+    """Variance over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    spread, _, dims = _moments(input, dim, unbiased, keepdim, correction)
+    return inexact(spread, input, input.dtype.to_real(), dims, keepdim, out)
+
+
+def std(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
+        out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+    """Standard deviation over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    spread, _, dims = _moments(input, dim, unbiased, keepdim, correction)
+    return inexact(np.sqrt(spread), input, input.dtype.to_real(), dims, keepdim, out)
+
+
+def var_mean(
+    input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
+    """Variance and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    spread, centre, dims = _moments(input, dim, unbiased, keepdim, correction)
+    d = input.dtype
+    return inexact(spread, input, d.to_real(), dims, keepdim, None), inexact(centre, input, d, dims, keepdim, None)
+
+
+def std_mean(
+    input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
+    """Standard deviation and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    spread, centre, dims = _moments(input, dim, unbiased, keepdim, correction)
+    d = input.dtype
+    return inexact(np.sqrt(spread), input, d.to_real(), dims, keepdim, None), inexact(
+        centre, input, d, dims, keepdim, None
+    )
+
+
+def _weights(name: str, t: "Tensor", count: int, category: str) -> None:
+    if t.ndim > 1:
+        raise LayoutError("dimension", f"cov: {name} must have at most one dimension")
+    if t.dtype.category != category:
+        raise LayoutError("dtype", f"cov: {name} of {t.dtype}")
+    if t.numel() != count:
+        raise LayoutError("size", f"cov: {t.numel()} {name} for {count} observations")
+    if count and values(t).min() < 0:
+        raise LayoutError("argument", f"cov: {name} must not be negative")
+
+
+def cov(
+    input: "Tensor", *, correction: int = 1, fweights: "Tensor | None" = None, aweights: "Tensor | None" = None
+) -> "Tensor":
+    """Covariances of rows. Raises: dimension, size, dtype, argument. Source: torch 2.13."""
+    if input.ndim > 2:
+        raise LayoutError("dimension", f"cov: at most two dimensions are taken, got {input.ndim}")
+    if input.dtype is dt.bool_:
+        raise LayoutError("dtype", "cov: bool is refused")
+    rows = input if input.ndim == 2 else view_ops.view(input, (1, -1))
+    count = rows._layout.shape[1]
+    w: Any = None
+    if fweights is not None:
+        _weights("fweights", fweights, count, "int")
+        w = fweights
+    if aweights is not None:
+        _weights("aweights", aweights, count, "float")
+        w = aweights if w is None else arithmetic.mul(w, aweights)
+    total = scalar_tensor(count, dtype=dt.int64) if w is None else reductions.sum(w)
+    if w is not None and values(total) == 0:
+        raise LayoutError("argument", "cov: the weights sum to zero")
+    average = pointwise_ops.div(reductions.sum(rows if w is None else arithmetic.mul(rows, w), 1), total)
+    if aweights is not None and correction != 0:
+        extra = reductions.sum(arithmetic.mul(w, aweights))
+        norm = arithmetic.sub(total, pointwise_ops.div(arithmetic.mul(extra, correction), total))
+    else:
+        norm = arithmetic.sub(total, correction)
+    if values(norm).real <= 0:
+        norm = norm.zero_()
+    centred = arithmetic.sub(rows, view_ops.unsqueeze(average, 1))
+    other = centred if w is None else arithmetic.mul(centred, w)
+    product = linear_algebra.mm(centred, conj(view_ops.t(other)))
+    return view_ops.squeeze(pointwise_ops.div(product, norm))
+
+
+def corrcoef(input: "Tensor") -> "Tensor":
+    """Correlation coefficients of rows. Raises: dimension, dtype. Source: torch 2.13."""
+    if input.ndim > 2:
+        raise LayoutError("dimension", f"corrcoef: at most two dimensions are taken, got {input.ndim}")
+    c = cov(input)
+    if not c.ndim:
+        return pointwise_ops.div(c, c)
+    d = joining.diag(c)
+    spread = pointwise_ops.sqrt(real(d) if d.dtype.is_complex else d)
+    c = pointwise_ops.div(c, view_ops.view(spread, (-1, 1)))
+    c = pointwise_ops.div(c, view_ops.view(spread, (1, -1)))
+    if c.dtype.is_complex:
+        from .dtype_view import imag
+
+        return complex_of(pointwise_ops.clamp(real(c), -1, 1), pointwise_ops.clamp(imag(c), -1, 1))
+    return pointwise_ops.clamp(c, -1, 1)
