@@ -41,8 +41,8 @@ class Place:
         """The whole program's observations with another one at this place."""
         return [*self.observations[: self.number], observation, *self.observations[self.number + 1 :]]
 
-    def keys(self) -> list[str]:
-        """Values that the step is about: its first result, its first operand, and whatever else it changed."""
+    def concerned(self) -> list[str]:
+        """Keys of the values that the step is about: its first result, its first operand, and whatever else it changed."""
         named = [key for key in (self.event.y_key, self.event.x_key) if key in self.event.after]
         return list(dict.fromkeys([*named, *self.observation.values]))
 
@@ -83,7 +83,7 @@ def _with_bytes(place: Place, name: str, data: bytes) -> Observation:
 
 
 def _each_state(place: Place) -> Iterator[tuple[str, TensorState]]:
-    for key in place.keys():
+    for key in place.concerned():
         yield key, place.event.after[key]
 
 
@@ -151,7 +151,7 @@ def _sharings(place: Place) -> Iterator[Observation]:
             yield place.observation._replace(results=(*results[:at], None, *results[at + 1 :]))
         elif result is None and place.event.x_key:
             yield place.observation._replace(results=(*results[:at], place.event.x_key, *results[at + 1 :]))
-    for key in place.keys():
+    for key in place.concerned():
         yield _with_state(place, key, storage="s99")
 
 
@@ -172,7 +172,7 @@ def _values(place: Place) -> Iterator[Observation]:
         if isinstance(result, tuple):
             another = ("scalar", f"not {result[1]}")
             yield place.observation._replace(results=(*results[:at], another, *results[at + 1 :]))
-    for key, state in _each_state(place):
+    for _, state in _each_state(place):
         if (found := _other_element(state, place.contents)) is not None:
             yield _with_bytes(place, state.storage or "", found)
 
