@@ -42,7 +42,7 @@ class Place:
         return [*self.observations[: self.number], observation, *self.observations[self.number + 1 :]]
 
     def concerned(self) -> list[str]:
-        """Keys of the values that the step is about: its first result, its first operand, and whatever else it changed."""
+        """Keys of what the step is about: its first result, its first operand, and whatever else it changed."""
         named = [key for key in (self.event.y_key, self.event.x_key) if key in self.event.after]
         return list(dict.fromkeys([*named, *self.observation.values]))
 
