@@ -52,7 +52,6 @@ from .combining import cartesian_prod as cartesian_prod
 from .combining import combinations as combinations
 from .combining import diagflat as diagflat
 from .combining import kron as kron
-from .constructors import arange as arange
 from .constructors import empty as empty
 from .constructors import empty_like as empty_like
 from .constructors import empty_permuted as empty_permuted
@@ -60,17 +59,9 @@ from .constructors import empty_strided as empty_strided
 from .constructors import eye as eye
 from .constructors import full as full
 from .constructors import full_like as full_like
-from .constructors import linspace as linspace
-from .constructors import manual_seed as manual_seed
 from .constructors import ones as ones
 from .constructors import ones_like as ones_like
-from .constructors import rand as rand
-from .constructors import rand_like as rand_like
-from .constructors import randint as randint
-from .constructors import randn as randn
-from .constructors import randn_like as randn_like
 from .constructors import scalar_tensor as scalar_tensor
-from .constructors import tensor as tensor
 from .constructors import zeros as zeros
 from .constructors import zeros_like as zeros_like
 from .contraction import einsum as einsum
@@ -117,6 +108,7 @@ from .formats import channels_last_3d as channels_last_3d
 from .formats import contiguous_format as contiguous_format
 from .formats import memory_format as memory_format
 from .formats import preserve_format as preserve_format
+from .from_values import tensor as tensor
 from .grad_mode import enable_grad as enable_grad
 from .grad_mode import is_grad_enabled as is_grad_enabled
 from .grad_mode import no_grad as no_grad
@@ -335,10 +327,19 @@ from .promotion import get_default_dtype as get_default_dtype
 from .promotion import promote_types as promote_types
 from .promotion import set_default_dtype as set_default_dtype
 from .randomness import bernoulli as bernoulli
+from .randomness import manual_seed as manual_seed
 from .randomness import multinomial as multinomial
 from .randomness import normal as normal
+from .randomness import rand as rand
+from .randomness import rand_like as rand_like
+from .randomness import randint as randint
 from .randomness import randint_like as randint_like
+from .randomness import randn as randn
+from .randomness import randn_like as randn_like
 from .randomness import randperm as randperm
+from .ranges import arange as arange
+from .ranges import linspace as linspace
+from .ranges import logspace as logspace
 from .reductions import all as all
 from .reductions import any as any
 from .reductions import count_nonzero as count_nonzero
@@ -368,7 +369,6 @@ from .searching import cross as cross
 from .searching import histc as histc
 from .searching import histogram as histogram
 from .searching import isin as isin
-from .searching import logspace as logspace
 from .searching import nonzero_static as nonzero_static
 from .searching import put as put
 from .searching import searchsorted as searchsorted
@@ -540,7 +540,6 @@ _LAZY = {
     "from_file": "mapped_file",
     "linalg": "",
     "load": "serialization",
-    "masked": "",
     "multiprocessing": "",
     "save": "serialization",
     "special": "",

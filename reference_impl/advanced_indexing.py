@@ -34,7 +34,7 @@ def mask_tensor(value: bool) -> "Tensor":
 
 def index_tensor(items: Any) -> "Tensor":
     """A list, range or array as an index tensor. Raises: argument, dtype, size (see `constructors.tensor`)."""
-    from .constructors import tensor
+    from .from_values import tensor
 
     t = tensor(items)
     if not t.numel() and t.dtype.category == "float":

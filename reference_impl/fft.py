@@ -12,7 +12,6 @@ import numpy as np
 
 from . import arithmetic, scans, shadow, view_ops
 from . import dtypes as dt
-from .constructors import arange
 from .copies import clone, to
 from .core import as_int, as_ints, values
 from .dtype_view import conj
@@ -22,6 +21,7 @@ from .out import write_out
 from .padding import pad
 from .pointwise_ops import conj_physical
 from .promotion import get_default_dtype
+from .ranges import arange
 from .results import finish
 
 if TYPE_CHECKING:

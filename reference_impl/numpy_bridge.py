@@ -117,7 +117,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> "Tensor":
     """The tensor itself or one over an array's memory where dtype and device fit, else a copy. Source: facts 8.1."""
-    from .constructors import tensor
+    from .from_values import tensor
 
     t: Any
     if isinstance(data, TensorBase):
@@ -139,7 +139,7 @@ def asarray(
     Raises: argument (ValueError) where a copy is forbidden and needed, (RuntimeError) for a scalar of NumPy's; grad; as
     `from_numpy` and `frombuffer`. Source: facts 8.1 and 8.1.7, torch 2.13.
     """
-    from .constructors import tensor
+    from .from_values import tensor
 
     t: Any = _aliased(obj, dtype, copy)
     if t is None:

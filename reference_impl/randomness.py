@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import constructors, shadow
 from . import dtypes as dt
+from . import shadow
+from .constructors import as_sizes, dtype_or_default, empty_like, flagged
 from .conversion import cast
 from .copies import store
 from .core import (
@@ -23,7 +24,8 @@ from .core import (
 from .devices import check_device
 from .dtypes import dtype
 from .elementwise import broadcast_shapes
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .layout import Shape, check_allocation
 from .out import write_out
 
 if TYPE_CHECKING:
@@ -67,14 +69,14 @@ def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: 
         raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
     if not _is_one_of(self.dtype, "fc"):
         raise UnsupportedError("dtype", f"uniform_: PyTorch has no kernel for {self.dtype}")
-    return _filled("uniform_", self, lambda s: constructors._random_numbers().uniform(low, to, s), "fc")
+    return _filled("uniform_", self, lambda s: _random_numbers().uniform(low, to, s), "fc")
 
 
 def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> "Tensor":
     """Write normal values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if std < 0:
         raise LayoutError("argument", f"normal_: std {std} is negative")
-    return _filled("normal_", self, lambda s: constructors._random_numbers().normal(mean, std, s), "fc")
+    return _filled("normal_", self, lambda s: _random_numbers().normal(mean, std, s), "fc")
 
 
 def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any = None, **kwargs: Any) -> "Tensor":
@@ -87,7 +89,7 @@ def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any
     bounds = (0, 1) if low is None else (low, high)
     check_internal_overlap(self)
     _check_integers("random_", self.dtype, *bounds)
-    return _filled("random_", self, lambda s: constructors._random_numbers().integers(*bounds, s), "bif")
+    return _filled("random_", self, lambda s: _random_numbers().integers(*bounds, s), "bif")
 
 
 def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tensor":
@@ -107,7 +109,7 @@ def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -
         raise LayoutError("argument", f"exponential_: lambd {lambd} is not positive")
     check_internal_overlap(self)
     _need_float("exponential_", self)
-    return _filled("exponential_", self, lambda s: constructors._random_numbers().exponential(1 / lambd, s), "f")
+    return _filled("exponential_", self, lambda s: _random_numbers().exponential(1 / lambd, s), "f")
 
 
 def cauchy_(self: "Tensor", median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> "Tensor":
@@ -116,7 +118,7 @@ def cauchy_(self: "Tensor", median: float = 0.0, sigma: float = 1.0, *, generato
         raise LayoutError("argument", f"cauchy_: sigma {sigma} is not positive")
     check_internal_overlap(self)
     _need_float("cauchy_", self)
-    return _filled("cauchy_", self, lambda s: constructors._random_numbers().standard_cauchy(s), "f")
+    return _filled("cauchy_", self, lambda s: _random_numbers().standard_cauchy(s), "f")
 
 
 def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> "Tensor":
@@ -125,14 +127,14 @@ def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generato
         raise LayoutError("argument", f"log_normal_: std {std} is not positive")
     check_internal_overlap(self)
     _need_float("log_normal_", self)
-    return _filled("log_normal_", self, lambda s: constructors._random_numbers().lognormal(mean, std, s), "f")
+    return _filled("log_normal_", self, lambda s: _random_numbers().lognormal(mean, std, s), "f")
 
 
 def geometric_(self: "Tensor", p: float, *, generator: Any = None) -> "Tensor":
     """Write geometric values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if not 0 < p < 1:
         raise LayoutError("argument", f"geometric_: p {p} must lie between 0 and 1")
-    return _filled("geometric_", self, lambda s: constructors._random_numbers().geometric(p, s), "if")
+    return _filled("geometric_", self, lambda s: _random_numbers().geometric(p, s), "if")
 
 
 def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
@@ -158,7 +160,7 @@ def normal(
     """Normal values by means and deviations, row-major. Raises: argument, broadcast, dtype. Source: facts 4.4."""
     check_device(device)
     if size is not None:
-        return constructors.randn(as_int_list(size, "size"), dtype=dtype, requires_grad=requires_grad)
+        return randn(as_int_list(size, "size"), dtype=dtype, requires_grad=requires_grad)
     tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
     if not isinstance(std, TensorBase):
         if std < 0:
@@ -191,7 +193,7 @@ def randint_like(input: "Tensor", low: int, high: Any = None, **kwargs: Any) -> 
     if (low if high is None else high) <= (0 if high is None else low):
         raise LayoutError("argument", f"randint_like: from {low} to {high} there is no integer")
     _check_integers("randint_like", kwargs.get("dtype") or input.dtype, *((0, low) if high is None else (low, high)))
-    return constructors.empty_like(input, **kwargs)
+    return empty_like(input, **kwargs)
 
 
 def multinomial(
@@ -211,3 +213,106 @@ def multinomial(
     if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(-1) <= 0).any():
         raise LayoutError("argument", "multinomial: weights must be finite, not negative, and not all zero")
     return write_out(out, _unspecified((*input._layout.shape[:-1], count), dt.int64))
+
+
+def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
+    check_allocation(shape, d.itemsize)
+    t = from_array(cast(np.asarray(draw(shape), np.float64), dt.float64, d), d)
+    shadow.stamp(t, shadow.UNSPECIFIED)
+    return t
+
+
+def rand(
+    *size: Any, generator: Any = None, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
+) -> "Tensor":  # fmt: skip
+    """Uniform random values in [0, 1); never compared with PyTorch's. Raises: as `empty`, dtype."""
+    return _drawn("rand", size, kwargs, out, dtype, device, requires_grad)
+
+
+def _drawn(
+    name: str, size: tuple[Any, ...], kwargs: dict[str, Any], out: Any, dtype: Any, device: Any, requires_grad: bool
+) -> "Tensor":
+    check_device(device)
+    shape = as_sizes(size, kwargs.pop("size", None))
+    for unknown in kwargs:
+        if unknown != "names":
+            raise LayoutTypeError("argument", f"{name}: unknown keyword {unknown}")
+    d = dtype_or_default(dtype) if out is None else out.dtype
+    check_random(name, d)
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        shadow.stamp(out, shadow.UNSPECIFIED)
+        out._versions[0] += 1
+        return out  # type: ignore[no-any-return]
+    draw = _random_numbers().random if name == "rand" else _random_numbers().standard_normal
+    return flagged(_random(shape, d, draw), requires_grad)
+
+
+def check_random(name: str, d: dtype) -> None:
+    """Refuse dtypes that random numbers are not drawn in. Raises: dtype (NotImplementedError)."""
+    if d.category not in ("float", "complex") or d in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+
+
+def randn(
+    *size: Any, generator: Any = None, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
+) -> "Tensor":  # fmt: skip
+    """Normal random values; never compared with PyTorch's. Raises: as `empty`, dtype."""
+    return _drawn("randn", size, kwargs, out, dtype, device, requires_grad)
+
+
+def randint(
+    low: Any = None, high: Any = None, size: Any = None, *, generator: Any = None, out: "Tensor | None" = None,
+    dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Random integers; never compared with PyTorch's. Raises: argument (RuntimeError for an empty range), device."""
+    check_device(device)
+    if size is None:
+        low, high, size = 0, low, high
+    elif low is None or high is None:
+        low, high = 0, low if high is None else high
+    if high is None or size is None:
+        raise LayoutTypeError("argument", "randint: a bound and a size are needed")
+    low, high = as_int(low, "low"), as_int(high, "high")
+    if low >= high:
+        raise LayoutError("argument", f"randint: from {low} to {high} there is no integer")
+    shape = as_int_list(size, "size")
+    if out is not None:
+        from .out import resize_output
+
+        resize_output(out, shape)
+        shadow.stamp(out, shadow.UNSPECIFIED)
+        out._versions[0] += 1
+        return out
+    t = from_array(_random_numbers().integers(low, high, shape), dt.int64)
+    t = t if dtype is None else t.to(dtype)
+    shadow.stamp(t, shadow.UNSPECIFIED)
+    return flagged(t, requires_grad)
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the random constructors."""
+    _generator[:] = [np.random.default_rng(seed)]
+
+
+# Made on first use: importing NumPy's generators takes longer than all the rest of this package.
+_generator: list[Any] = []
+
+
+def _random_numbers() -> Any:
+    if not _generator:
+        manual_seed(0)
+    return _generator[0]
+
+
+def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+    """`empty_like` with unspecified values. Raises: format, device, dtype. Source: facts 4.1.8, torch 2.13."""
+    check_random("rand_like", kwargs.get("dtype") or input.dtype)
+    return empty_like(input, **kwargs)
+
+
+randn_like = rand_like

@@ -6,8 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast
-from .core import TensorBase, array, as_int, check_overlap, fresh, from_array, recorded, values
+from .core import TensorBase, as_int, check_overlap, fresh, from_array, recorded, values
 from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
@@ -337,7 +336,7 @@ def triu_indices(
 def unravel_index(indices: "Tensor", shape: Any) -> tuple["Tensor", ...]:
     """Places in a grid of row-major numbers, views of one tensor. Raises: argument (TypeError, ValueError)."""
     from . import pointwise_ops, view_ops
-    from .constructors import tensor
+    from .from_values import tensor
 
     if indices.dtype.category != "int":
         raise LayoutTypeError("argument", f"unravel_index: indices of {indices.dtype}, integers are needed")
@@ -447,27 +446,6 @@ def linalg_cross(input: "Tensor", other: "Tensor", *, dim: int = -1, out: "Tenso
         result = np.moveaxis(np.stack([x - y for x, y in parts], -1), -1, d)
         size = np.moveaxis(np.stack([np.abs(x) + np.abs(y) for x, y in parts], -1), -1, d)
     return write_out(out, finish(result, input.dtype, input, other, magnitude=size, terms=2), input, other)
-
-
-def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, out: "Tensor | None" = None, dtype: Any = None,
-    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
-) -> "Tensor":  # fmt: skip
-    """Powers of a base with evenly spaced exponents. Raises: as `linspace`. Source: torch 2.13."""
-    from .constructors import linspace
-
-    line = linspace(start, end, steps, dtype=dtype if out is None else out.dtype, device=device)
-    wide = dt.complex128 if line.dtype.is_complex else dt.float64
-    given = linspace(start, end, steps, dtype=wide)
-    with np.errstate(all="ignore"):
-        a = np.power(complex(base) if wide.is_complex else float(base), values(given))
-    array(line)[...] = cast(a, wide, line.dtype)
-    if line.numel():
-        # The exponents are rounded, which shows in large powers.
-        shadow.stamp(line, shadow.UNSPECIFIED)
-    if out is not None:
-        return write_out(out, line)
-    return line.requires_grad_() if requires_grad else line
 
 
 def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Tensor | None" = None) -> "Tensor":

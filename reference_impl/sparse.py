@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .calls import checked
-from .constructors import tensor, zeros
+from .constructors import zeros
 from .core import TensorBase, array, build
 from .devices import cpu
 from .errors import (
@@ -16,6 +16,7 @@ from .errors import (
     LayoutTypeError,
     UnsupportedError,
 )
+from .from_values import tensor
 from .layout import Layout
 from .tensors import Tensor
 

@@ -10,6 +10,7 @@ from . import (
     constructors,
     copies,
     dtype_view,
+    from_values,
     indexing,
     metadata,
     pickling,
@@ -114,7 +115,7 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     new_zeros = constructors.new_zeros
     new_ones = constructors.new_ones
     new_full = constructors.new_full
-    new_tensor = constructors.new_tensor
+    new_tensor = from_values.new_tensor
     new_empty_strided = constructors.new_empty_strided
 
     # ------------------------------------------------------------------------------------------------- metadata

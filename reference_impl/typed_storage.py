@@ -340,7 +340,7 @@ _decode: Any = UntypedStorage.from_buffer
 
 
 def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
-    from .constructors import tensor
+    from .from_values import tensor
 
     if not isinstance(d, _dtype):
         raise LayoutTypeError("argument", f"expected a dtype, got {type(d).__name__}")

@@ -1,0 +1,104 @@
+"""Tensors from values: nested lists, numbers, arrays."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from .constructors import device_of, dtype_or_default, flagged, on_meta, wants_meta
+from .conversion import cast
+from .core import TensorBase, from_array
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .promotion import get_default_dtype, scalar_dtype
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> "Tensor":
+    """A tensor with a copy of data: nested lists, numbers, arrays.
+
+    An array keeps the order of its dimensions, a tensor is cloned.
+
+    Raises: size (ValueError) for ragged lists, argument (TypeError), dtype. Source: facts 4.1.10 and 8.1, torch 2.13.
+    """
+    if wants_meta(device, pin_memory):
+        return flagged(on_meta(tensor(data, dtype=dtype)), requires_grad)
+    if isinstance(data, TensorBase):
+        from .copies import to_copy
+
+        t = to_copy(data, data.dtype if dtype is None else dtype_or_default(dtype))  # type: ignore[arg-type]
+        t._has_fn = False
+        return flagged(t, requires_grad)
+    if isinstance(data, np.ndarray):
+        from .numpy_bridge import dtype_from_numpy, tensor_from_array
+
+        t = tensor_from_array(data, dtype_from_numpy(data.dtype) if dtype is None else dtype_or_default(dtype))
+        return flagged(t, requires_grad)
+    found, values = _parsed(data)
+    d = found if dtype is None else dtype_or_default(dtype)
+    if d.category == "raw" and d is not dt.complex32:
+        raise LayoutError("dtype", f"tensor: values of {d} cannot be given as numbers")
+    if found is dt.int64 and d.category == "int" and values.size and d is not dt.int64:
+        info = np.iinfo(d.numpy)
+        if values.dtype == object or values.min() < (info.min if d.is_signed else -info.max) or values.max() > info.max:
+            raise LayoutError("overflow", f"tensor: a value does not fit {d}")
+        return flagged(from_array(values.astype(d.numpy), d), requires_grad)
+    if values.dtype == object:
+        raise LayoutError("overflow", "tensor: an integer does not fit 64 bits")
+    if found.category == "float" and d.category == "int" and not np.isfinite(values).all():
+        raise LayoutError("overflow", f"tensor: a value does not fit {d}")
+    if found.is_complex and not d.is_complex:
+        raise LayoutTypeError("dtype", f"tensor: complex values for {d}")
+    source = dt.float64 if found.category == "float" else dt.complex128 if found.is_complex else found
+    return flagged(from_array(cast(values, source, d), d), requires_grad)
+
+
+def _parsed(data: Any) -> tuple[dtype, Any]:
+    if isinstance(data, np.generic):
+        from .numpy_bridge import dtype_from_numpy
+
+        return dtype_from_numpy(data.dtype), np.asarray(data)
+    if not isinstance(data, (bool, int, float, complex, list, tuple, range)):
+        try:
+            data = list(data)
+        except TypeError:
+            raise LayoutError("argument", f"tensor: cannot infer a dtype of {type(data).__name__}") from None
+    plain = _plain(data)
+    try:
+        values = np.array(plain)
+    except ValueError:
+        raise LayoutValueError("size", "tensor: the lists differ in length or depth") from None
+    kind = values.dtype.kind
+    if kind == "b":
+        return dt.bool_, values
+    if kind in "iu":
+        return dt.int64, values if kind == "i" else values.astype(object)
+    if kind == "f":
+        if not values.size:
+            return get_default_dtype(), values
+        return get_default_dtype(), values
+    if kind == "c":
+        return scalar_dtype(complex), values
+    if kind == "O":
+        return dt.int64, values
+    raise LayoutTypeError("argument", f"tensor: cannot use values like {type(data).__name__}")
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple, range)):
+        return [_plain(x) for x in data]
+    if isinstance(data, TensorBase):
+        return data.tolist()  # type: ignore[attr-defined]
+    if not isinstance(data, (bool, int, float, complex, np.generic, np.ndarray)):
+        raise LayoutTypeError("argument", f"tensor: cannot use a {type(data).__name__} as a value")
+    return data
+
+
+def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
+    """A copy of data in this tensor's dtype. Raises: as `tensor`. Source: facts 4.1.9, torch 2.13."""
+    device = kwargs.get("device") or device_of(self)
+    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)

@@ -1,0 +1,140 @@
+"""Numbers in even steps: arange, linspace, logspace."""
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .constructors import dtype_or_default, flagged, on_meta, wants_meta
+from .conversion import cast
+from .core import TensorBase, array, as_int, from_array, values
+from .devices import check_device
+from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .out import write_out
+from .promotion import get_default_dtype, scalar_dtype
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: Any = None, device: Any = None,
+           requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> "Tensor":  # fmt: skip
+    """Evenly stepped numbers from start to before end.
+
+    Raises: size (RuntimeError: step 0, or bounds against its sign), argument. Source: torch 2.13.
+    """
+    if wants_meta(device, pin_memory):
+        return flagged(on_meta(arange(*args, dtype=dtype, **kwargs)), requires_grad)
+    start, end, step = 0, None, 1
+    if len(args) == 1:
+        end = args[0]
+    elif len(args) == 2:
+        start, end = args
+    elif len(args) == 3:
+        start, end, step = args
+    start, end, step = kwargs.get("start", start), kwargs.get("end", end), kwargs.get("step", step)
+    if end is None:
+        raise LayoutTypeError("argument", "arange: no end given")
+    given: tuple[Any, ...] = (start, end, step)
+    start, end, step = (x.item() if hasattr(x, "item") else x for x in given)
+    if out is not None:
+        d = out.dtype
+    elif dtype is not None:
+        d = dtype_or_default(dtype)
+    else:
+        d = dt.int64 if all(isinstance(x, int) for x in (start, end, step)) else get_default_dtype()
+    if any(isinstance(x, float) and not np.isfinite(x) for x in (start, end, step)):
+        raise LayoutError("size", f"arange: unbounded range from {start} to {end}")
+    if d.category == "int":
+        if step and not int(step):
+            raise LayoutValueError("step", f"arange: step {step} is 0 as an integer")
+        start, end, step = int(start), int(end), int(step)
+    if step == 0:
+        raise LayoutError("step", "arange: step must not be 0")
+    if (end - start) / step < 0:
+        raise LayoutError("size", f"arange: bounds {start} and {end} against the sign of step {step}")
+    count = (
+        len(range(start, end, step))
+        if all(isinstance(x, int) for x in (start, end, step))
+        else ceil((end - start) / step)
+    )
+    if d.category == "int":
+        numbers = np.arange(count, dtype=np.int64) * int(step) + int(start)
+        t = from_array(numbers.astype(d.numpy), d)
+    else:
+        exact = start + np.arange(count, dtype=np.float64) * step
+        t = from_array(cast(exact, dt.float64, d), d)
+        if d.itemsize < 4:
+            # PyTorch counts in the short dtype itself, from a start that it has rounded.
+            shadow.stamp(t, np.where(array(t).astype(np.float64) == exact, 0, shadow.UNSPECIFIED))
+        elif any(isinstance(x, float) and not float(x).is_integer() for x in (start, step)):
+            shadow.stamp(t, shadow.TOLERANCE)
+    if out is not None:
+        return write_out(out, t)
+    return flagged(t, requires_grad)
+
+
+def linspace(
+    start: Any, end: Any, steps: int, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Evenly spaced values with both ends; within a tolerance. Raises: size, dimension, device. Source: torch 2.13."""
+    check_device(device)
+    for x in (start, end):
+        if isinstance(x, TensorBase) and x._layout.shape:
+            raise LayoutError("dimension", "linspace: start and end must have no dimensions")
+    given: tuple[Any, ...] = (start, end)
+    start, end = (x.item() if hasattr(x, "item") else x for x in given)
+    count = as_int(steps, "steps")
+    if count < 0:
+        raise LayoutError("size", f"linspace: {count} steps")
+    complex_ends = isinstance(start, complex) or isinstance(end, complex)
+    if out is not None:
+        d = out.dtype
+    elif dtype is None and complex_ends:
+        d = scalar_dtype(complex)
+    else:
+        d = dtype_or_default(dtype)
+    if complex_ends and not d.is_complex:
+        raise LayoutError("dtype", f"linspace: complex ends for {d}")
+    if d.category == "int":
+        start, end = int(start), int(end)
+    steps_up = np.arange(count)
+    width = (end - start) / (count - 1) if count > 1 else 0
+    # The upper half is counted down from the end.
+    found = np.where(steps_up < count / 2, start + width * steps_up, end - width * (count - 1 - steps_up))
+    if count == 1:
+        found = np.array([start])
+    if d.category == "int":
+        result = from_array(np.trunc(found).astype(d.numpy), d)
+    else:
+        wide = dt.complex128 if d.is_complex else dt.float64
+        result = from_array(cast(found.astype(wide.numpy), wide, d), d)
+        if count:
+            shadow.stamp(result, shadow.TOLERANCE)
+    if out is not None:
+        return write_out(out, result)
+    return flagged(result, requires_grad)
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, out: "Tensor | None" = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Powers of a base with evenly spaced exponents. Raises: as `linspace`. Source: torch 2.13."""
+    from .ranges import linspace
+
+    line = linspace(start, end, steps, dtype=dtype if out is None else out.dtype, device=device)
+    wide = dt.complex128 if line.dtype.is_complex else dt.float64
+    given = linspace(start, end, steps, dtype=wide)
+    with np.errstate(all="ignore"):
+        a = np.power(complex(base) if wide.is_complex else float(base), values(given))
+    array(line)[...] = cast(a, wide, line.dtype)
+    if line.numel():
+        # The exponents are rounded, which shows in large powers.
+        shadow.stamp(line, shadow.UNSPECIFIED)
+    if out is not None:
+        return write_out(out, line)
+    return line.requires_grad_() if requires_grad else line
