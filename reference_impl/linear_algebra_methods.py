@@ -1,6 +1,18 @@
 """PyTorch's names of products, decompositions and solvers."""
 
-from . import combining, contraction, distances, joining, linear_algebra, matrices, products, searching, sums
+from . import (
+    combining,
+    contraction,
+    distances,
+    factorizations,
+    joining,
+    linear_algebra,
+    matrices,
+    products,
+    searching,
+    solving,
+    sums,
+)
 
 
 class LinearAlgebraMethods:
@@ -36,22 +48,22 @@ class LinearAlgebraMethods:
 
     kron = combining.kron
 
-    svd = matrices.old_svd
-    geqrf = matrices.geqrf
-    orgqr = matrices.orgqr
-    inverse = matrices.inv
-    cholesky = matrices.old_cholesky
-    qr = matrices.old_qr
+    svd = factorizations.old_svd
+    geqrf = factorizations.geqrf
+    orgqr = factorizations.orgqr
+    inverse = solving.inv
+    cholesky = factorizations.old_cholesky
+    qr = factorizations.old_qr
     det = matrices.det
     slogdet = matrices.slogdet
     logdet = matrices.logdet
-    triangular_solve = matrices.triangular_solve
-    cholesky_solve = matrices.cholesky_solve
-    cholesky_inverse = matrices.cholesky_inverse
-    lu_solve = matrices.old_lu_solve
+    triangular_solve = solving.triangular_solve
+    cholesky_solve = solving.cholesky_solve
+    cholesky_inverse = solving.cholesky_inverse
+    lu_solve = solving.old_lu_solve
     matrix_power = matrices.matrix_power
     matrix_exp = matrices.matrix_exp
-    pinverse = matrices.pinverse
+    pinverse = solving.pinverse
 
     addr_ = distances.addr_
     addbmm = distances.addbmm

@@ -120,7 +120,7 @@ def _chosen(found: "Tensor", ord: Any, dim: int, keepdim: bool) -> "Tensor":
 
 
 def _spectral(A: "Tensor", ord: Any, a: int, b: int, keepdim: bool, d: Any) -> "Tensor":
-    from .matrices import svdvals
+    from .factorizations import svdvals
 
     order = [k for k in range(A.ndim) if k not in (a, b)] + [a, b]
     found = svdvals(view_ops.permute(to(A, d), order))

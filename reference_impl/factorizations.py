@@ -1,0 +1,246 @@
+"""Factorisations: cholesky, qr, svd, eig, lu and their like; column-major as LAPACK leaves them (facts 4.4)."""
+
+# ruff: noqa: N803 - PyTorch's own names
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow, view_copies, view_ops
+from .copies import clone
+from .errors import LayoutError
+from .formats import contiguous_format
+from .lapack import (
+    check_matrices,
+    info_of,
+    lapack_result,
+    refuse_singular,
+    tried,
+    wide_values,
+    write_outs,
+    zeros_of,
+)
+from .out import write_out
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def cholesky(A: "Tensor", *, upper: bool = False, out: "Tensor | None" = None) -> "Tensor":
+    """Triangular root, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
+    check_matrices("cholesky", A, square=True)
+    refuse_singular("cholesky", A, lambda a: np.linalg.cholesky(np.swapaxes(a, -1, -2).conj() if upper else a))
+    return _root(A, upper, out)
+
+
+def _root(A: "Tensor", upper: bool, out: Any = None) -> "Tensor":
+    (found,) = tried(np.linalg.cholesky, wide_values(A), shapes=(A._layout.shape,))
+    if upper:
+        found = np.conj(np.swapaxes(found, -1, -2))
+    return write_outs(out, (lapack_result(found, A.dtype, A),), A)[0]  # type: ignore[no-any-return]
+
+
+def cholesky_ex(A: "Tensor", *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """`cholesky`, and a number for each matrix: 0 where it succeeded. Raises: as `cholesky`."""
+    check_matrices("cholesky_ex", A, square=True)
+    return write_outs(out, (_root(A, upper), info_of(A)), A)
+
+
+def old_cholesky(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
+    """`linalg.cholesky` under its old name. Raises: as `linalg.cholesky`."""
+    result = cholesky(input, upper=upper)
+    if not input.numel():
+        result = clone(input, memory_format=contiguous_format)
+    return write_out(out, result, input)
+
+
+def qr(A: "Tensor", mode: str = "reduced", *, out: Any = None) -> Any:
+    """Orthogonal and triangular factor, column-major. Raises: dimension, dtype, argument. Source: facts 4.4."""
+    if mode not in ("reduced", "complete", "r"):
+        raise LayoutError("argument", f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}")
+    check_matrices("qr", A)
+    *batch, m, n = A._layout.shape
+    k = min(m, n)
+    shapes = ((*batch, m, m if mode == "complete" else k), (*batch, m if mode == "complete" else k, n))
+    q, r = tried(lambda a: tuple(np.linalg.qr(a, "complete" if mode == "complete" else "reduced")), wide_values(A),
+                  shapes=shapes)  # fmt: skip
+    first = zeros_of((0,), A.dtype) if mode == "r" else lapack_result(q, A.dtype, A)
+    return write_outs(out, (first, lapack_result(r, A.dtype, A)), A)
+
+
+def old_qr(input: "Tensor", some: bool = True, *, out: Any = None) -> Any:
+    """`linalg.qr` under its old name. Raises: as `linalg.qr`."""
+    return qr(input, "reduced" if some else "complete", out=out)
+
+
+def svd(A: "Tensor", full_matrices: bool = True, *, driver: Any = None, out: Any = None) -> Any:
+    """Singular vectors, column-major, and values. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    check_matrices("svd", A)
+    if driver is not None:
+        raise LayoutError("argument", "svd: a driver can be chosen on CUDA only")
+    *batch, m, n = A._layout.shape
+    k = min(m, n)
+    shapes = ((*batch, m, m if full_matrices else k), (*batch, k), (*batch, n if full_matrices else k, n))
+    u, s, vh = tried(lambda a: tuple(np.linalg.svd(a, full_matrices)), wide_values(A), shapes=shapes)
+    d = A.dtype
+    return write_outs(
+        out, (lapack_result(u, d, A), lapack_result(s.real, d.to_real(), A, columns=False), lapack_result(vh, d, A)), A
+    )
+
+
+def svdvals(A: "Tensor", *, driver: Any = None, out: "Tensor | None" = None) -> "Tensor":
+    """Singular values. Raises: dimension, dtype. Source: torch 2.13."""
+    check_matrices("svdvals", A)
+    *batch, m, n = A._layout.shape
+    (s,) = tried(lambda a: np.linalg.svd(a, compute_uv=False), wide_values(A), shapes=((*batch, min(m, n)),))
+    return write_outs(out, (lapack_result(s.real, A.dtype.to_real(), A, columns=False),), A)[0]  # type: ignore[no-any-return]
+
+
+_COMPLEX = {dt.float32: dt.complex64, dt.float64: dt.complex128}
+
+
+def eig(A: "Tensor", *, out: Any = None) -> Any:
+    """Eigenvalues and vectors, complex, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
+    check_matrices("eig", A, square=True)
+    d = _COMPLEX.get(A.dtype, A.dtype)
+    shape = A._layout.shape
+    w, v = tried(lambda a: tuple(np.linalg.eig(a)), wide_values(A), shapes=(shape[:-1], shape))
+    return write_outs(out, (lapack_result(w, d, A, columns=False), lapack_result(v, d, A)), A)
+
+
+def eigvals(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Eigenvalues, complex. Raises: dimension, size, dtype. Source: torch 2.13."""
+    check_matrices("eigvals", A, square=True)
+    d = _COMPLEX.get(A.dtype, A.dtype)
+    (w,) = tried(np.linalg.eigvals, wide_values(A), shapes=(A._layout.shape[:-1],))
+    return write_outs(out, (lapack_result(w, d, A, columns=False),), A)[0]  # type: ignore[no-any-return]
+
+
+def _check_uplo(UPLO: str) -> None:
+    if not isinstance(UPLO, str) or UPLO.upper() not in ("U", "L"):
+        raise LayoutError("argument", f"eigh: UPLO must be 'L' or 'U', got {UPLO!r}")
+
+
+def eigh(A: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues and vectors of symmetric matrices, column-major. Raises: dimension, size, dtype."""
+    check_matrices("eigh", A, square=True)
+    _check_uplo(UPLO)
+    shape = A._layout.shape
+    w, v = tried(lambda a: tuple(np.linalg.eigh(a)), wide_values(A), shapes=(shape[:-1], shape))
+    return write_outs(
+        out, (lapack_result(w.real, A.dtype.to_real(), A, columns=False), lapack_result(v, A.dtype, A)), A
+    )
+
+
+def eigvalsh(A: "Tensor", UPLO: str = "L", *, out: "Tensor | None" = None) -> "Tensor":
+    """Eigenvalues of symmetric matrices. Raises: dimension, size, dtype. Source: torch 2.13."""
+    check_matrices("eigvalsh", A, square=True)
+    _check_uplo(UPLO)
+    (w,) = tried(np.linalg.eigvalsh, wide_values(A), shapes=(A._layout.shape[:-1],))
+    return write_outs(out, (lapack_result(w.real, A.dtype.to_real(), A, columns=False),), A)[0]  # type: ignore[no-any-return]
+
+
+def lu_factor(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
+    """Both triangular factors in one, column-major, and the pivots. Raises: dimension, dtype. Source: torch 2.13."""
+    parts = _lu_parts("lu_factor", A)[:2]
+    k = min(A._layout.shape[-2:])
+    refuse_singular("lu_factor", view_ops.narrow(A.detach(), -2, 0, k) if k < A._layout.shape[-1] else A, _no_pivot)
+    return write_outs(out, parts, A)
+
+
+def _no_pivot(a: Any) -> None:
+    """Refuse where a pivot would be zero: the first columns depend on each other."""
+    k = min(a.shape[-2:])
+    if a.shape[-1] > k or a.shape[-2] == k:
+        np.linalg.inv(a[..., :k])
+    elif (np.linalg.matrix_rank(a) < k).any():
+        raise np.linalg.LinAlgError("a pivot is zero")
+
+
+def lu_factor_ex(A: "Tensor", *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+    """`lu_factor`, and a number for each matrix: 0 where it succeeded. Raises: as `lu_factor`."""
+    return write_outs(out, _lu_parts("lu_factor_ex", A), A)
+
+
+def _lu_parts(name: str, A: "Tensor") -> tuple["Tensor", ...]:
+    check_matrices(name, A)
+    *batch, m, n = A._layout.shape
+    pivots = zeros_of((*batch, min(m, n)))
+    if pivots.numel():
+        shadow.stamp(pivots, shadow.UNSPECIFIED)
+    return lapack_result(np.zeros(A._layout.shape), A.dtype, A), pivots, info_of(A)
+
+
+def lu(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
+    """Permutation and triangular factors, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    check_matrices("lu", A)
+    *batch, m, n = A._layout.shape
+    k = min(m, n)
+    shapes = ((*batch, m, m) if pivot else (0,), (*batch, m, k), (*batch, k, n))
+    parts = [lapack_result(np.zeros(s), A.dtype, A, columns=False) for s in shapes]
+    parts[0]._has_fn = False
+    return write_outs(out, tuple(parts), A)
+
+
+def lu_unpack(
+    LU_data: "Tensor", LU_pivots: "Tensor", unpack_data: bool = True, unpack_pivots: bool = True, *, out: Any = None
+) -> Any:
+    """Permutation and triangular factors of `lu_factor`'s, row-major. Raises: dimension, dtype. Source: torch 2.13."""
+    if LU_data.ndim < 2:
+        raise LayoutError("dimension", f"lu_unpack: at least 2 dimensions are needed, got {LU_data.ndim}")
+    if unpack_pivots and LU_pivots.dtype is not dt.int32:
+        raise LayoutError("dtype", f"lu_unpack: the pivots must be int32, got {LU_pivots.dtype}")
+    *batch, m, n = LU_data._layout.shape
+    k = min(m, n)
+    shapes: tuple[tuple[int, ...], ...] = (
+        (*batch, m, m) if unpack_pivots else (0,),
+        (*batch, m, k) if unpack_data else (0,),
+        (*batch, k, n) if unpack_data else (0,),
+    )
+    parts = [lapack_result(np.zeros(s), LU_data.dtype, LU_data, columns=False) for s in shapes]
+    for t, known in zip(parts, (False, unpack_data, unpack_data), strict=True):
+        t._has_fn = t._has_fn and known
+    return write_outs(out, tuple(parts), LU_data)
+
+
+def old_svd(input: "Tensor", some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    """`linalg.svd` under its old name, the last factor as a view. Raises: as `linalg.svd`."""
+    if compute_uv:
+        u, s, vh = svd(input, not some)
+        return write_outs(out, (u, s, view_copies.adjoint(vh)), input)
+    check_matrices("svd", input)
+    *batch, m, n = input._layout.shape
+    u = zeros_of((*batch, m, m), input.dtype)
+    v = view_ops.transpose(zeros_of((*batch, n, n), input.dtype), -2, -1)
+    u._versions[0] = v._versions[0] = 1
+    return write_outs(out, (u, svdvals(input), v), input)
+
+
+def geqrf(input: "Tensor", *, out: Any = None) -> Any:
+    """QR in LAPACK's own form, column-major. Raises: dimension, dtype. Source: torch 2.13."""
+    check_matrices("geqrf", input)
+    *batch, m, n = input._layout.shape
+    parts = (lapack_result(np.zeros(input._layout.shape), input.dtype, input),
+             lapack_result(np.zeros((*batch, min(m, n))), input.dtype, input, columns=False))  # fmt: skip
+    return write_outs(out, parts, input)
+
+
+def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """First columns of a product of reflections, column-major. Raises: dimension, size, dtype. Source: torch 2.13."""
+    shape = input._layout.shape
+    if len(shape) < 2:
+        raise LayoutError("dimension", f"householder_product: at least 2 dimensions are needed, got {len(shape)}")
+    if shape[-2] < shape[-1]:
+        raise LayoutError("size", f"householder_product: matrices of {shape} are wider than high")
+    if shape[-1] < (tau._layout.shape or (0,))[-1]:
+        raise LayoutError("size", f"householder_product: {tau._layout.shape} reflections for {shape}")
+    if len(shape) - len(tau._layout.shape) != 1 or shape[:-2] != tau._layout.shape[:-1]:
+        raise LayoutError("size", f"householder_product: {tau._layout.shape} reflections for {shape}")
+    if tau.dtype is not input.dtype:
+        raise LayoutError("dtype", f"householder_product: {input.dtype} and {tau.dtype}")
+    return write_outs(out, (lapack_result(np.zeros(shape), input.dtype, input, tau),), input, tau)[0]  # type: ignore[no-any-return]
+
+
+def orgqr(input: "Tensor", input2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`linalg.householder_product` under its old name. Raises: as `linalg.householder_product`."""
+    return householder_product(input, input2, out=out)

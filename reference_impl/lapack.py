@@ -1,0 +1,110 @@
+"""What functions over LAPACK share: column-major results, checks of matrices, values that are left unspecified.
+
+These depend on the library and on the condition of the matrix: computed with NumPy to see whether that succeeds.
+"""
+
+# ruff: noqa: N803 - PyTorch's own names
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from . import shadow
+from .core import values
+from .errors import LayoutError
+from .layout import Strides, contiguous_strides
+from .norms import is_low_precision
+from .out import write_out
+from .results import finish
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def column_major(shape: tuple[int, ...]) -> Strides:
+    """Strides of matrices stored column by column, one after the other.
+
+    >>> column_major((2, 3, 4))
+    (12, 1, 3)
+    """
+    strides = list(contiguous_strides(shape))
+    if len(shape) >= 2:
+        strides[-2], strides[-1] = 1, max(shape[-2], 1)
+    return tuple(strides)
+
+
+def check_matrices(name: str, A: "Tensor", *, square: bool = False, low: bool = False) -> None:
+    """Refuse what is no stack of matrices. Raises: dimension, size (where not square), dtype."""
+    if len(A._layout.shape) < 2:
+        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed, got shape {A._layout.shape}")
+    if square and A._layout.shape[-1] != A._layout.shape[-2]:
+        raise LayoutError("size", f"{name}: square matrices are needed, got shape {A._layout.shape}")
+    check_floats(name, A, low=low)
+
+
+def check_floats(name: str, A: "Tensor", *, low: bool = False) -> None:
+    """Refuse dtypes that LAPACK does not compute in. Raises: dtype (RuntimeError)."""
+    if not (A.dtype.is_floating_point or A.dtype.is_complex):
+        raise LayoutError("dtype", f"{name}: floating point or complex is needed, got {A.dtype}")
+    if not low and is_low_precision(A.dtype):
+        raise LayoutError("dtype", f"{name}: low precision is not supported, got {A.dtype}")
+
+
+def wide_values(A: "Tensor") -> Any:
+    """The elements as numbers of double precision."""
+    return values(A).astype(np.complex128 if A.dtype.is_complex else np.float64)
+
+
+def tried(f: Any, *arrays: Any, shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """What NumPy finds; zeros where it refuses or the matrices are empty."""
+    with np.errstate(all="ignore"):
+        try:
+            found = f(*arrays)
+        except (np.linalg.LinAlgError, ValueError, ZeroDivisionError, IndexError):
+            found = tuple(np.zeros(s, arrays[0].dtype) for s in shapes)
+    found = found if isinstance(found, tuple) else (found,)
+    return tuple(x if np.shape(x) == s else np.zeros(s, arrays[0].dtype) for x, s in zip(found, shapes, strict=True))
+
+
+def refuse_singular(name: str, A: "Tensor", f: Any) -> None:
+    """Refuse matrices that cannot be factorised. Raises: argument (RuntimeError)."""
+    if not A.numel() or shadow.marks_of(A) is not None:
+        return
+    try:
+        with np.errstate(all="ignore"):
+            f(values(A))
+    except np.linalg.LinAlgError as e:
+        raise LayoutError("argument", f"{name}: {e}") from None
+
+
+def lapack_result(a: Any, d: Any, *inputs: Any, columns: bool = True) -> "Tensor":
+    """A result of LAPACK's: column-major unless told, its values left unspecified."""
+    t = finish(np.asarray(a), d, *inputs, strides=column_major(a.shape) if columns else None)
+    if t.numel():
+        shadow.stamp(t, shadow.UNSPECIFIED)
+    return t
+
+
+def zeros_of(shape: tuple[int, ...], d: Any = dt.int32) -> "Tensor":
+    """A row-major tensor of zeros."""
+    return finish(np.zeros(shape, d.numpy), d)
+
+
+def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any) -> Any:
+    """Results, written into the tensors of `out` where that is given. Raises: dtype (RuntimeError)."""
+    if out is None:
+        return results
+    given = out if isinstance(out, (tuple, list)) else (out,)
+    for target, t in zip(given, results, strict=True):
+        if target.dtype is not t.dtype:
+            raise LayoutError("dtype", f"out must have the dtype {t.dtype}, got {target.dtype}")
+    return tuple([write_out(target, t, *inputs) for target, t in zip(given, results, strict=True)])
+
+
+def info_of(A: "Tensor") -> "Tensor":
+    """What LAPACK says of each matrix: 0 where it succeeded."""
+    t = zeros_of(A._layout.shape[:-2])
+    if t.numel():
+        shadow.stamp(t, shadow.UNSPECIFIED)
+    return t
