@@ -540,6 +540,7 @@ _LAZY = {
     "from_file": "mapped_file",
     "linalg": "",
     "load": "serialization",
+    "masked": "",
     "multiprocessing": "",
     "save": "serialization",
     "special": "",

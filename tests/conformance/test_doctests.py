@@ -16,7 +16,7 @@ ELSEWHERE = ("stridecheck.conformance.adapters.cupy",)
 
 
 def _modules():
-    names = [name for room in ("conformance", "stridecheck") for name in _below(room)]
+    names = [name for room in ("conformance", "reference_impl", "stridecheck") for name in _below(room)]
     return [name for name in names if name not in ELSEWHERE]
 
 
