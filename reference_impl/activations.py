@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, metadata, norms, pointwise_ops, scans, shadow, view_ops
+from . import arithmetic, clamping, division, metadata, norms, pointwise_ops, scans, shadow, view_ops
 from . import dtypes as dt
 from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
@@ -168,7 +168,7 @@ def tanhshrink(input: "Tensor") -> "Tensor":
 
 def softsign(input: "Tensor") -> "Tensor":
     """`x / (1 + abs(x))`. Raises: dtype. Source: torch 2.13."""
-    return pointwise_ops.div(input, arithmetic.add(arithmetic.abs(input), 1))
+    return division.div(input, arithmetic.add(arithmetic.abs(input), 1))
 
 
 def logsigmoid(input: "Tensor") -> "Tensor":
@@ -225,8 +225,8 @@ def normalize(
     input: "Tensor", p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: "Tensor | None" = None
 ) -> "Tensor":
     """Divided by the norm along a dimension. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    size = pointwise_ops.clamp_min(norms.torch_norm(input, p, dim, True), eps)
-    return pointwise_ops.div(input, view_ops.expand_as(size, input), out=out)
+    size = clamping.clamp_min(norms.torch_norm(input, p, dim, True), eps)
+    return division.div(input, view_ops.expand_as(size, input), out=out)
 
 
 def rrelu(

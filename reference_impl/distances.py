@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, linear_algebra, pointwise_ops, reductions, shadow, view_ops
+from . import arithmetic, division, linear_algebra, pointwise_ops, reductions, shadow, view_ops
 from . import dtypes as dt
 from .core import TensorBase, as_int, as_ints, check_inplace, values, written
 from .elementwise import broadcast_shapes
@@ -177,9 +177,9 @@ def gradient(input: "Tensor", *, spacing: Any = None, dim: Any = None, edge_orde
         def part(start: int, length: int, d: int = d) -> "Tensor":
             return view_ops.narrow(input, d, start, length)
 
-        inner = pointwise_ops.div(arithmetic.sub(part(2, n - 2), part(0, n - 2)), 2.0)
-        first = pointwise_ops.div(arithmetic.sub(part(1, 1), part(0, 1)), 1.0)
-        last = pointwise_ops.div(arithmetic.sub(part(n - 1, 1), part(n - 2, 1)), 1.0)
+        inner = division.div(arithmetic.sub(part(2, n - 2), part(0, n - 2)), 2.0)
+        first = division.div(arithmetic.sub(part(1, 1), part(0, 1)), 1.0)
+        last = division.div(arithmetic.sub(part(n - 1, 1), part(n - 2, 1)), 1.0)
         results.append(_open(cat([first, inner, last], d)))
     return results
 

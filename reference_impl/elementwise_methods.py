@@ -1,6 +1,6 @@
 """PyTorch's names of the operators that compute each element by itself, as methods and signs of Python."""
 
-from . import activations, arithmetic, choosing, distances, pointwise_ops, special_functions
+from . import activations, arithmetic, choosing, clamping, distances, division, pointwise_ops, powers, special_functions
 
 
 class ElementwiseMethods:
@@ -88,13 +88,13 @@ class ElementwiseMethods:
     remainder = pointwise_ops.remainder
     atan2 = pointwise_ops.atan2
     round = pointwise_ops.round
-    div = pointwise_ops.div
-    floor_divide = pointwise_ops.floor_divide
-    square = pointwise_ops.square
-    pow = pointwise_ops.pow
-    clamp = pointwise_ops.clamp
-    clamp_min = pointwise_ops.clamp_min
-    clamp_max = pointwise_ops.clamp_max
+    div = division.div
+    floor_divide = division.floor_divide
+    square = powers.square
+    pow = powers.pow
+    clamp = clamping.clamp
+    clamp_min = clamping.clamp_min
+    clamp_max = clamping.clamp_max
     positive = pointwise_ops.positive
     conj_physical = pointwise_ops.conj_physical
     sqrt_ = pointwise_ops.sqrt_
@@ -142,19 +142,19 @@ class ElementwiseMethods:
     remainder_ = pointwise_ops.remainder_
     atan2_ = pointwise_ops.atan2_
     round_ = pointwise_ops.round_
-    div_ = pointwise_ops.div_
-    floor_divide_ = pointwise_ops.floor_divide_
-    square_ = pointwise_ops.square_
-    pow_ = pointwise_ops.pow_
-    clamp_ = pointwise_ops.clamp_
-    clamp_min_ = pointwise_ops.clamp_min_
-    clamp_max_ = pointwise_ops.clamp_max_
-    true_divide = pointwise_ops.div
-    divide = pointwise_ops.div
-    divide_ = pointwise_ops.div_
-    true_divide_ = pointwise_ops.div_
-    clip = pointwise_ops.clamp
-    clip_ = pointwise_ops.clamp_
+    div_ = division.div_
+    floor_divide_ = division.floor_divide_
+    square_ = powers.square_
+    pow_ = powers.pow_
+    clamp_ = clamping.clamp_
+    clamp_min_ = clamping.clamp_min_
+    clamp_max_ = clamping.clamp_max_
+    true_divide = division.div
+    divide = division.div
+    divide_ = division.div_
+    true_divide_ = division.div_
+    clip = clamping.clamp
+    clip_ = clamping.clamp_
     greater = pointwise_ops.gt
     greater_equal = pointwise_ops.ge
     less = pointwise_ops.lt
@@ -169,18 +169,18 @@ class ElementwiseMethods:
     __le__ = pointwise_ops.le
     __gt__ = pointwise_ops.gt
     __ge__ = pointwise_ops.ge
-    __truediv__ = pointwise_ops.div
-    __rtruediv__ = pointwise_ops.rdiv
-    __itruediv__ = pointwise_ops.div_
-    __floordiv__ = pointwise_ops.floor_divide
-    __ifloordiv__ = pointwise_ops.floor_divide_
-    __rfloordiv__ = pointwise_ops.rfloor_divide
+    __truediv__ = division.div
+    __rtruediv__ = division.rdiv
+    __itruediv__ = division.div_
+    __floordiv__ = division.floor_divide
+    __ifloordiv__ = division.floor_divide_
+    __rfloordiv__ = division.rfloor_divide
     __mod__ = pointwise_ops.remainder
     __imod__ = pointwise_ops.remainder_
-    __rmod__ = pointwise_ops.rremainder
-    __pow__ = pointwise_ops.pow
-    __ipow__ = pointwise_ops.pow_
-    __rpow__ = pointwise_ops.rpow
+    __rmod__ = division.rremainder
+    __pow__ = powers.pow
+    __ipow__ = powers.pow_
+    __rpow__ = powers.rpow
     __invert__ = pointwise_ops.bitwise_not
     __and__ = pointwise_ops.bitwise_and
     __or__ = pointwise_ops.bitwise_or
@@ -191,8 +191,8 @@ class ElementwiseMethods:
     __iand__ = pointwise_ops.bitwise_and_
     __ior__ = pointwise_ops.bitwise_or_
     __ixor__ = pointwise_ops.bitwise_xor_
-    __rdiv__ = pointwise_ops.rdiv
-    __div__ = pointwise_ops.div
+    __rdiv__ = division.rdiv
+    __div__ = division.div
     fix = pointwise_ops.trunc
     fix_ = pointwise_ops.trunc_
     arctan2 = pointwise_ops.atan2

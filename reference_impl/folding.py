@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, pointwise_ops, shadow, view_ops
+from . import arithmetic, division, powers, shadow, view_ops
 from . import dtypes as dt
 from .core import as_int, values
 from .errors import LayoutError, LayoutValueError, UnsupportedError
@@ -132,7 +132,7 @@ def local_response_norm(
         wide = pad(wide, (0, 0, 0, 0, before, after))
         mean = view_ops.squeeze(avg_pool3d(wide, (size, 1, 1), stride=1), 1)
         mean = view_ops.view(mean, shape)
-    power = pointwise_ops.pow(arithmetic.add(arithmetic.mul(mean, alpha), k), beta)
-    result = pointwise_ops.div(input, power)
+    power = powers.pow(arithmetic.add(arithmetic.mul(mean, alpha), k), beta)
+    result = division.div(input, power)
     shadow.stamp(result, shadow.UNSPECIFIED)
     return result

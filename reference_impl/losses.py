@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, norms, pointwise_ops, reductions, scans, shadow, view_ops
+from . import arithmetic, clamping, division, norms, pointwise_ops, powers, reductions, scans, shadow, view_ops
 from . import dtypes as dt
 from .activations import logsigmoid
 from .choosing import where
@@ -68,7 +68,7 @@ def _same_size(input: "Tensor", weight: "Tensor") -> None:
 def _weighted(errors: "Tensor", weight: "Tensor", reduction: str, *, by_weight: bool) -> "Tensor":
     loss = arithmetic.mul(errors, weight)
     if reduction == "mean" and by_weight:
-        return _open(pointwise_ops.div(reductions.sum(loss), reductions.sum(weight)))
+        return _open(division.div(reductions.sum(loss), reductions.sum(weight)))
     return _reduced(loss, reduction)
 
 
@@ -82,7 +82,7 @@ def mse_loss(
     if weight is None:
         return _structured(_MSE, a, b, reduction)
     _same_size(input, weight)
-    return _weighted(pointwise_ops.pow(arithmetic.sub(a, b), 2), weight, reduction, by_weight=True)
+    return _weighted(powers.pow(arithmetic.sub(a, b), 2), weight, reduction, by_weight=True)
 
 
 def l1_loss(
@@ -153,7 +153,7 @@ def kl_div(
         loss = arithmetic.sub(xlogy(target, target), arithmetic.mul(target, input))
     result = _reduced(loss, _reduction(wanted, size_average, reduce))
     if reduction == "batchmean" and input.ndim:
-        result = _open(pointwise_ops.div(result, input._layout.shape[0]))
+        result = _open(division.div(result, input._layout.shape[0]))
     return result
 
 
@@ -199,8 +199,8 @@ def gaussian_nll_loss(
 
     var = clone(var)
     with no_grad():
-        pointwise_ops.clamp_(var, min=eps)
-    error = pointwise_ops.div(pointwise_ops.pow(arithmetic.sub(input, target), 2), var)
+        clamping.clamp_(var, min=eps)
+    error = division.div(powers.pow(arithmetic.sub(input, target), 2), var)
     loss = arithmetic.mul(arithmetic.add(pointwise_ops.log(var), error), 0.5)
     if full:
         loss = arithmetic.add_(loss, 0.5 * math.log(2 * math.pi))
@@ -278,7 +278,7 @@ def hinge_embedding_loss(
     """Distances where the target is 1, else what is missing to a margin. Raises: broadcast, dtype. Source: torch."""
     reduction = _reduction(reduction, size_average, reduce)
     zero = zeros_like(input)
-    missing = pointwise_ops.clamp_min_(arithmetic.rsub(input, margin), 0)
+    missing = clamping.clamp_min_(arithmetic.rsub(input, margin), 0)
     apart = where(pointwise_ops.ne(target, 1), missing, zero)
     together = where(pointwise_ops.ne(target, -1), input, zero)
     return _reduced(arithmetic.add(apart, together), reduction)
@@ -293,7 +293,7 @@ def margin_ranking_loss(
     if not input1.ndim == input2.ndim == target.ndim:
         raise LayoutError("dimension", "margin_ranking_loss: the tensors differ in dimensions")
     product = arithmetic.mul(arithmetic.neg(target), arithmetic.sub(input1, input2))
-    loss = pointwise_ops.clamp_min_(arithmetic.add(product, margin), 0)
+    loss = clamping.clamp_min_(arithmetic.add(product, margin), 0)
     return _reduced(loss, reduction)
 
 
@@ -309,8 +309,8 @@ def cosine_similarity(x1: "Tensor", x2: "Tensor", dim: int = 1, eps: float = 1e-
     for x in (x1, x2):
         wide = view_ops.expand(to(x, d), shape)
         size = clone(vector_norm(wide, 2, dim, True))
-        size = pointwise_ops.clamp_min(size, eps)
-        parts.append(pointwise_ops.div(wide, size))
+        size = clamping.clamp_min(size, eps)
+        parts.append(division.div(wide, size))
     return _open(reductions.sum(arithmetic.mul(parts[0], parts[1]), dim))
 
 
@@ -355,7 +355,7 @@ def triplet_margin_loss(
     near, far = (pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
     if swap:
         far = pointwise_ops.minimum(far, pairwise_distance(positive, negative, p, eps))
-    loss = pointwise_ops.clamp_min(arithmetic.sub(arithmetic.add(near, margin), far), 0)
+    loss = clamping.clamp_min(arithmetic.sub(arithmetic.add(near, margin), far), 0)
     return _reduced(loss, reduction)
 
 
@@ -373,7 +373,7 @@ def multilabel_soft_margin_loss(
     )
     if weight is not None:
         loss = arithmetic.mul(loss, weight)
-    return _reduced(pointwise_ops.div(reductions.sum(loss, -1), input._layout.shape[-1]), reduction)
+    return _reduced(division.div(reductions.sum(loss, -1), input._layout.shape[-1]), reduction)
 
 
 def nll_loss(
@@ -426,7 +426,7 @@ def cross_entropy(
         logs = scans.log_softmax(input, axis, input.dtype)
         loss = arithmetic.neg(reductions.sum(arithmetic.mul(logs, target), axis))
         if reduction == "mean":
-            total = pointwise_ops.div(reductions.sum(loss), max(loss.numel(), 1))
+            total = division.div(reductions.sum(loss), max(loss.numel(), 1))
             return _open(total)
         return _reduced(loss, reduction)
     logs = scans.log_softmax(input, axis, input.dtype)

@@ -18,6 +18,7 @@ from .constructors import full, new_full, new_zeros
 from .constructors import ones as _ones
 from .copies import clone, to
 from .core import values
+from .division import div
 from .dtype_view import conj
 from .dtypes import dtype as _dtype
 from .errors import (
@@ -29,7 +30,7 @@ from .errors import (
     UnsupportedError,
 )
 from .norms import vector_norm
-from .pointwise_ops import div, isnan, maximum, sqrt
+from .pointwise_ops import isnan, maximum, sqrt
 
 if TYPE_CHECKING:
     from .tensors import Tensor

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, joining, linear_algebra, pointwise_ops, reductions, view_ops
+from . import arithmetic, clamping, division, joining, linear_algebra, pointwise_ops, reductions, view_ops
 from . import dtypes as dt
 from .constructors import scalar_tensor
 from .core import values
@@ -105,10 +105,10 @@ def cov(
     total = scalar_tensor(count, dtype=dt.int64) if w is None else reductions.sum(w)
     if w is not None and values(total) == 0:
         raise LayoutError("argument", "cov: the weights sum to zero")
-    average = pointwise_ops.div(reductions.sum(rows if w is None else arithmetic.mul(rows, w), 1), total)
+    average = division.div(reductions.sum(rows if w is None else arithmetic.mul(rows, w), 1), total)
     if aweights is not None and correction != 0:
         extra = reductions.sum(arithmetic.mul(w, aweights))
-        norm = arithmetic.sub(total, pointwise_ops.div(arithmetic.mul(extra, correction), total))
+        norm = arithmetic.sub(total, division.div(arithmetic.mul(extra, correction), total))
     else:
         norm = arithmetic.sub(total, correction)
     if values(norm).real <= 0:
@@ -116,7 +116,7 @@ def cov(
     centred = arithmetic.sub(rows, view_ops.unsqueeze(average, 1))
     other = centred if w is None else arithmetic.mul(centred, w)
     product = linear_algebra.mm(centred, conj(view_ops.t(other)))
-    return view_ops.squeeze(pointwise_ops.div(product, norm))
+    return view_ops.squeeze(division.div(product, norm))
 
 
 def corrcoef(input: "Tensor") -> "Tensor":
@@ -125,13 +125,13 @@ def corrcoef(input: "Tensor") -> "Tensor":
         raise LayoutError("dimension", f"corrcoef: at most two dimensions are taken, got {input.ndim}")
     c = cov(input)
     if not c.ndim:
-        return pointwise_ops.div(c, c)
+        return division.div(c, c)
     d = joining.diag(c)
     spread = pointwise_ops.sqrt(real(d) if d.dtype.is_complex else d)
-    c = pointwise_ops.div(c, view_ops.view(spread, (-1, 1)))
-    c = pointwise_ops.div(c, view_ops.view(spread, (1, -1)))
+    c = division.div(c, view_ops.view(spread, (-1, 1)))
+    c = division.div(c, view_ops.view(spread, (1, -1)))
     if c.dtype.is_complex:
         from .dtype_view import imag
 
-        return complex_of(pointwise_ops.clamp(real(c), -1, 1), pointwise_ops.clamp(imag(c), -1, 1))
-    return pointwise_ops.clamp(c, -1, 1)
+        return complex_of(clamping.clamp(real(c), -1, 1), clamping.clamp(imag(c), -1, 1))
+    return clamping.clamp(c, -1, 1)

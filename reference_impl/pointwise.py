@@ -11,7 +11,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, cast_marks, nan_marks
-from .copies import reader, store
+from .copies import reader, store, to_copy
 from .core import (
     TensorBase,
     array,
@@ -26,6 +26,7 @@ from .core import (
 from .dtypes import dtype
 from .elementwise import broadcast_shapes, output_strides, preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .out import write_out
 from .promotion import can_cast, common_dtype, get_default_dtype
 
 if TYPE_CHECKING:
@@ -320,3 +321,17 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
         write_into(op, out, operands)
     out._versions[0] += 1
     return out
+
+
+def apply_with_scalars(op: Op, input: Any, scalars: tuple[Any, ...], out: "Tensor | None") -> "Tensor":
+    """`apply` to one tensor of an operator that has its numbers within: they decide the dtype, but not the layout.
+
+    Raises: dtype, as `apply`.
+    """
+    common = common_dtype(input, *scalars)
+    source = input
+    if common is not input.dtype:
+        source = to_copy(input, common)
+    result = apply(op, (source,))
+    result._has_fn = False
+    return write_out(out, recorded(result, input), input)

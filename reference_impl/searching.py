@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import division, shadow
 from . import dtypes as dt
-from . import shadow
 from .core import TensorBase, as_int, check_overlap, fresh, from_array, recorded, values
 from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
@@ -345,7 +345,7 @@ def unravel_index(indices: "Tensor", shape: Any) -> tuple["Tensor", ...]:
         raise LayoutValueError("size", f"unravel_index: {sizes} has negative lengths")
     steps = contiguous_strides(sizes)
     wide = view_ops.unsqueeze(indices, -1)
-    whole = pointwise_ops.floor_divide(wide, tensor(list(steps), dtype=dt.int64))
+    whole = division.floor_divide(wide, tensor(list(steps), dtype=dt.int64))
     found = pointwise_ops.remainder(whole, tensor(list(sizes), dtype=dt.int64))
     return view_ops.unbind(found, -1)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow
+from . import powers, shadow
 from .conversion import cast
 from .core import TensorBase, as_int, fresh, from_array, recorded, values
 from .dtype_view import imag
@@ -332,14 +332,14 @@ def frexp(input: "Tensor", *, out: Any = None) -> Any:
         raise kind("dtype", f"frexp: {input.dtype} is refused")
     mantissa = apply(Op("frexp", lambda a: np.frexp(a)[0], "f", like=True), (input,))
     plain = values(input).astype(np.float64)
-    powers = from_array(np.frexp(plain)[1].astype(np.int32), dt.int32, mantissa._layout.strides)
+    exponents = from_array(np.frexp(plain)[1].astype(np.int32), dt.int32, mantissa._layout.strides)
     # What the exponent of an infinity or a NaN is, C leaves open.
     bad = np.where(np.isfinite(plain), shadow.EXACT, shadow.UNSPECIFIED).astype(np.uint8)
     if shadow.marks_of(input) is not None or bad.any():
-        shadow.stamp(powers, bad if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
+        shadow.stamp(exponents, bad if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
     if out is not None:
-        return write_out(out[0], mantissa, input), write_out(out[1], powers, input)
-    return mantissa, powers
+        return write_out(out[0], mantissa, input), write_out(out[1], exponents, input)
+    return mantissa, exponents
 
 
 def _neighbour(*operands: Any) -> Op:
@@ -382,15 +382,12 @@ def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
 
 def _power_of_two(exponent: "Tensor") -> "Tensor":
     # Powers of a number are row-major, yet these keep the order of dimensions of a complex or short exponent.
-    from .pointwise_ops import _POW, rpow
-
     keeps = exponent.dtype.is_complex or exponent.dtype in (dt.float16, dt.bfloat16)
-    return apply(_POW, (2.0, exponent)) if keeps else rpow(exponent, 2.0)
+    return apply(powers.POW, (2.0, exponent)) if keeps else powers.rpow(exponent, 2.0)
 
 
 def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input ** exponent` in double precision. Raises: dtype, broadcast. Source: torch 2.13."""
-    from . import pointwise_ops
     from .copies import to
 
     check_operands("float_power", (input, exponent))
@@ -405,7 +402,7 @@ def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "T
         raise LayoutError("dtype", f"float_power: out must have the dtype {d}, got {out.dtype}")
     operands: tuple[Any, ...] = (input, exponent)
     base, power = (to(x, d) if hasattr(x, "_layout") else plain(x) for x in operands)
-    return pointwise_ops.pow(base, power, out=out)
+    return powers.pow(base, power, out=out)
 
 
 def complex(real: "Tensor", imag: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, joining, norms, pointwise_ops, reductions, scans, shadow, view_ops
+from . import arithmetic, division, joining, norms, pointwise_ops, reductions, scans, shadow, view_ops
 from . import dtypes as dt
 from .conversion import cast
 from .core import TensorBase, as_int, values
@@ -48,7 +48,7 @@ def nanmean(
     dims = reduced_dims(input, dim)
     factor = reductions.sum(pointwise_ops.logical_not(pointwise_ops.isnan(input.detach())), dims or None, keepdim)
     total = nansum(input, dim, keepdim, dtype=dtype)
-    return write_out(out, pointwise_ops.div(total, factor), input)
+    return write_out(out, division.div(total, factor), input)
 
 
 def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "Tensor":
@@ -142,7 +142,7 @@ def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: in
     _no_bool("trapezoid", y, x)
     if x is not None:
         left, right = _ends(y, d)
-        return pointwise_ops.div(
+        return division.div(
             reductions.sum(arithmetic.mul(arithmetic.add(left, right), _spaced(y, x, d, "trapezoid")), d), 2.0
         )
     both = arithmetic.add(view_ops.select(y, d, 0), view_ops.select(y, d, -1))
@@ -165,7 +165,7 @@ def cumulative_trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = No
     left, right = _ends(y, d)
     if x is not None:
         space = _spaced(y, x, d, "cumulative_trapezoid")
-        return pointwise_ops.div(scans.cumsum(arithmetic.mul(arithmetic.add(right, left), space), d), 2.0)
+        return division.div(scans.cumsum(arithmetic.mul(arithmetic.add(right, left), space), d), 2.0)
     half = (1.0 if dx is None else float(dx)) / 2.0
     return scans.cumsum(arithmetic.mul(arithmetic.add(right, left), half), d)
 

@@ -1,0 +1,78 @@
+"""Elements kept between bounds: clamp and its kin."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes as dt
+from .core import TensorBase
+from .errors import LayoutError, UnsupportedError
+from .pointwise import Op, apply, apply_, apply_with_scalars, operand_array
+from .pointwise_ops import check_tensors
+from .promotion import common_dtype
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
+    """Elements kept between two bounds. Raises: argument, dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
+    check_tensors("clamp", input)
+    bounds = _bounds(min, max)
+    op = _clamp_op(min is not None, max is not None)
+    if any(isinstance(b, TensorBase) for b in bounds):
+        return apply(op, (input, *bounds), out)
+    if input.dtype.is_complex or (input.dtype is dt.bool_ and all(isinstance(b, bool) for b in bounds)):
+        raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
+    common = common_dtype(input, *bounds)
+    fixed = [operand_array(b, common) for b in bounds]
+    inner = Op("clamp", lambda a: op.compute(a, *[b.astype(a.dtype) for b in fixed]), "bif", smooth=True)
+    return apply_with_scalars(inner, input, bounds, out)
+
+
+def _bounds(min: Any, max: Any) -> tuple[Any, ...]:
+    if min is None and max is None:
+        raise LayoutError("argument", "clamp: at least one of min and max must be given")
+    return tuple([b for b in (min, max) if b is not None])
+
+
+def _clamp_op(low: bool, high: bool) -> Op:
+    def compute(a: Any, *bounds: Any) -> Any:
+        rest = list(bounds)
+        if low:
+            b = rest.pop(0)
+            a = np.where((a < b) | np.isnan(b) if b.dtype.kind == "f" else a < b, b, a)
+        if high:
+            b = rest.pop(0)
+            a = np.where((a > b) | np.isnan(b) if b.dtype.kind == "f" else a > b, b, a)
+        return a
+
+    return Op("clamp", compute, "bif", smooth=True)
+
+
+def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
+    """`clamp` in place. Raises: grad, overlap, dtype, argument."""
+    bounds = _bounds(min, max)
+    if input.dtype.is_complex:
+        raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
+    return apply_(_clamp_op(min is not None, max is not None), input, bounds)
+
+
+def clamp_min(input: "Tensor", min: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`clamp(min=min)`."""
+    return clamp(input, min, None, out=out)
+
+
+def clamp_max(input: "Tensor", max: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`clamp(max=max)`."""
+    return clamp(input, None, max, out=out)
+
+
+def clamp_min_(input: "Tensor", min: Any) -> "Tensor":
+    """`clamp_(min=min)`."""
+    return clamp_(input, min, None)
+
+
+def clamp_max_(input: "Tensor", max: Any) -> "Tensor":
+    """`clamp_(max=max)`."""
+    return clamp_(input, None, max)

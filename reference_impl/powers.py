@@ -1,0 +1,112 @@
+"""Powers: pow, square and the operator signs that call them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import shadow
+from .core import TensorBase, array, check_inplace, fresh, recorded
+from .errors import LayoutError
+from .layout import contiguous_strides
+from .pointwise import Op, apply, apply_, apply_with_scalars
+from .pointwise_ops import check_tensors
+from .promotion import common_dtype
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def square(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`pow(input, 2)`."""
+    return pow(input, 2, out=out)
+
+
+def square_(input: "Tensor") -> "Tensor":
+    """`square` in place."""
+    return pow_(input, 2)
+
+
+def _power(a: Any, b: Any) -> Any:
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        negative = b < 0
+        if not np.any(negative):
+            return np.power(a, b)
+        base = np.power(a, np.where(negative, 0, b))
+        one = np.where(a == 1, 1, np.where(a == -1 if a.dtype.kind == "i" else False, np.where(b % 2 == 0, 1, -1), 0))
+        return np.where(negative, one, base).astype(a.dtype)
+    if a.dtype.kind == "c":
+        # Powers of a complex zero depend on the vector width; what is not finite is left unspecified.
+        return np.where(a == 0, np.nan, np.power(a, b))
+    return np.power(a, b)
+
+
+def _power_of(exponent: Any) -> Op:
+    def compute(a: Any) -> Any:
+        if a.dtype.kind in "iu":
+            if exponent < 0:
+                raise LayoutError("argument", "pow: integers to negative integer powers are not allowed")
+            return np.power(a, np.array(exponent).astype(a.dtype))
+        if exponent == 2:
+            return a * a
+        if exponent == 0.5:
+            return np.sqrt(a)
+        if exponent == -1:
+            return 1 / a
+        if exponent == 1:
+            return a
+        if a.dtype.kind == "b":
+            return np.ones(a.shape, np.bool_)
+        if exponent == 3:
+            return a * a * a
+        return np.power(a, np.array(exponent).astype(a.dtype))
+
+    groups = "bifc" if exponent is True or exponent is False else "ifc"
+    return Op(
+        "pow",
+        compute,
+        groups,
+        exact=exponent in (0, 1, 2, -1),
+        exact_complex=exponent in (0, 1),
+        smooth=exponent in (1, 2, -1, 0.5),
+    )
+
+
+POW = Op("pow", _power, "ifc", exact=False)
+
+
+def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`input ** exponent`. Raises: broadcast, dtype, argument. Source: facts 4.3.10, torch 2.13."""
+    if not isinstance(input, TensorBase):
+        check_tensors("pow", exponent)
+        if out is None:
+            return rpow(exponent, input)
+    if isinstance(exponent, TensorBase) or not isinstance(input, TensorBase):
+        return apply(POW, (input, exponent), out)
+    if isinstance(exponent, int) and exponent < 0 and input.dtype.category == "int":
+        raise LayoutError("argument", "pow: integers to negative integer powers are not allowed")
+    return apply_with_scalars(_power_of(exponent), input, (exponent,), out)
+
+
+def pow_(self: "Tensor", exponent: Any) -> "Tensor":
+    """`pow` in place. Raises: grad, overlap, broadcast, dtype, argument."""
+    if isinstance(exponent, TensorBase):
+        return apply_(POW, self, (exponent,))
+    common = common_dtype(self, exponent)
+    from .promotion import can_cast
+
+    check_inplace(self)
+    if not can_cast(common, self.dtype):
+        raise LayoutError("dtype", f"pow_: a {common} result cannot be cast to {self.dtype} (facts 4.3.8)")
+    return apply_(_power_of(exponent), self, ())
+
+
+def rpow(input: "Tensor", other: Any) -> "Tensor":
+    """`other ** input`, row-major for a number."""
+    if isinstance(other, TensorBase):
+        return apply(POW, (other, input))
+    computed = apply(POW, (other, input))
+    shape = input._layout.shape
+    result = fresh(shape, contiguous_strides(shape), computed.dtype)
+    array(result)[...] = array(computed)
+    shadow.stamp(result, shadow.marks_of(computed))
+    return recorded(result, input)
