@@ -25,6 +25,8 @@ from .advanced_indexing import argwhere as argwhere
 from .advanced_indexing import index_put as index_put
 from .advanced_indexing import index_put_ as index_put_
 from .advanced_indexing import nonzero as nonzero
+from .advanced_indexing import nonzero_static as nonzero_static
+from .advanced_indexing import unravel_index as unravel_index
 from .arithmetic import abs as abs
 from .arithmetic import abs as absolute
 from .arithmetic import abs_ as abs_
@@ -87,15 +89,13 @@ from .copies import resolve_conj as resolve_conj
 from .copies import resolve_neg as resolve_neg
 from .copies import zero_ as zero_
 from .devices import device as device
-from .distances import addbmm as addbmm
-from .distances import bartlett_window as bartlett_window
-from .distances import blackman_window as blackman_window
+from .differences import cumulative_trapezoid as cumulative_trapezoid
+from .differences import diff as diff
+from .differences import gradient as gradient
+from .differences import trapezoid as trapezoid
+from .differences import trapezoid as trapz
 from .distances import cdist as cdist
-from .distances import conj_physical_ as conj_physical_
-from .distances import constant_pad_nd as constant_pad_nd
-from .distances import gradient as gradient
-from .distances import hamming_window as hamming_window
-from .distances import hann_window as hann_window
+from .distances import dist as dist
 from .distances import pdist as pdist
 from .division import div as div
 from .division import div as divide
@@ -141,6 +141,7 @@ from .index_ops import take_along_dim as take_along_dim
 from .index_writes import index_add as index_add
 from .index_writes import index_copy as index_copy
 from .index_writes import index_fill as index_fill
+from .index_writes import put as put
 from .index_writes import scatter as scatter
 from .index_writes import scatter_add as scatter_add
 from .joining import broadcast_shapes as broadcast_shapes
@@ -191,6 +192,7 @@ from .nan_reductions import nanmean as nanmean
 from .nan_reductions import nansum as nansum
 from .normalization import group_norm as group_norm
 from .normalization import layer_norm as layer_norm
+from .norms import renorm as renorm
 from .norms import torch_norm as norm
 from .numpy_bridge import as_tensor as as_tensor
 from .numpy_bridge import asarray as asarray
@@ -203,6 +205,7 @@ from .order_statistics import msort as msort
 from .order_statistics import nanmedian as nanmedian
 from .order_statistics import nanquantile as nanquantile
 from .order_statistics import quantile as quantile
+from .padding import constant_pad_nd as constant_pad_nd
 from .pointwise_ops import acos as acos
 from .pointwise_ops import acos as arccos
 from .pointwise_ops import acos_ as acos_
@@ -224,6 +227,7 @@ from .pointwise_ops import bitwise_xor as bitwise_xor
 from .pointwise_ops import ceil as ceil
 from .pointwise_ops import ceil_ as ceil_
 from .pointwise_ops import conj_physical as conj_physical
+from .pointwise_ops import conj_physical_ as conj_physical_
 from .pointwise_ops import cos as cos
 from .pointwise_ops import cos_ as cos_
 from .pointwise_ops import cosh as cosh
@@ -300,6 +304,7 @@ from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool1d_with_indices as max_pool1d_with_indices
 from .pooling import max_pool2d as max_pool2d
 from .pooling import max_pool3d as max_pool3d
+from .powers import float_power as float_power
 from .powers import pow as pow
 from .powers import square as square
 from .powers import square_ as square_
@@ -314,6 +319,9 @@ from .predicates import is_signed as is_signed
 from .predicates import is_tensor as is_tensor
 from .predicates import numel as numel
 from .predicates import result_type as result_type
+from .products import addbmm as addbmm
+from .products import addr as addr
+from .products import cross as cross
 from .products import ger as ger
 from .products import matmul as matmul
 from .products import outer as outer
@@ -350,6 +358,7 @@ from .scans import flip as flip
 from .scans import fliplr as fliplr
 from .scans import flipud as flipud
 from .scans import log_softmax as log_softmax
+from .scans import logcumsumexp as logcumsumexp
 from .scans import roll as roll
 from .scans import rot90 as rot90
 from .scans import softmax as softmax
@@ -359,18 +368,12 @@ from .scatter_reduction import index_reduce as index_reduce
 from .scatter_reduction import scatter_reduce as scatter_reduce
 from .searching import bincount as bincount
 from .searching import bucketize as bucketize
-from .searching import cross as cross
 from .searching import histc as histc
 from .searching import histogram as histogram
 from .searching import isin as isin
-from .searching import nonzero_static as nonzero_static
-from .searching import put as put
 from .searching import searchsorted as searchsorted
-from .searching import tril_indices as tril_indices
-from .searching import triu_indices as triu_indices
 from .searching import unique as unique
 from .searching import unique_consecutive as unique_consecutive
-from .searching import unravel_index as unravel_index
 from .shadow import marks_of as element_marks
 from .shuffles import channel_shuffle as channel_shuffle
 from .shuffles import pixel_shuffle as pixel_shuffle
@@ -406,7 +409,6 @@ from .special_functions import erfc as erfc
 from .special_functions import erfc_ as erfc_
 from .special_functions import erfinv as erfinv
 from .special_functions import fill as fill
-from .special_functions import float_power as float_power
 from .special_functions import fmax as fmax
 from .special_functions import fmin as fmin
 from .special_functions import frexp as frexp
@@ -444,17 +446,11 @@ from .special_functions import sinc_ as sinc_
 from .special_functions import xlogy as xlogy
 from .special_functions import xlogy_ as xlogy_
 from .storage import UntypedStorage as UntypedStorage
-from .sums import addr as addr
-from .sums import cumulative_trapezoid as cumulative_trapezoid
-from .sums import diff as diff
-from .sums import dist as dist
-from .sums import logcumsumexp as logcumsumexp
-from .sums import renorm as renorm
-from .sums import trapezoid as trapezoid
-from .sums import trapezoid as trapz
 from .tensors import Tensor as Tensor
 from .triangles import tril as tril
+from .triangles import tril_indices as tril_indices
 from .triangles import triu as triu
+from .triangles import triu_indices as triu_indices
 from .typed_storage import TypedStorage as TypedStorage
 from .typed_storage import cuda as cuda
 from .typed_storage import is_storage as is_storage
@@ -516,6 +512,10 @@ from .view_ops import unbind as unbind
 from .view_ops import unflatten as unflatten
 from .view_ops import unsqueeze as unsqueeze
 from .view_ops import vsplit as vsplit
+from .windows import bartlett_window as bartlett_window
+from .windows import blackman_window as blackman_window
+from .windows import hamming_window as hamming_window
+from .windows import hann_window as hann_window
 
 strided = "torch.strided"
 

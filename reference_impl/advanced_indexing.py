@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import division, shadow
 from . import dtypes as dt
-from . import shadow
 from .conversion import cast
 from .copies import clone, reader
-from .core import TensorBase, array, check_inplace, from_array, order_marks, recorded, values, written
+from .core import TensorBase, array, as_int, check_inplace, from_array, order_marks, recorded, values, written
 from .elementwise import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
-from .errors import LayoutError, LayoutIndexError, LayoutTypeError
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .overlap import Mutual, mutual_overlap
 from .results import need_kernel
+from .searching import _integers
 from .views import view_strides
 
 if TYPE_CHECKING:
@@ -320,3 +321,33 @@ def argwhere(input: "Tensor") -> "Tensor":
     """`nonzero`."""
     result: Tensor = nonzero(input)
     return result
+
+
+def unravel_index(indices: "Tensor", shape: Any) -> tuple["Tensor", ...]:
+    """Places in a grid of row-major numbers, views of one tensor. Raises: argument (TypeError, ValueError)."""
+    from . import pointwise_ops, view_ops
+    from .from_values import tensor
+
+    if indices.dtype.category != "int":
+        raise LayoutTypeError("argument", f"unravel_index: indices of {indices.dtype}, integers are needed")
+    sizes = (as_int(shape, "shape"),) if isinstance(shape, int) else tuple([as_int(n, "shape") for n in shape])
+    if any(n < 0 for n in sizes):
+        raise LayoutValueError("size", f"unravel_index: {sizes} has negative lengths")
+    steps = contiguous_strides(sizes)
+    wide = view_ops.unsqueeze(indices, -1)
+    whole = division.floor_divide(wide, tensor(list(steps), dtype=dt.int64))
+    found = pointwise_ops.remainder(whole, tensor(list(sizes), dtype=dt.int64))
+    return view_ops.unbind(found, -1)
+
+
+def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Tensor | None" = None) -> "Tensor":
+    """The first places of elements that are not zero, a row each, row-major. Raises: size. Source: torch 2.13."""
+    if as_int(size, "size") < 0:
+        raise LayoutError("size", f"nonzero_static: size must not be negative, got {size}")
+    a = values(input)
+    places = np.argwhere(a != 0)[:size] if a.ndim else np.zeros((size, 0), np.int64)
+    result = np.full((size, a.ndim), fill_value, np.int64)
+    result[: len(places)] = places
+    made = _integers(result, input)
+    made._has_fn = False
+    return write_out(out, made)

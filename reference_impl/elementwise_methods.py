@@ -1,6 +1,6 @@
 """PyTorch's names of the operators that compute each element by itself, as methods and signs of Python."""
 
-from . import activations, arithmetic, choosing, clamping, distances, division, pointwise_ops, powers, special_functions
+from . import activations, arithmetic, choosing, clamping, division, pointwise_ops, powers, special_functions
 
 
 class ElementwiseMethods:
@@ -255,7 +255,7 @@ class ElementwiseMethods:
     isreal = special_functions.isreal
     frexp = special_functions.frexp
     ldexp = special_functions.ldexp
-    float_power = special_functions.float_power
+    float_power = powers.float_power
     polygamma = special_functions._polygamma
     mvlgamma = special_functions.mvlgamma
     acosh_ = special_functions.acosh_
@@ -292,5 +292,5 @@ class ElementwiseMethods:
     prelu = activations.prelu
     hardshrink = activations.hardshrink
 
-    float_power_ = distances.float_power_
-    conj_physical_ = distances.conj_physical_
+    float_power_ = powers.float_power_
+    conj_physical_ = pointwise_ops.conj_physical_

@@ -6,11 +6,12 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .core import _grad_enabled, array, as_int, from_array, recorded, requires_grad, values
+from .core import _grad_enabled, array, as_int, fresh, from_array, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError
 from .layout import contiguous_strides
 from .linear_algebra import check_tensors
 from .results import narrow_to, wide
+from .searching import _integers
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -79,3 +80,26 @@ def _shorten(weight: "Tensor", at: Any, limit: float, power: float) -> None:
         array(weight)[long] = narrow_to(table[long] * scale[:, None], weight.dtype)
         shadow.stamp(weight, marks)
     weight._versions[0] += 1
+
+
+def one_hot(tensor: "Tensor", num_classes: int = -1) -> "Tensor":
+    """A 1 at each class in a new last dimension, row-major. Raises: dtype, size, index. Source: facts 4.4."""
+    if tensor.dtype is not dt.int64:
+        raise LayoutError("dtype", f"one_hot: int64 is needed, got {tensor.dtype}")
+    a = values(tensor)
+    if not a.size:
+        if num_classes <= 0:
+            raise LayoutError("size", "one_hot: an empty tensor does not say how many classes there are")
+        shape = (*a.shape, num_classes)
+        return fresh(shape, contiguous_strides(shape), dt.int64)
+    if a.min() < 0:
+        raise LayoutError("index", "one_hot: classes must not be negative")
+    if num_classes != -1 and num_classes < 1:
+        raise LayoutError("index", f"one_hot: num_classes must be positive, got {num_classes}")
+    count = int(a.max()) + 1 if num_classes == -1 else num_classes
+    if a.max() >= count:
+        raise LayoutError("index", f"one_hot: class {a.max()} of {count}")
+    result = _integers(a[..., None] == np.arange(count), tensor)
+    # Filled with zeros, then scattered into.
+    result._versions[0] = 2
+    return result

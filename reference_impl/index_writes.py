@@ -300,3 +300,63 @@ def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "T
 def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
     return write_out(out, scatter(input, dim, index, src, reduce="add"), input)
+
+
+def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
+    """Write elements by their row-major number. Raises: grad, overlap, index, dtype, size. Source: torch 2.13."""
+    from .advanced_indexing import check_no_overlap
+    from .copies import store
+    from .core import check_inplace, check_internal_overlap, order_marks, written
+
+    check_inplace(self, source)
+    if index.dtype is not dt.int64:
+        raise LayoutError("dtype", f"put_: the index must be int64, got {index.dtype}")
+    if source.dtype is not self.dtype:
+        raise LayoutError("dtype", f"put_: a {source.dtype} source for a {self.dtype} tensor")
+    if index.numel() != source.numel():
+        raise LayoutIndexError("size", f"put_: {index.numel()} indices for {source.numel()} elements")
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
+    n = self.numel()
+    where = values(index).reshape(-1)
+    if where.size and not n:
+        raise LayoutIndexError("index", "put_: the tensor has no elements")
+    if where.size:
+        need_kernel("put_", self.dtype, "bifc")
+    if where.size and (where.min() < -n or where.max() >= n):
+        shadow.stamp(self, shadow.UNSPECIFIED)
+        raise LayoutIndexError("index", f"put_: an index is out of range for {n} elements")
+    a = values(self).copy().reshape(-1)
+    before = shadow.marks_of(self)
+    marks = np.zeros(a.shape, np.uint8) if before is None else before.reshape(-1).copy()
+    places = where % n if n else where
+    b = values(source).reshape(-1)
+    if accumulate:
+        np.add.at(a, places, b)
+        if self.dtype.category in ("float", "complex"):
+            marks[places] = shadow.TOLERANCE
+    else:
+        a[places] = b
+        marks[places] = 0
+        repeated = np.bincount(places, minlength=max(n, 1))[: len(marks)] > 1
+        marks[repeated] = shadow.UNSPECIFIED
+    if shadow.marks_of(index) is not None or shadow.marks_of(source) is not None:
+        marks[:] = shadow.UNSPECIFIED
+    shape = self._layout.shape
+    order = order_marks(self)
+    store(self, a.reshape(shape), marks.reshape(shape) if order is None else order)
+    written(self, source)
+    return self
+
+
+def put(input: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
+    """`put_` on a copy that preserves the format. Raises: index, dtype, size. Source: torch 2.13."""
+    from .copies import clone
+
+    copy = clone(input)
+    copy._has_fn = False
+    put_(copy, index, source, accumulate)
+    copy._versions[0] = 0
+    copy._has_fn = False
+    return recorded(copy, input, source)

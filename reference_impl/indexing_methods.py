@@ -1,6 +1,6 @@
 """PyTorch's names of the operators that gather, scatter, join and repeat elements."""
 
-from . import advanced_indexing, combining, index_ops, index_writes, joining, scatter_reduction, searching, triangles
+from . import advanced_indexing, combining, index_ops, index_writes, joining, scatter_reduction, triangles
 
 
 class IndexingMethods:
@@ -46,9 +46,9 @@ class IndexingMethods:
     index_put = advanced_indexing.index_put
     index_put_ = advanced_indexing.index_put_
 
-    put_ = searching.put_
-    put = searching.put
-    nonzero_static = searching.nonzero_static
+    put_ = index_writes.put_
+    put = index_writes.put
+    nonzero_static = advanced_indexing.nonzero_static
 
     scatter_reduce = scatter_reduction.scatter_reduce
     scatter_reduce_ = scatter_reduction.scatter_reduce_

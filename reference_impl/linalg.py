@@ -28,7 +28,7 @@ from .matrices import vecdot as vecdot
 from .norms import matrix_norm as matrix_norm
 from .norms import norm as norm
 from .norms import vector_norm as vector_norm
-from .searching import linalg_cross as cross
+from .products import linalg_cross as cross
 from .solving import inv as inv
 from .solving import inv_ex as inv_ex
 from .solving import lu_solve as lu_solve

@@ -3,15 +3,12 @@
 from . import (
     combining,
     contraction,
-    distances,
     factorizations,
     joining,
     linear_algebra,
     matrices,
     products,
-    searching,
     solving,
-    sums,
 )
 
 
@@ -42,9 +39,9 @@ class LinearAlgebraMethods:
 
     inner = contraction.inner
 
-    addr = sums.addr
+    addr = products.addr
 
-    cross = searching.cross
+    cross = products.cross
 
     kron = combining.kron
 
@@ -65,6 +62,6 @@ class LinearAlgebraMethods:
     matrix_exp = matrices.matrix_exp
     pinverse = solving.pinverse
 
-    addr_ = distances.addr_
-    addbmm = distances.addbmm
-    addbmm_ = distances.addbmm_
+    addr_ = products.addr_
+    addbmm = products.addbmm
+    addbmm_ = products.addbmm_

@@ -10,11 +10,11 @@ import numpy as np
 from . import dtypes as dt
 from . import extremes, reductions, shadow, view_ops
 from .copies import to
-from .core import TensorBase, as_ints, values
+from .core import TensorBase, as_int, as_ints, values
 from .errors import LayoutError
 from .layout import wrap_dim
-from .out import write_out
-from .reductions import inexact, reduced_dims
+from .out import write_out, write_over
+from .reductions import check_arithmetic, inexact, reduced_dims
 from .results import finish
 
 if TYPE_CHECKING:
@@ -203,3 +203,31 @@ def torch_norm(
 def norm_of(self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> "Tensor":
     """`torch.norm` as a method, which has no `out`. Raises: as `torch.norm`."""
     return torch_norm(self, p, dim, keepdim, dtype=dtype)
+
+
+def renorm_(self: "Tensor", p: Any, dim: int, maxnorm: Any) -> "Tensor":
+    """`renorm` in place. Raises: grad, overlap, dimension, dtype, argument."""
+    return write_over(self, renorm(self.detach(), p, dim, maxnorm))
+
+
+def renorm(input: "Tensor", p: Any, dim: int, maxnorm: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """Slices scaled down to a largest norm, row-major. Raises: dimension, dtype, argument. Source: facts 4.4."""
+    if input.dtype.category not in ("float", "complex"):
+        raise LayoutError("dtype", f"renorm: floating point is needed, got {input.dtype}")
+    if isinstance(p, complex) or p <= 0:
+        raise LayoutError("argument", f"renorm: p must be positive, got {p}")
+    if maxnorm < 0:
+        raise LayoutError("argument", f"renorm: maxnorm must not be negative, got {maxnorm}")
+    if input.ndim < 2:
+        raise LayoutError("dimension", f"renorm: at least two dimensions are needed, got {input.ndim}")
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    check_arithmetic("renorm", input.dtype, "fc")
+    a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
+    axes = tuple([k for k in range(a.ndim) if k != d])
+    with np.errstate(all="ignore"):
+        if p == np.inf:
+            size = np.max(np.abs(a), axis=axes, keepdims=True, initial=0)
+        else:
+            size = np.sum(np.abs(a) ** p, axis=axes, keepdims=True) ** (1 / p)
+        result = np.where(size > maxnorm, a * (maxnorm / (size + 1e-7)), a)
+    return write_out(out, finish(result, input.dtype, input), input)

@@ -1,10 +1,10 @@
-"""`out=`: writing a result into a given tensor."""
+"""Results written into given tensors: by `out=`, and in place."""
 
 from typing import TYPE_CHECKING, Any
 
 from . import shadow
 from .conversion import cast, cast_marks
-from .core import TensorBase, order_marks, requires_grad, values
+from .core import TensorBase, check_inplace, order_marks, requires_grad, values, written
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -66,3 +66,21 @@ def write_out(out: "Tensor | None", result: "Tensor", *inputs: Any) -> "Tensor":
     store(out, cast(plain, result.dtype, out.dtype), marks if order is None else order)
     out._versions[0] += 1
     return out
+
+
+def write_over(self: "Tensor", result: "Tensor", *inputs: Any) -> "Tensor":
+    """Copy a result over a tensor, for operators that PyTorch computes aside and writes in place.
+
+    Raises: grad, size, dtype, overlap. Source: facts 5, torch 2.13.
+    """
+    from .copies import write_copy
+
+    check_inplace(self, *inputs)
+    if result._layout.shape != self._layout.shape:
+        raise LayoutError("size", f"a result of {result._layout.shape} does not fit {self._layout.shape}")
+    if not can_cast(result.dtype, self.dtype):
+        raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {self.dtype} (facts 4.3.8)")
+    result._has_fn = False
+    write_copy(self, result)
+    written(self, *inputs)
+    return self

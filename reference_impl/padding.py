@@ -7,11 +7,12 @@ import numpy as np
 from . import shadow
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone, copy_, scalar_array
-from .core import as_int_list, fresh, from_array, recorded, values
+from .core import TensorBase, as_int_list, fresh, from_array, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import Strides, contiguous_strides
 from .linear_algebra import check_tensors
 from .results import need_kernel
+from .shadow import unspecified
 from .view_ops import narrow
 
 if TYPE_CHECKING:
@@ -142,3 +143,18 @@ def _circular(input: "Tensor", pads: Pairs) -> "Tensor":
 def _between(t: "Tensor", dim: int, start: int, end: int) -> "Tensor":
     start, end = (min(max(x + t._layout.shape[dim] if x < 0 else x, 0), t._layout.shape[dim]) for x in (start, end))
     return narrow(t, dim, start, max(end - start, 0))
+
+
+def constant_pad_nd(input: "Tensor", pad: Any, value: Any = 0) -> "Tensor":
+    """`nn.functional.pad` with a constant. Raises: dimension, size, overflow. Source: facts 4.4, torch 2.13."""
+    from .padding import pad as padded
+
+    if not isinstance(input, TensorBase):
+        raise LayoutTypeError("argument", f"constant_pad_nd: expected a Tensor, got {type(input).__name__}")
+    if not isinstance(value, complex):
+        return padded(input, tuple(pad), "constant", value)
+    from .copies import scalar_array
+
+    result = padded(input, tuple(pad))
+    scalar_array(value, input.dtype)
+    return unspecified(result)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from . import pointwise_ops
 from .arithmetic import abs as absolute
 from .arithmetic import mul
-from .core import TensorBase, array, fresh
+from .core import TensorBase, array, check_inplace, fresh, written
 from .dtype_view import imag, real
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
-from .out import write_out
+from .out import write_out, write_over
 from .pointwise import Op, apply, apply_, check_operands
 
 if TYPE_CHECKING:
@@ -304,3 +305,12 @@ def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     if not input.dtype.is_complex:
         return input if out is None else write_out(out, input)
     return apply(Op("conj_physical", np.conj, "c", like=True), (input,), out)
+
+
+def conj_physical_(self: "Tensor") -> "Tensor":
+    """Conjugates in place. Raises: grad, overlap. Source: torch 2.13."""
+    if not self.dtype.is_complex:
+        check_inplace(self)
+        written(self)
+        return self
+    return write_over(self, pointwise_ops.conj_physical(self.detach()))

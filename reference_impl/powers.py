@@ -1,14 +1,17 @@
 """Powers: pow, square and the operator signs that call them."""
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import shadow
+from . import dtypes as dt
+from . import powers, shadow
 from .core import TensorBase, array, check_inplace, fresh, recorded
-from .errors import LayoutError
+from .errors import LayoutError, LayoutTypeError
 from .layout import contiguous_strides
-from .pointwise import Op, apply, apply_, apply_with_scalars
+from .out import write_over
+from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands
 from .pointwise_ops import check_tensors
 from .promotion import common_dtype
 
@@ -110,3 +113,30 @@ def rpow(input: "Tensor", other: Any) -> "Tensor":
     array(result)[...] = array(computed)
     shadow.stamp(result, shadow.marks_of(computed))
     return recorded(result, input)
+
+
+def float_power_(self: "Tensor", exponent: Any) -> "Tensor":
+    """`float_power` in place, for doubles only. Raises: grad, overlap, dtype, broadcast."""
+    result = float_power(self.detach(), exponent)
+    if result.dtype is not self.dtype:
+        raise LayoutError("dtype", f"float_power_: a {result.dtype} result for a {self.dtype} tensor")
+    return write_over(self, result, exponent)
+
+
+def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`input ** exponent` in double precision. Raises: dtype, broadcast. Source: torch 2.13."""
+    from .copies import to
+
+    check_operands("float_power", (input, exponent))
+    if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
+        raise LayoutTypeError("argument", "float_power: one of the operands must be a Tensor")
+    wide = any(
+        x.dtype.is_complex if isinstance(x, TensorBase) else isinstance(x, builtins.complex) for x in (input, exponent)
+    )
+    d = dt.complex128 if wide else dt.float64
+    plain = builtins.complex if wide else float
+    if out is not None and out.dtype is not d:
+        raise LayoutError("dtype", f"float_power: out must have the dtype {d}, got {out.dtype}")
+    operands: tuple[Any, ...] = (input, exponent)
+    base, power = (to(x, d) if hasattr(x, "_layout") else plain(x) for x in operands)
+    return powers.pow(base, power, out=out)

@@ -5,17 +5,23 @@ here as well.
 """
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import arithmetic, view_ops
+import numpy as np
+
+from . import arithmetic, linear_algebra, reductions, view_ops
+from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous
 from .copies import contiguous
-from .core import recorded, requires_grad
+from .core import as_int, check_overlap, recorded, requires_grad, values
 from .elementwise import broadcast_shapes
-from .errors import LayoutError
-from .layout import Layout, contiguous_strides
+from .errors import LayoutError, UnsupportedError
+from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, check_tensors, deliver, dot, mm, mv, need_rank, same_dtype
+from .out import write_out, write_over
+from .results import finish
+from .shadow import unspecified
 from .view_ops import _reshape
 
 if TYPE_CHECKING:
@@ -159,3 +165,104 @@ def ger(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Ten
 def rmatmul(self: "Tensor", other: "Tensor") -> "Tensor":
     """`other @ self`. Raises: as `matmul`."""
     return matmul(other, self)
+
+
+def addbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
+           out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+    """`beta * input + alpha * sum(batch1 @ batch2)`, row-major. Raises: dimension, size, broadcast, dtype."""
+    for t in (batch1, batch2):
+        if t.ndim != 3:
+            raise LayoutError("dimension", f"addbmm: 3 dimensions are needed, got {t.ndim}")
+    a, b = batch1._layout.shape, batch2._layout.shape
+    if a[0] != b[0] or a[2] != b[1]:
+        raise LayoutError("size", f"addbmm: {a} and {b} cannot be multiplied")
+    if any(t.dtype is not input.dtype for t in (batch1, batch2)):
+        raise LayoutError("dtype", "addbmm: operands of one dtype are needed")
+    own = view_ops.expand(input.detach(), (a[1], b[2]))
+    if input.dtype is dt.bool_ and 0 not in a and 0 not in b:
+        raise UnsupportedError("dtype", "addbmm: PyTorch has no kernel for bool")
+    total = reductions.sum(linear_algebra.bmm(batch1, batch2), 0, dtype=input.dtype)
+    factors = [linear_algebra._factor("addbmm", f, input.dtype) for f in (beta, alpha)]
+    if input.dtype.category == "int":
+        factors = [int(f) for f in factors]
+    result = arithmetic.add(arithmetic.mul(own, factors[0]), arithmetic.mul(total, factors[1]))
+    made = finish(values(result), input.dtype, input, batch1, batch2)
+    if input.dtype.category in ("float", "complex"):
+        unspecified(made)
+    return write_out(out, made, input, batch1, batch2)
+
+
+def addbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
+    """`addbmm` in place. Raises: grad, overlap, dimension, size, dtype."""
+    return write_over(self, addbmm(self.detach(), batch1, batch2, beta=beta, alpha=alpha), batch1, batch2)
+
+
+def addr_(self: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
+    """`addr` in place. Raises: grad, overlap, dimension, size, dtype."""
+    return write_over(self, addr(self.detach(), vec1, vec2, beta=beta, alpha=alpha), vec1, vec2)
+
+
+def addr(input: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
+         out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+    """`beta * input + alpha * outer(vec1, vec2)`, elementwise. Raises: dimension, size, dtype. Source: torch 2.13."""
+    for t in (vec1, vec2):
+        if t.ndim != 1:
+            raise LayoutError("dimension", f"addr: vectors are needed, got shape {t._layout.shape}")
+    shape = (vec1.numel(), vec2.numel())
+    own = view_ops.expand(input, shape)
+    from .pointwise import Op, apply
+    from .promotion import common_dtype
+
+    common = common_dtype(own, vec1, vec2)
+    for number in (beta, alpha):
+        if isinstance(number, float) and common.category in ("int", "bool"):
+            raise LayoutError("dtype", f"addr: {number} is no integer, the operands are {common}")
+        if isinstance(number, bool) and common is not dt.bool_:
+            raise LayoutError("dtype", f"addr: a boolean factor needs boolean operands, got {common}")
+
+    def compute(s: Any, a: Any, b: Any) -> Any:
+        if s.dtype.kind == "b":
+            return (s & bool(beta)) | (a & b & bool(alpha))
+        part = np.array(alpha).astype(s.dtype) * a * b
+        return part if beta == 0 else np.array(beta).astype(s.dtype) * s + part
+
+    column = view_ops._reshape(vec1, (shape[0], 1))
+    return apply(Op("addr", compute, "bifc", exact=False), (own, column, vec2), out)
+
+
+def cross(input: "Tensor", other: "Tensor", dim: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
+    """Products of vectors of three, along the first dimension of that length unless told, row-major.
+
+    Raises: dimension, size, dtype, broadcast. Source: facts 4.4, torch 2.13.
+    """
+    if dim is None:
+        if 3 not in input._layout.shape:
+            raise LayoutError("size", f"cross: no dimension of {input._layout.shape} has length 3")
+        dim = input._layout.shape.index(3)
+    return linalg_cross(input, other, dim=dim, out=out)
+
+
+def linalg_cross(input: "Tensor", other: "Tensor", *, dim: int = -1, out: "Tensor | None" = None) -> "Tensor":
+    """Products of vectors of three, row-major. Raises: dimension, size, dtype, broadcast. Source: torch 2.13."""
+    if input.ndim != other.ndim:
+        raise LayoutError("dimension", f"cross: {input.ndim} and {other.ndim} dimensions")
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    for t in (input, other):
+        if not t.ndim or t._layout.shape[d] != 3:
+            raise LayoutError("size", f"cross: dimension {d} of shape {t._layout.shape} must have length 3")
+    shape = broadcast_shapes(input._layout.shape, other._layout.shape)
+    if out is not None:
+        if out.dtype is not input.dtype:
+            raise LayoutError("dtype", f"cross: out must have the dtype {input.dtype}, got {out.dtype}")
+        check_overlap(out)
+    if input.dtype is not other.dtype:
+        raise LayoutError("dtype", f"cross: {input.dtype} and {other.dtype}")
+    if input.dtype.category not in ("int", "float", "complex"):
+        raise UnsupportedError("dtype", f"cross: PyTorch has no kernel for {input.dtype}")
+    wide = {"float": np.float64, "complex": np.complex128}.get(input.dtype.category, input.dtype.numpy)
+    a, b = (np.moveaxis(np.broadcast_to(values(t).astype(wide), shape), d, -1) for t in (input, other))
+    with np.errstate(all="ignore"):
+        parts = [(a[..., i] * b[..., j], a[..., j] * b[..., i]) for i, j in ((1, 2), (2, 0), (0, 1))]
+        result = np.moveaxis(np.stack([x - y for x, y in parts], -1), -1, d)
+        size = np.moveaxis(np.stack([np.abs(x) + np.abs(y) for x, y in parts], -1), -1, d)
+    return write_out(out, finish(result, input.dtype, input, other, magnitude=size, terms=2), input, other)

@@ -1,6 +1,17 @@
 """PyTorch's names of the operators that compute along dimensions: reductions, scans, sorting, counting."""
 
-from . import distances, extremes, moments, nan_reductions, norms, order_statistics, reductions, scans, searching, sums
+from . import (
+    differences,
+    distances,
+    extremes,
+    moments,
+    nan_reductions,
+    norms,
+    order_statistics,
+    reductions,
+    scans,
+    searching,
+)
 
 
 class ReductionMethods:
@@ -54,12 +65,12 @@ class ReductionMethods:
     nansum = nan_reductions.nansum
     nanmean = nan_reductions.nanmean
 
-    logcumsumexp = sums.logcumsumexp
-    dist = sums.dist
-    diff = sums.diff
+    logcumsumexp = scans.logcumsumexp
+    dist = distances.dist
+    diff = differences.diff
     cov = moments.cov
     corrcoef = moments.corrcoef
-    renorm = sums.renorm
+    renorm = norms.renorm
 
     unique = searching.unique
     unique_consecutive = searching.unique_consecutive
@@ -67,4 +78,4 @@ class ReductionMethods:
     bincount = searching.bincount
     histogram = searching.histogram
 
-    renorm_ = distances.renorm_
+    renorm_ = norms.renorm_

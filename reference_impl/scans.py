@@ -27,6 +27,7 @@ from .joining import cat
 from .layout import Strides, contiguous_strides, wrap_dim
 from .out import resize_output, write_out
 from .reductions import ValuesAndIndices, check_arithmetic
+from .results import finish
 from .view_ops import narrow
 from .views import transpose
 
@@ -405,3 +406,21 @@ def rot90(input: "Tensor", k: int = 1, dims: Any = (0, 1)) -> "Tensor":
     if turns == 3:
         return _turned(flip(input, a), a, b)
     return clone(input, memory_format=contiguous_format)
+
+
+def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "Tensor":
+    """Running `logsumexp` along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
+    d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if input.numel():
+        check_arithmetic("logcumsumexp", input.dtype, "fc")
+    a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
+    if a.ndim and a.size:
+        with np.errstate(all="ignore"):
+            top = np.max(a.real, axis=d, keepdims=True)
+            top = np.where(np.isfinite(top), top, 0)
+            a = np.log(np.cumsum(np.exp(a - top), axis=d)) + top
+    result = finish(a, input.dtype, input)
+    if result.numel():
+        # Sums of exponentials may cancel in their logarithm.
+        shadow.stamp(result, shadow.UNSPECIFIED)
+    return write_out(out, result, input)

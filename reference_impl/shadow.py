@@ -12,7 +12,7 @@ so that `element_marks` calls them unspecified. Copies carry marks along; result
 marked.
 """
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ NAN: Final = 2
 UNSPECIFIED: Final = 255
 
 Marks = npt.NDArray[np.uint8]
+T = TypeVar("T")
 
 _NUMBER: Final[dict[dtype, int]] = {
     dt.float16: 1, dt.bfloat16: 2, dt.float32: 3, dt.float64: 4, dt.complex32: 1, dt.complex64: 3, dt.complex128: 4,
@@ -131,3 +132,9 @@ def merge(shape: tuple[int, ...], *marks: Marks | None) -> Marks | None:
 def all_unspecified(nbytes: int) -> Marks | None:
     """The shadow of fresh memory."""
     return np.full(nbytes, UNSPECIFIED, np.uint8) if nbytes else None
+
+
+def unspecified(t: T) -> T:
+    """The tensor itself, its values left unspecified from here on."""
+    stamp(t, UNSPECIFIED)
+    return t

@@ -3,7 +3,6 @@
 What NumPy does not compute has the right layout, dtype and errors here, and unspecified values.
 """
 
-import builtins
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -384,25 +383,6 @@ def _power_of_two(exponent: "Tensor") -> "Tensor":
     # Powers of a number are row-major, yet these keep the order of dimensions of a complex or short exponent.
     keeps = exponent.dtype.is_complex or exponent.dtype in (dt.float16, dt.bfloat16)
     return apply(powers.POW, (2.0, exponent)) if keeps else powers.rpow(exponent, 2.0)
-
-
-def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
-    """`input ** exponent` in double precision. Raises: dtype, broadcast. Source: torch 2.13."""
-    from .copies import to
-
-    check_operands("float_power", (input, exponent))
-    if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
-        raise LayoutTypeError("argument", "float_power: one of the operands must be a Tensor")
-    wide = any(
-        x.dtype.is_complex if isinstance(x, TensorBase) else isinstance(x, builtins.complex) for x in (input, exponent)
-    )
-    d = dt.complex128 if wide else dt.float64
-    plain = builtins.complex if wide else float
-    if out is not None and out.dtype is not d:
-        raise LayoutError("dtype", f"float_power: out must have the dtype {d}, got {out.dtype}")
-    operands: tuple[Any, ...] = (input, exponent)
-    base, power = (to(x, d) if hasattr(x, "_layout") else plain(x) for x in operands)
-    return powers.pow(base, power, out=out)
 
 
 def complex(real: "Tensor", imag: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

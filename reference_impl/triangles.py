@@ -1,9 +1,10 @@
-"""Triangles and diagonals: tril, triu, fill_diagonal_."""
+"""Triangles and diagonals: tril, triu, the places of their elements, fill_diagonal_."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import dtypes as dt
 from . import shadow
 from .copies import reader, scalar_array, store
 from .core import (
@@ -16,7 +17,7 @@ from .core import (
     values,
     written,
 )
-from .errors import LayoutError
+from .errors import LayoutError, UnsupportedError
 from .out import write_out
 from .overlap import has_internal_overlap
 from .results import need_kernel
@@ -122,3 +123,31 @@ def _triangle_(self: "Tensor", diagonal: int, upper: bool) -> "Tensor":
     store(self, a, marks)
     written(self)
     return self
+
+
+def _triangle_places(name: str, row: int, col: int, offset: int, dtype: Any, upper: bool) -> "Tensor":
+    for n, which in ((row, "row"), (col, "col")):
+        if as_int(n, which) < 0:
+            raise LayoutError("size", f"{name}: {which} must not be negative, got {n}")
+    d = dt.int64 if dtype is None else dtype
+    if d.category != "int":
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+    keep = np.tri(row, col, offset - 1 if upper else offset, dtype=np.bool_)
+    places = np.stack(np.nonzero(~keep if upper else keep))
+    return from_array(places.astype(d.numpy), d)
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Places of a lower triangle, a row for each dimension. Raises: size, dtype. Source: torch 2.13."""
+    return _triangle_places("tril_indices", row, col, offset, dtype, False)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Places of an upper triangle, a row for each dimension. Raises: size, dtype. Source: torch 2.13."""
+    return _triangle_places("triu_indices", row, col, offset, dtype, True)

@@ -54,6 +54,7 @@ from ..convolution import conv_transpose2d as conv_transpose2d
 from ..convolution import conv_transpose3d as conv_transpose3d
 from ..distances import pdist as pdist
 from ..embeddings import embedding as embedding
+from ..embeddings import one_hot as one_hot
 from ..folding import fold as fold
 from ..folding import local_response_norm as local_response_norm
 from ..folding import unfold as unfold
@@ -97,7 +98,6 @@ from ..pooling import max_pool3d_with_indices as max_pool3d_with_indices
 from ..products import linear as linear
 from ..scans import log_softmax as _log_softmax
 from ..scans import softmax as _softmax
-from ..searching import one_hot as one_hot
 from ..shuffles import channel_shuffle as channel_shuffle
 from ..shuffles import pixel_shuffle as pixel_shuffle
 from ..shuffles import pixel_unshuffle as pixel_unshuffle
