@@ -178,8 +178,8 @@ class Execution:
         except Unsupported:
             raise
         except Exception as error:
-            return self._observe(None, raised=self._raised(error))
-        return self._take(slot, outcome)
+            return self._observe(None, raised=raised_by(error, self._adapter))
+        return self.take(slot, outcome)
 
     def bound(self, step: Step) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of a step and the arguments to call it with, as the library wants them.
@@ -220,13 +220,8 @@ class Execution:
             return self._adapter.memory_format(argument.name)
         return argument
 
-    def _raised(self, error: Exception) -> Raised:
-        # A library's own exception classes count as the built-in ones that user code would catch.
-        name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-        lines = str(error).strip().splitlines()
-        return Raised(name, lines[0][:MAX_TEXT] if lines else "", self._adapter.error_kind(error))
-
-    def _take(self, slot: int, outcome: Any) -> Observation:
+    def take(self, slot: int, outcome: Any) -> Observation:
+        """Take in what the step of a slot answered, and observe."""
         if outcome is None:
             return self._observe(())
         adapter = self._adapter
@@ -280,6 +275,13 @@ class Execution:
         base = adapter.base_of(x)
         base_key = None if base is None else self._key_of.get(id(base), "hidden")
         return TensorState(dtype, shape, strides, offset, contiguity, name, version, base_key, flags)
+
+
+def raised_by(error: Exception, adapter: Adapter) -> Raised:
+    """An exception as it is told: a library's own classes count as the built-in ones that user code would catch."""
+    name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
+    lines = str(error).strip().splitlines()
+    return Raised(name, lines[0][:MAX_TEXT] if lines else "", adapter.error_kind(error))
 
 
 def _is_damaged(block: bytearray) -> bool:
