@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-import zipfile
-from pathlib import Path
 
-import pytest
+from .conftest import ROOT, SOURCES
 
-ROOT = Path(__file__).parents[2]
-SOURCES = ("benchmarks", "ci", "conformance", "reference_impl", "reports", "stridecheck")
 ENVIRONMENT_BOUND = {
     "stridecheck.conformance.adapters.cupy": "cupy",
     "stridecheck.ci.build_hook": "hatchling",
     "stridecheck.conformance.opinfo": "torch",
     "stridecheck.conformance.adapters.torch": "torch",
+    "stridecheck.conformance.test_adapter": "pytest",
+    "stridecheck.pytest_plugin": "pytest",
 }
 """Modules that need what only some installations have."""
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel's contents, unpacked; built from a copy, so that the checkout stays as it is."""
-    folder = tmp_path_factory.mktemp("wheel")
-    copy = folder / "checkout with a space"
-    copy.mkdir()
-    for name in SOURCES:
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, copy)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder / "dist"), str(copy)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (path,) = (folder / "dist").glob("*.whl")
-    with zipfile.ZipFile(path) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
 
 
 def _files(site):
@@ -128,7 +106,8 @@ def test_a_check_runs_from_the_wheel(wheel, tmp_path):
 def test_entry_points_name_what_there_is(wheel):
     """The command and the bundled adapters that the metadata names exist."""
     text = next(wheel.glob("*.dist-info")).joinpath("entry_points.txt").read_text()
-    assert "stridecheck = stridecheck.cli:main" in text
+    assert "stridecheck = stridecheck.__main__:main" in text
+    assert "stridecheck = stridecheck.pytest_plugin" in text
     for name in ("reference", "torch", "numpy", "cupy"):
         assert f"{name} = stridecheck.conformance.adapters.{name}:adapter" in text
         assert (wheel / "stridecheck" / "conformance" / "adapters" / f"{name}.py").is_file()

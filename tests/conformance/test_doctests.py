@@ -22,7 +22,7 @@ def _modules():
 
 def _below(room):
     if room == "stridecheck":
-        return ["stridecheck.api", "stridecheck.cli"]
+        return ["stridecheck.api", "stridecheck.cli", "stridecheck.pytest_plugin"]
     package = importlib.import_module(f"stridecheck.{room}")
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     return [package.__name__, *(module.name for module in found if module.name not in ELSEWHERE)]
