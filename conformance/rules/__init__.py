@@ -13,7 +13,23 @@ from ..classify import Catalogue
 @cache
 def catalogue() -> Catalogue:
     """All rules of all families, in the order of the families."""
-    from . import contiguity, errors, in_place, memory_format, metadata_changes, output_layout, views
+    from . import (
+        contiguity,
+        dtype_views,
+        errors,
+        in_place,
+        indexing,
+        memory_format,
+        metadata_changes,
+        output_layout,
+        splits,
+        view_legality,
+        view_or_copy,
+        view_strides,
+    )
 
-    families = (views, contiguity, memory_format, output_layout, in_place, metadata_changes, errors)
+    families = (
+        view_legality, view_strides, view_or_copy, indexing, splits, dtype_views,
+        contiguity, memory_format, output_layout, in_place, metadata_changes, errors,
+    )  # fmt: skip
     return Catalogue([rule for family in families for rule in family.RULES])

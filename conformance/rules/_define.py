@@ -10,6 +10,7 @@ from ..classify import NOTHING, Event, Rule
 from ..observation import TensorState
 
 GEOMETRY = "shape strides layout"
+RAISING = "raises error-kind"
 RESHAPING = "view view_as reshape reshape_as"
 ELEMENTWISE = "add sub mul neg abs relu"
 WRITING = "fill_ zero_ copy_ add_ sub_ mul_ relu_ __setitem__"
@@ -44,6 +45,16 @@ class Family:
 def succeeded(event: Event) -> bool:
     """The step made (or is) a tensor out of a tensor."""
     return event.x is not NOTHING and event.y is not NOTHING
+
+
+def viewed(event: Event) -> bool:
+    """The step made another tensor over the memory of its operand."""
+    return succeeded(event) and not event.same and not event.copied
+
+
+def reshaped(event: Event) -> bool:
+    """The step made a view of a tensor that has elements."""
+    return viewed(event) and numel(event.x) > 0
 
 
 def numel(state: TensorState) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
-from ._define import GEOMETRY, Family, numel, strides
+from ._define import GEOMETRY, RAISING, Family, numel, strides
 
 family = Family("metadata-changes")
 rule = family.rule
@@ -11,7 +11,6 @@ rule = family.rule
 VIEWING = "as_strided_ squeeze_ unsqueeze_ transpose_ swapaxes_ t_ detach_"
 RESIZING = "resize_ resize_as_"
 CHANGING = f"{VIEWING} {RESIZING} set_"
-SPLITS = "split chunk tensor_split unbind"
 
 
 def _changed(e: Event) -> bool:
@@ -133,34 +132,11 @@ def _(e: Event) -> bool:
 
 
 @rule(
-    "split.views",
-    "Splits are views: each piece keeps the strides and starts where it lies.",
-    "3.9",
-    SPLITS,
-    f"{GEOMETRY} sharing storage flags values contiguity",
-)
-def _(e: Event) -> bool:
-    return e.raised is None
-
-
-@rule(
-    "split.count", "A split gives as many pieces as the sizes, or the number asked for, make.", "3.9", SPLITS, "shape"
-)
-def _(e: Event) -> bool:
-    return e.raised is None
-
-
-@rule("split.empty", "Splitting a dimension of size 0 gives empty pieces.", "3.9", SPLITS, "shape layout")
-def _(e: Event) -> bool:
-    return e.raised is None and numel(e.x) == 0
-
-
-@rule(
     "errors.resize",
     "Growing a storage that cannot be resized is refused.",
     "6.1",
     f"{RESIZING} set_",
-    "raises error-kind",
+    RAISING,
 )
 def _(e: Event) -> bool:
     return e.kind == "resize"
@@ -171,7 +147,7 @@ def _(e: Event) -> bool:
     "A change that the layout does not allow is refused, as the view of the same name is.",
     "6.5",
     CHANGING,
-    "raises error-kind",
+    RAISING,
 )
 def _(e: Event) -> bool:
     return e.raised is not None

@@ -18,7 +18,10 @@ from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Slice, Step, Storage
 from stridecheck.conformance.rules import catalogue
 
-FAMILIES = {"views", "contiguity", "memory-format", "in-place", "errors"}
+FAMILIES = {
+    "view-legality", "view-strides", "view-or-copy", "indexing", "splits", "dtype-views", "contiguity", "memory-format",
+    "in-place", "errors",
+}  # fmt: skip
 CLAIMS_ALL = Capabilities(frozenset(ITEMSIZES), exact_errors=True)
 
 
@@ -35,7 +38,7 @@ def test_there_are_at_least_sixty_rules_in_all_families(rules):
     families = Counter(rule.family for rule in rules.rules.values())
     assert families.total() >= 60
     assert set(families) >= FAMILIES
-    assert min(families.values()) >= 5
+    assert min(families.values()) >= 3
 
 
 @pytest.mark.parametrize("rule", catalogue().rules.values(), ids=lambda rule: rule.id)
@@ -59,7 +62,7 @@ def test_no_two_rules_say_the_same(rules):
 
 
 def _rule(id):
-    return Rule(id, "It is so.", "semantics §1", "views", frozenset({"shape"}), frozenset(), lambda event: True)
+    return Rule(id, "It is so.", "semantics §1", "view-strides", frozenset({"shape"}), frozenset(), lambda event: True)
 
 
 def test_every_rule_applies_somewhere_in_the_corpus(rules, whole_corpus):
