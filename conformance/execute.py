@@ -8,7 +8,7 @@ freeze: storages are read by address. Standard library only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from .observation import Observation, Raised, StorageState, TensorState
 from .program import Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
@@ -222,13 +222,21 @@ class Execution:
 
     def take(self, slot: int, outcome: Any) -> Observation:
         """Take in what the step of a slot answered, and observe."""
+        results, is_tuple = self.enter(slot, outcome)
+        return self._observe(results, is_tuple=is_tuple)
+
+    def enter(self, slot: int, outcome: Any) -> tuple[tuple[Any, ...], bool]:
+        """Give what the step of a slot answered its keys; the results as observations have them, and if a tuple."""
         if outcome is None:
-            return self._observe(())
+            return (), False
         adapter = self._adapter
         if isinstance(outcome, (tuple, list)) and any(adapter.is_tensor(adapter.lift(item)) for item in outcome):
-            results = tuple([self._result(f"{slot}.{i}", item) for i, item in enumerate(outcome)])
-            return self._observe(results, is_tuple=True)
-        return self._observe((self._result(str(slot), outcome),))
+            return tuple([self._result(f"{slot}.{i}", item) for i, item in enumerate(outcome)]), True
+        return (self._result(str(slot), outcome),), False
+
+    def follow(self, before: Execution) -> None:
+        """Go on from what another run of the same program left: only what differs from that is observed."""
+        self.states, self.contents = dict(before.states), dict(before.contents)
 
     def _result(self, key: str, x: Any) -> Any:
         if not self._adapter.is_tensor(x):
@@ -298,5 +306,9 @@ def execute(program: Program, adapter: Adapter) -> list[Observation]:
     ProtocolError
         The adapter did not build an input as asked.
     """
+    if hasattr(adapter, "compiled"):
+        from .compiled import CompilingAdapter, execute_compiled
+
+        return execute_compiled(program, cast("CompilingAdapter", adapter))
     execution = Execution(adapter, program.storages, program.inputs)
     return [execution.initial, *[execution.step(step) for step in program.steps]]

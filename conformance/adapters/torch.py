@@ -41,13 +41,21 @@ class Torch(TorchStyle):
 
 
 def adapter(variant: str = "") -> Torch:
-    """The adapter for `torch` or `torch:cpu`.
+    """The adapter for `torch` or `torch:cpu`, a device (`torch:cuda`), or a mode (`torch:meta`, `torch:compile`).
 
     Raises
     ------
     UnknownAdapter
-        Another device or mode is asked for.
+        There is no such device or mode.
+    ImportError
+        It is not here; the message says why.
     """
-    if variant not in ("", "cpu"):
-        raise UnknownAdapter(f"torch has the variants cpu, not {variant!r}")
-    return Torch()
+    if variant in ("", "cpu"):
+        return Torch()
+    from . import torch_device, torch_modes
+
+    found = torch_modes.mode(variant) or torch_device.device(variant)
+    if found is None:
+        modes = "cpu, meta, fake, compile, compile-BACKEND"
+        raise UnknownAdapter(f"torch has the variants {modes} and {', '.join(torch_device.KINDS)}, not {variant!r}")
+    return found

@@ -107,6 +107,7 @@ class TorchStyle:
         self._channels_last_3d = namespace.channels_last_3d
         self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
         self._tensor_type = namespace.Tensor
+        self._storage_type = namespace.UntypedStorage
 
     @cached_property
     def _empty(self) -> Callable[..., Any]:
@@ -117,7 +118,7 @@ class TorchStyle:
         """An owned storage is allocated and filled; a guarded one is the buffer itself."""
         if backing == "guarded" and len(data):
             return self.namespace.frombuffer(data, dtype=self.namespace.uint8).untyped_storage()
-        storage = self.namespace.UntypedStorage(len(data))
+        storage = self._storage_type(len(data))
         ctypes.memmove(storage.data_ptr(), bytes(data), len(data))
         return storage
 

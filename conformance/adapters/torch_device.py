@@ -1,0 +1,90 @@
+"""PyTorch on another device: the same programs, storages copied back whole to be seen."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ..program import Input, Storage
+from .torch import Torch
+
+KINDS = ("cuda", "mps", "xpu", "privateuse1")
+"""Devices by the names that variants have; `privateuse1` is whatever back end is registered under it."""
+MISSING = {
+    "mps": ("float64", "complex128", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+}
+"""Dtypes that a device has no tensors of, by its documentation."""
+
+
+class OnDevice(Torch):
+    """Eager torch on one device."""
+
+    def __init__(self, kind: str, device: torch.device) -> None:
+        super().__init__()
+        self.name, self.device = f"torch:{kind}", device
+        # Memory of the device is its own: there is none of ours to lie in.
+        self.capabilities = replace(
+            Torch.capabilities,
+            dtypes=Torch.capabilities.dtypes - {*MISSING.get(kind, ())},
+            features=Torch.capabilities.features - {"guarded"},
+        )
+        self.forks = False  # a device's context does not survive it
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict, with the device's name."""
+        found = super().versions() | {"device": self._device_name()}
+        return found | ({"cuda": str(torch.version.cuda)} if self.device.type == "cuda" else {})
+
+    def _device_name(self) -> str:
+        properties = getattr(torch.get_device_module(self.device), "get_device_name", None)
+        return str(properties(self.device)) if properties is not None else self.device.type
+
+    def storage(self, data: Any, backing: str) -> Any:
+        """A storage on the device, filled from the host."""
+        host = super().storage(bytes(data), "owned")
+        storage = self._storage_type(len(data), device=self.device)
+        return storage.copy_(host) if len(data) else storage
+
+    def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        """A tensor set on the storage."""
+        empty = torch.empty(0, dtype=self._dtypes[dtype], device=self.device)
+        return empty.set_(storage, offset, shape, strides).data
+
+    def bytes_of(self, storage: Any) -> bytes:
+        """All bytes, copied to the host; copying waits for the device."""
+        host = storage.cpu()
+        return ctypes.string_at(host.data_ptr(), host.nbytes()) if host.nbytes() else b""
+
+    def write_storage(self, name: str, storage: Storage, data: str) -> str:
+        """Source that makes a storage from the bytes expression `data`."""
+        return f'{name} = torch.tensor(list({data}), dtype=torch.uint8, device="{self.device}").untyped_storage()'
+
+    def write_input(self, name: str, item: Input, storage: str) -> str:
+        """Source that makes an input over a storage."""
+        placed = f'{item.dtype}, device="{self.device}")'
+        return super().write_input(name, item, storage).replace(f"{item.dtype})", placed, 1)
+
+
+def device(variant: str) -> OnDevice | None:
+    """The adapter of a variant of `torch` that is a device; None where it is none.
+
+    Raises
+    ------
+    ImportError
+        The device is not here; the message says why.
+    """
+    if variant not in KINDS:
+        return None
+    name = torch._C._get_privateuse1_backend_name() if variant == "privateuse1" else variant
+    module = getattr(torch, name, None)
+    if module is None:
+        raise ImportError(f"no back end of PyTorch is registered as {variant} here")
+    is_available = getattr(module, "is_available", None) or (lambda: False)
+    if variant == "mps":
+        is_available = torch.backends.mps.is_available
+    if not is_available():
+        raise ImportError(f"this PyTorch ({torch.__version__}) finds no {name} device")
+    return OnDevice(variant, torch.device(name))
