@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
+from torch.overrides import TorchFunctionMode, resolve_name
 
 from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 
@@ -47,8 +48,8 @@ def samples(operators: str = "*", dtypes: tuple[str, ...] = DTYPES) -> Iterator[
             continue
         for dtype in dtypes:
             wanted = getattr(torch, dtype)
-            yield from _converted(operator.name, "sample", names, partial(_inputs, operator, wanted))
-        yield from _converted(operator.name, "error", names, partial(_errors, operator))
+            yield from _converted(operator, "sample", names, partial(_inputs, operator, wanted))
+        yield from _converted(operator, "error", names, partial(_errors, operator))
 
 
 def _inputs(operator: Any, dtype: Any) -> Iterator[Any]:
@@ -63,6 +64,7 @@ def _errors(operator: Any) -> Iterator[Any]:
 
 
 def _converted(operator: Any, kind: str, names: dict[str, str], make: Callable[[], Iterator[Any]]) -> Iterator[Sample]:
+    convert = _program if _is_public(operator.name) else _recorded
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -72,21 +74,71 @@ def _converted(operator: Any, kind: str, names: dict[str, str], make: Callable[[
             return
         for sample in made:
             try:
-                yield Sample(operator, kind, _program(operator, sample, names))
+                yield Sample(operator.name, kind, convert(operator, sample, names))
             except _CannotSay:
                 continue
 
 
-def _program(name: str, sample: Any, names: dict[str, str]) -> Program:
+def _is_public(name: str) -> bool:
+    """Whether torch has a function or a method of an operator's name."""
+    owner: Any = torch
+    for part in name.split("."):
+        owner = getattr(owner, part, None)
+    return callable(owner) or hasattr(torch.Tensor, name)
+
+
+def _program(operator: Any, sample: Any, names: dict[str, str]) -> Program:
+    """A sample as a program of one step, the operator by its name."""
     builder = _Builder(names)
-    args = tuple(builder.argument(a) for a in (sample.input, *sample.args))
-    kwargs = tuple((key, builder.argument(value)) for key, value in sorted(sample.kwargs.items()))
-    program = Program(tuple(builder.storages), tuple(builder.inputs), (Step(name, args, kwargs),))
+    args, kwargs = builder.arguments((sample.input, *sample.args), sample.kwargs)
+    return builder.program((Step(operator.name.removeprefix("torch."), args, kwargs),))
+
+
+def _recorded(operator: Any, sample: Any, names: dict[str, str]) -> Program:
+    """A sample of an operator that has no name of its own, as the calls that its function makes."""
+    builder = _Builder(names)
+    builder.arguments((sample.input, *sample.args), sample.kwargs)  # written down before a call changes them
     try:
-        program.check()
-    except ValueError as error:
-        raise _CannotSay(str(error)) from None
-    return program
+        with _Recorder(builder) as recorder:
+            operator.op(sample.input, *sample.args, **sample.kwargs)
+    except _CannotSay:
+        raise
+    except Exception as error:
+        # A refusal is a step like any other; an operator that does not get as far has no kernel here.
+        if not recorder.steps:
+            raise _CannotSay(str(error)) from None
+    return builder.program(tuple(recorder.steps))
+
+
+class _Recorder(TorchFunctionMode):
+    """Writes down calls of torch's functions as steps; what reads an attribute is none."""
+
+    def __init__(self, builder: _Builder) -> None:
+        super().__init__()
+        self.steps: list[Step] = []
+        self._builder = builder
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = str(resolve_name(func))
+        if name.endswith(".__get__"):
+            return func(*args, **(kwargs or {}))
+        builder = self._builder
+        given = builder.arguments(args, kwargs or {})
+        self.steps.append(Step(_program_name(name), *given))
+        result = func(*args, **(kwargs or {}))
+        builder.made(result)
+        return result
+
+
+def _program_name(name: str) -> str:
+    """The name of a step for what torch calls a function.
+
+    >>> _program_name("torch.Tensor.uniform_"), _program_name("aten.slice.Tensor")
+    ('uniform_', 'ops.aten.slice.Tensor')
+    """
+    if not name.startswith("torch."):
+        return f"ops.{name}"
+    return name.removeprefix("torch.").removeprefix("Tensor.")
 
 
 def _bytes_of(storage: Any) -> bytes:
@@ -102,7 +154,39 @@ class _Builder:
         self._names = names
         self._storage_of: dict[int, int] = {}
         self._input_of: dict[int, Ref] = {}
+        self._steps = 0
         self._alive: list[Any] = []
+
+    def arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Argument, ...], tuple[tuple[str, Argument], ...]]:
+        """Arguments of a call as a step has them."""
+        named = tuple((key, self.argument(value)) for key, value in sorted(kwargs.items()))
+        return tuple(self.argument(a) for a in args), named
+
+    def made(self, result: Any) -> None:
+        """Take note of what a step made: later steps name it by the step's slot."""
+        slot, self._steps = len(self.inputs) + self._steps, self._steps + 1
+        items = result if isinstance(result, (tuple, list)) else (result,)
+        for number, item in enumerate(items):
+            if isinstance(item, torch.Tensor) and id(item) not in self._input_of:
+                self._input_of[id(item)] = Ref(slot) if item is result else Ref(slot, number)
+                self._alive.append(item)
+
+    def program(self, steps: tuple[Step, ...]) -> Program:
+        """The program of these steps.
+
+        Raises
+        ------
+        _CannotSay
+            What they say makes no program.
+        """
+        program = Program(tuple(self.storages), tuple(self.inputs), steps)
+        try:
+            program.check()
+        except ValueError as error:
+            raise _CannotSay(str(error)) from None
+        return program
 
     def argument(self, value: Any) -> Argument:
         """The argument as a program has it; tensors become inputs."""
@@ -128,6 +212,8 @@ class _Builder:
     def _tensor(self, x: Any) -> Ref:
         if id(x) in self._input_of:
             return self._input_of[id(x)]
+        if self._steps:
+            raise _CannotSay("a tensor from outside the steps")
         if (
             type(x) is not torch.Tensor
             or x.layout != torch.strided

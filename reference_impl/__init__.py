@@ -145,6 +145,7 @@ _LAZY = {
     "load": "serialization",
     "masked": "",
     "multiprocessing": "",
+    "ops": "",
     "save": "serialization",
     "special": "",
     "sparse_coo_tensor": "sparse",

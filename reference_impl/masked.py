@@ -117,7 +117,7 @@ def sum(
 ) -> "Tensor":
     """Sums over dimensions, row-major. Raises: dimension, broadcast, dtype.
 
-    >>> from .constructors import tensor
+    >>> from stridecheck.reference_impl import tensor
     >>> sum(tensor([[1, 2], [3, 4]]), 0, mask=tensor([[True, False], [True, True]])).tolist()
     [4, 4]
     """

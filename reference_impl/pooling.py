@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Windows = list[Any]
 
 
-class _Pool:
+class Pool:
     """The checked numbers of one pooling, and its windows."""
 
     def __init__(
@@ -218,7 +218,7 @@ def _max_pool(
     ceil_mode: bool,
 ) -> tuple["Tensor", "Tensor"]:
     check_tensors(name, input)
-    pool = _Pool(name, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
+    pool = Pool(name, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
     need_kernel(name, input.dtype, "if")
     starts = [
         [s if s >= 0 else s % pool.holes[k] for s in pool.starts(k)] for k in range(spatial)
@@ -317,7 +317,7 @@ def max_pool1d(
     check_tensors("max_pool1d", input)
     if requires_grad(input) and _grad_enabled[0]:
         return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
-    pool = _Pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
+    pool = Pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
     need_kernel("max_pool1d", input.dtype, "f")
     starts = [[s if s >= 0 else s % pool.holes[0] for s in pool.starts(0)]]
     source = input
@@ -354,7 +354,7 @@ def _avg_pool(
     count_include_pad: bool, divisor_override: int | None,
 ) -> "Tensor":  # fmt: skip
     check_tensors(name, input)
-    pool = _Pool(name, spatial, input, kernel_size, stride, padding, 1, ceil_mode)
+    pool = Pool(name, spatial, input, kernel_size, stride, padding, 1, ceil_mode)
     if spatial == 3 and any(k > n for k, n in zip(pool.kernel, pool.lengths, strict=True)):
         raise LayoutError("size", f"{name}: the kernel {pool.kernel} is larger than the input {pool.lengths}")
     if divisor_override == 0:

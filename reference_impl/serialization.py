@@ -148,7 +148,7 @@ def save(obj: Any, f: Any, **ignored: Any) -> None:
     Source: facts 7.9, torch 2.13; the format is ours.
 
     >>> import io
-    >>> from .constructors import arange
+    >>> from stridecheck.reference_impl import arange
     >>> f = io.BytesIO()
     >>> save([arange(3.0), (1, "two")], f)
     >>> f.seek(0)

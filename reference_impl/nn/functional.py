@@ -101,6 +101,9 @@ from ..scans import softmax as _softmax
 from ..shuffles import channel_shuffle as channel_shuffle
 from ..shuffles import pixel_shuffle as pixel_shuffle
 from ..shuffles import pixel_unshuffle as pixel_unshuffle
+from ..unpooling import max_unpool1d as max_unpool1d
+from ..unpooling import max_unpool2d as max_unpool2d
+from ..unpooling import max_unpool3d as max_unpool3d
 
 if TYPE_CHECKING:
     from ..tensors import Tensor

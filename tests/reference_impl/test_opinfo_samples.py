@@ -1,0 +1,41 @@
+"""PyTorch's own samples of operators that no program is drawn of: a share of them, as they are and laid out anew."""
+
+from itertools import islice
+
+import pytest
+from stridecheck.conformance.adapters import reference, torch
+from stridecheck.conformance.draw.relayout import relayout
+from stridecheck.conformance.draw.source import Seeded
+from stridecheck.conformance.execute import Unsupported, execute
+from stridecheck.conformance.judge import judge
+from stridecheck.conformance.opinfo import samples
+
+FAMILIES = ["masked.*", "max_pool2d_with_indices_backward", "nn.functional.max_unpool?d"]
+LARGEST = 120
+"""Samples of one family that are run."""
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    return reference.adapter()
+
+
+@pytest.fixture(scope="module")
+def library():
+    return torch.adapter()
+
+
+@pytest.mark.parametrize("operators", FAMILIES)
+def test_samples_are_judged_without_a_difference(operators, oracle, library):
+    """The oracle has the operators of a family, and torch does with their samples what the oracle does."""
+    programs = {sample.program.id: sample.program for sample in samples(operators, ("float32", "int64", "bfloat16"))}
+    assert programs
+    step = max(1, len(programs) // LARGEST)
+    for program in islice(programs.values(), 0, None, step):
+        for tried in (program, relayout(Seeded(program.id), program)):
+            try:
+                expected, got = (execute(tried, adapter) for adapter in (oracle, library))
+            except Unsupported as lacking:
+                pytest.fail(f"{lacking}: {tried}")
+            verdicts = judge(tried, expected, got, library.capabilities)
+            assert not [d for v in verdicts for d in v.differences], tried
