@@ -1,7 +1,7 @@
 """`x[…]` and `x[…] = v`: the basic part is a view; integer and mask tensors gather and scatter."""
 
 from operator import index as _operator_index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from . import dtypes as dt
 from .conversion import cast
 from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_inplace, view_of, written
-from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
+from .errors import LayoutIndexError, LayoutTypeError
 from .layout import Layout
+from .slicing import select, slice_dim
 from .storage import UntypedStorage
 from .views import expand, unsqueeze, view
 
@@ -27,70 +28,32 @@ def _bound(x: Any) -> int:
         raise LayoutTypeError("argument", f"slice indices must be integers or None, got {type(x).__name__}") from None
 
 
-class _Plan:
-    """Layout after the basic items of an index, and the tensor items left over at their dimensions."""
+class Plan(NamedTuple):
+    """Layout after the basic items of an index, and the tensor items left over, by the dimension they stand at."""
 
-    __slots__ = ("offset", "shape", "strides", "tensors")
+    layout: Layout
+    tensors: dict[int, Any]
 
-    def __init__(self, layout: Layout) -> None:
-        self.shape = list(layout.shape)
-        self.strides = list(layout.strides)
-        self.offset = layout.offset
-        self.tensors: dict[int, Any] = {}
 
-    @property
-    def layout(self) -> Layout:
-        return Layout(tuple(self.shape), tuple(self.strides), self.offset)
-
-    def select(self, dim: int, at: int) -> None:
-        if dim >= len(self.shape):
-            raise LayoutIndexError("dimension", f"index: dimension {dim} is out of range (facts 3.7)")
-        length = self.shape[dim]
-        if not -length <= at < length:
-            raise LayoutIndexError(
-                "index", f"index {at} is out of bounds for dimension {dim} of length {length} (facts 3.7)"
-            )
-        self.offset += (at + length if at < 0 else at) * self.strides[dim]
-        del self.shape[dim], self.strides[dim]
-
-    def slice(self, dim: int, s: slice) -> None:
-        if dim >= len(self.shape):
-            raise LayoutIndexError("dimension", f"index: dimension {dim} is out of range (facts 3.7)")
-        step = 1 if s.step is None else _bound(s.step)
-        length = self.shape[dim]
-        if step == 0:
-            raise LayoutValueError("step", "slice step cannot be zero (facts 3.7)")
-        start = s.start
-        stop = s.stop
-        first = 0 if start is None else _bound(start)
-        last = length if stop is None else _bound(stop)
-        if step < 0:
-            raise LayoutValueError("step", f"slice step {step} must be greater than zero (facts 3.7)")
-        first = min(max(first + length if first < 0 else first, 0), length)
-        last = min(max(last + length if last < 0 else last, first), length)
-        self.shape[dim] = (last - first + step - 1) // step
-        self.offset += first * self.strides[dim]
-        self.strides[dim] *= step
-
-    def insert(self, dim: int) -> None:
-        if dim > len(self.shape):
-            raise LayoutIndexError("dimension", f"index: dimension {dim} is out of range (facts 3.4)")
-        step = self.shape[dim] * self.strides[dim] if dim < len(self.shape) else 1
-        self.shape.insert(dim, 1)
-        self.strides.insert(dim, step)
+def _sliced(layout: Layout, dim: int, item: slice) -> Layout:
+    step = 1 if item.step is None else _bound(item.step)
+    # A step of 0 is refused before the bounds are looked at.
+    start, stop = (None if bound is None or not step else _bound(bound) for bound in (item.start, item.stop))
+    return slice_dim(layout, dim, start, stop, step)
 
 
 def _is_basic_tensor(item: Any) -> bool:
     return not item._layout.shape and item.dtype.category == "int" and item.dtype is not dt.uint8
 
 
-def plan(input: "Tensor", items: tuple[Any, ...]) -> _Plan:
+def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
     """Apply the basic items of an index in order, and note the tensor items.
 
     Raises: index, dimension, step, argument. Source: facts 3.12, torch 2.13.
     """
-    p = _Plan(input._layout)
-    ndim = len(p.shape)
+    layout = input._layout
+    tensors: dict[int, Any] = {}
+    ndim = len(layout.shape)
     named = 0
     for item in items:
         if item is None or item is Ellipsis or item is True or item is False:
@@ -105,55 +68,55 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> _Plan:
     for item in items:
         kind = type(item)
         if kind is int:
-            p.select(dim, item)
+            layout = select(layout, dim, item)
         elif kind is slice:
-            p.slice(dim, item)
+            layout = _sliced(layout, dim, item)
             dim += 1
         elif item is None:
-            p.insert(dim)
+            layout = unsqueeze(layout, dim)
             dim += 1
         elif item is Ellipsis:
             dim += ndim - named
         elif isinstance(item, (bool, np.bool_)):
             from .advanced_indexing import mask_tensor
 
-            p.insert(dim)
-            p.tensors[dim] = mask_tensor(bool(item))
+            layout = unsqueeze(layout, dim)
+            tensors[dim] = mask_tensor(bool(item))
             dim += 1
         elif isinstance(item, TensorBase):
             if _is_basic_tensor(item):
-                p.select(dim, int(item.item()))  # type: ignore[attr-defined]
+                layout = select(layout, dim, int(item.item()))  # type: ignore[attr-defined]
                 continue
             if not item._layout.shape and item.dtype in (dt.bool_, dt.uint8):
                 from .advanced_indexing import mask_tensor
 
-                p.insert(dim)
-                p.tensors[dim] = mask_tensor(bool(item.item()))  # type: ignore[attr-defined]
+                layout = unsqueeze(layout, dim)
+                tensors[dim] = mask_tensor(bool(item.item()))  # type: ignore[attr-defined]
                 dim += 1
                 continue
-            p.tensors[dim] = item
+            tensors[dim] = item
             dim += len(item._layout.shape) if item.dtype in (dt.bool_, dt.uint8) else 1
         elif isinstance(item, np.integer):
-            p.select(dim, int(item))
+            layout = select(layout, dim, int(item))
         elif isinstance(item, (list, tuple, range, np.ndarray)):
             from .advanced_indexing import index_tensor
 
             made = index_tensor(item)
             if not made._layout.shape and made.dtype.category == "int":
-                p.select(dim, int(made.item()))
+                layout = select(layout, dim, int(made.item()))
                 continue
-            p.tensors[dim] = made
+            tensors[dim] = made
             dim += len(made._layout.shape) if made.dtype in (dt.bool_, dt.uint8) else 1
         else:
             try:
-                p.select(dim, _operator_index(item))
+                layout = select(layout, dim, _operator_index(item))
             except TypeError:
                 raise LayoutIndexError(
                     "argument",
                     "only integers, slices, ellipsis, None and integer or boolean tensors are indices, got "
                     f"{kind.__name__} (facts 3.12)",
                 ) from None
-    return p
+    return Plan(layout, tensors)
 
 
 def _as_items(index: Any) -> tuple[Any, ...]:
@@ -178,16 +141,7 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
     """
     layout = self._layout
     if type(index) is int:
-        shape, strides, offset = layout
-        if not shape:
-            raise LayoutIndexError("dimension", "invalid index of a 0-dim tensor (facts 3.7)")
-        length = shape[0]
-        if not -length <= index < length:
-            raise LayoutIndexError(
-                "index", f"index {index} is out of bounds for dimension 0 of length {length} (facts 3.7)"
-            )
-        at = index + length if index < 0 else index
-        return view_of(self, Layout(shape[1:], strides[1:], offset + at * strides[0]))
+        return view_of(self, select(layout, 0, index))
     if not layout.shape and (
         type(index) is slice or (isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)))
     ):

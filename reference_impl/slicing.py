@@ -62,7 +62,7 @@ def slice_dim(layout: Layout, dim: int, start: int | None, stop: int | None, ste
     Bounds are wrapped once and clamped. The offset moves by `start` even where nothing is left, and a result of length
     1 keeps the multiplied stride.
 
-    Raises: step (ValueError) for a step that is not positive; dimension (IndexError) without dimensions.
+    Raises: step (ValueError) for a step that is not positive; dimension (IndexError, also without dimensions).
     Source: facts 3.7, torch 2.13.
 
     >>> slice_dim(Layout((10,), (1,)), 0, 20, 30, 1)
@@ -75,6 +75,7 @@ def slice_dim(layout: Layout, dim: int, start: int | None, stop: int | None, ste
         raise LayoutIndexError("dimension", "slice: the tensor has no dimensions (facts 3.7)")
     if step <= 0:
         raise LayoutValueError("step", f"slice: step {step} is not positive (facts 3.7)")
+    dim = wrap_dim(dim, len(shape))
     length = shape[dim]
     first = 0 if start is None else min(max(start + length if start < 0 else start, 0), length)
     last = length if stop is None else min(max(stop + length if stop < 0 else stop, first), length)
