@@ -16,7 +16,6 @@ class Cupy(NumpyStyle):
     """CuPy on the current device."""
 
     name = "cupy"
-    imports = "import cupy as np"
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides"}),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ..idiom import compile_template, named_template, write_argument
-from ..operations import overload
-from ..program import ITEMSIZES, Argument, Input, Ref, Step, Storage
+from ..program import ITEMSIZES, Input, Storage
+from .table_style import TableStyle
 
 TEMPLATES: Mapping[str, str] = {
     "view": "{self}.reshape({size}, copy=False)",
@@ -128,19 +127,16 @@ def root_of(x: Any) -> Any:
     return x
 
 
-class NumpyStyle:
+class NumpyStyle(TableStyle):
     """Drives a module with NumPy's names; a subclass sets `name`, `versions` and `capabilities`."""
 
-    name: str
     observes_storage = True
-    imports = "import numpy as np"
     checks: Mapping[str, str] = CHECKS
+    templates: Mapping[str, str] = TEMPLATES
+    error_kinds = ERROR_KINDS
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
-        self.namespace = namespace
-        self._dtypes = {name: namespace.dtype(dtype) for name, dtype in dtypes.items()}
-        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
-        self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
+        super().__init__(namespace, {name: namespace.dtype(dtype) for name, dtype in dtypes.items()})
 
     # What differs between NumPy and libraries whose memory is elsewhere.
 
@@ -174,20 +170,9 @@ class NumpyStyle:
         offset = self.address_of(x) - self.address_of(root) if storage_offset is None else storage_offset * itemsize
         return self.make(root, x.dtype, tuple(size), tuple([s * itemsize for s in stride]), offset)
 
-    def operation(self, step: Step) -> Callable[..., Any] | None:
-        """The compiled template of a step, cached by its form."""
-        names = tuple([name for name, _ in step.kwargs])
-        form = (overload(step), len(step.args), names)
-        if form not in self._functions:
-            template = self.template(step)
-            places = (*(str(i) for i in range(len(step.args))), *names)
-            scope = {"np": self.namespace, "as_strided": self.as_strided}
-            self._functions[form] = None if template is None else compile_template(template, places, scope)
-        return self._functions[form]
-
-    def template(self, step: Step) -> str | None:
-        """The step's expression in the library's idiom."""
-        return named_template(step, TEMPLATES)
+    def scope(self) -> dict[str, Any]:
+        """NumPy's own `as_strided` counts from the array, not from its memory."""
+        return super().scope() | {"as_strided": self.as_strided}
 
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is an array."""
@@ -219,47 +204,19 @@ class NumpyStyle:
         """All bytes of the root array in memory order, whatever the order of its dimensions."""
         return ctypes.string_at(self.address_of(storage), storage.nbytes) if storage.nbytes else b""
 
-    def base_of(self, x: Any) -> Any:
-        """NumPy's `base` is not PyTorch's `_base`: not claimed."""
-        return None
-
-    def shadow_of(self, storage: Any) -> bytes | None:
-        """A real library does not know which bytes are specified."""
-        return None
-
     def read(self, x: Any) -> bytes:
         """Elements, row-major."""
         return bytes(x.tobytes("C"))
-
-    def dtype(self, name: str) -> Any:
-        """The dtype of PyTorch's name."""
-        return self._dtypes[name]
-
-    def memory_format(self, name: str) -> Any:
-        """NumPy has no memory formats; contiguous_format is what its functions do anyway."""
-        return None
 
     def index(self, items: tuple[Any, ...]) -> Any:
         """Basic indexing answers with an array, not a scalar, where an Ellipsis is in the index."""
         return items if any(item is ... for item in items) else (*items, ...)
 
     def error_kind(self, error: Exception) -> str | None:
-        """Kind by NumPy's exception classes, then by pieces of its messages."""
-        if type(error).__name__ == "AxisError":
-            return "dimension"
-        if isinstance(error, IndexError):
-            return "index"
-        text = str(error)
-        for fragment, kind in ERROR_KINDS:
-            if fragment in text:
-                return kind
-        return "argument" if isinstance(error, TypeError) else None
+        """NumPy's axis errors are no index errors."""
+        return "dimension" if type(error).__name__ == "AxisError" else super().error_kind(error)
 
     # How the same things are printed, for standalone scripts.
-
-    def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
-        """An argument as source text."""
-        return write_argument(argument, dtype=self.write_dtype, memory_format="", value=value)
 
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""

@@ -128,7 +128,7 @@ class Compiled(Torch):
         self.name = "torch:compile" if backend == "inductor" else f"torch:compile-{backend}"
         logging.getLogger("torch").setLevel(logging.CRITICAL)
         # Loaded before a child is forked for each crash: the compiler takes seconds to import.
-        torch.compile(lambda x: x.t(), backend=backend)(torch.empty(2, 2))
+        self.compiled(lambda x: x + 1)(torch.zeros(2, 2))
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, compiled for the very shapes and strides that it gets."""

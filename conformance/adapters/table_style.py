@@ -1,0 +1,98 @@
+"""Mixin for libraries that are driven by a table of expressions: PyTorch's names on one side, theirs on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..idiom import compile_template, named_template, write_argument
+from ..operations import overload
+from ..program import Argument, Ref, Step
+
+
+class TableStyle:
+    """Drives a module by `templates`; a subclass adds how tensors are made, seen and read.
+
+    A template is an expression over PyTorch's parameter names, `"np.swapaxes({self}, {dim0}, {dim1})"`; in it, `prefix`
+    is the module. What has no template is unsupported.
+    """
+
+    name: str
+    prefix = "np"
+    """Name of the module in templates and scripts."""
+    imports = ""
+    """What a script begins with; by default the module under that name."""
+    checks: Mapping[str, str] = {}
+    """Expressions that scripts compare with what should be."""
+    templates: Mapping[str, str] = {}
+    error_kinds: Sequence[tuple[str, str]] = ()
+    """Pieces of the library's messages with the kind of error that they tell, most telling first."""
+
+    def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
+        self.namespace = namespace
+        self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
+        self._dtypes = dict(dtypes)
+        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+        self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
+
+    def scope(self) -> dict[str, Any]:
+        """What the names in templates mean."""
+        return {self.prefix: self.namespace}
+
+    def operation(self, step: Step) -> Callable[..., Any] | None:
+        """The compiled template of a step, cached by its form."""
+        names = tuple([name for name, _ in step.kwargs])
+        form = (overload(step), len(step.args), names)
+        if form not in self._functions:
+            template = self.template(step)
+            places = (*(str(i) for i in range(len(step.args))), *names)
+            self._functions[form] = None if template is None else compile_template(template, places, self.scope())
+        return self._functions[form]
+
+    def template(self, step: Step) -> str | None:
+        """The step's expression in the library's idiom."""
+        return named_template(step, self.templates)
+
+    def lift(self, x: Any) -> Any:
+        """Results are taken as they are."""
+        return x
+
+    def base_of(self, x: Any) -> Any:
+        """Nothing is recorded as a view of anything: not claimed."""
+        return None
+
+    def shadow_of(self, storage: Any) -> bytes | None:
+        """A real library does not know which bytes are specified."""
+        return None
+
+    def dtype(self, name: str) -> Any:
+        """The dtype of PyTorch's name."""
+        return self._dtypes[name]
+
+    def memory_format(self, name: str) -> Any:
+        """There are no memory formats; contiguous_format is what functions do anyway."""
+        return None
+
+    def index(self, items: tuple[Any, ...]) -> Any:
+        """An index of one item is written without a tuple, as people do."""
+        return items[0] if len(items) == 1 else items
+
+    def error_kind(self, error: Exception) -> str | None:
+        """Kind by the exception's class where that says it, then by pieces of its message."""
+        if isinstance(error, IndexError):
+            return "index"
+        text = str(error)
+        for fragment, kind in self.error_kinds:
+            if fragment in text:
+                return kind
+        return "argument" if isinstance(error, TypeError) else None
+
+    # How the same things are printed, for standalone scripts.
+
+    def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
+        """An argument as source text."""
+        return write_argument(argument, dtype=self.write_dtype, memory_format="", value=value)
+
+    def write_dtype(self, name: str) -> str:
+        """A dtype as source text."""
+        return f"{self.prefix}.{name}"
