@@ -7,10 +7,10 @@ import numpy as np
 from . import view_ops
 from .contiguity import suggested_format
 from .convolution import per_dim
+from .core import check_tensors
 from .errors import LayoutError, LayoutValueError
 from .formats import contiguous_format
 from .layout import Layout, Shape, Strides, contiguous_strides
-from .linear_algebra import check_tensors
 from .pooling import Windows, deliver_largest, in_rows, pooled_strides, summed
 from .results import finish, need_kernel, wide
 

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from .core import TensorBase
+from .core import TensorBase, check_tensors
 from .errors import LayoutError, UnsupportedError
 from .pointwise import Op, apply, apply_, apply_with_scalars, operand_array
-from .pointwise_ops import check_tensors
 from .promotion import common_dtype
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import numpy as np
 from . import arithmetic, view_ops
 from .contiguity import is_contiguous
 from .copies import resolve_conj
-from .core import TensorBase, as_int, as_ints, values
+from .core import TensorBase, as_int, as_ints, check_tensors, values
 from .dtypes import bool_
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import wrap_dim
-from .linear_algebra import bmm, check_tensors, deliver, dot, mm, same_dtype
+from .linear_algebra import bmm, deliver, dot, mm, same_dtype
 from .pointwise import check_operands
 from .results import finish
 from .view_ops import _reshape

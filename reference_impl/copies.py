@@ -13,7 +13,6 @@ from .contiguity import (
     is_contiguous_in,
     is_non_overlapping_and_dense,
     suggested_format,
-    suggested_strides,
 )
 from .conversion import cast, cast_marks, check_castable
 from .core import (
@@ -79,17 +78,23 @@ def store(out: Any, result: Any, marks: Any = None) -> None:
         shadow.stamp(out, marks)
 
 
+def like_strides(input: "Tensor", format: memory_format | None) -> Strides:
+    """Strides of a copy, and of `*_like`: preserved unless a format is given.
+
+    Raises: format (RuntimeError). Source: facts 4.1.5 and 4.1.8, torch 2.13.
+    """
+    layout = input._layout
+    if format is None or format is preserve_format:
+        return preserved_strides(layout.shape, layout.strides)
+    return format_strides(layout.shape, format)
+
+
 def clone(input: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
     """A copy; dense in the same order of dimensions unless a format is given.
 
     Raises: format (RuntimeError). Source: facts 4.1.5, torch 2.13.
     """
-    layout = input._layout
-    if memory_format is None or memory_format is preserve_format:
-        strides = preserved_strides(layout.shape, layout.strides)
-    else:
-        strides = format_strides(layout.shape, memory_format)
-    return _copied(input, strides, input.dtype, input._storage)
+    return _copied(input, like_strides(input, memory_format), input.dtype, input._storage)
 
 
 def _copied(input: "Tensor", strides: Strides, d: dtype, beside: UntypedStorage) -> "Tensor":
@@ -119,12 +124,7 @@ def to_copy(
     input: "Tensor", dtype: dtype, memory_format: memory_format | None = None, beside: UntypedStorage | None = None
 ) -> "Tensor":
     """A copy in a dtype, where `beside` lies; strides preserved unless a format is given. Source: facts 4.1.6."""
-    layout = input._layout
-    if memory_format is None or memory_format is preserve_format:
-        strides = preserved_strides(layout.shape, layout.strides)
-    else:
-        strides = format_strides(layout.shape, memory_format)
-    return _copied(input, strides, dtype, input._storage if beside is None else beside)
+    return _copied(input, like_strides(input, memory_format), dtype, input._storage if beside is None else beside)
 
 
 def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
@@ -371,22 +371,6 @@ def zero_(input: "Tensor") -> "Tensor":
             shadow.stamp(input, None)
     written(input)
     return input
-
-
-def like_strides(input: "Tensor", format: memory_format | None) -> Strides:
-    """Strides of `*_like` results: preserved unless a format is given. Source: facts 4.1.8, torch 2.13."""
-    layout = input._layout
-    if format is None or format is preserve_format:
-        return preserved_strides(layout.shape, layout.strides)
-    return format_strides(layout.shape, format)
-
-
-def suggested_clone(input: "Tensor") -> "Tensor":
-    """A copy in the format the tensor suggests. Source: facts 4.2 (class SUGGEST)."""
-    shape, strides, _ = input._layout
-    out = fresh(shape, suggested_strides(shape, suggested_format(shape, strides)), input.dtype)
-    copy_elements(out, input)
-    return out
 
 
 def resolve_conj(input: "Tensor") -> "Tensor":

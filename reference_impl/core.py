@@ -61,7 +61,6 @@ class TensorBase:
 _new = object.__new__
 _class: Any = TensorBase
 _grad_enabled: list[bool] = [True]
-_inference: list[bool] = [False]
 
 
 def register(cls: type) -> None:
@@ -325,6 +324,13 @@ def order_marks(out: Any, *inputs: Any) -> int | None:
 def is_tensor(x: Any) -> bool:
     """Whether an object is one of our tensors."""
     return isinstance(x, TensorBase)
+
+
+def check_tensors(name: str, *operands: Any) -> None:
+    """Refuse operands that are no tensors. Raises: argument (TypeError)."""
+    for x in operands:
+        if not isinstance(x, TensorBase):
+            raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(x).__name__}")
 
 
 def as_int(x: Any, name: str = "argument") -> int:

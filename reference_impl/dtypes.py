@@ -99,3 +99,22 @@ FLOAT8: Final = frozenset((float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e
 BARE_UINT: Final = frozenset((uint16, uint32, uint64))
 SUB_BYTE: Final = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, int1, int2, int3, int4, int5, int6, int7))
 QUANTIZED: Final = frozenset((quint8, qint8, qint32, quint4x2, quint2x4))
+
+Group = Literal["b", "i", "u", "f", "c", "h", "8", "e", "r"]
+_GROUP_OF_CATEGORY: Final[dict[Category, Group]] = {"bool": "b", "int": "i", "float": "f", "complex": "c", "raw": "r"}
+
+
+def group_of(d: dtype) -> Group:
+    """Letter of the dtypes that PyTorch's kernels mostly take or refuse together.
+
+    b bool, i integers that have arithmetic, u wide unsigned ones, f floats, c complex, h complex32, 8 float8,
+    e float8_e8m0fnu, r what is only stored. Source: facts 11, torch 2.13.
+
+    >>> group_of(int8), group_of(uint32), group_of(float8_e5m2)
+    ('i', 'u', '8')
+    """
+    if d in BARE_UINT:
+        return "u"
+    if d in FLOAT8:
+        return "e" if d is float8_e8m0fnu else "8"
+    return "h" if d is complex32 else _GROUP_OF_CATEGORY[d.category]

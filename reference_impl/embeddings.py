@@ -6,10 +6,9 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .core import _grad_enabled, array, as_int, fresh, from_array, recorded, requires_grad, values
+from .core import _grad_enabled, array, as_int, check_tensors, fresh, from_array, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError
 from .layout import contiguous_strides
-from .linear_algebra import check_tensors
 from .results import narrow_to, wide
 from .searching import _integers
 

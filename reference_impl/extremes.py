@@ -12,7 +12,8 @@ from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import wrap_dim
 from .out import write_out
-from .reductions import ValuesAndIndices, check_arithmetic, deliver, nan_or, reduce_marks, reduced_dims
+from .reductions import ValuesAndIndices, deliver, nan_or, reduce_marks, reduced_dims
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -37,7 +38,7 @@ def _extreme(name: str, input: "Tensor", dims: tuple[int, ...], keepdim: bool, *
         kind = LayoutError if everything else LayoutIndexError
         raise kind("size", f"{name}: nothing to choose from")
     if a.size:
-        check_arithmetic(name, input.dtype, "bif")
+        need_kernel(name, input.dtype, "bif")
     short = input.dtype in (dt.float16, dt.bfloat16)
     f = np.max if name in ("amax", "max") else np.min
     with np.errstate(all="ignore"):
@@ -102,7 +103,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
     if dim is None:
         if not input.numel():
             raise LayoutError("size", f"{name}: nothing to choose from")
-        check_arithmetic(name, input.dtype, "bif")
+        need_kernel(name, input.dtype, "bif")
         dims = tuple(range(input.ndim))
         result = _extreme(name, input, dims, False)
         marks = nan_or(reduce_marks(input, dims, False, smooth=True), result, input.dtype)
@@ -116,7 +117,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
         found, where = a, np.zeros((), np.int64)
     else:
         if a.size:
-            check_arithmetic(name, input.dtype, "bif")
+            need_kernel(name, input.dtype, "bif")
         where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
         found = np.take_along_axis(a, np.expand_dims(where, d), d)
         if keepdim:
@@ -149,17 +150,17 @@ def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "T
     if dim is None:
         if not a.size:
             raise LayoutIndexError("size", f"arg{name}: nothing to choose from")
-        check_arithmetic("arg" + name, input.dtype, "if")
+        need_kernel("arg" + name, input.dtype, "if")
         where = np.asarray(_arg(name, a.reshape(-1), 0)).reshape((1,) * a.ndim if keepdim else ())
         return deliver(where, dt.int64, reduce_marks(input, tuple(range(a.ndim)), keepdim, smooth=False), input, out)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if not a.ndim:
-        check_arithmetic("arg" + name, input.dtype, "if")
+        need_kernel("arg" + name, input.dtype, "if")
         return deliver(np.zeros((), np.int64), dt.int64, None, input, out)
     if a.shape[d] == 0:
         raise LayoutIndexError("size", f"arg{name}: dimension {d} is empty")
     if a.size and a.shape[d] > 1:
-        check_arithmetic("arg" + name, input.dtype, "if")
+        need_kernel("arg" + name, input.dtype, "if")
     where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
     return deliver(
         np.expand_dims(where, d) if keepdim else where,
@@ -187,7 +188,7 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
         same = values(input), input.dtype, shadow.marks_of(input), input, None
         result = (deliver(*same), deliver(*same))
     else:
-        check_arithmetic("aminmax", input.dtype, "bif")
+        need_kernel("aminmax", input.dtype, "bif")
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
     if out is not None:
         for t in out:

@@ -7,9 +7,8 @@ import numpy as np
 from . import adaptive_pooling, shadow
 from . import dtypes as dt
 from .contiguity import suggested_format, suggested_strides
-from .core import from_array, recorded, values
+from .core import check_tensors, from_array, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
-from .linear_algebra import check_tensors
 from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from . import views as vw
 from .copies import copy_elements, reader, store
 from .core import (
     CONJ,
-    TensorBase,
     _grad_enabled,
     check_inplace,
     check_internal_overlap,
+    check_tensors,
     order_marks,
     recorded,
     requires_grad,
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 
 _KERNELS = "ifc"
 ALLOWED = (True, True)
-
-
-def check_tensors(name: str, *operands: Any) -> None:
-    """Refuse operands that are no tensors. Raises: argument (TypeError)."""
-    for x in operands:
-        if not isinstance(x, TensorBase):
-            raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(x).__name__}")
 
 
 def _check_out_first(out: Any, *inputs: Any) -> None:

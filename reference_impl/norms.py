@@ -14,8 +14,8 @@ from .core import TensorBase, as_int, as_ints, values
 from .errors import LayoutError
 from .layout import wrap_dim
 from .out import write_out, write_over
-from .reductions import check_arithmetic, inexact, reduced_dims
-from .results import finish
+from .reductions import inexact, reduced_dims
+from .results import finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -221,7 +221,7 @@ def renorm(input: "Tensor", p: Any, dim: int, maxnorm: Any, *, out: "Tensor | No
     if input.ndim < 2:
         raise LayoutError("dimension", f"renorm: at least two dimensions are needed, got {input.ndim}")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
-    check_arithmetic("renorm", input.dtype, "fc")
+    need_kernel("renorm", input.dtype, "fc")
     a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     axes = tuple([k for k in range(a.ndim) if k != d])
     with np.errstate(all="ignore"):

@@ -11,8 +11,8 @@ from .core import TensorBase, as_int, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
-from .reductions import ValuesAndIndices, check_arithmetic
-from .results import finish
+from .reductions import ValuesAndIndices
+from .results import finish, need_kernel
 from .scans import sort
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
         d = wrap_dim(as_int(dim, "dim"), input.ndim)
         _no_length(name, input, d)
     if input.numel() or dim is not None:
-        check_arithmetic(name, input.dtype, "if")
+        need_kernel(name, input.dtype, "if")
     a = _sortable(values(input))
     if dim is None:
         if not a.size:
@@ -115,7 +115,7 @@ def kthvalue(input: "Tensor", k: int, dim: int = -1, keepdim: bool = False, *, o
     if not 1 <= k <= length:
         raise LayoutError("index", f"kthvalue: k is {k}, dimension {d} has length {length}")
     if input.ndim:
-        check_arithmetic("kthvalue", input.dtype, "if")
+        need_kernel("kthvalue", input.dtype, "if")
     a = _sortable(values(input))
     where = np.take(np.argsort(a, axis=d, kind="stable"), k - 1, d) if a.ndim else np.zeros((), np.int64)
     return _pair(input, d, where, keepdim, out)
@@ -126,7 +126,7 @@ def mode(input: "Tensor", dim: int = -1, keepdim: bool = False, *, out: Any = No
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     _no_length("mode", input, d)
     if input.ndim and input.numel():
-        check_arithmetic("mode", input.dtype, "bif")
+        need_kernel("mode", input.dtype, "bif")
     a = _sortable(values(input))
     if not a.ndim:
         return _pair(input, d, np.zeros((), np.int64), keepdim, out)

@@ -7,11 +7,10 @@ import numpy as np
 from . import shadow
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone, copy_, scalar_array
-from .core import TensorBase, as_int_list, fresh, from_array, recorded, values
+from .core import TensorBase, as_int_list, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
-from .layout import Strides, contiguous_strides
-from .linear_algebra import check_tensors
-from .results import need_kernel
+from .layout import contiguous_strides
+from .results import need_kernel, rearranged
 from .shadow import unspecified
 from .view_ops import narrow
 
@@ -76,14 +75,7 @@ def _constant(input: "Tensor", pads: Pairs, value: Any) -> "Tensor":
     if found is not None:
         marks = np.zeros(shape, np.uint8)
         marks[place] = found
-    return _made(input, result, suggested_strides(shape, suggested_format(*input._layout[:2])), marks)
-
-
-def _made(input: "Tensor", result: Any, strides: Strides, marks: Any) -> "Tensor":
-    out = from_array(result, input.dtype, strides)
-    if marks is not None:
-        shadow.stamp(out, marks)
-    return recorded(out, input)
+    return rearranged(input, result, suggested_strides(shape, suggested_format(*input._layout[:2])), marks)
 
 
 def _mirrored(input: "Tensor", pads: Pairs, mode: str, spatial: int) -> "Tensor":
@@ -108,7 +100,7 @@ def _mirrored(input: "Tensor", pads: Pairs, mode: str, spatial: int) -> "Tensor"
     result = lengthened(values(input))
     marks = shadow.marks_of(input)
     strides = suggested_strides(result.shape, suggested_format(*input._layout[:2]))
-    return _made(input, result, strides, None if marks is None else lengthened(marks))
+    return rearranged(input, result, strides, None if marks is None else lengthened(marks))
 
 
 def _circular(input: "Tensor", pads: Pairs) -> "Tensor":

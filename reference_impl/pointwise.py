@@ -23,7 +23,7 @@ from .core import (
     values,
     written,
 )
-from .dtypes import dtype
+from .dtypes import dtype, group_of
 from .elementwise import broadcast_shapes, output_strides, preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
@@ -32,27 +32,21 @@ from .promotion import can_cast, common_dtype, get_default_dtype
 if TYPE_CHECKING:
     from .tensors import Tensor
 
-_GROUPS = {"b": (dt.bool_,), "f": (dt.float16, dt.bfloat16, dt.float32, dt.float64), "h": (dt.complex32,)}
-_GROUPS["i"] = (dt.uint8, dt.int8, dt.int16, dt.int32, dt.int64)
-_GROUPS["c"] = (dt.complex64, dt.complex128)
-_GROUPS["u"] = tuple(dt.BARE_UINT)
-_GROUPS["8"] = tuple(dt.FLOAT8 - {dt.float8_e8m0fnu})
-_GROUPS["e"] = (dt.float8_e8m0fnu,)
 SHORT_FLOATS = frozenset((dt.float16, dt.bfloat16))
 
 
 class Op:
     """What is special about one elementwise operator.
 
-    `groups` names the dtypes PyTorch has a kernel for: b bool, i integers, u wide unsigned, f floats, c complex,
-    h complex32, 8 float8, e float8_e8m0fnu. `result` is the dtype of the output: "same" as the common one, "bool",
-    "float" (integers are promoted first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit;
+    `groups` are letters of `dtypes.group_of`: what PyTorch has a kernel for; those of `refusal` it refuses before it
+    looks for one. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are promoted
+    first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit,
     `smooth` that a relative error of an input stays one.
     """
 
     __slots__ = (
         "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "name", "refusal", "result",
-        "smooth", "supported", "wide_scalar",
+        "smooth", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -74,7 +68,6 @@ class Op:
         self.name = name
         self.compute = compute
         self.groups = groups
-        self.supported = frozenset(d for g in groups for d in _GROUPS[g])
         self.result = result
         self.exact = exact
         # A complex product's four real ones may be fused, so that its bits depend on the vector width.
@@ -93,10 +86,10 @@ class Op:
 
     def check(self, common: dtype) -> None:
         """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
-        if common not in self.supported:
-            for g in self.refusal:
-                if common in _GROUPS[g]:
-                    raise LayoutError("dtype", f"{self.name}: {common} is refused")
+        group = group_of(common)
+        if group not in self.groups:
+            if group in self.refusal:
+                raise LayoutError("dtype", f"{self.name}: {common} is refused")
             raise UnsupportedError("dtype", f"{self.name}: PyTorch has no kernel for {common}")
 
     def dtypes(self, operands: tuple[Any, ...]) -> tuple[dtype, dtype]:

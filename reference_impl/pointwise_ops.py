@@ -10,7 +10,7 @@ from . import dtypes as dt
 from . import pointwise_ops
 from .arithmetic import abs as absolute
 from .arithmetic import mul
-from .core import TensorBase, array, check_inplace, fresh, written
+from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
 from .dtype_view import imag, real
 from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
@@ -140,13 +140,6 @@ BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE
     "remainder": Op("remainder", _remainder, "if", exact_short=False),
     "atan2": Op("atan2", np.arctan2, "f", result="float", exact=False),
 }
-
-
-def check_tensors(name: str, *operands: Any) -> None:
-    """Refuse operands that are no tensors. Raises: argument (TypeError)."""
-    for x in operands:
-        if not isinstance(x, TensorBase):
-            raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(x).__name__}")
 
 
 # Operators that take a number on the left of a tensor.

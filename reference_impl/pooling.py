@@ -15,11 +15,10 @@ from . import shadow, view_ops
 from .contiguity import is_channels_last, is_contiguous, suggested_format, suggested_strides
 from .conversion import nan_marks
 from .convolution import per_dim
-from .core import _grad_enabled, build, from_array, recorded, requires_grad, values, view_of
+from .core import _grad_enabled, build, check_tensors, from_array, recorded, requires_grad, values, view_of
 from .errors import LayoutError, LayoutIndexError
 from .formats import channels_last_3d, contiguous_format
 from .layout import Shape, Strides, contiguous_strides
-from .linear_algebra import check_tensors
 from .results import finish, input_marks, need_kernel, wide
 from .views import squeeze
 

@@ -7,12 +7,11 @@ import numpy as np
 
 from . import dtypes as dt
 from . import powers, shadow
-from .core import TensorBase, array, check_inplace, fresh, recorded
+from .core import TensorBase, array, check_inplace, check_tensors, fresh, recorded
 from .errors import LayoutError, LayoutTypeError
 from .layout import contiguous_strides
 from .out import write_over
 from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands
-from .pointwise_ops import check_tensors
 from .promotion import common_dtype
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from .core import (
     written,
 )
 from .devices import check_device
-from .dtypes import dtype
+from .dtypes import dtype, group_of
 from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import Shape, check_allocation
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def _filled(name: str, self: "Tensor", draw: Callable[[tuple[int, ...]], Any], groups: str) -> "Tensor":
     check_inplace(self)
-    if self.numel() and not _is_one_of(self.dtype, groups):
+    if self.numel() and group_of(self.dtype) not in groups:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {self.dtype}")
     check_internal_overlap(self)
     drawn = np.asarray(draw(self._layout.shape), np.float64)
@@ -43,18 +43,13 @@ def _filled(name: str, self: "Tensor", draw: Callable[[tuple[int, ...]], Any], g
     return self
 
 
-def _is_one_of(d: dtype, groups: str) -> bool:
-    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(d.category, "r")
-    return category in groups and d not in dt.FLOAT8
-
-
 def _need_float(name: str, self: "Tensor") -> None:
-    if self.numel() and not _is_one_of(self.dtype, "f"):
+    if self.numel() and group_of(self.dtype) != "f":
         raise LayoutError("dtype", f"{name}: a continuous distribution needs floating point, got {self.dtype}")
 
 
 def _check_integers(name: str, d: dtype, low: int, high: int) -> None:
-    if not _is_one_of(d, "bif"):
+    if group_of(d) not in "biuf":
         raise LayoutError("dtype", f"{name}: integers cannot be written to {d}")
     if d is dt.bool_ or d.category == "int":
         least, most = (0, 1) if d is dt.bool_ else (np.iinfo(d.numpy).min, np.iinfo(d.numpy).max)
@@ -67,7 +62,7 @@ def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: 
     low = kwargs.get("from", from_)
     if low > to:
         raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
-    if not _is_one_of(self.dtype, "fc"):
+    if group_of(self.dtype) not in "fc":
         raise UnsupportedError("dtype", f"uniform_: PyTorch has no kernel for {self.dtype}")
     return _filled("uniform_", self, lambda s: _random_numbers().uniform(low, to, s), "fc")
 
@@ -89,7 +84,7 @@ def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any
     bounds = (0, 1) if low is None else (low, high)
     check_internal_overlap(self)
     _check_integers("random_", self.dtype, *bounds)
-    return _filled("random_", self, lambda s: _random_numbers().integers(*bounds, s), "bif")
+    return _filled("random_", self, lambda s: _random_numbers().integers(*bounds, s), "biuf")
 
 
 def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tensor":
@@ -100,7 +95,7 @@ def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tenso
     elif not 0 <= p <= 1:
         raise LayoutError("argument", f"bernoulli_: p {p} must lie between 0 and 1")
     check_internal_overlap(self)
-    return _filled("bernoulli_", self, lambda s: np.zeros(s), "bif")
+    return _filled("bernoulli_", self, lambda s: np.zeros(s), "biuf")
 
 
 def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -> "Tensor":
@@ -134,7 +129,7 @@ def geometric_(self: "Tensor", p: float, *, generator: Any = None) -> "Tensor":
     """Write geometric values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if not 0 < p < 1:
         raise LayoutError("argument", f"geometric_: p {p} must lie between 0 and 1")
-    return _filled("geometric_", self, lambda s: _random_numbers().geometric(p, s), "if")
+    return _filled("geometric_", self, lambda s: _random_numbers().geometric(p, s), "iuf")
 
 
 def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
@@ -145,7 +140,7 @@ def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
 
 def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """Zeros and ones by probabilities, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
-    if input.numel() and not _is_one_of(input.dtype, "f" if p is None else "bif"):
+    if input.numel() and group_of(input.dtype) not in ("f" if p is None else "biuf"):
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
     if out is not None and out._layout.shape == input._layout.shape:
         check_internal_overlap(out)
@@ -170,7 +165,7 @@ def normal(
     elif std.numel() and (values(std) < 0).any():  # type: ignore[attr-defined]
         raise LayoutError("argument", "normal: a std is negative")
     shape = broadcast_shapes(*[t._layout.shape for t in tensors])
-    if 0 not in shape and not _is_one_of(tensors[0].dtype, "fc"):
+    if 0 not in shape and group_of(tensors[0].dtype) not in "fc":
         raise UnsupportedError("dtype", f"normal: PyTorch has no kernel for {tensors[0].dtype}")
     return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
 

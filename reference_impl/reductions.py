@@ -84,20 +84,6 @@ def order_matters(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     return np.where(whole & (size < _EXACT_SUM), shadow.EXACT, shadow.TOLERANCE).astype(np.uint8)
 
 
-def check_arithmetic(name: str, d: dtype, groups: str = "bifc") -> None:
-    """Refuse dtypes that the operator has no kernel for.
-
-    Groups: b bool, i integers, u wide unsigned, f floats, c complex; float8 is always refused.
-
-    Raises: dtype (NotImplementedError).
-    """
-    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(d.category, "r")
-    if d in dt.BARE_UINT:
-        category = "u"
-    if category not in groups or d in dt.FLOAT8:
-        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
-
-
 def _accumulate(
     name: str, input: "Tensor", dim: Any, keepdim: bool, wanted: Any, out: Any, f: Callable[..., Any]
 ) -> "Tensor":
@@ -106,7 +92,7 @@ def _accumulate(
         wanted = out.dtype
     d = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
     if input.numel() or d.category == "raw":
-        check_arithmetic(name, d)
+        need_kernel(name, d, "bifc")
     a = values(input)
     source = input.dtype
     with np.errstate(all="ignore"):
@@ -160,7 +146,7 @@ def mean(
     if not d.is_floating_point and not d.is_complex:
         raise LayoutError("dtype", f"mean: the dtype must be floating point or complex, got {d}")
     dims = reduced_dims(input, dim)
-    check_arithmetic("mean", d, "fc")
+    need_kernel("mean", d, "fc")
     a = cast(values(input), input.dtype, d)
     with np.errstate(all="ignore"):
         wide = a.astype(np.complex128 if d.is_complex else np.float64)
@@ -219,7 +205,7 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
     if input.numel() and input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
         raise LayoutError("broadcast", "logsumexp: an empty list of dimensions cannot be reduced without keepdim")
     dims = reduced_dims(input, dim)
-    check_arithmetic("logsumexp", d, "fc")
+    need_kernel("logsumexp", d, "fc")
     wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):
         top = np.max(wide.real, axis=dims, keepdims=True, initial=-np.inf)

@@ -11,8 +11,8 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, nan_marks
-from .core import array, fresh, recorded, values
-from .dtypes import dtype
+from .core import array, fresh, from_array, recorded, values
+from .dtypes import dtype, group_of
 from .errors import UnsupportedError
 from .layout import Strides, contiguous_strides
 
@@ -144,22 +144,20 @@ def finish(
     return recorded(t, *inputs)
 
 
-def need_kernel(name: str, d: dtype, groups: str) -> None:
-    """Refuse a dtype that PyTorch has no kernel for.
+def rearranged(input: "Tensor", elements: Any, strides: Strides, marks: Any) -> "Tensor":
+    """A fresh tensor of another one's own elements, which are known as well as `marks` say, with its history."""
+    t = from_array(elements, input.dtype, strides)
+    if marks is not None:
+        shadow.stamp(t, marks)
+    return recorded(t, input)
 
-    Groups: b bool, i integers up to 64 bits, u wide unsigned, f floats, c complex, 8 float8,
-    e float8_e8m0fnu, h complex32.
+
+def need_kernel(name: str, d: dtype, groups: str) -> None:
+    """Refuse a dtype that PyTorch has no kernel for; `groups` are letters of `dtypes.group_of`.
 
     Raises: dtype (NotImplementedError).
 
     >>> need_kernel("mm", dt.float32, "ifc")
     """
-    category = {"bool": "b", "int": "i", "float": "f", "complex": "c"}.get(d.category, "r")
-    if d in dt.BARE_UINT:
-        category = "u"
-    elif d in dt.FLOAT8:
-        category = "e" if d is dt.float8_e8m0fnu else "8"
-    elif d is dt.complex32:
-        category = "h"
-    if category not in groups:
+    if group_of(d) not in groups:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")

@@ -24,10 +24,10 @@ from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .joining import cat
-from .layout import Strides, contiguous_strides, wrap_dim
+from .layout import contiguous_strides, wrap_dim
 from .out import resize_output, write_out
-from .reductions import ValuesAndIndices, check_arithmetic
-from .results import finish
+from .reductions import ValuesAndIndices
+from .results import finish, need_kernel, rearranged
 from .view_ops import narrow
 from .views import transpose
 
@@ -55,11 +55,11 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
     if out is not None:
         resize_output(out, input._layout.shape)
         if input.ndim and input.numel():
-            check_arithmetic(name, target, "ifc")
+            need_kernel(name, target, "ifc")
             check_internal_overlap(out)
     else:
         if input.ndim and input.numel():
-            check_arithmetic(name, target, "ifc")
+            need_kernel(name, target, "ifc")
     f = np.cumsum if name == "cumsum" else np.cumprod
     with np.errstate(all="ignore"):
         plain = cast(values(input), input.dtype, target)
@@ -131,7 +131,7 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
     d = wrap_dim(as_int(dim, "dim"), input.ndim) if input.numel() else 0
     a = values(input)
     if a.ndim and a.size:
-        check_arithmetic(name, input.dtype, "bif")
+        need_kernel(name, input.dtype, "bif")
     if not a.ndim or not a.size:
         best, where = a, np.zeros(a.shape, np.int64)
     else:
@@ -188,13 +188,6 @@ def log_softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | 
     return write_out(out, _softmax(input, dim, dtype, True), input)
 
 
-def _copied(input: "Tensor", result: Any, strides: Strides, marks: Any) -> "Tensor":
-    t = from_array(result, input.dtype, strides)
-    if marks is not None:
-        shadow.stamp(t, marks)
-    return recorded(t, input)
-
-
 def sort(
     input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = False, *, out: Any = None
 ) -> Any:
@@ -212,13 +205,13 @@ def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"sort: {input.dtype} is refused")
     if input.ndim or input.dtype.category == "raw":
-        check_arithmetic("sort", input.dtype, "biuf")
+        need_kernel("sort", input.dtype, "biuf")
     shape, strides, _ = input._layout
     target = preserved_strides(shape, strides)
     a = values(input)
     if not a.ndim:
         return ValuesAndIndices(
-            _copied(input, a, (), shadow.marks_of(input)), from_array(np.zeros((), np.int64), dt.int64)
+            rearranged(input, a, (), shadow.marks_of(input)), from_array(np.zeros((), np.int64), dt.int64)
         )
     key = a.astype(np.float32) if a.dtype.kind not in "iufb" else a
     if descending:
@@ -231,7 +224,7 @@ def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
     whole = None if marks is None else np.broadcast_to(np.max(marks, axis=d, keepdims=True, initial=0), a.shape)
     if whole is not None:
         whole = np.where(whole > 0, shadow.UNSPECIFIED, 0).astype(np.uint8)
-    first = _copied(input, found, target, nan_or_none(whole, found, input.dtype))
+    first = rearranged(input, found, target, nan_or_none(whole, found, input.dtype))
     second = from_array(order.astype(np.int64), dt.int64, target)
     if not stable and _tied(a, d):
         shadow.stamp(second, shadow.UNSPECIFIED)
@@ -278,11 +271,11 @@ def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any
     if input.dtype.is_complex or input.dtype is dt.bool_:
         raise LayoutError("dtype", f"topk: {input.dtype} is refused")
     if input.ndim or input.dtype.category == "raw":
-        check_arithmetic("topk", input.dtype, "if")
+        need_kernel("topk", input.dtype, "if")
     a = values(input)
     if not a.ndim:
         return ValuesAndIndices(
-            _copied(input, a, (), shadow.marks_of(input)), from_array(np.zeros((), np.int64), dt.int64)
+            rearranged(input, a, (), shadow.marks_of(input)), from_array(np.zeros((), np.int64), dt.int64)
         )
     first, second = sort(input, d, largest)
     take = (*[slice(None)] * d, slice(0, k))
@@ -329,7 +322,7 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
         raise UnsupportedError("dtype", f"flip: PyTorch has no kernel for {input.dtype}")
     marks = shadow.marks_of(input)
     flipped = tuple(axes) if input.ndim else ()
-    return _copied(
+    return rearranged(
         input,
         np.flip(values(input), flipped),
         preserved_strides(shape, strides),
@@ -368,7 +361,7 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
         if len(by) != 1:
             raise LayoutError("size", f"roll: {len(by)} shifts without dimensions")
         rolled = np.roll(values(input), by[0])
-        return _copied(input, rolled, contiguous_strides(shape), None if marks is None else np.roll(marks, by[0]))
+        return rearranged(input, rolled, contiguous_strides(shape), None if marks is None else np.roll(marks, by[0]))
     if len(by) != len(along):
         raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")
     if not input.ndim:
@@ -412,7 +405,7 @@ def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "
     """Running `logsumexp` along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if input.numel():
-        check_arithmetic("logcumsumexp", input.dtype, "fc")
+        need_kernel("logcumsumexp", input.dtype, "fc")
     a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     if a.ndim and a.size:
         with np.errstate(all="ignore"):

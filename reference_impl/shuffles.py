@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 from . import shadow
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone
-from .core import as_int, detached, from_array, recorded, values
+from .core import as_int, check_tensors, detached, from_array, recorded, values
 from .errors import LayoutError
 from .formats import channels_last_3d
-from .linear_algebra import check_tensors
 from .results import need_kernel
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow, view_ops
-from .core import recorded, values
+from .core import check_tensors, recorded, values
 from .errors import LayoutError, LayoutValueError
 from .layout import Shape, contiguous_strides
-from .linear_algebra import check_tensors
 from .pooling import Pool, pooled_strides
 from .results import finish, need_kernel
 
