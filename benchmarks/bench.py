@@ -1,4 +1,4 @@
-"""Times cases on several libraries in one process, and writes one record for each case and library.
+"""Has cases timed on several libraries in one other process, and writes one record for each case and library.
 
 What is done is in the file at any moment: a case that fails on one library, or does not fit into memory, is recorded
 with its reason, and the others go on.
@@ -7,29 +7,32 @@ with its reason, and the others go on.
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
 import shlex
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 from stridecheck.conformance import discovery, machine
 from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent
-from stridecheck.conformance.execute import Unsupported
-from stridecheck.conformance.runner import AdapterFailed, Broken, Worker
+from stridecheck.conformance.runner import signal_name
 from stridecheck.reports import records
 
-from . import clock, memory
+from . import clock
 from .cases import Case, select
-from .clock import Effort, Runner, race
-from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
-from .prepare import CaseFailed, Prepared, expected_answer, prepare
-from .threads import set_threads
+from .measure import At, Load, Loaded, Time, blank, serve
 
 DEFAULT_ADAPTERS = ("torch", "numpy", "reference")
 """Timed where none is asked for; one that is not installed is skipped, and that is no failure."""
+
+
+LOAD_SECONDS = 90.0
+CASE_SECONDS = 300.0
+"""Seconds without a word after which a library is taken to hang."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,12 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
     out.mkdir(parents=True, exist_ok=True)
     tally = _Tally()
     begun = time.monotonic()
-    with records.ResultsWriter(out / "results.jsonl") as writer, ExitStack() as workers:
+    with records.ResultsWriter(out / "results.jsonl") as writer, Measurer(options) as measurer:
         writer.write(_header(options))
-        adapters, trials = _load(options, writer, progress, tally, workers)
-        set_threads(adapters, options.threads)
+        adapters = _load(options, measurer, writer, progress, tally)
         progress.begin("bench", len(chosen))
-        session = Session(adapters, options, trials)
         for case in chosen:
-            for timing in session.time(case):
+            for timing in measurer.time(case, adapters):
                 writer.write(timing)
                 tally.measured += timing.status == "ok"
                 if timing.status == "error":
@@ -116,168 +117,110 @@ def _command(options: Options) -> str:
 
 
 def _load(
-    options: Options, writer: records.ResultsWriter, progress: Progress, tally: _Tally, workers: ExitStack
-) -> tuple[list[Any], dict[str, Worker]]:
-    """The adapters that can be had, each recorded, the others with the reason; and a worker for each foreign one.
-
-    A foreign adapter may exit, hang or crash, which must not end the run: it is tried out in a process of its own
-    before it is let into this one.
-    """
-    loaded: dict[str, Any] = {}
-    trials: dict[str, Worker] = {}
+    options: Options, measurer: Measurer, writer: records.ResultsWriter, progress: Progress, tally: _Tally
+) -> tuple[str, ...]:
+    """The names of the adapters that can be had, each recorded; the others recorded with the reason."""
+    ready: list[str] = []
     for spec in options.adapters or DEFAULT_ADAPTERS:
-        name, kind = spec, "error"
+        loaded = measurer.load(spec)
+        adapter = loaded.adapter
+        if adapter.status != "ready":
+            writer.write(adapter)
+            progress.note(f"{adapter.name}: {adapter.status}, {adapter.reason}")
+            if options.adapters:
+                tally.kinds.append(loaded.kind)
+        elif adapter.name not in ready:
+            writer.write(adapter)
+            ready.append(adapter.name)
+    return tuple(ready)
+
+
+class _Died(Exception):
+    """The measuring process is gone; `at` is the library that it was making ready, empty if it cannot be told."""
+
+    def __init__(self, reason: str, at: str) -> None:
+        super().__init__(reason)
+        self.reason, self.at = reason, at
+
+
+class Measurer:
+    """The process that measures, and another where a library has ended it; as a context manager it ends the process."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._specs: list[str] = []
+        """What has been loaded, to be loaded again after a death."""
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection
+
+    def __enter__(self) -> Measurer:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._end()
+
+    def load(self, spec: str) -> Loaded:
+        """Let the process load an adapter."""
         try:
-            load, name = discovery.find(spec)
-            if name.partition(":")[0] not in discovery.BUNDLED:
-                worker = workers.enter_context(Worker(spec))
-                worker.start()
-                trials[worker.name] = worker
-            adapter = load()
-        except discovery.UnknownAdapter as error:
-            kind, reason = "unknown", str(error)
-        except (discovery.NotInstalled, ImportError) as error:
-            kind, reason = "missing", str(error)
-        except AdapterFailed as error:
-            kind, reason = error.kind, error.reason
-        except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}"
-        else:
-            if adapter.name not in loaded:
-                loaded[adapter.name] = adapter
-                claims = adapter.capabilities.to_json()
-                writer.write(records.Adapter(adapter.name, "ready", "", dict(adapter.versions()), claims))
-            continue
-        status = "skipped" if kind == "missing" else "failed"
-        writer.write(records.Adapter(name, status, reason))
-        progress.note(f"{name}: {status}, {reason}")
-        if options.adapters:
-            tally.kinds.append(kind)
-    return list(loaded.values()), trials
+            loaded: Loaded = self._order(Load(spec), LOAD_SECONDS)
+        except _Died as death:
+            name = discovery.find(spec)[1]
+            return Loaded(records.Adapter(name, "failed", f"{spec}: {death.reason} while starting"), "error")
+        if loaded.adapter.status == "ready":
+            self._specs.append(spec)
+        return loaded
 
-
-class Session:
-    """Everything that one case after the other is timed with: the libraries, the copies, the oracle."""
-
-    def __init__(self, adapters: Sequence[Any], options: Options, trials: Mapping[str, Worker] | None = None) -> None:
-        from stridecheck.conformance.adapters import reference
-
-        self._adapters = adapters
-        self._trials = dict(trials or {})
-        self._threads = options.threads
-        self._effort: Effort = clock.QUICK if options.quick else clock.FULL
-        self._copies = Copies(adapters)
-        self._oracle = reference.adapter()
-
-    def time(self, case: Case) -> list[records.Timing]:
-        """One record for each library, in their order."""
-        needed = memory.needed_bytes(case, len(self._adapters))
-        reason = memory.too_little(needed, memory.available_bytes())
-        if reason is None:
+    def time(self, case: Case, adapters: Sequence[str]) -> list[records.Timing]:
+        """One record for each library, in their order; one that ends the process is found, the others are timed."""
+        found: dict[str, records.Timing] = {}
+        orders = [tuple(adapters)]
+        while orders:
+            asked = orders.pop()
             try:
-                return self._time(case)
-            except MemoryError:
-                reason = memory.needs_text(needed)
-        return [self._blank(case, adapter.name, "unsupported", reason) for adapter in self._adapters]
+                found.update((timing.adapter, timing) for timing in self._order(Time(case, asked), CASE_SECONDS))
+            except _Died as death:
+                guilty = asked[0] if len(asked) == 1 else death.at
+                if not guilty:  # while they took turns: each by itself will tell
+                    orders += [(name,) for name in asked]
+                    continue
+                found[guilty] = blank(case, guilty, self._options.threads, "error", death.reason)
+                orders += [rest] if (rest := tuple(name for name in asked if name != guilty)) else []
+        return [found[name] for name in adapters]
 
-    def _time(self, case: Case) -> list[records.Timing]:
-        prepared, blanks = self._prepare(case)
-        runners = {name: Runner(ready.call, ready.synchronize) for name, ready in prepared.items()}
-        copies = self._copies_for(prepared)
-        race([*runners.values(), *[runner for group in copies.values() for runner in group]], self._effort)
-        found = []
-        for adapter in self._adapters:
-            name = adapter.name
-            if name in blanks:
-                found.append(blanks[name])
-            elif (error := runners[name].error) is not None:
-                reason = f"raised {type(error).__name__} while timed: {error}"
-                found.append(self._blank(case, name, "error", reason))
-            else:
-                found.append(self._timing(case, adapter, prepared[name], runners[name], copies))
-        return found
-
-    def _prepare(self, case: Case) -> tuple[dict[str, Prepared], dict[str, records.Timing]]:
-        """What can be timed, and a record for each library where it cannot."""
-        expected = expected_answer(case.program, self._oracle)
-        prepared: dict[str, Prepared] = {}
-        blanks: dict[str, records.Timing] = {}
-        for adapter in self._adapters:
-            try:
-                self._try_out(case, adapter.name)
-                prepared[adapter.name] = prepare(case.program, adapter, expected)
-            except Unsupported as error:
-                blanks[adapter.name] = self._blank(case, adapter.name, "unsupported", str(error))
-            except CaseFailed as error:
-                blanks[adapter.name] = self._blank(case, adapter.name, "error", str(error))
-            except MemoryError:
-                raise
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                blanks[adapter.name] = self._blank(case, adapter.name, "error", reason)
-        return prepared, blanks
-
-    def _try_out(self, case: Case, name: str) -> None:
-        """Let a foreign library run the case, small, in its own process: there it may crash."""
-        worker = self._trials.get(name)
-        if worker is None:
-            return
+    def _order(self, order: Load | Time, seconds: float) -> Any:
+        """The answer to an order; in a fresh process where the last has died."""
+        if self._process is None:
+            self._start()
+        at = ""
         try:
-            worker.submit([(0, case.small().program)])
-            (_, answer), *_ = worker.collect()
-        except AdapterFailed as error:
-            raise CaseFailed(error.reason) from None
-        if isinstance(answer, Broken):
-            raise CaseFailed(answer.reason)
+            self._pipe.send(order)
+            while self._pipe.poll(seconds):
+                answer = self._pipe.recv()
+                if not isinstance(answer, At):
+                    return answer
+                at = answer.adapter
+            reason = f"no answer within {seconds:g} s"
+        except (EOFError, OSError):
+            assert self._process is not None
+            self._process.join()
+            reason = signal_name(self._process.exitcode or 0)
+        self._end()
+        raise _Died(reason, at)
 
-    def _copies_for(self, prepared: Mapping[str, Prepared]) -> dict[tuple[str, int], list[Runner]]:
-        """Copies of every size, in every place, that the ratios need."""
-        wanted: dict[tuple[str, int], list[Runner]] = {}
-        for adapter in self._adapters:
-            ready = prepared.get(adapter.name)
-            if ready is not None:
-                place = place_of(adapter)
-                for nbytes in (ready.output_bytes, traffic_copy_bytes(ready.output_bytes, ready.touched_bytes)):
-                    if nbytes and (place, nbytes) not in wanted:
-                        wanted[place, nbytes] = self._copies.runners(place, nbytes)
-        return wanted
+    def _start(self) -> None:
+        # Spawned, not forked: a library that has threads, or a device, does not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        effort = clock.QUICK if self._options.quick else clock.FULL
+        self._process = context.Process(target=serve, args=(theirs, self._options.threads, effort), daemon=True)
+        self._process.start()
+        theirs.close()
+        for spec in self._specs:
+            self._order(Load(spec), LOAD_SECONDS)
 
-    def _timing(
-        self,
-        case: Case,
-        adapter: Any,
-        ready: Prepared,
-        runner: Runner,
-        copies: Mapping[tuple[str, int], Sequence[Runner]],
-    ) -> records.Timing:
-        place = place_of(adapter)
-        median = runner.median_ns
-        nbytes = traffic_copy_bytes(ready.output_bytes, ready.touched_bytes)
-        share = ready.touched_bytes / (2 * nbytes) if nbytes else 0.0
-        # A view moves nothing: there is no copy that it could be weighed against.
-        limit = best_ns(copies.get((place, ready.output_bytes), ())) if ready.touched_bytes else None
-        return dataclasses.replace(
-            self._blank(case, adapter.name, "ok", ""),
-            samples_ns=tuple([round(sample, 2) for sample in runner.samples_ns]),
-            median_ns=round(median, 2),
-            output_bytes=ready.output_bytes,
-            touched_bytes=ready.touched_bytes,
-            copied=ready.copied,
-            x_copy=ratio(median, limit),
-            x_traffic=ratio(median, best_ns(copies.get((place, nbytes), ())), share),
-        )
-
-    def _blank(self, case: Case, adapter: str, status: str, reason: str) -> records.Timing:
-        return records.Timing(
-            case=case.name,
-            adapter=adapter,
-            operation=case.operation,
-            layout=case.layout,
-            dtype=case.dtype,
-            shape=case.shape,
-            size_class=case.size,
-            threads=self._threads,
-            status=status,
-            reason=reason,
-            program=case.program.to_json(),
-        )
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            self._pipe.close()
+            process.kill()
+            process.join()

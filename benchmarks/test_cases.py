@@ -13,14 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-from stridecheck.conformance import discovery
-from stridecheck.conformance.adapters import reference
 from stridecheck.reports.records import Timing
 
-from .bench import DEFAULT_ADAPTERS, Options, Session
+from . import clock
+from .bench import DEFAULT_ADAPTERS
 from .cases import CASES, Case
-from .prepare import expected_answer, prepare
-from .threads import set_threads
+from .measure import Session, Time
 
 pytest.importorskip("pytest_benchmark", reason="pytest-benchmark is not installed: pip install 'stridecheck[pytest]'")
 
@@ -28,40 +26,31 @@ THREADS = int(os.environ.get("STRIDECHECK_THREADS", "1"))
 
 
 @lru_cache(maxsize=1)
-def _adapters() -> dict[str, Any]:
-    """The libraries that are here."""
-    found: dict[str, Any] = {}
-    for name in DEFAULT_ADAPTERS:
-        try:
-            found[name] = discovery.find(name)[0]()
-        except (discovery.NotInstalled, ImportError):
-            continue
-    set_threads(list(found.values()), THREADS)
-    return found
-
-
-@lru_cache(maxsize=1)
-def _session() -> Session:
-    return Session(list(_adapters().values()), Options(threads=THREADS, quick=True))
+def _session() -> tuple[Session, dict[str, str]]:
+    """A session, and the libraries that are here: what each is asked for as, and its name."""
+    session = Session(THREADS, clock.QUICK)
+    loaded = {spec: session.load(spec).adapter for spec in DEFAULT_ADAPTERS}
+    return session, {spec: adapter.name for spec, adapter in loaded.items() if adapter.status == "ready"}
 
 
 @lru_cache(maxsize=1)
 def _timings(case: Case) -> dict[str, Timing]:
     """The case on all libraries by our own clock, which weighs each against the best copy of the same rounds."""
-    return dict(zip(_adapters(), _session().time(case), strict=True))
+    session, names = _session()
+    return {timing.adapter: timing for timing in session.time(Time(case, tuple(names.values())))}
 
 
 @pytest.mark.parametrize("name", DEFAULT_ADAPTERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Case, name: str, benchmark: Any) -> None:
     """One case on one library: its answer is compared with the oracle's before it is timed."""
-    if name not in _adapters():
+    session, names = _session()
+    if name not in names:
         pytest.skip(f"{name} is not installed here")
-    timing = _timings(case)[name]
+    timing = _timings(case)[names[name]]
     if timing.status == "unsupported":
         pytest.skip(f"{timing.adapter}, unsupported: {timing.reason}")
     assert timing.status == "ok", timing.reason
-    adapter = _adapters()[name]
     benchmark.group = case.name
     benchmark.extra_info.update(
         adapter=timing.adapter,
@@ -75,4 +64,4 @@ def test_case(case: Case, name: str, benchmark: Any) -> None:
         x_traffic=timing.x_traffic,
         program=case.program.id,
     )
-    benchmark(prepare(case.program, adapter, expected_answer(case.program, reference.adapter())).call)
+    benchmark(session.call(case, names[name]))

@@ -14,6 +14,8 @@ import pytest
 from stridecheck.benchmarks import memory
 from stridecheck.benchmarks.bench import Options, bench
 from stridecheck.benchmarks.cases import Case, UnknownCase
+from stridecheck.benchmarks.clock import QUICK
+from stridecheck.benchmarks.measure import Session, Time
 from stridecheck.reports.records import Adapter, Footer, Header, Timing, read_results
 from stridecheck.reports.run import load
 
@@ -187,7 +189,11 @@ def test_a_library_that_does_not_load_is_recorded_and_the_others_go_on(text, tmp
 
 @pytest.mark.parametrize(
     ("ends", "reason"),
-    [("os.abort()", "killed by SIGABRT"), ("sys.exit(0)", "SystemExit"), ("os._exit(0)", "exited with status 0")],
+    [
+        ("os.abort()", "killed by SIGABRT"),
+        ("sys.exit(0)", "exited with status 0"),
+        ("os._exit(0)", "exited with status 0"),
+    ],
 )
 def test_a_library_that_ends_its_process_does_not_end_the_run(tmp_path, ends, reason):
     """What a foreign library does in an operation happens in its own process first, and the others are timed."""
@@ -207,28 +213,55 @@ def test_a_library_that_ends_its_process_does_not_end_the_run(tmp_path, ends, re
     assert {found[key].status for key in found if key != (cases[0], "dying")} == {"ok"}
 
 
+def test_a_library_that_dies_while_times_are_taken_is_found(tmp_path):
+    """In the turns of several libraries the guilty one cannot be told at once: each is timed by itself then."""
+    (tmp_path / "dying.py").write_text(ADAPTER.replace("raise RuntimeError", "import os; os.abort()"))
+    case = "mul/contiguous/float32/small"
+    assert bench(Options((case,), (str(tmp_path / "dying.py"), "numpy")), tmp_path / "out") == 1
+    found = timings(tmp_path / "out")
+    assert (found[case, "bad"].status, found[case, "bad"].reason) == ("error", "killed by SIGABRT")
+    assert found[case, "numpy"].status == "ok"
+    assert found[case, "numpy"].x_copy > 0
+
+
+def test_a_library_that_hangs_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr("stridecheck.benchmarks.bench.CASE_SECONDS", 3.0)
+    (tmp_path / "hanging.py").write_text(ADAPTER.replace("raise RuntimeError", "import time; time.sleep"))
+    text = (tmp_path / "hanging.py").read_text().replace('("worn out")', "(1000)")
+    (tmp_path / "hanging.py").write_text(text)
+    case = "mul/contiguous/float32/small"
+    assert bench(Options((case,), (str(tmp_path / "hanging.py"),)), tmp_path / "out") == 1
+    assert timings(tmp_path / "out")[case, "bad"].reason == "no answer within 3 s"
+
+
 def test_a_library_named_twice_is_timed_once(tmp_path):
     assert bench(Options(TINY[:1], ("numpy", "numpy")), tmp_path) == 0
     assert len(timings(tmp_path)) == 1
 
 
-def test_too_little_memory_is_recorded_with_what_is_needed(tmp_path, monkeypatch):
+@pytest.fixture
+def session():
+    session = Session(effort=QUICK)
+    assert session.load("numpy").adapter.status == "ready"
+    return session
+
+
+def test_too_little_memory_is_recorded_with_what_is_needed(session, monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
-    names = ("relu/contiguous/float32/small", "relu/contiguous/float32/cache")
-    assert bench(Options(names, ("numpy",)), tmp_path) == 0
-    found = timings(tmp_path)
-    assert found[names[0], "numpy"].status == "ok"
-    assert found[names[1], "numpy"].status == "unsupported"
-    assert found[names[1], "numpy"].reason == "needs about 0.01 GB of memory, 0.00 GB are free"
+    (small,) = session.time(Time(Case("relu", "contiguous", "float32", "small"), ("numpy",)))
+    (cache,) = session.time(Time(Case("relu", "contiguous", "float32", "cache"), ("numpy",)))
+    assert small.status == "ok"
+    assert (cache.status, cache.reason) == ("unsupported", "needs about 0.01 GB of memory, 0.00 GB are free")
 
 
-def test_a_library_that_runs_out_of_memory_is_recorded_alike(tmp_path, monkeypatch):
+def test_a_library_that_runs_out_of_memory_is_recorded_alike(session, monkeypatch):
     def no_memory(*_):
         raise MemoryError
 
-    monkeypatch.setattr("stridecheck.benchmarks.bench.prepare", no_memory)
-    assert bench(Options(TINY[:1], ("numpy",)), tmp_path) == 4
-    assert "GB of memory" in timings(tmp_path)[TINY[0], "numpy"].reason
+    monkeypatch.setattr("stridecheck.benchmarks.measure.prepare", no_memory)
+    (timing,) = session.time(Time(Case("relu", "contiguous", "float32", "small"), ("numpy",)))
+    assert timing.status == "unsupported"
+    assert "GB of memory" in timing.reason
 
 
 def test_an_unknown_case_leaves_no_directory_behind(tmp_path):

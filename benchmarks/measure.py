@@ -1,0 +1,213 @@
+"""Times cases on several libraries in this process, which takes its orders through a pipe.
+
+A library that is timed must be called directly, so it can end the process that times it. `bench` therefore keeps the
+file in one process and times in another; what one says to the other is here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from stridecheck.conformance import discovery
+from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.execute import Unsupported
+from stridecheck.reports import records
+
+from . import clock, memory
+from .cases import Case
+from .clock import Call, Effort, Runner, race
+from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
+from .prepare import CaseFailed, Prepared, expected_answer, prepare
+from .threads import set_threads
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An order: load the adapter of this name, module or file. Answered by `Loaded`."""
+
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of a `Load`."""
+
+    adapter: records.Adapter
+    kind: str = ""
+    """Why it is not ready: unknown, missing or error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """An order: time a case on the adapters of these names. Answered by a list of `records.Timing`."""
+
+    case: Case
+    adapters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Said while an order is carried out: the library that is being made ready; empty while all are timed."""
+
+    adapter: str
+
+
+def serve(connection: Connection, threads: int, effort: Effort) -> None:
+    """Carry out orders until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; who wrote the orders decides
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)  # libraries that print do so over the report
+    session = Session(threads, effort, say=connection.send)
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            order = connection.recv()
+            connection.send(session.load(order.spec) if isinstance(order, Load) else session.time(order))
+
+
+def _silent(message: At) -> None:
+    pass
+
+
+class Session:
+    """Everything that one case after the other is timed with: the libraries, the copies, the oracle."""
+
+    def __init__(self, threads: int = 1, effort: Effort = clock.FULL, say: Callable[[At], None] = _silent) -> None:
+        self._adapters: dict[str, Any] = {}
+        self._threads = threads
+        self._effort = effort
+        self._say = say
+        self._copies = Copies(())
+        self._oracle = reference.adapter()
+
+    def load(self, spec: str) -> Loaded:
+        """The adapter of this name, module or file, ready to be timed, or why there is none."""
+        name, kind = spec, "error"
+        try:
+            load, name = discovery.find(spec)
+            adapter = load()
+        except discovery.UnknownAdapter as error:
+            kind, reason = "unknown", str(error)
+        except (discovery.NotInstalled, ImportError) as error:
+            kind, reason = "missing", str(error)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+        else:
+            self._adapters.setdefault(adapter.name, adapter)
+            self._copies = Copies(list(self._adapters.values()))
+            set_threads([adapter], self._threads)
+            claims = adapter.capabilities.to_json()
+            return Loaded(records.Adapter(adapter.name, "ready", "", dict(adapter.versions()), claims))
+        return Loaded(records.Adapter(name, "skipped" if kind == "missing" else "failed", reason), kind)
+
+    def time(self, order: Time) -> list[records.Timing]:
+        """One record for each library that was asked for."""
+        case, adapters = order.case, [self._adapters[name] for name in order.adapters]
+        needed = memory.needed_bytes(case, len(adapters))
+        reason = memory.too_little(needed, memory.available_bytes())
+        if reason is None:
+            try:
+                return self._time(case, adapters)
+            except MemoryError:
+                reason = memory.needs_text(needed)
+        return [blank(case, adapter.name, self._threads, "unsupported", reason) for adapter in adapters]
+
+    def call(self, case: Case, adapter: str) -> Call:
+        """The timed step of a case on one library, bound, for another clock."""
+        return prepare(case.program, self._adapters[adapter]).call
+
+    def _time(self, case: Case, adapters: Sequence[Any]) -> list[records.Timing]:
+        prepared, blanks = self._prepare(case, adapters)
+        self._say(At(""))
+        runners = {name: Runner(ready.call, ready.synchronize) for name, ready in prepared.items()}
+        copies = self._copies_for(prepared)
+        race([*runners.values(), *[runner for group in copies.values() for runner in group]], self._effort)
+        found = []
+        for adapter in adapters:
+            name = adapter.name
+            if name in blanks:
+                found.append(blanks[name])
+            elif (error := runners[name].error) is not None:
+                reason = f"raised {type(error).__name__} while timed: {error}"
+                found.append(blank(case, name, self._threads, "error", reason))
+            else:
+                found.append(self._timing(case, adapter, prepared[name], runners[name], copies))
+        return found
+
+    def _prepare(self, case: Case, adapters: Sequence[Any]) -> tuple[dict[str, Prepared], dict[str, records.Timing]]:
+        """What can be timed, and a record for each library where it cannot."""
+        expected = expected_answer(case.program, self._oracle)
+        prepared: dict[str, Prepared] = {}
+        blanks: dict[str, records.Timing] = {}
+        for adapter in adapters:
+            self._say(At(adapter.name))
+            try:
+                prepared[adapter.name] = prepare(case.program, adapter, expected)
+            except Unsupported as error:
+                blanks[adapter.name] = blank(case, adapter.name, self._threads, "unsupported", str(error))
+            except CaseFailed as error:
+                blanks[adapter.name] = blank(case, adapter.name, self._threads, "error", str(error))
+            except MemoryError:
+                raise
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                blanks[adapter.name] = blank(case, adapter.name, self._threads, "error", reason)
+        return prepared, blanks
+
+    def _copies_for(self, prepared: Mapping[str, Prepared]) -> dict[tuple[str, int], list[Runner]]:
+        """Copies of every size, in every place, that the ratios need."""
+        wanted: dict[tuple[str, int], list[Runner]] = {}
+        for name, ready in prepared.items():
+            place = place_of(self._adapters[name])
+            for nbytes in (ready.output_bytes, traffic_copy_bytes(ready.output_bytes, ready.touched_bytes)):
+                if nbytes and (place, nbytes) not in wanted:
+                    wanted[place, nbytes] = self._copies.runners(place, nbytes)
+        return wanted
+
+    def _timing(
+        self,
+        case: Case,
+        adapter: Any,
+        ready: Prepared,
+        runner: Runner,
+        copies: Mapping[tuple[str, int], Sequence[Runner]],
+    ) -> records.Timing:
+        place = place_of(adapter)
+        median = runner.median_ns
+        nbytes = traffic_copy_bytes(ready.output_bytes, ready.touched_bytes)
+        share = ready.touched_bytes / (2 * nbytes) if nbytes else 0.0
+        # A view moves nothing: there is no copy that it could be weighed against.
+        limit = best_ns(copies.get((place, ready.output_bytes), ())) if ready.touched_bytes else None
+        return dataclasses.replace(
+            blank(case, adapter.name, self._threads, "ok", ""),
+            samples_ns=tuple([round(sample, 2) for sample in runner.samples_ns]),
+            median_ns=round(median, 2),
+            output_bytes=ready.output_bytes,
+            touched_bytes=ready.touched_bytes,
+            copied=ready.copied,
+            x_copy=ratio(median, limit),
+            x_traffic=ratio(median, best_ns(copies.get((place, nbytes), ())), share),
+        )
+
+
+def blank(case: Case, adapter: str, threads: int, status: str, reason: str) -> records.Timing:
+    """The record of a case without a time."""
+    return records.Timing(
+        case=case.name,
+        adapter=adapter,
+        operation=case.operation,
+        layout=case.layout,
+        dtype=case.dtype,
+        shape=case.shape,
+        size_class=case.size,
+        threads=threads,
+        status=status,
+        reason=reason,
+        program=case.program.to_json(),
+    )
