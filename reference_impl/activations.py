@@ -161,9 +161,7 @@ def softshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
 def tanhshrink(input: "Tensor") -> "Tensor":
     """`x - tanh(x)`; values where they cancel are unspecified. Raises: dtype. Source: torch 2.13."""
     result = arithmetic.sub(input, pointwise_ops.tanh(input))
-    if result.numel():
-        shadow.stamp(result, shadow.UNSPECIFIED)
-    return result
+    return shadow.leave_unspecified(result)
 
 
 def softsign(input: "Tensor") -> "Tensor":
@@ -244,8 +242,7 @@ def rrelu(
     else:
         shape = input._layout.shape
         drawn = recorded(fresh(shape, contiguous_strides(shape), input.dtype), input)
-    shadow.stamp(drawn, shadow.UNSPECIFIED)
-    return drawn
+    return shadow.leave_unspecified(drawn)
 
 
 def _check_rate(name: str, p: float) -> None:
@@ -282,8 +279,7 @@ def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool
     out = apply_(op, input, ()) if inplace else apply(op, (input,))
     if not inplace:
         out._versions[0] = version if p != 1 else 0
-    shadow.stamp(out, shadow.UNSPECIFIED)
-    return out
+    return shadow.leave_unspecified(out)
 
 
 def torch_dropout(input: "Tensor", p: float, train: bool) -> Any:

@@ -153,7 +153,7 @@ def gather_indexed(view: "Tensor", items: dict[int, Any]) -> "Tensor":
     out = from_array(result, view.dtype, output_strides(g.shape, tuple(g.operands)))
     marks = shadow.marks_of(placed)
     if g.unknown:
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
     elif marks is not None:
         shadow.stamp(out, marks[key])
     return recorded(out, view)
@@ -218,7 +218,7 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
         g.check()
     except LayoutIndexError:
         # Found while writing: what is there by then depends on the traversal.
-        shadow.stamp(target, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(target)
         raise
     if 0 not in g.shape:
         _store(placed, g, wide, value, accumulate)
@@ -313,7 +313,7 @@ def nonzero(input: "Tensor", *, out: "Tensor | None" = None, as_tuple: bool = Fa
     strides = (1, count)
     rows = from_array(table.astype(np.int64), dt.int64, strides)
     if shadow.marks_of(input) is not None:
-        shadow.stamp(rows, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(rows)
     return write_out(out, rows)
 
 

@@ -64,7 +64,7 @@ def scaled_dot_product_attention(
     )  # fmt: skip
     # The fused kernel takes for granted that the output's last dimension is the innermost.
     if out.numel() and (dropout_p > 0 or (strides[-1] != 1 and shape[-1] > 1)):
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
     return out
 
 

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, norms, view_ops
+from . import arithmetic, norms, shadow, view_ops
 from . import dtypes as dt
 from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutValueError, UnsupportedError
 from .results import finish
-from .shadow import unspecified
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -47,7 +46,7 @@ def cdist(
         raise UnsupportedError("dtype", f"cdist: PyTorch has no kernel for {x1.dtype}")
     result = finish(np.zeros(shape), x1.dtype, x1, x2)
     if filled:
-        unspecified(result)
+        shadow.leave_unspecified(result)
     if filled and by_product:
         return view_ops.view(result, shape)
     return result
@@ -64,7 +63,7 @@ def pdist(input: "Tensor", p: float = 2) -> "Tensor":
     n, m = input._layout.shape
     if n > 1 and m and input.dtype in (dt.float16, dt.bfloat16):
         raise UnsupportedError("dtype", f"pdist: PyTorch has no kernel for {input.dtype}")
-    return unspecified(finish(np.zeros(n * (n - 1) // 2 if n else 0), input.dtype, input))
+    return shadow.leave_unspecified(finish(np.zeros(n * (n - 1) // 2 if n else 0), input.dtype, input))
 
 
 def dist(input: "Tensor", other: "Tensor", p: Any = 2) -> "Tensor":

@@ -56,7 +56,7 @@ def embedding(
     out = from_array(values(weight)[at].reshape(shape), d, contiguous_strides(shape))
     marks, unsure = shadow.marks_of(weight), shadow.marks_of(input)
     if unsure is not None:
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
     elif marks is not None:
         shadow.stamp(out, marks[at].reshape(shape))
     return recorded(out, weight)

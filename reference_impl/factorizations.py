@@ -166,8 +166,7 @@ def _lu_parts(name: str, A: "Tensor") -> tuple["Tensor", ...]:
     check_matrices(name, A)
     *batch, m, n = A._layout.shape
     pivots = zeros_of((*batch, min(m, n)))
-    if pivots.numel():
-        shadow.stamp(pivots, shadow.UNSPECIFIED)
+    shadow.leave_unspecified(pivots)
     return lapack_result(np.zeros(A._layout.shape), A.dtype, A), pivots, info_of(A)
 
 

@@ -108,8 +108,7 @@ def fold(
     channels = shape[-2] // area
     batch = shape[:-2]
     result = finish(np.zeros((*batch, channels, *size)), input.dtype, input)
-    if result.numel():
-        shadow.stamp(result, shadow.UNSPECIFIED)
+    shadow.leave_unspecified(result)
     return _roomy(result, input)
 
 
@@ -134,5 +133,4 @@ def local_response_norm(
         mean = view_ops.view(mean, shape)
     power = powers.pow(arithmetic.add(arithmetic.mul(mean, alpha), k), beta)
     result = division.div(input, power)
-    shadow.stamp(result, shadow.UNSPECIFIED)
-    return result
+    return shadow.leave_unspecified(result)

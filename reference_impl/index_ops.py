@@ -58,7 +58,7 @@ def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor", *, r
 
 def _taint(out: "Tensor", index: Any, marks: Any) -> "Tensor":
     if shadow.marks_of(index) is not None:
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
     elif marks is not None:
         shadow.stamp(out, marks)
     return out

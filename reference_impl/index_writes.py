@@ -35,7 +35,7 @@ def _along(d: int, where: Any) -> Any:
 
 def _tainted_by_error(self: "Tensor", error: Exception) -> Exception:
     # An index out of bounds is found while writing: what is there by then depends on the traversal.
-    shadow.stamp(self, shadow.UNSPECIFIED)
+    shadow.leave_unspecified(self)
     return error
 
 
@@ -174,7 +174,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
             written(self, source)
             return self
         kind = LayoutError if self.ndim > 1 else LayoutIndexError
-        shadow.stamp(self, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(self)
         raise kind("index", f"index_add_: an index is out of bounds for a dimension of length {length}")
     a = np.atleast_1d(values(self).copy())
     b = np.atleast_1d(values(source))
@@ -239,7 +239,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     need_kernel(name, self.dtype, "bifc")
     length = self._layout.shape[d] if self.ndim else 1
     if where.min() < 0 or where.max() >= length:
-        shadow.stamp(self, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(self)
         raise LayoutError("index", f"{name}: an index is out of bounds for dimension {d} of length {length}")
     key = _grid(where, d)
     a = np.atleast_1d(values(self).copy())
@@ -325,7 +325,7 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
     if where.size:
         need_kernel("put_", self.dtype, "bifc")
     if where.size and (where.min() < -n or where.max() >= n):
-        shadow.stamp(self, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(self)
         raise LayoutIndexError("index", f"put_: an index is out of range for {n} elements")
     a = values(self).copy().reshape(-1)
     before = shadow.marks_of(self)

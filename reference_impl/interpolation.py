@@ -109,7 +109,7 @@ def _resampled(
         result = np.clip(np.rint(result), 0, 255)
     out = finish(result, d, input, strides=strides, magnitude=magnitude, terms=0, roundings=2, sums=False)
     if byte or antialias:
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
     return out
 
 

@@ -81,9 +81,7 @@ def refuse_singular(name: str, A: "Tensor", f: Any) -> None:
 def lapack_result(a: Any, d: Any, *inputs: Any, columns: bool = True) -> "Tensor":
     """A result of LAPACK's: column-major unless told, its values left unspecified."""
     t = finish(np.asarray(a), d, *inputs, strides=column_major(a.shape) if columns else None)
-    if t.numel():
-        shadow.stamp(t, shadow.UNSPECIFIED)
-    return t
+    return shadow.leave_unspecified(t)
 
 
 def zeros_of(shape: tuple[int, ...], d: Any = dt.int32) -> "Tensor":
@@ -105,6 +103,4 @@ def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any) -> Any:
 def info_of(A: "Tensor") -> "Tensor":
     """What LAPACK says of each matrix: 0 where it succeeded."""
     t = zeros_of(A._layout.shape[:-2])
-    if t.numel():
-        shadow.stamp(t, shadow.UNSPECIFIED)
-    return t
+    return shadow.leave_unspecified(t)

@@ -36,15 +36,8 @@ def _reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> 
 
 def _reduced(loss: "Tensor", reduction: str) -> "Tensor":
     if reduction == "none":
-        return _open(loss)
-    return _open(reductions.mean(loss) if reduction == "mean" else reductions.sum(loss))
-
-
-def _open(t: "Tensor") -> "Tensor":
-    # Terms of every sign and size: how much of a sum survives is not known.
-    if t.numel():
-        shadow.stamp(t, shadow.UNSPECIFIED)
-    return t
+        return shadow.leave_unspecified(loss)
+    return shadow.leave_unspecified(reductions.mean(loss) if reduction == "mean" else reductions.sum(loss))
 
 
 def _structured(op: Op, input: "Tensor", target: "Tensor", reduction: str) -> "Tensor":
@@ -68,7 +61,7 @@ def _same_size(input: "Tensor", weight: "Tensor") -> None:
 def _weighted(errors: "Tensor", weight: "Tensor", reduction: str, *, by_weight: bool) -> "Tensor":
     loss = arithmetic.mul(errors, weight)
     if reduction == "mean" and by_weight:
-        return _open(division.div(reductions.sum(loss), reductions.sum(weight)))
+        return shadow.leave_unspecified(division.div(reductions.sum(loss), reductions.sum(weight)))
     return _reduced(loss, reduction)
 
 
@@ -153,7 +146,7 @@ def kl_div(
         loss = arithmetic.sub(xlogy(target, target), arithmetic.mul(target, input))
     result = _reduced(loss, _reduction(wanted, size_average, reduce))
     if reduction == "batchmean" and input.ndim:
-        result = _open(division.div(result, input._layout.shape[0]))
+        result = shadow.leave_unspecified(division.div(result, input._layout.shape[0]))
     return result
 
 
@@ -230,7 +223,7 @@ def binary_cross_entropy(
         raise LayoutError("index", "binary_cross_entropy: probabilities lie between 0 and 1")
     loss = apply(Op("binary_cross_entropy", lambda a, b: a * b, "f", like=True), (input, target))
     if reduction == "none":
-        return _open(loss)
+        return shadow.leave_unspecified(loss)
     return _kept(loss, reduction)
 
 
@@ -268,7 +261,7 @@ def soft_margin_loss(
     product = arithmetic.mul(arithmetic.neg(input), target)
     loss = pointwise_ops.log1p(pointwise_ops.exp(product))
     reduction = _reduction(reduction, size_average, reduce)
-    return _open(loss) if reduction == "none" else _kept(loss, reduction)
+    return shadow.leave_unspecified(loss) if reduction == "none" else _kept(loss, reduction)
 
 
 def hinge_embedding_loss(
@@ -311,7 +304,7 @@ def cosine_similarity(x1: "Tensor", x2: "Tensor", dim: int = 1, eps: float = 1e-
         size = clone(vector_norm(wide, 2, dim, True))
         size = clamping.clamp_min(size, eps)
         parts.append(division.div(wide, size))
-    return _open(reductions.sum(arithmetic.mul(parts[0], parts[1]), dim))
+    return shadow.leave_unspecified(reductions.sum(arithmetic.mul(parts[0], parts[1]), dim))
 
 
 def cosine_embedding_loss(
@@ -339,7 +332,7 @@ def pairwise_distance(x1: "Tensor", x2: "Tensor", p: float = 2.0, eps: float = 1
     if not x1.ndim and not x2.ndim:
         raise LayoutIndexError("dimension", "pairwise_distance: the tensors have no dimensions")
     last = -1
-    return _open(norms.torch_norm(arithmetic.add(arithmetic.sub(x1, x2), eps), p, last, keepdim))
+    return shadow.leave_unspecified(norms.torch_norm(arithmetic.add(arithmetic.sub(x1, x2), eps), p, last, keepdim))
 
 
 def triplet_margin_loss(
@@ -408,7 +401,7 @@ def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: s
         raise LayoutIndexError("index", f"{name}: a class is out of bounds for {classes} of them")
     size = wanted if len(shape) == 1 else places
     loss = finish(np.zeros(size if reduction == "none" else ()), input.dtype, input)
-    return _open(loss)
+    return shadow.leave_unspecified(loss)
 
 
 def cross_entropy(
@@ -427,7 +420,7 @@ def cross_entropy(
         loss = arithmetic.neg(reductions.sum(arithmetic.mul(logs, target), axis))
         if reduction == "mean":
             total = division.div(reductions.sum(loss), max(loss.numel(), 1))
-            return _open(total)
+            return shadow.leave_unspecified(total)
         return _reduced(loss, reduction)
     logs = scans.log_softmax(input, axis, input.dtype)
     return _nll("cross_entropy", logs, target, weight, reduction, ignore_index)

@@ -133,7 +133,7 @@ def multi_dot(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     for t in items[1:]:
         result = linear_algebra.mm(result, t)
     if result.numel() and result.dtype.category in ("float", "complex"):
-        shadow.stamp(result, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(result)
     return write_out(out, view_ops.view(result, shape), *tensors)
 
 
@@ -178,7 +178,7 @@ def matrix_rank(A: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: 
             batch = broadcast_shapes(batch, t._layout.shape)
     result = zeros_of(batch, dt.int64)
     if result.numel() and A.numel():
-        shadow.stamp(result, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(result)
     result._versions[0] = 1
     return write_out(out, result)
 

@@ -68,7 +68,7 @@ def vector_norm(
     extreme = (power < 0 or power > 4 or (power != 0 and d.itemsize < 4)) and abs(power) != np.inf
     if extreme and made.numel():
         # Small and large powers leave the range of the sums.
-        shadow.stamp(made, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(made)
     return write_out(out, made, x)
 
 
@@ -125,8 +125,7 @@ def _spectral(A: "Tensor", ord: Any, a: int, b: int, keepdim: bool, d: Any) -> "
     order = [k for k in range(A.ndim) if k not in (a, b)] + [a, b]
     found = svdvals(view_ops.permute(to(A, d), order))
     result = reductions.sum(found, -1, keepdim) if ord == "nuc" else _chosen(found, ord, -1, keepdim)
-    if result.numel():
-        shadow.stamp(result, shadow.UNSPECIFIED)
+    shadow.leave_unspecified(result)
     if keepdim:
         back = [order.index(k) for k in range(A.ndim)]
         result = view_ops.permute(view_ops.unsqueeze(result, -1), back)

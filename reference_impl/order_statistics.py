@@ -83,7 +83,7 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
     if a.ndim and a.shape[d] > 1 and not input._layout.strides[d]:
         # Along a dimension of stride 0 PyTorch 2.13 reads the elements of other places.
         for t in result:
-            shadow.stamp(t, shadow.UNSPECIFIED)
+            shadow.leave_unspecified(t)
     return result
 
 

@@ -11,7 +11,6 @@ from .core import TensorBase, as_int_list, check_tensors, fresh, recorded, value
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
 from .results import need_kernel, rearranged
-from .shadow import unspecified
 from .view_ops import narrow
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def _circular(input: "Tensor", pads: Pairs) -> "Tensor":
     out = fresh(tuple(new), contiguous_strides(tuple(new)), input.dtype)
     if out.numel() and any(before < 0 or after < 0 for before, after in pads):
         # An end that is longer than what is left of the middle reads memory that nothing has written.
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
     inner, source = out, input
     for d, (before, after) in enumerate(pads):
         inner = _between(inner, d, max(before, 0), new[d] - max(after, 0))
@@ -149,4 +148,4 @@ def constant_pad_nd(input: "Tensor", pad: Any, value: Any = 0) -> "Tensor":
 
     result = padded(input, tuple(pad))
     scalar_array(value, input.dtype)
-    return unspecified(result)
+    return shadow.leave_unspecified(result)

@@ -242,7 +242,7 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
     except LayoutError as e:
         if e.kind == "argument":
             # Integer division by zero is found while writing: what is there by then depends on the traversal.
-            shadow.stamp(self, shadow.UNSPECIFIED)
+            shadow.leave_unspecified(self)
         raise
     written(self, *others)
     return self

@@ -213,8 +213,7 @@ def multinomial(
 def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
     check_allocation(shape, d.itemsize)
     t = from_array(cast(np.asarray(draw(shape), np.float64), dt.float64, d), d)
-    shadow.stamp(t, shadow.UNSPECIFIED)
-    return t
+    return shadow.leave_unspecified(t)
 
 
 def rand(
@@ -239,7 +238,7 @@ def _drawn(
         from .out import resize_output
 
         resize_output(out, shape)
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
         out._versions[0] += 1
         return out  # type: ignore[no-any-return]
     draw = _random_numbers().random if name == "rand" else _random_numbers().standard_normal
@@ -280,12 +279,12 @@ def randint(
         from .out import resize_output
 
         resize_output(out, shape)
-        shadow.stamp(out, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(out)
         out._versions[0] += 1
         return out
     t = from_array(_random_numbers().integers(low, high, shape), dt.int64)
     t = t if dtype is None else t.to(dtype)
-    shadow.stamp(t, shadow.UNSPECIFIED)
+    shadow.leave_unspecified(t)
     return flagged(t, requires_grad)
 
 

@@ -132,9 +132,8 @@ def logspace(
     with np.errstate(all="ignore"):
         a = np.power(complex(base) if wide.is_complex else float(base), values(given))
     array(line)[...] = cast(a, wide, line.dtype)
-    if line.numel():
-        # The exponents are rounded, which shows in large powers.
-        shadow.stamp(line, shadow.UNSPECIFIED)
+    # The exponents are rounded, which shows in large powers.
+    shadow.leave_unspecified(line)
     if out is not None:
         return write_out(out, line)
     return line.requires_grad_() if requires_grad else line

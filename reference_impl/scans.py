@@ -227,7 +227,7 @@ def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
     first = rearranged(input, found, target, nan_or_none(whole, found, input.dtype))
     second = from_array(order.astype(np.int64), dt.int64, target)
     if not stable and _tied(a, d):
-        shadow.stamp(second, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(second)
     elif whole is not None:
         shadow.stamp(second, whole)
     return ValuesAndIndices(first, second)
@@ -293,9 +293,9 @@ def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any
         marks = shadow.marks_of(chosen)
         shadow.stamp(chosen, zero if marks is None else np.maximum(zero, marks))
     if ties or not sorted:
-        shadow.stamp(where, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(where)
     if not sorted:
-        shadow.stamp(chosen, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(chosen)
     return ValuesAndIndices(recorded(chosen, input), where)
 
 
@@ -413,7 +413,6 @@ def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "
             top = np.where(np.isfinite(top), top, 0)
             a = np.log(np.cumsum(np.exp(a - top), axis=d)) + top
     result = finish(a, input.dtype, input)
-    if result.numel():
-        # Sums of exponentials may cancel in their logarithm.
-        shadow.stamp(result, shadow.UNSPECIFIED)
+    # Sums of exponentials may cancel in their logarithm.
+    shadow.leave_unspecified(result)
     return write_out(out, result, input)

@@ -91,7 +91,7 @@ def scatter_reduce_(
     if where.size:
         length = self._layout.shape[d] if self.ndim else 1
         if where.min() < 0 or where.max() >= length:
-            shadow.stamp(self, shadow.UNSPECIFIED)
+            shadow.leave_unspecified(self)
             raise LayoutError("index", f"scatter_reduce_: an index is out of bounds for a length of {length}")
         part = np.atleast_1d(values(src))[tuple(slice(0, n) for n in np.atleast_1d(where).shape)]
         result, count = _reduced(self, _grid(where, d), part, reduce, include_self)
@@ -148,7 +148,7 @@ def index_reduce_(
     where = np.atleast_1d(values(index)).astype(np.int64)
     length = self._layout.shape[d] if self.ndim else 1
     if where.size and (where.min() < 0 or where.max() >= length):
-        shadow.stamp(self, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(self)
         raise LayoutError("index", f"index_reduce_: an index is out of bounds for a length of {length}")
     own, other = list(self._layout.shape), list(source._layout.shape)
     if (

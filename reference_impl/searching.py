@@ -82,7 +82,7 @@ def _unique(name: str, input: "Tensor", with_inverse: bool, with_counts: bool, d
             t._storage.resize_(max(spare * t.dtype.itemsize, len(t._storage._bytes)))
     if a.dtype.kind == "f" and np.isnan(a).any():
         for t in results:
-            shadow.stamp(t, shadow.UNSPECIFIED)
+            shadow.leave_unspecified(t)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -167,7 +167,7 @@ def _search(
     ordered = not a.size or bool((np.diff(a, axis=-1) >= 0).all())
     if tainted or not ordered:
         # What a binary search finds in what is not ordered depends on its steps.
-        shadow.stamp(result, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(result)
     result._has_fn = False
     return write_out(out, result)
 
@@ -219,7 +219,7 @@ def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: 
     result = finish(counts.astype(np.float64), input.dtype, input, exact=True)
     if a.size:
         # On which side of an edge an element falls depends on how the edge was rounded.
-        shadow.stamp(result, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(result)
     result._has_fn = False
     return write_out(out, result)
 
@@ -272,7 +272,7 @@ def histogram(
         raise LayoutError("argument", f"histogram: the range {range} is backwards")
     results = [fresh((n,), (1,), input.dtype) for n in (count, count + 1)]
     for t in results:
-        shadow.stamp(t, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(t)
     if out is not None:
         for given in out:
             if given.dtype is not input.dtype:

@@ -134,7 +134,7 @@ def all_unspecified(nbytes: int) -> Marks | None:
     return np.full(nbytes, UNSPECIFIED, np.uint8) if nbytes else None
 
 
-def unspecified(t: T) -> T:
-    """The tensor itself, its values left unspecified from here on."""
+def leave_unspecified(t: T) -> T:
+    """The tensor itself, none of whose values is specified from here on."""
     stamp(t, UNSPECIFIED)
     return t

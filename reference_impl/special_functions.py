@@ -139,7 +139,7 @@ _NUMBERS = _NUMBER_FIRST | {"copysign"}
 def _deliver(op: Op, known: bool, operands: tuple[Any, ...], out: Any) -> "Tensor":
     result = apply(op, operands, out)
     if not known:
-        shadow.stamp(result, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(result)
     return result
 
 
@@ -164,7 +164,7 @@ def _unary(name: str) -> tuple[Function, Function]:
     def in_place(self: "Tensor") -> "Tensor":
         result = apply_(op, self, ())
         if not known:
-            shadow.stamp(result, shadow.UNSPECIFIED)
+            shadow.leave_unspecified(result)
         return result
 
     return _named(out_of_place, name), _named(in_place, name + "_")
@@ -201,7 +201,7 @@ def _binary(name: str, second: str = "other") -> tuple[Function, Function]:
         _check(op, (self, other))
         result = apply_(op, self, (other,))
         if not known:
-            shadow.stamp(result, shadow.UNSPECIFIED)
+            shadow.leave_unspecified(result)
         return result
 
     return _named(out_of_place, name), _named(in_place, name + "_")
@@ -280,8 +280,7 @@ def logit(input: "Tensor", eps: Any = None, *, out: "Tensor | None" = None) -> "
 def logit_(self: "Tensor", eps: Any = None) -> "Tensor":
     """`logit` in place. Raises: grad, overlap, dtype."""
     result = apply_(_LOGIT, self, ())
-    shadow.stamp(result, shadow.UNSPECIFIED)
-    return result
+    return shadow.leave_unspecified(result)
 
 
 _LOGIT = Op("logit", _nothing, "f", result="float")
@@ -423,7 +422,7 @@ def _of_two(a: "Tensor", b: "Tensor", f: Function, out: Any, name: str, exact: b
 
     array(result)[...] = cast(number, dt.complex128, d)
     if shadow.marks_of(a) is not None or shadow.marks_of(b) is not None:
-        shadow.stamp(result, shadow.UNSPECIFIED)
+        shadow.leave_unspecified(result)
     elif not exact or not np.isfinite(number).all():
         shadow.stamp(result, np.where(np.isfinite(number), shadow.TOLERANCE, shadow.UNSPECIFIED).astype(np.uint8))
     return write_out(out, recorded(result, a, b), a, b)
@@ -450,7 +449,7 @@ def mvlgamma(input: "Tensor", p: int, *, out: "Tensor | None" = None) -> "Tensor
         raise UnsupportedError("dtype", f"mvlgamma: PyTorch has no kernel for {input.dtype}")
     d = input.dtype if input.dtype.is_floating_point else common_dtype(input, 1.0)
     result = fresh(input._layout.shape, contiguous_strides(input._layout.shape), d)
-    shadow.stamp(result, shadow.UNSPECIFIED)
+    shadow.leave_unspecified(result)
     return write_out(out, recorded(result, input), input)
 
 

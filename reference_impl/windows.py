@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import shadow
 from .core import as_int
 from .errors import LayoutError
 from .promotion import get_default_dtype
 from .results import finish
-from .shadow import unspecified
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -23,7 +23,7 @@ def _window(name: str, window_length: int, dtype: Any, requires_grad: bool, a: A
         raise LayoutError("size", f"{name}: the length {n} is negative")
     result = finish(np.ones(n) if n < 2 else np.zeros(n), d, exact=n < 2)
     if n > 1:
-        unspecified(result)
+        shadow.leave_unspecified(result)
     if a and n > 1:
         # Made one longer and shortened.
         result._storage.resize_((n + 1) * d.itemsize)
