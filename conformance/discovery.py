@@ -14,8 +14,11 @@ from typing import Any
 GROUP = "stridecheck.adapters"
 BUNDLED: Mapping[str, str] = {
     name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")
-}
-"""Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
+} | {"mutant": "stridecheck.conformance.mutants.adapter"}
+"""Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`.
+
+`mutant:ID` is a library with a defect, see `docs/mutants.md`.
+"""
 
 EXTRAS = ("torch", "cupy")
 """Bundled adapters whose library is an extra of the suite."""

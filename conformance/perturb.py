@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from stridecheck.reference_impl.shadow import EXACT, NAN, UNSPECIFIED
@@ -180,14 +181,14 @@ def _values(place: Place) -> Iterator[Observation]:
 def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> bytes | None:
     """Bytes of a tensor's storage in which its first specified element is another; None where it has none."""
     content, itemsize = contents.get(state.storage or ""), ITEMSIZES.get(state.dtype)
-    if content is None or itemsize is None or state.strides is None or state.offset is None or 0 in state.shape:
+    if content is None or itemsize is None or state.strides is None or state.offset is None:
         return None
     known = marks(state, contents)
-    for index, place in _addressed(state):
+    for number, place in enumerate(addressed(state.shape, state.strides, state.offset)):
         start = place * itemsize
         if start + itemsize > len(content.data):
             return None
-        mark = EXACT if known is None else known[index]
+        mark = EXACT if known is None else known[number]
         if mark == UNSPECIFIED:
             continue
         data = bytearray(content.data)
@@ -200,24 +201,14 @@ def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> 
     return None
 
 
-def _addressed(state: TensorState) -> Iterator[tuple[int, int]]:
-    """(number in row-major order, place in the storage) of each element, in elements."""
-    assert state.strides is not None
-    assert state.offset is not None
-    index = [0] * len(state.shape)
-    number, place = 0, state.offset
-    while True:
-        yield number, place
-        number += 1
-        for dim in range(len(index) - 1, -1, -1):
-            index[dim] += 1
-            place += state.strides[dim]
-            if index[dim] < state.shape[dim]:
-                break
-            place -= state.strides[dim] * state.shape[dim]
-            index[dim] = 0
-        else:
-            return
+def addressed(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[int]:
+    """Place in the storage of each element, in row-major order, in elements.
+
+    >>> list(addressed((2, 2), (3, 1), 5))
+    [5, 6, 8, 9]
+    """
+    for index in product(*[range(size) for size in shape]):
+        yield offset + sum([i * stride for i, stride in zip(index, strides, strict=True)])
 
 
 def _storages(place: Place) -> Iterator[Observation]:

@@ -1,0 +1,216 @@
+"""Situations: what a call is made on, as named predicates over what rules see of a step.
+
+Defects hide in situations: only with an offset, only in five dimensions, only for one dtype. A mutant names the one it
+shows in; `holes` counts how often the corpus has each of them for each operation. Situations look at what was there
+before the step, never at what it made, so that they are the same on every library until the first difference.
+Standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from .classify import NOTHING, Event
+from .observation import TensorState
+from .program import ITEMSIZES, Argument, DType, MemoryFormat, Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A predicate over an event, with a name; `&`, `|` and `~` combine them.
+
+    >>> (OFFSET & ~EMPTY).name
+    'offset & ~empty'
+    """
+
+    name: str
+    holds: Callable[[Event], bool]
+
+    def __call__(self, event: Event) -> bool:
+        """Whether the event is one of it."""
+        return self.holds(event)
+
+    def __and__(self, other: Situation) -> Situation:
+        return Situation(f"{self.name} & {other.name}", lambda e: self.holds(e) and other.holds(e))
+
+    def __or__(self, other: Situation) -> Situation:
+        return Situation(f"({self.name} | {other.name})", lambda e: self.holds(e) or other.holds(e))
+
+    def __invert__(self) -> Situation:
+        return Situation(f"~{self.name}", lambda e: not self.holds(e))
+
+
+def on_operand(name: str, fits: Callable[[TensorState], bool]) -> Situation:
+    """The first operand is a tensor that fits."""
+    return Situation(name, lambda e: e.x is not NOTHING and fits(e.x))
+
+
+def numel(state: TensorState) -> int:
+    """Number of elements."""
+    return prod(state.shape)
+
+
+def strides(state: TensorState) -> tuple[int, ...]:
+    """Strides in elements."""
+    return state.strides or ()
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Row-major strides, sizes of 0 counted as 1.
+
+    >>> row_major((2, 1, 3))
+    (3, 3, 1)
+    """
+    found: list[int] = []
+    running = 1
+    for size in reversed(shape):
+        found.append(running)
+        running *= max(size, 1)
+    return tuple(reversed(found))
+
+
+def is_dense(state: TensorState) -> bool:
+    """Whether the elements fill a range of memory without gap or overlap."""
+    running = 1
+    for stride, size in sorted((s, n) for s, n in zip(strides(state), state.shape, strict=True) if n > 1):
+        if stride != running:
+            return False
+        running *= size
+    return True
+
+
+def overlaps(state: TensorState) -> bool:
+    """Whether two elements may be one place: ordered by stride, a dimension does not step over those inside it."""
+    reach = 0
+    for stride, size in sorted((s, n) for s, n in zip(strides(state), state.shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += (size - 1) * stride
+    return False
+
+
+def has_odd_ones(state: TensorState) -> bool:
+    """Whether a dimension of size 1 has another stride than a row-major tensor's."""
+    by_dim = zip(state.shape, strides(state), row_major(state.shape), strict=True)
+    return 0 not in state.shape and any(n == 1 and s != r for n, s, r in by_dim)
+
+
+ALWAYS = Situation("always", lambda e: True)
+EMPTY = on_operand("empty", lambda x: 0 in x.shape)
+FILLED = on_operand("filled", lambda x: 0 not in x.shape)
+SCALAR = on_operand("0-dim", lambda x: x.shape == ())
+ONES = on_operand("size 1", lambda x: 1 in x.shape)
+MANY = on_operand("above 64 elements", lambda x: numel(x) > 64)
+OFFSET = on_operand("offset", lambda x: bool(x.offset) and 0 not in x.shape)
+ROW_MAJOR = on_operand("row-major", lambda x: x.contiguity[0] == "T" and numel(x) > 1)
+STRIDED = on_operand("not row-major", lambda x: x.contiguity[0] == "F")
+PERMUTED = on_operand("permuted", lambda x: x.contiguity[0] == "F" and is_dense(x))
+GAPS = on_operand("gaps", lambda x: x.contiguity[0] == "F" and not is_dense(x) and not overlaps(x))
+STEPPED = on_operand(
+    "stepped", lambda x: len(x.shape) > 0 and 0 not in x.shape and x.shape[-1] > 1 and strides(x)[-1] > 1
+)
+EXPANDED = on_operand("expanded", lambda x: any(n > 1 and s == 0 for n, s in zip(x.shape, strides(x), strict=True)))
+OVERLAPPING = on_operand("overlapping", lambda x: 0 not in x.shape and overlaps(x))
+CHANNELS_LAST = on_operand("channels_last", lambda x: x.contiguity == "FTF")
+CHANNELS_LAST_3D = on_operand("channels_last_3d", lambda x: x.contiguity == "FFT")
+AMBIGUOUS = on_operand("two memory formats", lambda x: x.contiguity.count("T") > 1 and numel(x) > 1)
+ODD_ONES = on_operand("size 1, free stride", has_odd_ones)
+VIEW = on_operand("a view", lambda x: "v" in (x.flags or ""))
+GRAD = on_operand("requires grad", lambda x: "g" in (x.flags or ""))
+MANY_IN_A_ROW = on_operand("above 64 in one dimension", lambda x: max(x.shape, default=0) > 64 and 0 not in x.shape)
+
+
+def rank(count: int) -> Situation:
+    """The operand has that many dimensions."""
+    return on_operand(f"{count}-d", lambda x: len(x.shape) == count and 0 not in x.shape)
+
+
+def rank_over(count: int) -> Situation:
+    """The operand has more dimensions than that."""
+    return on_operand(f"over {count}-d", lambda x: len(x.shape) > count and 0 not in x.shape)
+
+
+def dtype(*names: str) -> Situation:
+    """The operand is of one of these dtypes, and has elements."""
+    return on_operand(" or ".join(names), lambda x: x.dtype in names and 0 not in x.shape)
+
+
+def itemsize(nbytes: int) -> Situation:
+    """The operand's elements have that many bytes."""
+    return on_operand(f"{nbytes}-byte elements", lambda x: ITEMSIZES.get(x.dtype) == nbytes and 0 not in x.shape)
+
+
+def _integers(argument: Argument) -> Iterator[int]:
+    if type(argument) is int:
+        yield argument
+    elif isinstance(argument, tuple) and not hasattr(argument, "slot"):
+        for item in argument:
+            yield from _integers(item)
+
+
+def negative(name: str) -> Situation:
+    """A number of that argument is negative."""
+    return Situation(f"negative {name}", lambda e: any(i < 0 for i in _integers(e.argument(name))))
+
+
+def positive(name: str) -> Situation:
+    """A number of that argument is positive."""
+    return Situation(f"positive {name}", lambda e: any(i > 0 for i in _integers(e.argument(name))))
+
+
+def given(name: str) -> Situation:
+    """That argument is given, and says something."""
+    return Situation(f"given {name}", lambda e: e.argument(name) not in (None, False))
+
+
+def is_argument(name: str, value: Any) -> Situation:
+    """That argument is exactly this."""
+    return Situation(f"{name}={value}", lambda e: e.argument(name) == value and type(e.argument(name)) is type(value))
+
+
+def asks(*formats: str) -> Situation:
+    """One of these memory formats is asked for."""
+    wanted = [MemoryFormat(name) for name in formats]
+    return Situation(f"asked for {' or '.join(formats)}", lambda e: e.argument("memory_format") in wanted)
+
+
+def _index_items(event: Event) -> tuple[Any, ...]:
+    index = event.argument("index")
+    return index if isinstance(index, tuple) else (index,)
+
+
+def index_has(name: str, fits: Callable[[Any], bool]) -> Situation:
+    """Something between the square brackets fits."""
+    return Situation(f"index with {name}", lambda e: any(fits(item) for item in _index_items(e)))
+
+
+STEPS = index_has("a step", lambda item: isinstance(item, Slice) and (item.step or 1) > 1)
+FROM_END = index_has("a negative number", lambda item: type(item) is int and item < 0)
+BOUNDS_FROM_END = index_has(
+    "a negative bound", lambda item: isinstance(item, Slice) and ((item.start or 0) < 0 or (item.stop or 0) < 0)
+)
+NEW_AXES = index_has("None", lambda item: item is None)
+REST = index_has("an ellipsis", lambda item: item is ...)
+
+OTHERS = Situation("another tensor", lambda e: bool(e.others))
+NUMBER = Situation("a number", lambda e: not e.others)
+BROADCASTS = Situation("broadcast", lambda e: any(o.shape != e.x.shape for o in e.others))
+MIXED = Situation("mixed dtypes", lambda e: any(o.dtype != e.x.dtype for o in e.others))
+SAME_STORAGE = Situation("one storage", lambda e: any(o.storage == e.x.storage for o in e.others))
+OTHER_LAYOUT = Situation("other strides", lambda e: any(o.strides != e.x.strides for o in e.others))
+
+
+def on_other(name: str, fits: Callable[[TensorState], bool]) -> Situation:
+    """Another operand fits."""
+    return Situation(name, lambda e: any(fits(o) for o in e.others))
+
+
+OTHER_STRIDED = on_other("other not row-major", lambda o: o.contiguity[0] == "F")
+OTHER_OFFSET = on_other("other with an offset", lambda o: bool(o.offset) and 0 not in o.shape)
+OTHER_EXPANDED = on_other(
+    "other expanded", lambda o: any(n > 1 and s == 0 for n, s in zip(o.shape, strides(o), strict=True))
+)
+CONVERTS = Situation("another dtype asked for", lambda e: isinstance(e.argument("dtype"), DType))
