@@ -14,11 +14,11 @@ from typing import Any
 GROUP = "stridecheck.adapters"
 BUNDLED: Mapping[str, str] = {
     name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")
-} | {"mutant": "stridecheck.conformance.mutants.adapter"}
-"""Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`.
+}
+"""Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
 
-`mutant:ID` is a library with a defect, see `docs/mutants.md`.
-"""
+_MODULES = {**BUNDLED, "mutant": "stridecheck.conformance.mutants.adapter"}
+# `mutant:ID` is the suite measuring itself (docs/mutants.md): no library that anybody has installed.
 
 EXTRAS = ("torch", "cupy")
 """Bundled adapters whose library is an extra of the suite."""
@@ -50,7 +50,7 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
     """
     name, _, variant = spec.partition(":")
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
-    if name in BUNDLED:
+    if name in _MODULES:
         return lambda: _bundled(name, variant), "torch:cpu" if spec == "torch" else spec
     if name in entries:
         return lambda: _make(entries[name].load(), variant), spec
@@ -75,7 +75,7 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
 
 def _bundled(name: str, variant: str) -> Any:
     try:
-        module = importlib.import_module(BUNDLED[name])
+        module = importlib.import_module(_MODULES[name])
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "stridecheck":
             raise
