@@ -28,7 +28,6 @@ from .conversions import CONVERSIONS, ConversionCase, conversions
 
 Array = NDArray[Any]
 
-_TRANSPOSES = [name for name, conversion in CONVERSIONS.items() if conversion.order and name != "heads"]
 _PERMUTATIONS = [name for name, conversion in CONVERSIONS.items() if conversion.order]
 _EFFORT = Effort(case_ns=400_000_000)
 _FIRST_CALL = """

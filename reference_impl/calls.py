@@ -1,8 +1,8 @@
-"""Calls that fit no signature, told as errors with a kind."""
+"""Calls that are refused as such: those that fit no signature, and methods that some tensors do not have."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from .errors import LayoutTypeError
 
@@ -41,3 +41,20 @@ def with_checked_calls(cls: C) -> C:
         elif callable(member) and not isinstance(member, (staticmethod, type)):
             setattr(cls, name, checked(member))
     return cls
+
+
+def refusing(name: str, error: type[Exception], kind: str, why: str) -> Callable[..., NoReturn]:
+    """A method that refuses every call. Raises: `error` of the kind.
+
+    >>> refusing("resize_", LayoutTypeError, "argument", "of a stone")()
+    Traceback (most recent call last):
+    ...
+    stridecheck.reference_impl.errors.LayoutTypeError: resize_ of a stone
+    """
+
+    def method(*args: Any, **kwargs: Any) -> NoReturn:
+        raise error(kind, f"{name} {why}")
+
+    method.__name__ = name
+    method.__doc__ = f"Nothing. Raises: {kind} ({error.__name__})."
+    return method

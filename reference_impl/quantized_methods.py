@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from .calls import refusing
 from .errors import LayoutError, UnsupportedError
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
@@ -174,24 +175,6 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     return result
 
 
-def _missing(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
-
-    method.__name__ = name
-    method.__doc__ = "Nothing. Raises: dtype (NotImplementedError)."
-    return method
-
-
-def _no_cast(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise LayoutError("dtype", f"{name} of a quantised tensor: dequantize first (facts 10.1.8)")
-
-    method.__name__ = name
-    method.__doc__ = "Nothing. Raises: dtype (RuntimeError)."
-    return method
-
-
 _RESCALING: Final[dict[str, Callable[..., Any]]] = {
     "select": _select,
     "unbind": _unbind,
@@ -235,9 +218,15 @@ def _bind() -> None:
     for name in named:
         known = name in own or name in _KEPT or (name.startswith("_") and name not in arithmetic)
         if not known and callable(getattr(Tensor, name)):
-            setattr(QuantizedTensor, name, _missing(name))
+            setattr(
+                QuantizedTensor, name, refusing(name, UnsupportedError, "dtype", "of a quantised tensor (facts 10.1.8)")
+            )
     for name in _CASTS:
-        setattr(QuantizedTensor, name, _no_cast(name))
+        setattr(
+            QuantizedTensor,
+            name,
+            refusing(name, LayoutError, "dtype", "of a quantised tensor: dequantize first (facts 10.1.8)"),
+        )
     for name, function in _RESCALING.items():
         setattr(QuantizedTensor, name, function)
     for name, usual in _PARTING.items():

@@ -1,6 +1,5 @@
 """How numbers become integer codes and back: one scale for a tensor, or one for each index of a dimension."""
 
-from collections.abc import Callable
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .dtypes import dtype
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError
 from .layout import Shape
 
 # The integers that codes are handed out as.
@@ -165,14 +164,3 @@ def unpack(data: Any, d: dtype) -> Any:
     bits = 8 // d.pack
     mask = np.uint8((1 << bits) - 1)
     return np.stack([(data >> np.uint8(bits * i)) & mask for i in range(d.pack)], axis=-1).reshape(-1)
-
-
-def refused(name: str) -> Callable[..., Any]:
-    """A method that only quantised tensors have. Raises: dtype (NotImplementedError). Source: facts 10.1.9."""
-
-    def method(self: Any) -> Any:
-        raise UnsupportedError("dtype", f"{name} of a tensor that is not quantised (facts 10.1)")
-
-    method.__name__ = name
-    method.__doc__ = f"{name} of a quantised tensor. Raises: dtype (NotImplementedError) for any other."
-    return method

@@ -1,11 +1,10 @@
 """Tensors without a storage: coordinates and values, and the refusal of everything that needs bytes behind strides."""
 
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from .calls import checked
+from .calls import checked, refusing
 from .constructors import zeros
 from .core import TensorBase, array, build
 from .devices import cpu
@@ -98,15 +97,6 @@ class SparseTensor(Tensor):
         return f"tensor({parts}, layout={self.layout})"
 
 
-def _refusing(name: str, error: type[Any]) -> Callable[..., NoReturn]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        raise error("format", f"{name} of a sparse tensor, which has no storage (facts 7.7)")
-
-    method.__name__ = name
-    method.__doc__ = "Nothing: a sparse tensor has no storage. Raises: format."
-    return method
-
-
 _REFUSED: dict[type[Any], tuple[str, ...]] = {
     UnsupportedError: (
         "untyped_storage", "storage", "is_shared", "share_memory_", "view", "as_strided", "set_", "resize_", "fill_",
@@ -119,7 +109,11 @@ _REFUSED: dict[type[Any], tuple[str, ...]] = {
 }  # fmt: skip
 for _error, _names in _REFUSED.items():
     for _name in _names:
-        setattr(SparseTensor, _name, _refusing(_name, _error))
+        setattr(
+            SparseTensor,
+            _name,
+            refusing(_name, _error, "format", "of a sparse tensor, which has no storage (facts 7.7)"),
+        )
 
 
 def _sparse(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> SparseTensor:

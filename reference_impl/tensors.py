@@ -15,15 +15,16 @@ from . import (
     metadata,
     pickling,
     predicates,
-    quantizers,
     randomness,
     tensor_storage,
     view_copies,
     view_ops,
 )
 from .backing import no_data
+from .calls import refusing
 from .core import register
 from .elementwise_methods import ElementwiseMethods
+from .errors import UnsupportedError
 from .indexing_methods import IndexingMethods
 from .linear_algebra_methods import LinearAlgebraMethods
 from .reduction_methods import ReductionMethods
@@ -136,13 +137,6 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     # ------------------------------------------------------------------------------------- storage and exchange
 
     dequantize = tensor_storage.dequantize
-    int_repr = quantizers.refused("int_repr")
-    q_scale = quantizers.refused("q_scale")
-    q_zero_point = quantizers.refused("q_zero_point")
-    q_per_channel_scales = quantizers.refused("q_per_channel_scales")
-    q_per_channel_zero_points = quantizers.refused("q_per_channel_zero_points")
-    q_per_channel_axis = quantizers.refused("q_per_channel_axis")
-    qscheme = quantizers.refused("qscheme")
     storage = tensor_storage.storage
     is_shared = tensor_storage.is_shared
     share_memory_ = tensor_storage.share_memory_
@@ -175,5 +169,9 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     is_same_size = predicates.is_same_size
     is_nonzero = predicates.is_nonzero
 
+
+for _name in ("int_repr", "q_scale", "q_zero_point", "q_per_channel_scales", "q_per_channel_zero_points",
+              "q_per_channel_axis", "qscheme"):  # fmt: skip
+    setattr(Tensor, _name, refusing(_name, UnsupportedError, "dtype", "of a tensor that is not quantised (facts 10.1)"))
 
 register(Tensor)

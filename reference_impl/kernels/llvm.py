@@ -94,17 +94,6 @@ def peek(typingctx: Any, address: Any) -> Any:
 
 
 @instruction
-def poke(typingctx: Any, address: Any, value: Any) -> Any:
-    """Put an 8-byte integer at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        store(builder, args[1], args[0])
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.intp), generate
-
-
-@instruction
 def ask(typingctx: Any, address: Any) -> Any:
     """Ask for the line of an address, which need not exist."""
 
