@@ -203,7 +203,7 @@ def _check_one(
         )
         try:
             campaign.run(units_of(programs, "corpus"))
-            campaign.run(_random_units(options, campaign.oracle))
+            campaign.run(random_units(options, campaign.oracle))
             campaign.run(_exhaustive_units(options))
             campaign.run(_opinfo_units(options))
         except AdapterFailed as error:  # it died, and could not be started again
@@ -285,7 +285,7 @@ def _opinfo_units(options: Options) -> Iterator[Unit]:
             yield replace(unit, from_corpus=False)
 
 
-def _random_units(options: Options, oracle: Adapter) -> Iterator[Unit]:
+def random_units(options: Options, oracle: Adapter) -> Iterator[Unit]:
     """Seeded programs, unit by unit, until there are enough or the time is up."""
     deadline = time.monotonic() + options.seconds
     number = 0
