@@ -15,7 +15,7 @@ from typing import Any
 from stridecheck.reports import records
 
 from . import observation
-from .capabilities import hazards, needs
+from .capabilities import HAZARDS, hazards, needs
 from .claim import claim_of
 from .classify import Catalogue, Rule
 from .execute import Adapter, OracleError, ProtocolError, execute
@@ -124,11 +124,11 @@ class Campaign:
         """Hand a unit to the worker, and run it on the oracle meanwhile."""
         claimed = self.worker.capabilities
         batch = _Batch(unit)
-        checks_bounds = "bounds" in claimed.features
+        is_exposed = not claimed.features >= HAZARDS
         runnable = []
         for number, program in enumerate(unit.programs):
             missing = claimed.missing(needs(program))
-            if missing is None and not checks_bounds and self._expected(batch, number):
+            if missing is None and is_exposed and self._expected(batch, number):
                 missing = claimed.missing(hazards(batch.expected[number]))
             if missing is not None:
                 batch.unsupported[missing] += 1

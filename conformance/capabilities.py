@@ -26,9 +26,12 @@ FEATURES: Mapping[str, str] = {
     "infer-size": "-1 for a size that is to be kept or found",
     "guarded": "tensors over foreign memory, without a copy",
     "bounds": "a check that a layout stays inside its storage; a program that needs it is not run without",
+    "write-through": "writes through one tensor that others on the same memory see",
     "requires-grad": "inputs that require gradients",
 }
 """Every feature that a program can need, with its meaning."""
+HAZARDS = frozenset({"bounds", "write-through"})
+"""Features whose need only shows when a program runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +133,21 @@ def _step_needs(step: Step) -> Iterable[str]:
 
 
 def hazards(observations: Iterable[Observation]) -> list[str]:
-    """What a program needs that only its run on the oracle shows: a step out of bounds needs a library that checks."""
+    """What a program needs that only its run on the oracle shows.
+
+    A step out of bounds needs a library that checks; a write into a storage that several values lie in, one whose
+    views share memory.
+    """
+    found: dict[str, None] = {}
+    lies_in: dict[str, str | None] = {}
+    known: set[str] = set()
     for observation in observations:
         if observation.raised is not None and observation.raised.kind == "bounds":
-            return ["feature:bounds"]
-    return []
+            found["feature:bounds"] = None
+        for key, state in observation.values.items():
+            lies_in[key] = getattr(state, "storage", None)
+        written = known & set(observation.storages)
+        if written and any(list(lies_in.values()).count(name) > 1 for name in written):
+            found["feature:write-through"] = None
+        known |= set(observation.storages)
+    return list(found)

@@ -18,7 +18,7 @@ class Cupy(NumpyStyle):
     name = "cupy"
     capabilities = Capabilities(
         frozenset(DTYPES),
-        frozenset({"free-strides", "negative-strides"}),
+        frozenset({"free-strides", "negative-strides", "write-through"}),
         frozenset(
             {
                 "raises",

@@ -25,7 +25,7 @@ class Numpy(NumpyStyle):
     name = "numpy"
     capabilities = Capabilities(
         frozenset(DTYPES),
-        frozenset({"free-strides", "negative-strides", "guarded", "bounds"}),
+        frozenset({"free-strides", "negative-strides", "guarded", "bounds", "write-through"}),
         frozenset(
             {
                 "raises",

@@ -183,7 +183,7 @@ made.name = f"mine{Settings().depth}"
         ("no/such/file.py", "no file no/such/file.py"),
         ("json:no_such", "json:no_such: json has no attribute 'no_such'"),
         ("no_such_module:x", "unknown adapter 'no_such_module:x'"),
-        ("torch:abacus", "torch has the variants cpu, not 'abacus'"),
+        ("torch:abacus", "torch has the variants cpu, meta, fake"),
         ("numpy:fast", "numpy has no variant 'fast'"),
     ],
 )

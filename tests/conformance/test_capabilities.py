@@ -1,0 +1,35 @@
+"""What programs need of a library beyond what can be read off them: found by running them on the oracle."""
+
+from __future__ import annotations
+
+import pytest
+from stridecheck.conformance.capabilities import hazards
+from stridecheck.conformance.execute import execute
+from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
+
+ROW, X, R0 = Input("float32", (4,), (1,)), Ref(0), Ref(1)
+
+
+def _needs(oracle, *steps, inputs=(ROW,)):
+    return hazards(execute(Program((Storage(32),), inputs, steps), oracle))
+
+
+@pytest.mark.parametrize(
+    ("steps", "needed"),
+    [
+        ((Step("fill_", (X, 1)),), []),
+        ((Step("neg", (X,)), Step("fill_", (R0, 1))), []),
+        ((Step("view", (X, (2, 2))), Step("fill_", (R0, 1))), ["feature:write-through"]),
+        ((Step("view", (X, (2, 2))), Step("add", (R0, 1))), []),
+        ((Step("as_strided", (X, (9,), (1,))),), ["feature:bounds"]),
+    ],
+    ids=["alone", "own memory", "through a view", "only read", "out of bounds"],
+)
+def test_what_a_run_shows_that_a_program_needs(oracle, steps, needed):
+    """A write that another value sees needs shared memory; a layout past the storage needs a check."""
+    assert _needs(oracle, *steps) == needed
+
+
+def test_two_inputs_of_one_storage_see_each_other(oracle):
+    """A write to one of two inputs in one storage is one that the other may see."""
+    assert _needs(oracle, Step("zero_", (X,)), inputs=(ROW, ROW)) == ["feature:write-through"]
