@@ -46,6 +46,10 @@ class Options:
     """Threads that one operation may use."""
     quick: bool = False
     """Only the quick set, with fewer blocks."""
+    processes: int = 1
+    """Processes that measure all cases, one after the other: times of one process agree more than they should."""
+    slowdown: float = 0.0
+    """A part of each call's time to spend on nothing: what a comparison must find."""
 
 
 @dataclass
@@ -80,18 +84,21 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
     out.mkdir(parents=True, exist_ok=True)
     tally = _Tally()
     begun = time.monotonic()
-    with records.ResultsWriter(out / "results.jsonl") as writer, Measurer(options) as measurer:
+    with records.ResultsWriter(out / "results.jsonl") as writer:
         writer.write(_header(options))
-        adapters = _load(options, measurer, writer, progress, tally)
-        progress.begin("bench", len(chosen))
-        for case in chosen:
-            for timing in measurer.time(case, adapters):
-                writer.write(timing)
-                tally.measured += timing.status == "ok"
-                if timing.status == "error":
-                    tally.errors += 1
-                    progress.note(f"{case.name} on {timing.adapter}: {timing.reason}")
-            progress.advance(1)
+        for process in range(options.processes):
+            with Measurer(options) as measurer:
+                adapters = _load(options, measurer, writer, progress, tally)
+                if process == 0:
+                    progress.begin("bench", len(chosen) * options.processes)
+                for case in chosen:
+                    for timing in measurer.time(case, adapters):
+                        writer.write(dataclasses.replace(timing, process=process))
+                        tally.measured += timing.status == "ok"
+                        if timing.status == "error":
+                            tally.errors += 1
+                            progress.note(f"{case.name} on {timing.adapter}: {timing.reason}")
+                    progress.advance(1)
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     return code
@@ -113,6 +120,8 @@ def _command(options: Options) -> str:
         words += ["--adapters", shlex.quote(",".join(options.adapters))]
     if options.threads != 1:
         words += ["--threads", str(options.threads)]
+    if options.processes != 1:
+        words += ["--processes", str(options.processes)]
     return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 
@@ -212,7 +221,8 @@ class Measurer:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         effort = clock.QUICK if self._options.quick else clock.FULL
-        self._process = context.Process(target=serve, args=(theirs, self._options.threads, effort), daemon=True)
+        arguments = (theirs, self._options.threads, effort, self._options.slowdown)
+        self._process = context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
         for spec in self._specs:

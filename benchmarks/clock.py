@@ -88,6 +88,8 @@ class Runner:
     """Nanoseconds a call, one figure a block."""
     error: Exception | None = None
     """What the call raised; it is out of the race then."""
+    slowdown: float = 0.0
+    """A part of each block's time to wait in addition: a slow-down that is planted, to see whether it is found."""
 
     @property
     def median_ns(self) -> float:
@@ -125,7 +127,13 @@ class Runner:
         if self.number < _LONE:
             # The caches hold what another's block has left; in long blocks that is a small part.
             self.call()
-        return block(self.call, self.number, self.synchronize)
+        start = perf_counter_ns()
+        taken = block(self.call, self.number, self.synchronize)
+        if not self.slowdown:
+            return taken
+        while perf_counter_ns() < start + (1 + self.slowdown) * taken:
+            pass
+        return perf_counter_ns() - start
 
 
 def race(runners: Sequence[Runner], effort: Effort = FULL) -> None:

@@ -59,12 +59,12 @@ class At:
     adapter: str
 
 
-def serve(connection: Connection, threads: int, effort: Effort) -> None:
+def serve(connection: Connection, threads: int, effort: Effort, slowdown: float) -> None:
     """Carry out orders until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; who wrote the orders decides
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)  # libraries that print do so over the report
-    session = Session(threads, effort, say=connection.send)
+    session = Session(threads, effort, slowdown, say=connection.send)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             order = connection.recv()
@@ -78,10 +78,17 @@ def _silent(message: At) -> None:
 class Session:
     """Everything that one case after the other is timed with: the libraries, the copies, the oracle."""
 
-    def __init__(self, threads: int = 1, effort: Effort = clock.FULL, say: Callable[[At], None] = _silent) -> None:
+    def __init__(
+        self,
+        threads: int = 1,
+        effort: Effort = clock.FULL,
+        slowdown: float = 0.0,
+        say: Callable[[At], None] = _silent,
+    ) -> None:
         self._adapters: dict[str, Any] = {}
         self._threads = threads
         self._effort = effort
+        self._slowdown = slowdown
         self._say = say
         self._copies = Copies(())
         self._oracle = reference.adapter()
@@ -125,7 +132,9 @@ class Session:
     def _time(self, case: Case, adapters: Sequence[Any]) -> list[records.Timing]:
         prepared, blanks = self._prepare(case, adapters)
         self._say(At(""))
-        runners = {name: Runner(ready.call, ready.synchronize) for name, ready in prepared.items()}
+        runners = {
+            name: Runner(ready.call, ready.synchronize, slowdown=self._slowdown) for name, ready in prepared.items()
+        }
         copies = self._copies_for(prepared)
         race([*runners.values(), *[runner for group in copies.values() for runner in group]], self._effort)
         found = []

@@ -152,6 +152,8 @@ class Timing:
     x_traffic: float | None = None
     """Time over that copy rate applied to `touched_bytes`."""
     program: Mapping[str, Json] = field(default_factory=dict)
+    process: int = 0
+    """Which of the run's measuring processes it comes from: processes differ by more than blocks of one do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 from .records import (
     RED,
@@ -60,7 +61,8 @@ class Run:
     """Rule id -> its entry in the catalogue."""
     units: tuple[Unit, ...] = ()
     failures: tuple[Failure, ...] = ()
-    timings: tuple[Timing, ...] = ()
+    measurements: tuple[Timing, ...] = ()
+    """One for each case, library and measuring process."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
 
@@ -109,6 +111,14 @@ class Run:
         return next((code for code in (3, 2, 1) if code in codes), 4 if codes == {4} else 0)
 
     @cached_property
+    def timings(self) -> tuple[Timing, ...]:
+        """One for each case and library: the measurements of all processes put together."""
+        grouped: dict[tuple[str, str, int], list[Timing]] = {}
+        for timing in self.measurements:
+            grouped.setdefault((timing.adapter, timing.case, timing.threads), []).append(timing)
+        return tuple([pooled(group) for group in grouped.values()])
+
+    @cached_property
     def tally(self) -> Tally:
         """Judged steps by adapter, rule, aspect and outcome."""
         from .summary import tally
@@ -121,6 +131,19 @@ class Run:
         from .frames import frames
 
         return frames(self)
+
+
+def pooled(group: Sequence[Timing]) -> Timing:
+    """Measurements of one case on one library, by several processes, as one: all samples, and medians of the ratios."""
+    measured = [timing for timing in group if timing.status == "ok"] or group
+    if len(measured) == 1:
+        return measured[0]
+    samples = tuple([sample for timing in measured for sample in timing.samples_ns])
+    ratios: dict[str, Any] = {
+        name: median(known) if (known := [x for t in measured if (x := getattr(t, name)) is not None]) else None
+        for name in ("x_copy", "x_traffic")
+    }
+    return replace(measured[0], samples_ns=samples, median_ns=median(samples or [0.0]), **ratios)
 
 
 def results_files(path: Path) -> list[Path]:
@@ -166,7 +189,7 @@ class _Merger:
         self.rules: dict[str, Mapping[str, Json]] = {}
         self.units: dict[tuple[str, str], Unit] = {}
         self.failures: dict[tuple[str, ...], Failure] = {}
-        self.timings: dict[tuple[str, str, int], Timing] = {}
+        self.timings: dict[tuple[str, str, int, int], Timing] = {}
         self.repeated = 0
 
     def add(self, path: Path) -> None:
@@ -201,7 +224,7 @@ class _Merger:
         return labels
 
     def _add(
-        self, record: Unit | Failure | Timing, before: tuple[set[tuple[str, str]], set[tuple[str, str, int]]]
+        self, record: Unit | Failure | Timing, before: tuple[set[tuple[str, str]], set[tuple[str, str, int, int]]]
     ) -> None:
         if record.adapter not in self.adapters:
             self.adapters[record.adapter] = Adapter(record.adapter, "ready")
@@ -211,7 +234,7 @@ class _Merger:
                 self.repeated += unit in before[0]
                 self.units[unit] = record
             case Timing():
-                case_ = (record.adapter, record.case, record.threads)
+                case_ = (record.adapter, record.case, record.threads, record.process)
                 self.repeated += case_ in before[1]
                 self.timings[case_] = record
             case Failure():
@@ -225,7 +248,7 @@ class _Merger:
             rules=self.rules,
             units=tuple(self.units.values()),
             failures=tuple(self.failures.values()),
-            timings=tuple(self.timings.values()),
+            measurements=tuple(self.timings.values()),
             notes=tuple(self._notes()),
         )
 
