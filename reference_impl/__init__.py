@@ -91,6 +91,10 @@ from .searching import bincount, bucketize, histc, histogram, isin, searchsorted
 from .shadow import marks_of as element_marks
 from .shuffles import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .size import Size
+from .slicing_ops import (
+    as_strided, chunk, diagonal, dsplit, hsplit, narrow, select, split_with_sizes, tensor_split, torch_split as split,
+    unbind, vsplit,
+)
 from .solving import (
     cholesky_inverse, cholesky_solve, inv as inverse, old_lu_solve as lu_solve, pinverse, triangular_solve,
 )
@@ -113,9 +117,8 @@ from .view_copies import (
     unsafe_split_with_sizes, unsqueeze_copy, view_as_complex_copy, view_as_real_copy, view_copy,
 )
 from .view_ops import (
-    as_strided, atleast_1d, atleast_2d, atleast_3d, broadcast_to, chunk, detach, diagonal, dsplit, flatten, hsplit,
-    moveaxis, movedim, narrow, permute, ravel, reshape, select, split_with_sizes, squeeze, swapaxes, swapdims, t,
-    tensor_split, torch_split as split, transpose, unbind, unflatten, unsqueeze, vsplit,
+    atleast_1d, atleast_2d, atleast_3d, broadcast_to, detach, flatten, moveaxis, movedim, permute, ravel, reshape,
+    squeeze, swapaxes, swapdims, t, transpose, unflatten, unsqueeze,
 )
 from .windows import bartlett_window, blackman_window, hamming_window, hann_window
 # fmt: on

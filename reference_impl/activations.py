@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, clamping, division, metadata, norms, pointwise_ops, scans, shadow, view_ops
+from . import arithmetic, clamping, division, metadata, norms, pointwise_ops, scans, shadow, slicing_ops, view_ops
 from . import dtypes as dt
 from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
@@ -205,7 +205,7 @@ def glu(input: "Tensor", dim: int = -1) -> "Tensor":
     length = input._layout.shape[d]
     if length % 2:
         raise LayoutError("size", f"glu: dimension {d} of length {length} has no halves")
-    first, second = (view_ops.narrow(input, d, k * (length // 2), length // 2) for k in (0, 1))
+    first, second = (slicing_ops.narrow(input, d, k * (length // 2), length // 2) for k in (0, 1))
     return apply(_GLU, (first, second))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import division, shadow
+from . import division, shadow, slicing_ops
 from . import dtypes as dt
 from .conversion import cast
 from .copies import clone, reader
@@ -337,7 +337,7 @@ def unravel_index(indices: "Tensor", shape: Any) -> tuple["Tensor", ...]:
     wide = view_ops.unsqueeze(indices, -1)
     whole = division.floor_divide(wide, tensor(list(steps), dtype=dt.int64))
     found = pointwise_ops.remainder(whole, tensor(list(sizes), dtype=dt.int64))
-    return view_ops.unbind(found, -1)
+    return slicing_ops.unbind(found, -1)
 
 
 def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Tensor | None" = None) -> "Tensor":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, view_ops
+from . import arithmetic, slicing_ops, view_ops
 from .contiguity import is_contiguous
 from .copies import resolve_conj
 from .core import TensorBase, as_int, as_ints, check_tensors, values
@@ -281,7 +281,7 @@ def _align(x: "Tensor", labels: list[int], plan: _Plan, sizes: dict[int, int], u
             before = order[plan.place[label]]
             if x._layout.shape[dim] != x._layout.shape[before]:
                 raise LayoutError("size", f"einsum: the repeated {_LETTERS[label]!r} of operand {k} names two lengths")
-            x = view_ops.movedim(view_ops.diagonal(x, 0, before, dim), -1, before)
+            x = view_ops.movedim(slicing_ops.diagonal(x, 0, before, dim), -1, before)
     for position, d in enumerate(order):
         if d == -1:
             x = view_ops.unsqueeze(x, dim)

@@ -20,7 +20,8 @@ from .formats import contiguous_format
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .linear_algebra import same_dtype
 from .results import finish, need_kernel, wide
-from .view_ops import _reshape, select, unsqueeze
+from .slicing_ops import select
+from .view_ops import _reshape, unsqueeze
 from .views import squeeze
 from .views import unsqueeze as unsqueezed
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import arithmetic, division, joining, pointwise_ops, reductions, scans, shadow, view_ops
+from . import arithmetic, division, joining, pointwise_ops, reductions, scans, shadow, slicing_ops, view_ops
 from . import dtypes as dt
 from .core import TensorBase, as_int, as_ints
 from .errors import LayoutError, LayoutIndexError
@@ -37,7 +37,7 @@ def gradient(input: "Tensor", *, spacing: Any = None, dim: Any = None, edge_orde
             raise LayoutError("size", f"gradient: {step._layout.shape} places for a dimension of length {n}")
 
         def part(start: int, length: int, d: int = d) -> "Tensor":
-            return view_ops.narrow(input, d, start, length)
+            return slicing_ops.narrow(input, d, start, length)
 
         inner = division.div(arithmetic.sub(part(2, n - 2), part(0, n - 2)), 2.0)
         first = division.div(arithmetic.sub(part(1, 1), part(0, 1)), 1.0)
@@ -76,7 +76,7 @@ def diff(
     n = min(n, input._layout.shape[d])
     for _ in range(n):
         length = input._layout.shape[d] - 1
-        later, earlier = view_ops.narrow(input, d, 1, length), view_ops.narrow(input, d, 0, length)
+        later, earlier = slicing_ops.narrow(input, d, 1, length), slicing_ops.narrow(input, d, 0, length)
         input = (pointwise_ops.logical_xor if input.dtype is dt.bool_ else arithmetic.sub)(later, earlier)
     return write_out(out, input)
 
@@ -89,17 +89,17 @@ def _spaced(y: "Tensor", x: "Tensor", d: int, name: str) -> "Tensor":
     elif x.ndim < y.ndim:
         x = view_ops.view(x, (*[1] * (y.ndim - x.ndim), *x._layout.shape))
     length = x._layout.shape[d]
-    return arithmetic.sub(_from(x, d, 1), view_ops.narrow(x, d, 0, max(length - 1, 0)))
+    return arithmetic.sub(_from(x, d, 1), slicing_ops.narrow(x, d, 0, max(length - 1, 0)))
 
 
 def _from(t: "Tensor", d: int, start: int) -> "Tensor":
     length = t._layout.shape[d]
     start = min(start, length)
-    return view_ops.narrow(t, d, start, length - start)
+    return slicing_ops.narrow(t, d, start, length - start)
 
 
 def _ends(y: "Tensor", d: int) -> tuple["Tensor", "Tensor"]:
-    return view_ops.narrow(y, d, 0, max(y._layout.shape[d] - 1, 0)), _from(y, d, 1)
+    return slicing_ops.narrow(y, d, 0, max(y._layout.shape[d] - 1, 0)), _from(y, d, 1)
 
 
 def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: int = -1) -> "Tensor":
@@ -117,7 +117,7 @@ def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: in
         return division.div(
             reductions.sum(arithmetic.mul(arithmetic.add(left, right), _spaced(y, x, d, "trapezoid")), d), 2.0
         )
-    both = arithmetic.add(view_ops.select(y, d, 0), view_ops.select(y, d, -1))
+    both = arithmetic.add(slicing_ops.select(y, d, 0), slicing_ops.select(y, d, -1))
     return arithmetic.mul(
         arithmetic.sub(reductions.sum(y, d), arithmetic.mul(both, 0.5)), 1.0 if dx is None else float(dx)
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow, view_copies, view_ops
+from . import shadow, slicing_ops, view_copies, view_ops
 from .copies import clone
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -144,7 +144,7 @@ def lu_factor(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
     """Both triangular factors in one, column-major, and the pivots. Raises: dimension, dtype. Source: torch 2.13."""
     parts = _lu_parts("lu_factor", A)[:2]
     k = min(A._layout.shape[-2:])
-    refuse_singular("lu_factor", view_ops.narrow(A.detach(), -2, 0, k) if k < A._layout.shape[-1] else A, _no_pivot)
+    refuse_singular("lu_factor", slicing_ops.narrow(A.detach(), -2, 0, k) if k < A._layout.shape[-1] else A, _no_pivot)
     return write_outs(out, parts, A)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, scans, shadow, view_ops
+from . import arithmetic, scans, shadow, slicing_ops
 from . import dtypes as dt
 from .copies import clone, to
 from .core import as_int, as_ints, values
@@ -57,7 +57,7 @@ def _resized(input: "Tensor", dims: tuple[int, ...], sizes: tuple[int, ...]) -> 
     must_pad = False
     for d, n in zip(dims, sizes, strict=True):
         if n < lengths[d]:
-            input = view_ops.narrow(input, d, 0, n)
+            input = slicing_ops.narrow(input, d, 0, n)
         elif n > lengths[d]:
             pads[2 * (len(lengths) - 1 - d) + 1] = n - lengths[d]
             must_pad = True

@@ -307,7 +307,7 @@ def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> 
     """A copy: the diagonal of a matrix, or a matrix with a diagonal. Raises: dimension. Source: facts 3.8."""
     from .copies import clone
     from .out import write_out
-    from .view_ops import diagonal as view_diagonal
+    from .slicing_ops import diagonal as view_diagonal
 
     if input.ndim == 1:
         return write_out(out, diag_embed(input, diagonal), input)
@@ -320,7 +320,7 @@ def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> 
 def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1) -> "Tensor":
     """A row-major copy with the last dimension as a diagonal. Raises: dimension. Source: torch 2.13."""
     from .copies import copy_elements
-    from .view_ops import diagonal as view_diagonal
+    from .slicing_ops import diagonal as view_diagonal
 
     if not input.ndim:
         raise LayoutIndexError("dimension", "diag_embed: a dimension is needed")
@@ -340,7 +340,7 @@ def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1)
 def trace(input: "Tensor") -> "Tensor":
     """Sum of the diagonal. Raises: dimension. Source: torch 2.13."""
     from . import reductions
-    from .view_ops import diagonal as view_diagonal
+    from .slicing_ops import diagonal as view_diagonal
 
     if input.dtype is dt.bool_:
         raise UnsupportedError("dtype", "trace: PyTorch has no kernel for bool")

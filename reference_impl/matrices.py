@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import linear_algebra, products, reductions, shadow, view_ops
+from . import linear_algebra, products, reductions, shadow, slicing_ops, view_ops
 from .copies import clone
 from .core import TensorBase, as_int
 from .dtype_view import conj
@@ -158,7 +158,7 @@ def vander(x: "Tensor", N: Any = None) -> "Tensor":
 
 def diagonal(A: "Tensor", *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> "Tensor":
     """A view of the diagonals of matrices. Raises: dimension. Source: torch 2.13."""
-    return view_ops.diagonal(A, offset, dim1, dim2)
+    return slicing_ops.diagonal(A, offset, dim1, dim2)
 
 
 def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -198,7 +198,7 @@ def old_vander(x: "Tensor", N: Any = None, increasing: bool = False) -> "Tensor"
     if count > 1:
         columns = view_ops.expand(view_ops.unsqueeze(wide, -1), (*x._layout.shape, count - 1))
         one = cat([one, cumprod(columns, -1)], -1)
-    result = view_ops.narrow(one, -1, 0, count) if count < 1 else one
+    result = slicing_ops.narrow(one, -1, 0, count) if count < 1 else one
     if not increasing:
         return flip(result, 1)
     result = clone(result, memory_format=contiguous_format)

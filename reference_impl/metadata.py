@@ -31,8 +31,9 @@ from .layout import (
     contiguous_strides,
 )
 from .out import grow
+from .slicing_ops import strided_layout
 from .storage import UntypedStorage
-from .view_ops import squeeze_layout, strided_layout, t_layout
+from .view_ops import squeeze_layout, t_layout
 
 if TYPE_CHECKING:
     from .tensors import Tensor

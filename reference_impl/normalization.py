@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow, view_ops
+from . import shadow, slicing_ops, view_ops
 from .contiguity import (
     format_strides,
     is_channels_last,
@@ -144,9 +144,9 @@ def _empty_batch(input: "Tensor", weight: "Tensor | None", bias: "Tensor | None"
 
     out = clone(input)
     if weight is not None:
-        out = arithmetic.mul(out, view_ops.select(weight, 0, 0))
+        out = arithmetic.mul(out, slicing_ops.select(weight, 0, 0))
     if bias is not None:
-        out = arithmetic.add(out, view_ops.select(bias, 0, 0))
+        out = arithmetic.add(out, slicing_ops.select(bias, 0, 0))
     return out
 
 

@@ -11,7 +11,7 @@ from .core import TensorBase, as_int_list, check_tensors, fresh, recorded, value
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
 from .results import need_kernel, rearranged
-from .view_ops import narrow
+from .slicing_ops import narrow
 
 if TYPE_CHECKING:
     from .tensors import Tensor

@@ -28,7 +28,7 @@ from .layout import contiguous_strides, wrap_dim
 from .out import resize_output, write_out
 from .reductions import ValuesAndIndices
 from .results import finish, need_kernel, rearranged
-from .view_ops import narrow
+from .slicing_ops import narrow
 from .views import transpose
 
 if TYPE_CHECKING:

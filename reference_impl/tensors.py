@@ -16,6 +16,7 @@ from . import (
     pickling,
     predicates,
     randomness,
+    slicing_ops,
     tensor_storage,
     view_copies,
     view_ops,
@@ -60,19 +61,19 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     broadcast_to = view_ops.broadcast_to
     squeeze = view_ops.squeeze
     unsqueeze = view_ops.unsqueeze
-    select = view_ops.select
-    narrow = view_ops.narrow
-    unfold = view_ops.unfold
-    diagonal = view_ops.diagonal
-    as_strided = view_ops.as_strided
-    split = view_ops.split
-    split_with_sizes = view_ops.split_with_sizes
-    chunk = view_ops.chunk
-    tensor_split = view_ops.tensor_split
-    hsplit = view_ops.hsplit
-    vsplit = view_ops.vsplit
-    dsplit = view_ops.dsplit
-    unbind = view_ops.unbind
+    select = slicing_ops.select
+    narrow = slicing_ops.narrow
+    unfold = slicing_ops.unfold
+    diagonal = slicing_ops.diagonal
+    as_strided = slicing_ops.as_strided
+    split = slicing_ops.split
+    split_with_sizes = slicing_ops.split_with_sizes
+    chunk = slicing_ops.chunk
+    tensor_split = slicing_ops.tensor_split
+    hsplit = slicing_ops.hsplit
+    vsplit = slicing_ops.vsplit
+    dsplit = slicing_ops.dsplit
+    unbind = slicing_ops.unbind
     detach = view_ops.detach
     adjoint = view_copies.adjoint
     H = property(view_copies.matrix_H)

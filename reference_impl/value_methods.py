@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import copies, numpy_bridge, view_ops
+from . import copies, numpy_bridge, slicing_ops
 from . import dtypes as dt
 from .core import values
 from .dtypes import dtype
@@ -68,7 +68,7 @@ class ValueMethods(MetadataMethods):
     def __iter__(self: Any) -> Iterator["Tensor"]:
         if not self._layout.shape:
             raise LayoutTypeError("dimension", "iteration over a 0-d tensor (facts 3.9)")
-        return iter(view_ops.unbind(self, 0))
+        return iter(slicing_ops.unbind(self, 0))
 
     def __repr__(self) -> str:
         if self._storage._is_meta:

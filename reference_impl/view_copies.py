@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import dtype_view, slicing, view_ops
+from . import dtype_view, slicing, slicing_ops, view_ops
 from .copies import clone, write_copy
 from .core import CONJ, as_int, as_ints, bad_arguments, build, recorded, view_of
 from .dtypes import dtype as _dtype
@@ -51,15 +51,15 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 view_copy = _copy_of(_viewed, "view_copy")
-as_strided_copy = _copy_of(view_ops.as_strided, "as_strided_copy")
+as_strided_copy = _copy_of(slicing_ops.as_strided, "as_strided_copy")
 permute_copy = _copy_of(view_ops.permute, "permute_copy")
 expand_copy = _copy_of(view_ops.expand, "expand_copy")
 transpose_copy = _copy_of(view_ops.transpose, "transpose_copy")
 t_copy = _copy_of(view_ops.t, "t_copy")
 squeeze_copy = _copy_of(view_ops.squeeze, "squeeze_copy")
 unsqueeze_copy = _copy_of(view_ops.unsqueeze, "unsqueeze_copy")
-select_copy = _copy_of(view_ops.select, "select_copy")
-diagonal_copy = _copy_of(view_ops.diagonal, "diagonal_copy")
+select_copy = _copy_of(slicing_ops.select, "select_copy")
+diagonal_copy = _copy_of(slicing_ops.diagonal, "diagonal_copy")
 detach_copy = _copy_of(view_ops.detach, "detach_copy")
 
 
@@ -69,15 +69,15 @@ def _checked_narrow(input: "Tensor", dim: int, start: int, length: int) -> "Tens
         raise LayoutError("dimension", f"narrow_copy: dimension {dim} of {input.ndim}")
     if length < 0:
         raise LayoutError("index", f"narrow_copy: a negative length {length}")
-    return view_ops.narrow(input, dim, start, length)
+    return slicing_ops.narrow(input, dim, start, length)
 
 
 alias_copy = _copy_of(view_ops.detach, "alias_copy")
-unfold_copy = _copy_of(view_ops.unfold, "unfold_copy")
+unfold_copy = _copy_of(slicing_ops.unfold, "unfold_copy")
 narrow_copy = _copy_of(_checked_narrow, "narrow_copy")
-split_copy = _copy_of(view_ops.split, "split_copy")
-split_with_sizes_copy = _copy_of(view_ops.split_with_sizes, "split_with_sizes_copy")
-unbind_copy = _copy_of(view_ops.unbind, "unbind_copy")
+split_copy = _copy_of(slicing_ops.split, "split_copy")
+split_with_sizes_copy = _copy_of(slicing_ops.split_with_sizes, "split_with_sizes_copy")
+unbind_copy = _copy_of(slicing_ops.unbind, "unbind_copy")
 view_as_real_copy = _copy_of(dtype_view.view_as_real, "view_as_real_copy")
 view_as_complex_copy = _copy_of(dtype_view.view_as_complex, "view_as_complex_copy")
 
@@ -126,12 +126,12 @@ def _scattered(name: str, input: "Tensor", src: "Tensor", view: Callable[["Tenso
 
 def diagonal_scatter(input: "Tensor", src: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":
     """A copy with a source in the place of a diagonal. Raises: dimension, size. Source: torch 2.13."""
-    return _scattered("diagonal_scatter", input, src, lambda t: view_ops.diagonal(t, offset, dim1, dim2))
+    return _scattered("diagonal_scatter", input, src, lambda t: slicing_ops.diagonal(t, offset, dim1, dim2))
 
 
 def select_scatter(input: "Tensor", src: "Tensor", dim: int, index: int) -> "Tensor":
     """A copy with a source in the place of one index. Raises: dimension, index, size. Source: torch 2.13."""
-    return _scattered("select_scatter", input, src, lambda t: view_ops.select(t, dim, index))
+    return _scattered("select_scatter", input, src, lambda t: slicing_ops.select(t, dim, index))
 
 
 def slice_scatter(
@@ -143,7 +143,8 @@ def slice_scatter(
 
 def as_strided_scatter(input: "Tensor", src: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
     """A copy with a source under an explicit layout. Raises: as `as_strided`, size. Source: torch 2.13."""
-    return _scattered("as_strided_scatter", input, src, lambda t: view_ops.as_strided(t, size, stride, storage_offset))
+    layout = (size, stride, storage_offset)
+    return _scattered("as_strided_scatter", input, src, lambda t: slicing_ops.as_strided(t, *layout))
 
 
 def adjoint(input: "Tensor") -> "Tensor":
@@ -179,17 +180,17 @@ def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:
 
 def unsafe_split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...]:
     """`split` not tracked as views. Raises: as `split`. Source: facts 3.9, torch 2.13."""
-    return _untracked(view_ops.split(input, split_size, dim))
+    return _untracked(slicing_ops.split(input, split_size, dim))
 
 
 def unsafe_split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:
     """`split_with_sizes` not tracked as views. Raises: as `split_with_sizes`. Source: facts 3.9, torch 2.13."""
-    return _untracked(view_ops.split_with_sizes(input, split_sizes, dim))
+    return _untracked(slicing_ops.split_with_sizes(input, split_sizes, dim))
 
 
 def unsafe_chunk(input: "Tensor", chunks: int, dim: int = 0) -> tuple["Tensor", ...]:
     """`chunk` not tracked as views. Raises: as `chunk`. Source: facts 3.9, torch 2.13."""
-    return _untracked(view_ops.chunk(input, chunks, dim))
+    return _untracked(slicing_ops.chunk(input, chunks, dim))
 
 
 def sum_to_size(self: "Tensor", *size: Any, **kwargs: Any) -> "Tensor":
