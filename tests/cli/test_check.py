@@ -413,8 +413,9 @@ def test_one_rule_in_full():
 def _commands(command=main, path=()):
     yield path, command
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from _commands(inner, (*path, name))
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from _commands(command.get_command(context, name), (*path, name))
 
 
 @pytest.mark.parametrize("path", [path for path, _ in _commands()], ids=" ".join)

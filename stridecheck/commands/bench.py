@@ -1,0 +1,80 @@
+"""`stridecheck bench`: time layouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from stridecheck.benchmarks import bench as benchmarks
+from stridecheck.benchmarks.cases import describe, select
+from stridecheck.conformance.check import USAGE
+
+from .common import Bars, fail, out_option, render, told
+from .exit_codes import EXIT_CODES
+
+
+@click.command("bench", epilog=EXIT_CODES)
+@click.option(
+    "--cases",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cases that match, like copy or '*/transposed'; may be repeated.",
+)
+@click.option(
+    "--adapters",
+    default=",".join(benchmarks.DEFAULT_ADAPTERS),
+    show_default=True,
+    metavar="A,B",
+    help="Libraries to time, as `check` names them. Of the default ones, those that are installed.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    envvar="STRIDECHECK_THREADS",
+    show_envvar=True,
+    help="Threads that one operation may use.",
+)
+@click.option("--quick", is_flag=True, help="Only the quick set, measured more briefly: half a minute.")
+@click.option("--list", "list_only", is_flag=True, help="List the cases and time nothing.")
+@out_option()
+@click.pass_context
+def bench_command(
+    context: click.Context,
+    cases: tuple[str, ...],
+    adapters: str,
+    threads: int,
+    quick: bool,
+    list_only: bool,
+    out: Path,
+) -> None:
+    """Time layouts: copies, arithmetic, matmul, conv2d and sums over contiguous, transposed, stepped, … tensors.
+
+    A case is operation/layout/dtype/size. All libraries run in this process, in turns, and each result is compared with
+    the oracle's. Beside every time stands x_copy: how many times as long it is as the best contiguous copy of the same
+    output bytes in the same run; and x_traffic: the same against the cache lines that must be touched.
+
+    \b
+    Examples
+      stridecheck bench --quick
+      stridecheck bench --cases copy --cases 'sum*/*/*/large'
+      stridecheck bench --adapters torch,my_library/adapter.py --threads 2
+      stridecheck bench --list --cases '*/channels_last'
+    """
+    with told():
+        if list_only:
+            for case in select(cases, quick=quick):
+                click.echo(describe(case))
+            return
+    asked = context.get_parameter_source("adapters") is not ParameterSource.DEFAULT
+    names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
+    if asked and not names:
+        fail(USAGE, "--adapters names none")
+    with told(out), Bars("cases") as bars:
+        code = benchmarks.bench(benchmarks.Options(cases, names, threads, quick), out, bars)
+    with told(out):
+        render([out], out)
+    raise SystemExit(code)

@@ -1,0 +1,95 @@
+"""`stridecheck check`: judge libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stridecheck.conformance.check import USAGE, Options, check
+
+from .common import Bars, fail, out_option, render, told
+from .exit_codes import EXIT_CODES
+
+
+@click.command("check", epilog=EXIT_CODES)
+@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER...")
+@click.option(
+    "--rules", default="*", show_default=True, metavar="GLOB", help="Only programs that exercise these rules."
+)
+@click.option(
+    "--programs", type=click.IntRange(0), metavar="N", help="Only the first N corpus programs: a fair sample."
+)
+@click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Also N random programs.")
+@click.option(
+    "--seconds", type=click.FloatRange(0), default=0.0, metavar="S", help="Also random programs for S seconds."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random programs.")
+@click.option(
+    "--expect",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Known deviations, in the place of the bundled file.",
+)
+@click.option(
+    "--update-expectations", is_flag=True, help="Write the list of corpus programs that fail under each expectation."
+)
+@click.option(
+    "--exhaustive", is_flag=True, help="Also every small layout with every view target (about 50,000 programs)."
+)
+@click.option("--opinfo", default="", metavar="GLOB", help="Also PyTorch's own samples of these operators ('*': all).")
+@click.option(
+    "--relayouts", type=click.IntRange(0), default=0, metavar="N", help="Each of them N times in drawn layouts."
+)
+@click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
+@click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.01),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one program.",
+)
+@click.option(
+    "--start-timeout",
+    type=click.FloatRange(0.01),
+    default=90.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for a library to import.",
+)
+@out_option()
+def check_command(out: Path, **options: Any) -> None:
+    """Judge libraries against the rules of PyTorch's memory layout.
+
+    ADAPTER is an installed name (torch, numpy, cupy, reference), module:attribute, or a path to a Python file. Each
+    runs in a process of its own. Without --examples or --seconds only the corpus runs: the same outcome every time.
+
+    \b
+    Examples
+      stridecheck check torch
+      stridecheck check numpy --rules 'view.*' --programs 200
+      stridecheck check my_library/adapter.py --seconds 60 --python .venv/bin/python
+    """
+    _refuse_idle(options)
+    with told(out), Bars() as bars:
+        code = check(Options(**options), out, bars)
+    with told(out):
+        render([out], out)
+    raise SystemExit(code)
+
+
+def _refuse_idle(options: dict[str, Any]) -> None:
+    """Refuse options that would do nothing."""
+    from difflib import get_close_matches
+    from fnmatch import filter as matching
+
+    from stridecheck.conformance.rules import catalogue
+
+    if not matching(catalogue().rules, options["rules"]):
+        close = get_close_matches(options["rules"], catalogue().rules, 3)
+        hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
+        fail(USAGE, f"no rule matches {options['rules']!r}{hint}")
+    if options["relayouts"] and not options["opinfo"]:
+        fail(USAGE, "--relayouts needs --opinfo: it lays those samples out anew")

@@ -1,0 +1,111 @@
+"""What all commands share: exit codes, messages of one line, progress bars, the directory that is written, its page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from stridecheck.benchmarks.cases import UnknownCase
+from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
+from stridecheck.conformance.corpus import CorpusError
+from stridecheck.conformance.discovery import UnknownAdapter
+from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.reports.records import ResultsError
+
+from .exit_codes import INTERRUPTED
+
+
+def fail(code: int, message: str) -> NoReturn:
+    """End with a message of one line."""
+    click.echo(f"stridecheck: {message}", err=True)
+    raise SystemExit(code)
+
+
+@contextmanager
+def told(out: Path | None = None) -> Iterator[None]:
+    """Turn what a user can cause into one line and an exit code; nothing that was written is lost."""
+    try:
+        yield
+    except (ResultsError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter) as error:
+        fail(USAGE, str(error))
+    except BrokenPipeError:
+        raise  # who reads our output has had enough: click ends quietly
+    except OSError as error:
+        fail(COULD_NOT_RUN, f"{error.filename or out or ''}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        hint = f"; what was done is in {out}/results.jsonl (render it: stridecheck report {out})" if out else ""
+        fail(INTERRUPTED, f"interrupted{hint}")
+
+
+def out_option(default: str = "out") -> Callable[[Any], Any]:
+    """The option that says where results go."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=default,
+        show_default=True,
+        help="Directory for results.jsonl, report.html, summary.md, junit.xml, badge.json and csv/.",
+    )
+
+
+class Bars:
+    """Progress on standard error, a bar an adapter; where that is no terminal, only the notes."""
+
+    def __init__(self, unit: str = "programs") -> None:
+        self._progress = Progress(
+            TextColumn("{task.description:<12}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(unit),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._progress.stop()
+
+    def begin(self, adapter: str, total: int | None) -> None:
+        """A bar for an adapter."""
+        self._task = self._progress.add_task(adapter, total=total)
+
+    def advance(self, programs: int) -> None:
+        """The bar moves on."""
+        if self._task is not None:
+            self._progress.advance(self._task, programs)
+
+    def note(self, text: str) -> None:
+        """A line above the bars."""
+        self._progress.console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+
+def render(directories: list[Path], out: Path) -> None:
+    """Write everything that is derived from results, and say what and where."""
+    from stridecheck.reports.render import render_dirs
+    from stridecheck.reports.run import load, results_files
+    from stridecheck.reports.terminal import lines
+
+    paths = render_dirs(directories, out)
+    for line in lines(load(directories)):
+        click.echo(line)
+    page = next(path for path in paths if path.suffix == ".html")
+    click.echo(f"report: {page}")
+    paths += [file for directory in directories for file in results_files(directory)]
+    others = ", ".join(_near(path, out) for path in paths if path != page)
+    click.echo(f"beside it: {others}")
+
+
+def _near(path: Path, out: Path) -> str:
+    return str(path.relative_to(out)) if path.is_relative_to(out) else str(path)

@@ -1,0 +1,70 @@
+"""Commands that read results: `report` and `repro`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE
+from stridecheck.conformance.program import Program
+from stridecheck.reports.records import Failure, Header, read_results
+
+from .common import fail, render, told
+from .exit_codes import EXIT_CODES
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("directories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write; default: the first DIR.")
+def report(directories: tuple[Path, ...], out: Path | None) -> None:
+    """Render results again, also those of a run that was interrupted or killed.
+
+    Several directories become one page.
+    """
+    target = out or (directories[0] if directories[0].is_dir() else directories[0].parent)
+    with told(target):
+        render(list(directories), target)
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("program", metavar="ID")
+def repro(results: Path, program: str) -> None:
+    """Print the standalone script of a failure.
+
+    RESULTS is a results directory or file; ID is a program's id, or the beginning of it, as the report shows them. The
+    script needs nothing but the library, exits 1 while the deviation is there, and 0 when it is gone.
+    """
+    path = results / "results.jsonl" if results.is_dir() else results
+    with told():
+        failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]
+    if not failures:
+        fail(USAGE, f"{path} has no failure of a program {program!r}")
+    scripts = [failure.repro for failure in failures if failure.repro]
+    if not scripts and not failures[0].shrunk:
+        # Of many failures that look alike only a few are shrunk while they are found.
+        scripts = [failure.repro for failure in _found_again(path, failures[0]) if failure.repro]
+    if not scripts:
+        message = f"{failures[0].message}: no script shows it in the library's own idiom; the program is in {path}"
+        fail(UNEXPECTED, message)
+    click.echo(scripts[0], nl=False)
+
+
+def _found_again(path: Path, failure: Failure) -> list[Failure]:
+    """The failures that the same program shows now, shrunk."""
+    from stridecheck.conformance.check import reproduce
+    from stridecheck.conformance.runner import AdapterFailed
+
+    header = next(record for record in read_results(path) if isinstance(record, Header))
+    python = str(header.arguments.get("python", ""))
+    # A library is recorded under its adapter's name; a file or module was given by another.
+    given = [spec for spec in header.arguments.get("adapters", ()) if spec not in (failure.adapter, "torch", "numpy")]
+    for spec in (failure.adapter, *given):
+        try:
+            return [
+                f for f in reproduce(spec, python, Program.from_json(failure.found)) if f.adapter == failure.adapter
+            ]
+        except AdapterFailed as error:
+            reason = error.reason
+    return fail(COULD_NOT_RUN, reason)
