@@ -93,6 +93,9 @@ def clone(input: "Tensor", *, memory_format: memory_format | None = None) -> "Te
     """A copy; dense in the same order of dimensions unless a format is given.
 
     Raises: format (RuntimeError). Source: facts 4.1.5, torch 2.13.
+
+    >>> torch.zeros(2, 3).t().clone().stride(), torch.zeros(2, 6)[:, ::2].clone().stride()
+    ((1, 3), (3, 1))
     """
     return _copied(input, like_strides(input, memory_format), input.dtype, input._storage)
 
@@ -111,6 +114,10 @@ def contiguous(input: "Tensor", *, memory_format: memory_format = contiguous_for
     """The tensor itself where it is contiguous in the format, else a copy in that format.
 
     Raises: format (RuntimeError). Source: facts 4.1.1 and 4.1.2, torch 2.13.
+
+    >>> x = torch.zeros(2, 3)
+    >>> x.contiguous() is x, x.t().contiguous().stride()
+    (True, (2, 1))
     """
     shape, strides, _ = input._layout
     if is_contiguous_in(shape, strides, memory_format):
@@ -134,6 +141,10 @@ def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
     though it is not contiguous in the format.
 
     Raises: argument, device (also for the way back from meta), format, dtype. Source: facts 4.1.6 and 7.7, torch 2.13.
+
+    >>> x = torch.zeros(2, 3)
+    >>> x.to(torch.float32) is x, x.t().to(torch.float64).stride()
+    (True, (1, 3))
     """
     wanted, copy, format, nowhere = _to_arguments(input, args, kwargs)
     if nowhere is not None and nowhere is not input._storage._is_meta:
@@ -202,6 +213,9 @@ def copy_(self: "Tensor", other: "Tensor", non_blocking: bool = False) -> "Tenso
     """Write another tensor's elements, broadcast and converted.
 
     Raises: broadcast; overlap; grad; dtype. Source: facts 5.2.4, torch 2.13.
+
+    >>> torch.zeros(2, 2).copy_(torch.arange(2)).tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
     """
     if not isinstance(other, TensorBase):
         raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(other).__name__}")
@@ -253,6 +267,9 @@ def fill_(input: "Tensor", value: Any) -> "Tensor":
 
     Raises: grad; dimension for a value tensor with dimensions; overflow for a number outside the dtype.
     Source: facts 5.1.2, torch 2.13.
+
+    >>> torch.zeros(1).expand(3).fill_(7).tolist()
+    [7.0, 7.0, 7.0]
     """
     check_inplace(input, value)
     write_fill(input, value)
@@ -351,7 +368,11 @@ def _check_range(value: Any, d: dtype) -> None:
 
 
 def zero_(input: "Tensor") -> "Tensor":
-    """Write zeros. Raises: grad. Source: facts 5.1.2, torch 2.13."""
+    """Write zeros. Raises: grad. Source: facts 5.1.2, torch 2.13.
+
+    >>> torch.ones(2).zero_().tolist()
+    [0.0, 0.0]
+    """
     check_inplace(input)
     d = input.dtype
     if (
@@ -374,12 +395,22 @@ def zero_(input: "Tensor") -> "Tensor":
 
 
 def resolve_conj(input: "Tensor") -> "Tensor":
-    """The tensor itself without a conjugate bit, else a copy with it applied. Source: facts 9.3, torch 2.13."""
+    """The tensor itself without a conjugate bit, else a copy with it applied. Source: facts 9.3, torch 2.13.
+
+    >>> x = torch.tensor([1 + 2j])
+    >>> x.resolve_conj() is x, x.conj().resolve_conj().is_conj()
+    (True, False)
+    """
     return clone(input) if input._bits & 1 else input
 
 
 def resolve_neg(input: "Tensor") -> "Tensor":
-    """The tensor itself without a negative bit, else a copy with it applied. Source: facts 9.3, torch 2.13."""
+    """The tensor itself without a negative bit, else a copy with it applied. Source: facts 9.3, torch 2.13.
+
+    >>> x = torch.tensor([1 + 2j]).conj().imag
+    >>> x.is_neg(), x.resolve_neg().is_neg()
+    (True, False)
+    """
     return clone(input) if input._bits & 2 else input
 
 

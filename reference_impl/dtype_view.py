@@ -55,6 +55,9 @@ def view_dtype(input: "Tensor", dtype: Any) -> "Tensor":
 
     Raises: dtype (RuntimeError), also with a conjugate or negative bit.
     Source: facts 3.2, torch 2.13.
+
+    >>> torch.zeros(2, 4).view(torch.float64).shape
+    torch.Size([2, 2])
     """
     if not isinstance(dtype, _dtype):
         raise LayoutTypeError("argument", f"view: expected a dtype, got {dtype!r}")
@@ -71,6 +74,9 @@ def view_as_real(input: "Tensor") -> "Tensor":
     """Complex numbers as pairs in a new last dimension.
 
     Raises: dtype (RuntimeError) for real input or a conjugate bit. Source: facts 3.11, torch 2.13.
+
+    >>> torch.view_as_real(torch.zeros(3, dtype=torch.complex64)).stride()
+    (2, 1)
     """
     if not input.dtype.is_complex:
         raise LayoutError("dtype", f"view_as_real needs a complex tensor, got {input.dtype} (facts 3.11)")
@@ -90,6 +96,9 @@ def view_as_complex(input: "Tensor") -> "Tensor":
     """Pairs in the last dimension as complex numbers.
 
     Raises: dtype, size, view (all RuntimeError). Source: facts 3.11, torch 2.13.
+
+    >>> torch.view_as_complex(torch.zeros(3, 2)).stride()
+    (1,)
     """
     shape, strides, offset = input._layout
     if input.dtype not in (dt.float16, dt.float32, dt.float64):
@@ -108,7 +117,11 @@ def view_as_complex(input: "Tensor") -> "Tensor":
 
 
 def real(input: "Tensor") -> "Tensor":
-    """A view of the real parts; the tensor itself where it is real. Source: facts 3.11, torch 2.13."""
+    """A view of the real parts; the tensor itself where it is real. Source: facts 3.11, torch 2.13.
+
+    >>> torch.zeros(3, dtype=torch.complex64).real.stride()
+    (2,)
+    """
     if not input.dtype.is_complex:
         return input
     return _part(input, 0)
@@ -118,6 +131,9 @@ def imag(input: "Tensor") -> "Tensor":
     """A view of the imaginary parts, with the negative bit for a conjugate.
 
     Raises: dtype (RuntimeError) for real input. Source: facts 3.11 and 9.6, torch 2.13.
+
+    >>> torch.zeros(3, dtype=torch.complex64).imag.storage_offset()
+    1
     """
     if not input.dtype.is_complex:
         raise LayoutError("dtype", f"imag is not implemented for {input.dtype} (facts 3.11)")
@@ -140,7 +156,12 @@ def _part(input: "Tensor", which: int) -> "Tensor":
 
 
 def conj(input: "Tensor") -> "Tensor":
-    """A view with the conjugate bit flipped; the tensor itself where it is real. Source: facts 9.1, torch 2.13."""
+    """A view with the conjugate bit flipped; the tensor itself where it is real. Source: facts 9.1, torch 2.13.
+
+    >>> x = torch.tensor([1 + 2j])
+    >>> x.conj().is_conj(), x.conj().data_ptr() == x.data_ptr()
+    (True, True)
+    """
     if not input.dtype.is_complex:
         return input
     v = view_of(input, input._layout, free=True)

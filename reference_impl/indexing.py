@@ -138,6 +138,10 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
     """A view for basic indices, a gathered copy where tensors, lists or masks take part.
 
     Raises: index, dimension, step, argument. Source: facts 3.12, torch 2.13.
+
+    >>> x = torch.zeros(4, 6)
+    >>> x[1, ::2].stride(), x[1, ::2].storage_offset(), x[[0, 2]].stride()
+    ((2,), 6, (6, 1))
     """
     layout = self._layout
     if type(index) is int:
@@ -159,6 +163,11 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
     """Write to what the index names: in place on the view, or scattered where tensors, lists or masks take part.
 
     Raises: index, dimension, step, argument, broadcast, overlap, grad. Source: facts 3.12 and 5.1.2, torch 2.13.
+
+    >>> x = torch.zeros(4)
+    >>> x[1::2] = 5
+    >>> x.tolist()
+    [0.0, 5.0, 0.0, 5.0]
     """
     if index is False:
         return

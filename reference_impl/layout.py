@@ -123,6 +123,8 @@ def extent(layout: Layout) -> tuple[int, int]:
 
     Unlike `span` this holds for negative strides as well.
 
+    Source: facts 1.3, torch 2.13.
+
     >>> extent(Layout((3,), (-2,), 4))
     (0, 5)
     """

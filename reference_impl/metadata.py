@@ -46,6 +46,10 @@ def resize_(self: "Tensor", *sizes: Any, memory_format: memory_format | None = N
     stays. Where the storage cannot grow the tensor is left with the new shape over the old bytes, as PyTorch leaves it.
 
     Raises: grad, overflow, format, resize. Source: facts 6.1, torch 2.13.
+
+    >>> x = torch.zeros(2, 3)[:, 1:]
+    >>> x.resize_(2, 4).stride(), x.storage_offset(), x.untyped_storage().nbytes()
+    ((4, 1), 1, 36)
     """
     if not sizes and "size" not in kwargs:
         raise bad_arguments("resize_", "no size given")
@@ -81,6 +85,9 @@ def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory
     """`resize_` to another tensor's shape; `preserve_format` takes over the format that it suggests.
 
     Raises: grad, overflow, format, resize. Source: facts 6.2, torch 2.13.
+
+    >>> torch.zeros(6).resize_as_(torch.zeros(2, 3)).stride()
+    (3, 1)
     """
     if requires_grad(input):
         raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
@@ -104,6 +111,10 @@ def set_(
     checked instead.
 
     Raises: dtype, size, index, dimension, overflow, resize, bounds, grad. Source: facts 6.3 and 6.4, torch 2.13.
+
+    >>> x, y = torch.zeros(3), torch.arange(6.0)
+    >>> x.set_(y.untyped_storage(), 1, (2, 2), (2, 1)).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
     """
     if storage_offset is None and size is None and stride is None:
         if source is None:
@@ -231,25 +242,42 @@ def _relaid(self: "Tensor", layout: Layout) -> "Tensor":
 
 
 def as_strided_(input: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
-    """`as_strided` of this tensor object. Raises: as `as_strided`, grad. Source: facts 6.5, torch 2.13."""
+    """`as_strided` of this tensor object. Raises: as `as_strided`, grad. Source: facts 6.5, torch 2.13.
+
+    >>> torch.arange(4).as_strided_((2, 3), (1, 1)).tolist()
+    [[0, 1, 2], [1, 2, 3]]
+    """
     check_inplace(input)
     return _relaid(input, strided_layout(input, size, stride, storage_offset))
 
 
 def squeeze_(self: "Tensor", dim: Any = None) -> "Tensor":
-    """`squeeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13."""
+    """`squeeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13.
+
+    >>> torch.zeros(1, 3).squeeze_().shape
+    torch.Size([3])
+    """
     check_inplace(self)
     return _relaid(self, squeeze_layout(self, dim))
 
 
 def unsqueeze_(self: "Tensor", dim: int) -> "Tensor":
-    """`unsqueeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13."""
+    """`unsqueeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13.
+
+    >>> torch.zeros(3).unsqueeze_(0).stride()
+    (3, 1)
+    """
     check_inplace(self)
     return _relaid(self, views.unsqueeze(self._layout, as_int(dim, "dim")))
 
 
 def transpose_(self: "Tensor", dim0: int, dim1: int) -> "Tensor":
-    """`transpose` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13."""
+    """`transpose` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13.
+
+    >>> x = torch.zeros(2, 3)
+    >>> x.transpose_(0, 1) is x, x.stride(), x._version
+    (True, (1, 3), 1)
+    """
     check_inplace(self)
     return _relaid(self, views.transpose(self._layout, as_int(dim0, "dim0"), as_int(dim1, "dim1")))
 
@@ -265,13 +293,21 @@ def swapdims_(self: "Tensor", dim0: int, dim1: int) -> "Tensor":
 
 
 def t_(self: "Tensor") -> "Tensor":
-    """`t` of this tensor object. Raises: dimension above rank 2, grad. Source: facts 6.5, torch 2.13."""
+    """`t` of this tensor object. Raises: dimension above rank 2, grad. Source: facts 6.5, torch 2.13.
+
+    >>> torch.zeros(2, 3).t_().stride()
+    (1, 3)
+    """
     check_inplace(self)
     return _relaid(self, t_layout(self, "t_"))
 
 
 def detach_(input: "Tensor") -> "Tensor":
-    """Forget the history of this tensor object. Raises: grad for a view. Source: facts 5.4, torch 2.13."""
+    """Forget the history of this tensor object. Raises: grad for a view. Source: facts 5.4, torch 2.13.
+
+    >>> torch.zeros(2, requires_grad=True).detach_().requires_grad
+    False
+    """
     if input._base is not None:
         raise LayoutError("grad", "can't detach views in-place (facts 5.4)")
     input._has_fn = False
@@ -280,7 +316,11 @@ def detach_(input: "Tensor") -> "Tensor":
 
 
 def requires_grad_(self: "Tensor", requires_grad: bool = True) -> "Tensor":
-    """Set the flag of a leaf. Raises: grad. Source: facts 5.4, torch 2.13."""
+    """Set the flag of a leaf. Raises: grad. Source: facts 5.4, torch 2.13.
+
+    >>> torch.zeros(2).requires_grad_().is_leaf
+    True
+    """
     set_requires_grad(self, requires_grad)
     return self
 

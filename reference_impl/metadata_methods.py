@@ -121,7 +121,6 @@ class MetadataMethods(TensorBase):
     is_meta = property(tensor_storage.is_meta)
     is_sparse = False
     is_quantized = False
-    names = None
 
     @property
     def _version(self) -> int:

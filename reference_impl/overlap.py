@@ -77,6 +77,8 @@ def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
     Dimensions are merged and ordered by stride first; layouts whose every stride steps over all that lies inside it are
     settled by that, the others by enumerating addresses.
 
+    Source: what `internal_overlap` (facts 2.9) asks, by the addresses of facts 1.3.
+
     >>> has_internal_overlap((3, 2), (1, 1)), has_internal_overlap((2, 3), (6, 2))
     (True, False)
     >>> has_internal_overlap((2, 2, 2), (3, 2, 4))
@@ -112,6 +114,8 @@ def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
 def addresses(shape: Shape, strides: Strides, offset: int = 0) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
     """Element address of every index, as an array of `shape`.
 
+    Source: facts 1.3, torch 2.13.
+
     >>> addresses((2, 2), (3, 1), 5).tolist()
     [[5, 6], [8, 9]]
     """
@@ -125,7 +129,7 @@ def addresses(shape: Shape, strides: Strides, offset: int = 0) -> "np.ndarray[tu
 def shares_memory(a: Layout, a_itemsize: int, b: Layout, b_itemsize: int) -> bool:
     """Whether two layouts over one storage reach a common byte, decided exactly.
 
-    Units: item sizes in bytes.
+    Units: item sizes in bytes. Source: what `mutual_overlap` (facts 2.10) asks, by the addresses of facts 1.3.
 
     >>> shares_memory(Layout((3,), (2,), 0), 4, Layout((3,), (2,), 1), 4)
     False
@@ -147,7 +151,7 @@ def shares_memory(a: Layout, a_itemsize: int, b: Layout, b_itemsize: int) -> boo
 def byte_mask(layout: Layout, itemsize: int, low: int, high: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
     """Which bytes of [low, high) a layout addresses.
 
-    Units: bytes.
+    Shapes: the result has `high - low` elements. Units: bytes. Source: facts 1.3, torch 2.13.
 
     >>> byte_mask(Layout((2,), (2,)), 1, 0, 4).tolist()
     [True, False, True, False]

@@ -26,9 +26,9 @@ _KEPT = frozenset(
     (
         "shape", "size", "stride", "dim", "ndim", "ndimension", "numel", "nelement", "itemsize", "element_size",
         "nbytes", "data_ptr", "untyped_storage", "storage", "storage_offset", "is_contiguous", "dim_order", "device",
-        "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "names", "requires_grad", "is_leaf", "is_conj", "is_neg",
+        "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "requires_grad", "is_leaf", "is_conj", "is_neg",
         "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
-        "hpu", "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
+        "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
         "grad_fn", "register_hook",
     )
 )  # fmt: skip

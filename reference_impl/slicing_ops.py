@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def select(input: "Tensor", dim: int, index: int) -> "Tensor":
-    """A view of one index along a dimension. Raises: dimension, index. Source: facts 3.7, torch 2.13."""
+    """A view of one index along a dimension. Raises: dimension, index. Source: facts 3.7, torch 2.13.
+
+    >>> torch.zeros(3, 4).select(1, -1).storage_offset()
+    3
+    """
     return view_of(input, slicing.select(input._layout, as_int(dim, "dim"), as_int(index, "index")))
 
 
@@ -29,6 +33,9 @@ def narrow(input: "Tensor", dim: int, start: Any, length: int) -> "Tensor":
 
     Raises: dimension, index, size (see `slicing.narrow`); dtype for a start tensor that is not a single integer.
     Source: facts 3.7, torch 2.13.
+
+    >>> torch.zeros(3, 4).narrow(1, 1, 2).stride()
+    (4, 1)
     """
     if isinstance(start, TensorBase):
         if start._layout.shape or start.dtype.category != "int":
@@ -47,13 +54,21 @@ def wrap_start(start: int, length: int) -> int:
 
 
 def unfold(input: "Tensor", dimension: int, size: int, step: int) -> "Tensor":
-    """A view of windows along a dimension. Raises: dimension, size, step. Source: facts 3.8, torch 2.13."""
+    """A view of windows along a dimension. Raises: dimension, size, step. Source: facts 3.8, torch 2.13.
+
+    >>> torch.arange(5).unfold(0, 3, 1).tolist()
+    [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    """
     layout = slicing.unfold(input._layout, as_int(dimension, "dimension"), as_int(size, "size"), as_int(step, "step"))
     return view_of(input, layout)
 
 
 def diagonal(input: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":
-    """A view of a diagonal as the last dimension. Raises: dimension. Source: facts 3.8, torch 2.13."""
+    """A view of a diagonal as the last dimension. Raises: dimension. Source: facts 3.8, torch 2.13.
+
+    >>> torch.zeros(3, 4).diagonal(1).stride()
+    (5,)
+    """
     layout = slicing.diagonal(input._layout, as_int(offset, "offset"), as_int(dim1, "dim1"), as_int(dim2, "dim2"))
     return view_of(input, layout)
 
@@ -62,6 +77,9 @@ def as_strided(input: "Tensor", size: Any, stride: Any, storage_offset: Any = No
     """A view of the whole storage under an explicit layout; the offset stays the input's unless given.
 
     Raises: dimension, size, index, overflow, bounds (see `slicing.as_strided`). Source: facts 3.10, torch 2.13.
+
+    >>> torch.arange(4).as_strided((2, 3), (1, 1)).tolist()
+    [[0, 1, 2], [1, 2, 3]]
     """
     return view_of(input, strided_layout(input, size, stride, storage_offset))
 
@@ -97,6 +115,9 @@ def split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...
     """Views of consecutive parts of one length, or of the lengths given.
 
     Raises: dimension, size (see `slicing.split_sizes`). Source: facts 3.9, torch 2.13.
+
+    >>> [p.storage_offset() for p in torch.arange(5).split(2)]
+    [0, 2, 4]
     """
     if isinstance(split_size, (tuple, list)):
         return split_with_sizes(input, split_size, dim)
@@ -113,7 +134,11 @@ def torch_split(tensor: "Tensor", split_size_or_sections: Any, dim: int = 0) -> 
 
 
 def split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:
-    """Views of consecutive parts of the lengths given. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
+    """Views of consecutive parts of the lengths given. Raises: dimension, size. Source: facts 3.9, torch 2.13.
+
+    >>> [p.shape[0] for p in torch.arange(5).split_with_sizes([4, 1])]
+    [4, 1]
+    """
     sizes = as_int_list(split_sizes, "split_sizes")
     d = _split_dim(input, dim, "split_with_sizes")
     slicing.check_split(input._layout.shape[d], sizes)
@@ -121,7 +146,11 @@ def split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["
 
 
 def chunk(input: "Tensor", chunks: int, dim: int = 0) -> tuple["Tensor", ...]:
-    """Views of at most so many consecutive parts. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
+    """Views of at most so many consecutive parts. Raises: dimension, size. Source: facts 3.9, torch 2.13.
+
+    >>> [p.shape[0] for p in torch.arange(7).chunk(4)]
+    [2, 2, 2, 1]
+    """
     chunks = as_int(chunks, "chunks")
     if input._layout.shape:
         slicing.chunk_size(0, chunks)
@@ -143,6 +172,9 @@ def tensor_split(
     """Views of so many parts of nearly one length, or of the parts between indices.
 
     Raises: dimension, size. Source: facts 3.9, torch 2.13.
+
+    >>> [p.shape[0] for p in torch.arange(7).tensor_split(3)]
+    [3, 2, 2]
     """
     given = (indices_or_sections, indices, sections, tensor_indices_or_sections)
     what = next((w for w in given if w is not None), None)
@@ -177,7 +209,11 @@ def _grid_split(name: str, input: "Tensor", what: Any, dim: int) -> tuple["Tenso
 def hsplit(
     input: "Tensor", indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
 ) -> tuple["Tensor", ...]:
-    """`tensor_split` along columns. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
+    """`tensor_split` along columns. Raises: dimension, size. Source: facts 3.9, torch 2.13.
+
+    >>> [tuple(p.shape) for p in torch.zeros(2, 4).hsplit(2)]
+    [(2, 2), (2, 2)]
+    """
     if input.ndim < 1:
         raise LayoutError("dimension", "hsplit needs at least 1 dimension (facts 3.9)")
     return _grid_split("hsplit", input, _given(indices_or_sections, indices, sections), 0 if input.ndim == 1 else 1)
@@ -186,7 +222,11 @@ def hsplit(
 def vsplit(
     input: "Tensor", indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
 ) -> tuple["Tensor", ...]:
-    """`tensor_split` along rows. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
+    """`tensor_split` along rows. Raises: dimension, size. Source: facts 3.9, torch 2.13.
+
+    >>> [tuple(p.shape) for p in torch.zeros(2, 4).vsplit(2)]
+    [(1, 4), (1, 4)]
+    """
     if input.ndim < 2:
         raise LayoutError("dimension", "vsplit needs at least 2 dimensions (facts 3.9)")
     return _grid_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
@@ -195,14 +235,22 @@ def vsplit(
 def dsplit(
     input: "Tensor", indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
 ) -> tuple["Tensor", ...]:
-    """`tensor_split` along depth. Raises: dimension, size. Source: facts 3.9, torch 2.13."""
+    """`tensor_split` along depth. Raises: dimension, size. Source: facts 3.9, torch 2.13.
+
+    >>> [tuple(p.shape) for p in torch.zeros(2, 2, 4).dsplit(2)]
+    [(2, 2, 2), (2, 2, 2)]
+    """
     if input.ndim < 3:
         raise LayoutError("dimension", "dsplit needs at least 3 dimensions (facts 3.9)")
     return _grid_split("dsplit", input, _given(indices_or_sections, indices, sections), 2)
 
 
 def unbind(input: "Tensor", dim: int = 0) -> tuple["Tensor", ...]:
-    """Views of every index along a dimension. Raises: dimension (IndexError). Source: facts 3.9, torch 2.13."""
+    """Views of every index along a dimension. Raises: dimension (IndexError). Source: facts 3.9, torch 2.13.
+
+    >>> [p.stride() for p in torch.zeros(2, 3).unbind(1)]
+    [(3,), (3,), (3,)]
+    """
     from .errors import LayoutIndexError
 
     if not input._layout.shape:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .devices import device, refuse
+from .devices import device
 from .errors import LayoutAssertionError, LayoutError, LayoutTypeError
 
 if TYPE_CHECKING:
@@ -62,11 +62,6 @@ def pin_memory(self: "Tensor", device: Any = None) -> "Tensor":
 def cuda(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":
     """Nothing: there is no CUDA. Raises: device (AssertionError)."""
     raise LayoutAssertionError("device", "cuda: the reference lives on the CPU")
-
-
-def hpu(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":
-    """Nothing: there is no HPU. Raises: device (ModuleNotFoundError)."""
-    return refuse("hpu")
 
 
 def dlpack(self: "Tensor", **options: Any) -> Any:

@@ -87,8 +87,6 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     slice_scatter = view_copies.slice_scatter
     as_strided_scatter = view_copies.as_strided_scatter
     narrow_copy = view_copies.narrow_copy
-    view_as_real = dtype_view.view_as_real
-    view_as_complex = dtype_view.view_as_complex
     real = property(dtype_view.real)
     imag = property(dtype_view.imag)
     conj = dtype_view.conj
@@ -144,7 +142,6 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     is_pinned = tensor_storage.is_pinned
     pin_memory = tensor_storage.pin_memory
     cuda = tensor_storage.cuda
-    hpu = tensor_storage.hpu
     __dlpack__ = tensor_storage.dlpack
     __dlpack_device__ = tensor_storage.dlpack_device
     __copy__ = pickling.copy_tensor

@@ -28,6 +28,11 @@ def view(input: "Tensor", *shape: Any, size: Any = None, dtype: Any = None) -> "
 
     Raises: size, view (see `views.view`); dtype (see `dtype_view`); argument (TypeError).
     Source: facts 3.1 and 3.2, torch 2.13.
+
+    >>> torch.arange(6).view(2, -1).stride()
+    (3, 1)
+    >>> torch.zeros(2, 6)[:, ::2].view(2, 1, 3).stride()
+    (6, 6, 2)
     """
     if not shape:
         if dtype is not None:
@@ -44,7 +49,11 @@ _dtype = dtype
 
 
 def view_as(input: "Tensor", other: "Tensor") -> "Tensor":
-    """`view(other.shape)`."""
+    """`view(other.shape)`.
+
+    >>> torch.arange(6).view_as(torch.zeros(3, 2)).shape
+    torch.Size([3, 2])
+    """
     return view_of(input, views.view(input._layout, other._layout.shape), free=True)
 
 
@@ -67,6 +76,10 @@ def reshape(input: "Tensor", *shape: Any, **kwargs: Any) -> "Tensor":
 
     Raises: size (see `views.infer_size`); argument (TypeError).
     Source: facts 3.3.1, torch 2.13.
+
+    >>> x = torch.zeros(2, 3)
+    >>> x.reshape(6).data_ptr() == x.data_ptr(), x.t().reshape(6).data_ptr() == x.data_ptr()
+    (True, False)
     """
     if kwargs:
         if shape or set(kwargs) != {"shape"}:
@@ -78,7 +91,11 @@ def reshape(input: "Tensor", *shape: Any, **kwargs: Any) -> "Tensor":
 
 
 def reshape_as(input: "Tensor", other: "Tensor") -> "Tensor":
-    """`reshape(other.shape)`."""
+    """`reshape(other.shape)`.
+
+    >>> torch.arange(6).reshape_as(torch.zeros(3, 2)).stride()
+    (2, 1)
+    """
     return _reshape(input, other._layout.shape)
 
 
@@ -86,6 +103,10 @@ def flatten(input: "Tensor", start_dim: int = 0, end_dim: int = -1) -> "Tensor":
     """Dimensions from start to end merged: the tensor itself where there is nothing to merge, else as `reshape`.
 
     Raises: dimension. Source: facts 3.3.2, torch 2.13.
+
+    >>> x = torch.zeros(2, 3, 4)
+    >>> x.flatten(1).shape, x.flatten(1, 1) is x
+    (torch.Size([2, 12]), True)
     """
     shape = views.flatten_shape(input._layout.shape, as_int(start_dim, "start_dim"), as_int(end_dim, "end_dim"))
     return input if shape is None else _reshape(input, shape)
@@ -95,6 +116,9 @@ def unflatten(input: "Tensor", dim: int, sizes: Any) -> "Tensor":
     """One dimension split into several; always a view.
 
     Raises: dimension, size. Source: facts 3.3.4, torch 2.13.
+
+    >>> torch.zeros(4, 6).t().unflatten(0, (2, 3)).stride()
+    (3, 1, 6)
     """
     shape = views.unflatten_shape(input._layout.shape, as_int(dim, "dim"), as_int_list(sizes, "sizes"))
     return view_of(input, views.view(input._layout, shape), free=True)
@@ -104,6 +128,10 @@ def ravel(input: "Tensor") -> "Tensor":
     """A flat view of a contiguous tensor, a flat copy of another.
 
     Source: facts 3.3.3, torch 2.13.
+
+    >>> x = torch.zeros(2, 3)
+    >>> x.ravel().data_ptr() == x.data_ptr(), x.t().ravel().data_ptr() == x.data_ptr()
+    (True, False)
     """
     from .copies import contiguous
 
@@ -111,7 +139,11 @@ def ravel(input: "Tensor") -> "Tensor":
 
 
 def permute(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
-    """A view with dimensions in another order. Raises: dimension. Source: facts 3.6, torch 2.13."""
+    """A view with dimensions in another order. Raises: dimension. Source: facts 3.6, torch 2.13.
+
+    >>> torch.zeros(2, 3, 4).permute(2, 0, 1).stride()
+    (1, 12, 4)
+    """
     if kwargs:
         if dims or set(kwargs) != {"dims"}:
             raise bad_arguments("permute")
@@ -120,19 +152,31 @@ def permute(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
 
 
 def transpose(input: "Tensor", dim0: int, dim1: int) -> "Tensor":
-    """A view with two dimensions exchanged. Raises: dimension. Source: facts 3.6, torch 2.13."""
+    """A view with two dimensions exchanged. Raises: dimension. Source: facts 3.6, torch 2.13.
+
+    >>> torch.zeros(2, 3).transpose(0, 1).stride()
+    (1, 3)
+    """
     if type(dim0) is not int or type(dim1) is not int:
         dim0, dim1 = as_int(dim0, "dim0"), as_int(dim1, "dim1")
     return view_of(input, views.transpose(input._layout, dim0, dim1))
 
 
 def swapaxes(input: "Tensor", axis0: int, axis1: int) -> "Tensor":
-    """`transpose` under NumPy's name."""
+    """`transpose` under NumPy's name.
+
+    >>> torch.zeros(2, 3).swapaxes(0, 1).stride()
+    (1, 3)
+    """
     return transpose(input, axis0, axis1)
 
 
 def swapdims(input: "Tensor", dim0: int, dim1: int) -> "Tensor":
-    """`transpose` under another name."""
+    """`transpose` under another name.
+
+    >>> torch.zeros(2, 3).swapdims(0, 1).stride()
+    (1, 3)
+    """
     return transpose(input, dim0, dim1)
 
 
@@ -145,12 +189,20 @@ def t_layout(input: "Tensor", name: str) -> Layout:
 
 
 def t(input: "Tensor") -> "Tensor":
-    """A view of a matrix transposed. Raises: dimension above rank 2. Source: facts 3.6, torch 2.13."""
+    """A view of a matrix transposed. Raises: dimension above rank 2. Source: facts 3.6, torch 2.13.
+
+    >>> torch.zeros(2, 3).t().stride()
+    (1, 3)
+    """
     return view_of(input, t_layout(input, "t"))
 
 
 def numpy_T(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
-    """A view with all dimensions reversed. Source: facts 3.6, torch 2.13."""
+    """A view with all dimensions reversed. Source: facts 3.6, torch 2.13.
+
+    >>> torch.zeros(2, 3).T.stride()
+    (1, 3)
+    """
     shape, strides, offset = input._layout
     return view_of(input, Layout(shape[::-1], strides[::-1], offset))
 
@@ -159,6 +211,9 @@ def mT(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
     """A view with the last two dimensions exchanged.
 
     Raises: dimension (RuntimeError) for rank 1. Source: facts 3.6, torch 2.13.
+
+    >>> torch.zeros(2, 3, 4).mT.stride()
+    (12, 1, 4)
     """
     if input.ndim == 1:
         raise LayoutError("dimension", "mT needs a matrix or a batch of matrices, got one dimension (facts 3.6)")
@@ -168,7 +223,11 @@ def mT(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
 
 
 def movedim(input: "Tensor", source: Any, destination: Any) -> "Tensor":
-    """A view with dimensions moved to other places. Raises: dimension. Source: facts 3.6, torch 2.13."""
+    """A view with dimensions moved to other places. Raises: dimension. Source: facts 3.6, torch 2.13.
+
+    >>> torch.zeros(2, 3, 4).movedim(0, -1).shape
+    torch.Size([3, 4, 2])
+    """
     one = not isinstance(source, (tuple, list))
     if one == isinstance(destination, (tuple, list)):
         raise bad_arguments("movedim", "source and destination must both be ints or both be tuples")
@@ -185,6 +244,9 @@ def expand(input: "Tensor", *size: Any, implicit: bool = False, **kwargs: Any) -
     """A view with lengths of 1 repeated by stride 0.
 
     Raises: broadcast, overflow (see `views.expand`). Source: facts 3.5, torch 2.13.
+
+    >>> torch.zeros(3, 1).expand(2, -1, 4).stride()
+    (0, 1, 0)
     """
     if kwargs:
         if size or set(kwargs) != {"size"}:
@@ -194,17 +256,29 @@ def expand(input: "Tensor", *size: Any, implicit: bool = False, **kwargs: Any) -
 
 
 def broadcast_to(input: "Tensor", size: Any) -> "Tensor":
-    """`expand(size)`."""
+    """`expand(size)`.
+
+    >>> torch.zeros(3, 1).broadcast_to((3, 4)).stride()
+    (1, 0)
+    """
     return view_of(input, views.expand(input._layout, as_int_list(size, "size")))
 
 
 def expand_as(input: "Tensor", other: "Tensor") -> "Tensor":
-    """`expand(other.shape)`."""
+    """`expand(other.shape)`.
+
+    >>> torch.zeros(3, 1).expand_as(torch.zeros(3, 4)).stride()
+    (1, 0)
+    """
     return view_of(input, views.expand(input._layout, other._layout.shape))
 
 
 def squeeze(input: "Tensor", dim: Any = None) -> "Tensor":
-    """A view without dimensions of length 1. Raises: dimension. Source: facts 3.4, torch 2.13."""
+    """A view without dimensions of length 1. Raises: dimension. Source: facts 3.4, torch 2.13.
+
+    >>> torch.zeros(1, 3, 1).squeeze().shape, torch.zeros(1, 3, 1).squeeze(1).shape
+    (torch.Size([3]), torch.Size([1, 3, 1]))
+    """
     return view_of(input, squeeze_layout(input, dim))
 
 
@@ -216,22 +290,38 @@ def squeeze_layout(input: "Tensor", dim: Any) -> Layout:
 
 
 def unsqueeze(input: "Tensor", dim: int) -> "Tensor":
-    """A view with a new dimension of length 1. Raises: dimension. Source: facts 3.4, torch 2.13."""
+    """A view with a new dimension of length 1. Raises: dimension. Source: facts 3.4, torch 2.13.
+
+    >>> torch.zeros(2, 3).unsqueeze(1).stride()
+    (3, 3, 1)
+    """
     return view_of(input, views.unsqueeze(input._layout, dim if type(dim) is int else as_int(dim, "dim")))
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """At least one dimension: the tensor itself, or a view. Source: facts 3.4, torch 2.13."""
+    """At least one dimension: the tensor itself, or a view. Source: facts 3.4, torch 2.13.
+
+    >>> torch.atleast_1d(torch.tensor(5)).shape
+    torch.Size([1])
+    """
     return _each(tensors, lambda x: x if x.ndim else _reshape(x, (1,)))
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """At least two dimensions: the tensor itself, or a view. Source: facts 3.4, torch 2.13."""
+    """At least two dimensions: the tensor itself, or a view. Source: facts 3.4, torch 2.13.
+
+    >>> torch.atleast_2d(torch.zeros(3)).shape
+    torch.Size([1, 3])
+    """
     return _each(tensors, lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else _reshape(x, (1, 1)))
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """At least three dimensions: the tensor itself, or a view. Source: facts 3.4, torch 2.13."""
+    """At least three dimensions: the tensor itself, or a view. Source: facts 3.4, torch 2.13.
+
+    >>> torch.atleast_3d(torch.zeros(3)).shape
+    torch.Size([1, 3, 1])
+    """
 
     def one(x: "Tensor") -> "Tensor":
         if x.ndim > 2:
@@ -252,7 +342,12 @@ def _each(tensors: tuple[Any, ...], one: Any) -> Any:
 
 
 def detach(input: "Tensor") -> "Tensor":
-    """The same memory without history: no view, but under the same version counter. Source: facts 5.3, torch 2.13."""
+    """The same memory without history: no view, but under the same version counter. Source: facts 5.3, torch 2.13.
+
+    >>> x = torch.zeros(2, requires_grad=True)
+    >>> x.detach().requires_grad, x.detach()._is_view()
+    (False, False)
+    """
     from .core import detached
 
     return detached(input, input._layout, input.dtype)

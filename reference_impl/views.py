@@ -52,7 +52,7 @@ def view_strides(shape: Shape, strides: Strides, new_shape: Shape) -> Strides | 
     edges of the blocks.
 
     Shapes: both hold the same number of elements (`infer_size` sees to it).
-    Source: facts 3.1.4, torch 2.13; page docs/semantics, rule view.merge-blocks.
+    Source: facts 3.1.4 (docs/semantics/03-views.md), torch 2.13; rules view.merge-blocks, errors.view-strides.
 
     >>> view_strides((3, 2), (1, 3), (6,)) is None
     True
@@ -314,6 +314,8 @@ def unflatten_shape(shape: Shape, dim: int, sizes: Sequence[int]) -> Shape:
 
 def broadcasts_to(shape: Shape, target: Shape) -> bool:
     """Whether a shape becomes another by repeating lengths of 1 and adding leading dimensions.
+
+    Source: facts 3.5, torch 2.13.
 
     >>> broadcasts_to((3, 1), (2, 3, 4)), broadcasts_to((2,), (3,))
     (True, False)

@@ -194,3 +194,10 @@ def complaints(owner: str, name: str) -> list[str]:
 def test_takes_what_pytorch_takes(owner: str, name: str) -> None:
     """Names, order and defaults of arguments are PyTorch's."""
     assert complaints(owner, name) == []
+
+
+def test_has_no_method_that_pytorch_has_not() -> None:
+    """What runs on the reference runs on PyTorch: its tensors have no public name of their own."""
+    own = [name for name in dir(reference_impl.Tensor) if not name.startswith("_")]
+    theirs = torch.zeros(2, 2, dtype=torch.complex64)
+    assert [name for name in own if not hasattr(theirs, name)] == []
