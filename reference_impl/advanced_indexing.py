@@ -13,10 +13,10 @@ from . import dtypes as dt
 from .conversion import cast
 from .copies import clone, reader
 from .core import TensorBase, array, as_int, check_inplace, from_array, order_marks, recorded, values, written
-from .elementwise import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
+from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
 from .overlap import Mutual, mutual_overlap
 from .results import need_kernel
 from .searching import _integers

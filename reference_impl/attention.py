@@ -8,10 +8,10 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .core import check_tensors
-from .elementwise import broadcast_shapes, preserved_strides
 from .errors import LayoutError, UnsupportedError
 from .layout import Shape, Strides, contiguous_strides
 from .linear_algebra import same_dtype
+from .output_layout import broadcast_shapes, preserved_strides
 from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .core import TensorBase, array, check_tensors, fresh, recorded, values
-from .elementwise import broadcast_shapes, output_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
+from .output_layout import broadcast_shapes, output_strides
 from .pointwise import Op, apply, apply_, check_operands, operand_array, operand_layout
 from .promotion import common_dtype
 

@@ -188,7 +188,7 @@ def dim_order(shape: Shape, strides: Strides) -> tuple[int, ...]:
     >>> dim_order((2, 3, 4, 5), (60, 1, 15, 3))
     (0, 2, 3, 1)
     """
-    from .elementwise import sorted_permutation
+    from .output_layout import sorted_permutation
 
     row_major = is_contiguous(shape, strides)
     last = len(shape) == 4 and is_channels_last(shape, strides)

@@ -14,11 +14,11 @@ from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous, is_contiguous_in, suggested_format, suggested_strides
 from .core import as_int, check_tensors, recorded, view_of
-from .elementwise import output_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .linear_algebra import same_dtype
+from .output_layout import output_strides
 from .results import finish, need_kernel, wide
 from .slicing_ops import select
 from .view_ops import _reshape, unsqueeze

@@ -31,11 +31,11 @@ from .core import (
 )
 from .devices import is_meta
 from .dtypes import dtype
-from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
+from .output_layout import preserved_strides
 from .storage import UntypedStorage
 from .views import expand
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from . import arithmetic, norms, shadow, view_ops
 from . import dtypes as dt
-from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutValueError, UnsupportedError
+from .output_layout import broadcast_shapes
 from .results import finish
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from .core import (
     written,
 )
 from .dtypes import dtype
-from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
+from .output_layout import broadcast_shapes
 from .overlap import Mutual, mutual_overlap
 from .results import need_kernel
 from .views import expand

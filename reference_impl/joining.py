@@ -10,10 +10,10 @@ from .contiguity import is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks
 from .core import TensorBase, array, as_int, as_ints, fresh, from_array, recorded, values, view_of
 from .dtypes import dtype
-from .elementwise import broadcast_shapes as common_shape
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
+from .output_layout import broadcast_shapes as common_shape
 from .promotion import common_dtype
 from .size import Size
 from .view_ops import _reshape, atleast_1d, atleast_2d, atleast_3d, expand, unsqueeze

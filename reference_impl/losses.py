@@ -12,10 +12,10 @@ from .choosing import where
 from .constructors import ones_like, zeros_like
 from .copies import clone
 from .core import values
-from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutIndexError, LayoutValueError, UnsupportedError
 from .joining import broadcast_tensors
 from .norms import vector_norm
+from .output_layout import broadcast_shapes
 from .pointwise import Op, apply
 from .promotion import common_dtype, get_default_dtype
 from .results import finish

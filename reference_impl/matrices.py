@@ -11,7 +11,6 @@ from . import linear_algebra, products, reductions, shadow, slicing_ops, view_op
 from .copies import clone
 from .core import TensorBase, as_int
 from .dtype_view import conj
-from .elementwise import broadcast_shapes
 from .errors import LayoutError
 from .formats import contiguous_format
 from .lapack import (
@@ -24,6 +23,7 @@ from .lapack import (
     zeros_of,
 )
 from .out import write_out
+from .output_layout import broadcast_shapes
 from .solving import inv
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from .conversion import cast
 from .copies import clone, contiguous, copy_, store
 from .core import as_int_list, check_tensors, recorded, values
 from .dtypes import dtype
-from .elementwise import output_strides, preserved_strides
 from .errors import LayoutError, LayoutIndexError, LayoutValueError
 from .formats import channels_last, channels_last_3d
 from .joining import repeat
 from .layout import Shape, Strides, contiguous_strides
+from .output_layout import output_strides, preserved_strides
 from .results import finish, inexact_marks, need_kernel, wide
 
 if TYPE_CHECKING:

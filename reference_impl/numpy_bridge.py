@@ -11,9 +11,9 @@ from .core import TensorBase, array, build, from_array
 from .core import requires_grad as needs_grad
 from .devices import is_meta
 from .dtypes import dtype
-from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import Layout
+from .output_layout import preserved_strides
 from .promotion import get_default_dtype
 from .storage import UntypedStorage
 

@@ -24,9 +24,9 @@ from .core import (
     written,
 )
 from .dtypes import dtype, group_of
-from .elementwise import broadcast_shapes, output_strides, preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
+from .output_layout import broadcast_shapes, output_strides, preserved_strides
 from .promotion import can_cast, common_dtype, get_default_dtype
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from .arithmetic import abs as absolute
 from .arithmetic import mul
 from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
 from .dtype_view import imag, real
-from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out, write_over
+from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from . import views as vw
 from .contiguity import is_contiguous
 from .copies import contiguous
 from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
-from .elementwise import broadcast_shapes
 from .errors import LayoutError, UnsupportedError
 from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
 from .out import write_out, write_over
+from .output_layout import broadcast_shapes
 from .results import finish
 from .view_ops import _reshape
 

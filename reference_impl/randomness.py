@@ -23,10 +23,10 @@ from .core import (
 )
 from .devices import check_device
 from .dtypes import dtype, group_of
-from .elementwise import broadcast_shapes
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import Shape, check_allocation
 from .out import write_out
+from .output_layout import broadcast_shapes
 
 if TYPE_CHECKING:
     from .tensors import Tensor

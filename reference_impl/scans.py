@@ -20,12 +20,12 @@ from .core import (
     written,
 )
 from .dtypes import dtype
-from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .joining import cat
 from .layout import contiguous_strides, wrap_dim
 from .out import resize_output, write_out
+from .output_layout import preserved_strides
 from .reductions import ValuesAndIndices
 from .results import finish, need_kernel, rearranged
 from .slicing_ops import narrow

@@ -8,7 +8,6 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .core import CONJ, TensorBase
-from .elementwise import broadcast_shapes
 from .errors import LayoutError
 from .lapack import (
     check_floats,
@@ -23,6 +22,7 @@ from .lapack import (
 )
 from .layout import Strides, contiguous_strides
 from .out import write_out
+from .output_layout import broadcast_shapes
 from .results import finish
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from . import powers, shadow
 from .conversion import cast
 from .core import TensorBase, as_int, fresh, from_array, recorded, values
 from .dtype_view import imag
-from .elementwise import preserved_strides
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
 from .out import write_out
+from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
 from .promotion import common_dtype
 

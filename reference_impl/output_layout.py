@@ -1,4 +1,4 @@
-"""Output strides of elementwise operators, broadcasting, and what "preserve" preserves.
+"""The layout of results: broadcasting, output strides of elementwise operators, and what "preserve" preserves.
 
 One engine answers for clone, empty_like, arithmetic, comparisons, where and integer-tensor indexing: operands are
 ranked by their strides, and the output is laid out densely in the order that the first operand with an opinion asks
