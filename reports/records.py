@@ -1,6 +1,6 @@
 """The record format: one JSON line each, appended and flushed while a run goes on.
 
-A results file is a header, then adapters, units, failures and timings in any order, then a footer. A file
+A results file is a header, then adapters, units, failures, timings and mutants in any order, then a footer. A file
 without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
 This module needs nothing but the standard library, so that any room may write records.
 """
@@ -157,6 +157,34 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Mutant:
+    """One library that is wrong on purpose, and what found it out: the suite's own score."""
+
+    record: ClassVar[str] = "mutant"
+    name: str
+    sentence: str
+    """What it does wrong."""
+    base: str
+    """The adapter that does everything else right."""
+    outcome: str
+    """`killed`, `survived`, or `untried` (with the reason in `message`)."""
+    programs: int
+    """Programs up to the one that killed it, that one included; all where none did."""
+    reached: int
+    """Of those, programs that could show the defect: only they were run."""
+    source: str = ""
+    """Where the program that killed it comes from: `corpus`, `random:SEED:…`."""
+    program: str = ""
+    operation: str = ""
+    aspect: str = ""
+    """What differed first, or `crash` or `timeout`."""
+    rules: tuple[str, ...] = ()
+    message: str = ""
+    like: str = ""
+    """The thread of the real bug that it is modelled on, `pytorch/pytorch#41226`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Footer:
     """Last line of a run that ended by itself."""
 
@@ -166,9 +194,11 @@ class Footer:
     exit_code: int
 
 
-Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Footer
+Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Footer
 
-_KINDS: dict[str, type[Record]] = {kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Footer)}
+_KINDS: dict[str, type[Record]] = {
+    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Footer)
+}
 _TUPLES = {"rules", "shape", "samples_ns"}
 
 

@@ -1,0 +1,273 @@
+"""The suite's own score: how many of the libraries that are wrong on purpose are found out, by which rule, how soon.
+
+Each mutant runs in a worker and is judged as any library is. Programs that cannot show its defect are not run: on them
+it does what the library without the defect does. What that library does otherwise too kills no mutant.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import chain, islice, repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stridecheck.reports import records
+
+from .. import corpus, machine
+from ..adapters import reference
+from ..capabilities import needs
+from ..check import (
+    COULD_NOT_RUN,
+    EXPECTED,
+    NOTHING_JUDGED,
+    UNEXPECTED,
+    Options,
+    Progress,
+    Silent,
+    command_line,
+    random_units,
+)
+from ..classify import Event, events
+from ..execute import execute
+from ..judge import Difference, judge
+from ..observation import Observation
+from ..program import Program
+from ..rules import catalogue
+from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
+from .fleet import FLEET
+from .mutant import Mutant
+
+BATCHES = (8, 24, 96)
+"""Programs sent at a time, the last number again and again: most mutants are found out by the first few."""
+
+
+class Trial(NamedTuple):
+    """A program that mutants are tried on; `number` is its place among all, from 1."""
+
+    number: int
+    program: Program
+    expected: list[Observation]
+    events: list[Event | None]
+    source: str
+
+
+class Lane:
+    """Programs in their order, found by the operations that they use."""
+
+    def __init__(self, trials: Iterable[Trial]) -> None:
+        self.trials = list(trials)
+        self._using: dict[str, list[int]] = defaultdict(list)
+        for place, trial in enumerate(self.trials):
+            for entry in {event.entry for event in trial.events if event is not None}:
+                self._using[entry].append(place)
+
+    def of(self, mutant: Mutant) -> Iterator[Trial]:
+        """The programs that can show a mutant's defect."""
+        used = {place for entry in mutant.operations.split() for place in self._using[entry]}
+        for place in range(len(self.trials)) if mutant.shows else sorted(used):
+            trial = self.trials[place]
+            if mutant.is_reached(trial.events, trial.expected):
+                yield trial
+
+
+def score(options: Options, out: Path, progress: Progress | None = None) -> int:
+    """Try the mutants that `options.adapters` names, write a record of each into `out`; the answer is the exit code.
+
+    The corpus comes first, then, for those that are left, random programs: 0 if all are found out, 1 if some are not,
+    3 if one could not be tried, 4 if no program reached any.
+
+    Raises
+    ------
+    CorpusError, OSError, KeyboardInterrupt
+        As `check.check` does.
+    """
+    progress = progress or Silent()
+    out.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    outcomes = set()
+    with records.ResultsWriter(out / "results.jsonl") as writer:
+        writer.write(machine.header(command_line("mutants", options), {"seed": options.seed}))
+        progress.begin("mutants", len(options.adapters))
+        for record in _records(options):
+            writer.write(record)
+            progress.advance(1)
+            outcomes.add(record.outcome if record.reached else "unreached")
+        code = _exit_code(outcomes)
+        writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
+    return code
+
+
+def _exit_code(outcomes: set[str]) -> int:
+    if "untried" in outcomes:
+        return COULD_NOT_RUN
+    if outcomes <= {"unreached"}:
+        return NOTHING_JUDGED
+    return EXPECTED if outcomes == {"killed"} else UNEXPECTED
+
+
+def _records(options: Options) -> Iterator[records.Mutant]:
+    """A record of each mutant, as soon as it is known what comes of it."""
+    with ExitStack() as stack:
+        bare = _Bare(stack, options)
+        left = [stack.enter_context(_Hunt(FLEET[spec.partition(":")[2]], bare)) for spec in options.adapters]
+        pool = ThreadPoolExecutor(os.cpu_count())
+        stack.callback(pool.shutdown, cancel_futures=True)
+        for lane in _lanes(options):
+            running = left
+            left = []
+            for hunt, record in zip(running, pool.map(_Hunt.over, running, repeat(lane)), strict=True):
+                if record is None:
+                    left.append(hunt)
+                else:
+                    yield record
+            if not left:
+                return
+        for hunt in left:
+            yield hunt.survived()
+
+
+def _lanes(options: Options) -> Iterator[Lane]:
+    """The corpus, then random programs unit by unit."""
+    oracle = reference.adapter()
+    whole = corpus.read(count=options.programs) if options.programs != 0 else []
+    yield Lane(_trials(((program, execute(program, oracle)) for program in whole), 1, "corpus"))
+    done = len(whole)
+    for unit in random_units(options, oracle):
+        yield Lane(_trials(zip(unit.programs, unit.expected, strict=True), done + 1, unit.name))
+        done += len(unit.programs)
+
+
+def _trials(ran: Iterable[tuple[Program, list[Observation] | None]], first: int, source: str) -> Iterator[Trial]:
+    for number, (program, expected) in enumerate(ran, first):
+        if expected is not None:  # the oracle did not break on it
+            yield Trial(number, program, expected, list(events(program, expected)), source)
+
+
+class _Bare:
+    """The libraries without defects: what they do otherwise than the oracle is no mutant's."""
+
+    def __init__(self, stack: ExitStack, options: Options) -> None:
+        self._stack, self._options = stack, options
+        self._workers: dict[str, Worker] = {}
+        self._lock = threading.Lock()
+
+    def differences(self, base: str, trial: Trial) -> set[tuple[int, str, str]]:
+        """(step, value, aspect) of what an adapter does otherwise in a program."""
+        with self._lock:
+            if base not in self._workers:
+                worker = self._workers[base] = self._stack.enter_context(_worker(base, self._options))
+                worker.start()
+            worker = self._workers[base]
+            worker.submit([(0, trial.program)])
+            ((_, answer),) = worker.collect()
+        if not isinstance(answer, list):
+            return set()
+        verdicts = judge(trial.program, trial.expected, answer, worker.capabilities)
+        return {difference[:3] for verdict in verdicts for difference in verdict.differences}
+
+    def worker(self, spec: str) -> Worker:
+        """A worker as the run's options want it."""
+        return _worker(spec, self._options)
+
+
+def _worker(spec: str, options: Options) -> Worker:
+    return Worker(spec, program_timeout=options.timeout, start_timeout=options.start_timeout)
+
+
+class _Hunt:
+    """One mutant, whose process lives until it is found out."""
+
+    def __init__(self, mutant: Mutant, bare: _Bare) -> None:
+        self._mutant, self._bare = mutant, bare
+        self._worker = bare.worker(f"mutant:{mutant.id}")
+        self._started = False
+        self._reached = self._programs = 0
+
+    def __enter__(self) -> _Hunt:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._worker.stop()
+
+    def over(self, lane: Lane) -> records.Mutant | None:
+        """Try the programs of a lane one after the other; a record once the mutant is found out or cannot be tried."""
+        trials = lane.of(self._mutant)
+        sizes = chain(BATCHES, repeat(BATCHES[-1]))
+        try:
+            while batch := list(islice(trials, next(sizes))):
+                if (record := self._try(batch)) is not None:
+                    self._worker.stop()
+                    return record
+        except AdapterFailed as error:
+            return self._record("untried", message=error.reason)
+        self._programs += len(lane.trials)
+        return None
+
+    def survived(self) -> records.Mutant:
+        """The record of a mutant that nothing has found out."""
+        return self._record("survived")
+
+    def _try(self, batch: list[Trial]) -> records.Mutant | None:
+        if not self._started:
+            self._worker.start()
+            self._started = True
+        claimed = self._worker.capabilities
+        runnable = {t.number: t for t in batch if claimed.missing(needs(t.program)) is None}
+        self._worker.submit([(number, trial.program) for number, trial in runnable.items()])
+        for number, answer in self._worker.collect():
+            self._reached += 1
+            record = self._told(runnable[number], answer)
+            if record is not None:
+                return record
+        return None
+
+    def _told(self, trial: Trial, answer: Answer) -> records.Mutant | None:
+        """The record of a mutant that a program finds out."""
+        if isinstance(answer, Unsupported):
+            return None
+        if isinstance(answer, Broken):
+            if answer.outcome == "error":
+                return self._record("untried", trial, message=answer.reason)  # the mutant itself went wrong
+            return self._record("killed", trial, aspect=answer.outcome, message=answer.reason)
+        found = [
+            difference
+            for verdict in judge(trial.program, trial.expected, answer, self._worker.capabilities)
+            for difference in verdict.differences
+        ]
+        known = self._bare.differences(self._mutant.base, trial) if found else set()
+        for difference in found:
+            if difference[:3] not in known:
+                return self._killed(trial, difference)
+        return None
+
+    def _killed(self, trial: Trial, difference: Difference) -> records.Mutant:
+        rules = catalogue().classify(trial.program, trial.expected)[difference.step + 1]
+        return self._record(
+            "killed",
+            trial,
+            operation=trial.program.steps[difference.step].op if difference.step >= 0 else "",
+            aspect=difference.aspect,
+            rules=tuple([rule.id for rule in rules if difference.aspect in rule.aspects]),
+            message=difference.message,
+        )
+
+    def _record(self, outcome: str, trial: Trial | None = None, **told: Any) -> records.Mutant:
+        mutant = self._mutant
+        return records.Mutant(
+            name=mutant.id,
+            sentence=mutant.sentence,
+            base=mutant.base,
+            like=mutant.like,
+            outcome=outcome,
+            programs=self._programs if trial is None else trial.number,
+            reached=self._reached,
+            source="" if trial is None else trial.source,
+            program="" if trial is None else trial.program.id,
+            **told,
+        )
