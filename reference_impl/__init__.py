@@ -13,7 +13,7 @@ from .activations import (
     celu, celu_, hardshrink, prelu, rrelu, selu, selu_, threshold, threshold_, torch_alpha_dropout as alpha_dropout,
     torch_dropout as dropout, torch_feature_alpha_dropout as feature_alpha_dropout,
 )
-from .adaptive_pooling import adaptive_avg_pool1d
+from .adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .advanced_indexing import argwhere, index_put, index_put_, nonzero, nonzero_static, unravel_index
 from .arithmetic import (
     abs, abs as absolute, abs_, add, mul, mul as multiply, neg, neg as negative, neg_, neg_ as negative_, relu, relu_,

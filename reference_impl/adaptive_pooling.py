@@ -164,3 +164,18 @@ def adaptive_max_pool3d(input: "Tensor", output_size: Any, return_indices: bool 
     check_tensors("adaptive_max_pool3d", input)
     both = _largest("adaptive_max_pool3d", 3, input, _sizes("adaptive_max_pool3d", 3, input, output_size))
     return both if return_indices else both[0]
+
+
+def adaptive_max_pool1d_with_indices(input: "Tensor", output_size: Any, return_indices: bool = False) -> Any:
+    """`adaptive_max_pool1d` with its places, whatever is asked. Raises: as that one."""
+    return adaptive_max_pool1d(input, output_size, True)
+
+
+def adaptive_max_pool2d_with_indices(input: "Tensor", output_size: Any, return_indices: bool = False) -> Any:
+    """`adaptive_max_pool2d` with its places, whatever is asked. Raises: as that one."""
+    return adaptive_max_pool2d(input, output_size, True)
+
+
+def adaptive_max_pool3d_with_indices(input: "Tensor", output_size: Any, return_indices: bool = False) -> Any:
+    """`adaptive_max_pool3d` with its places, whatever is asked. Raises: as that one."""
+    return adaptive_max_pool3d(input, output_size, True)

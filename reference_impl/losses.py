@@ -392,16 +392,22 @@ def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: s
         raise LayoutError("dimension", f"{name}: a target of {len(wanted)} dimensions")
     if weight is not None and weight._layout.shape != (classes,):
         raise LayoutError("size", f"{name}: {weight._layout.shape} weights for {classes} classes")
+    if len(shape) not in (1, 2, 4) and not input.numel() and target.numel():
+        raise LayoutError("size", f"{name}: a target of {wanted} for an empty input of {shape}")
     if target.dtype not in (dt.int64, dt.uint8):
         raise LayoutError("dtype", f"{name}: classes must be int64, got {target.dtype}")
     _no_kernel(name, input)
+    if target.dtype is dt.uint8 and len(shape) > 2 and (target.numel() or reduction == "none"):
+        # Bytes have a kernel for vectors; that of images refuses them when it reads.
+        raise LayoutError("dtype", f"{name}: classes must be int64, got {target.dtype}")
     which = values(target).astype(np.int64)
     used = which[which != ignore_index]
     if used.size and (used.min() < 0 or used.max() >= classes):
         raise LayoutIndexError("index", f"{name}: a class is out of bounds for {classes} of them")
     size = wanted if len(shape) == 1 else places
-    loss = finish(np.zeros(size if reduction == "none" else ()), input.dtype, input)
-    return shadow.leave_unspecified(loss)
+    loss = shadow.leave_unspecified(finish(np.zeros(size if reduction == "none" else ()), input.dtype, input))
+    # Images are what PyTorch has a kernel for: other ranks are brought to that of images and viewed back.
+    return view_ops.view(loss, size) if reduction == "none" and len(shape) not in (1, 2, 4) else loss
 
 
 def cross_entropy(
@@ -423,4 +429,5 @@ def cross_entropy(
             return shadow.leave_unspecified(total)
         return _reduced(loss, reduction)
     logs = scans.log_softmax(input, axis, input.dtype)
-    return _nll("cross_entropy", logs, target, weight, reduction, ignore_index)
+    loss = _nll("cross_entropy", logs, target, weight, reduction, ignore_index)
+    return shadow.leave_unspecified(arithmetic.mul(loss, 1 - label_smoothing)) if label_smoothing > 0 else loss

@@ -10,7 +10,16 @@ from stridecheck.conformance.execute import Unsupported, execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.opinfo import samples
 
-FAMILIES = ["masked.*", "max_pool2d_with_indices_backward", "nn.functional.max_unpool?d"]
+FAMILIES = [
+    "masked.*",
+    "max_pool2d_with_indices_backward",
+    "nn.functional.ctc_loss",
+    "nn.functional.fractional_max_pool?d",
+    "nn.functional.linear_cross_entropy",
+    "nn.functional.max_unpool?d",
+    "nn.functional.multi*_margin_loss",
+    "nn.functional.triplet_margin_with_distance_loss",
+]
 LARGEST = 120
 """Samples of one family that are run."""
 
