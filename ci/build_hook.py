@@ -13,10 +13,10 @@ class RoomsHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
         parts = {room: root / room for room in ROOMS}
-        parts |= {item.name: item for item in (root / "stridecheck").iterdir() if item.name != "__pycache__"}
         if version == "editable":
+            parts |= {item.name: item for item in (root / "stridecheck").iterdir() if item.name != "__pycache__"}
             self._link(root / ".editable" / "stridecheck", parts)
-        else:
+        else:  # the front door is found by its name
             build_data["force_include"].update({str(path): f"stridecheck/{name}" for name, path in parts.items()})
 
     @staticmethod

@@ -206,7 +206,7 @@ def test_an_unknown_adapter_lists_the_installed_ones(tmp_path):
     done = run("check", "nunpy", "--out", tmp_path)
     assert done.returncode == 2
     assert "did you mean numpy?" in said(done)
-    assert "installed: cupy, numpy, reference, torch" in said(done)
+    assert re.search(r"installed: .*cupy, .*numpy, .*reference, .*torch", said(done))
     _is_one_message(done)
 
 
