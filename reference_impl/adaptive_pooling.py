@@ -12,6 +12,7 @@ from .errors import LayoutError, LayoutValueError
 from .formats import contiguous_format
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .pooling import Windows, deliver_largest, in_rows, pooled_strides, summed
+from .reductions import mean
 from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ def _mean(name: str, spatial: int, input: "Tensor", sizes: tuple[int, ...]) -> "
 
 def _mean_of_all(spatial: int, input: "Tensor") -> "Tensor":
     """One mean for each channel is a plain mean, whose strides are rewritten where the input is channels-last."""
-    from .reductions import mean
-
     result = mean(input, tuple(range(-1, -spatial - 1, -1)), keepdim=True)
     if suggested_format(*input._layout[:2]) is not contiguous_format:
         n, c = result._layout.shape[:2]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import division, shadow, slicing_ops
+from . import division, pointwise_ops, shadow, slicing_ops, view_ops
 from . import dtypes as dt
 from .conversion import cast
 from .copies import clone, reader
 from .core import TensorBase, array, as_int, check_inplace, from_array, order_marks, recorded, values, written
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
+from .from_values import tensor
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
@@ -35,8 +36,6 @@ def mask_tensor(value: bool) -> "Tensor":
 
 def index_tensor(items: Any) -> "Tensor":
     """A list, range or array as an index tensor. Raises: argument, dtype, size (see `constructors.tensor`)."""
-    from .from_values import tensor
-
     t = tensor(items)
     if not t.numel() and t.dtype.category == "float":
         return from_array(np.zeros(t._layout.shape, np.int64), dt.int64)
@@ -325,9 +324,6 @@ def argwhere(input: "Tensor") -> "Tensor":
 
 def unravel_index(indices: "Tensor", shape: Any) -> tuple["Tensor", ...]:
     """Places in a grid of row-major numbers, views of one tensor. Raises: argument (TypeError, ValueError)."""
-    from . import pointwise_ops, view_ops
-    from .from_values import tensor
-
     if indices.dtype.category != "int":
         raise LayoutTypeError("argument", f"unravel_index: indices of {indices.dtype}, integers are needed")
     sizes = (as_int(shape, "shape"),) if isinstance(shape, int) else tuple([as_int(n, "shape") for n in shape])

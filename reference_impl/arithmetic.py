@@ -9,6 +9,7 @@ from .copies import scalar_array
 from .core import TensorBase, check_inplace
 from .errors import LayoutError, LayoutTypeError
 from .pointwise import Op, apply, apply_, check_operands
+from .promotion import common_dtype
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -56,7 +57,6 @@ def _check_alpha(name: str, self: Any, other: Any, alpha: Any) -> None:
         return
     if not isinstance(alpha, (int, float, complex)):
         raise LayoutTypeError("argument", f"{name}: alpha must be a number, got {type(alpha).__name__}")
-    from .promotion import common_dtype
 
     common = common_dtype(self, other)
     if isinstance(alpha, bool) and common is not dt.bool_:

@@ -6,6 +6,8 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .advanced_indexing import nonzero
+from .conversion import cast_marks
 from .core import TensorBase, array, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
@@ -23,8 +25,6 @@ def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Te
     Raises: broadcast, dtype. Source: facts 4.3.9, torch 2.13.
     """
     if input is None and other is None:
-        from .advanced_indexing import nonzero
-
         return nonzero(condition, as_tuple=True)
     if not isinstance(condition, TensorBase):
         raise LayoutTypeError("argument", "where: the condition must be a tensor")
@@ -60,7 +60,6 @@ def _raw_bool(x: Any) -> Any:
 def _copy_marks(x: Any, common: Any, shape: tuple[int, ...]) -> Any:
     if not isinstance(x, TensorBase):
         return None
-    from .conversion import cast_marks
 
     marks = shadow.marks_of(x)
     if marks is None and x.dtype is common:

@@ -8,13 +8,14 @@ from . import dtypes as dt
 from . import shadow
 from .contiguity import format_strides
 from .conversion import cast
-from .copies import like_strides, scalar_array
+from .copies import like_strides, scalar_array, write_fill
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
 from .devices import check_device, is_meta
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import Layout, Shape, Strides, check_allocation, check_strided_allocation, contiguous_strides
+from .out import resize_output, write_out
 from .promotion import get_default_dtype, scalar_dtype
 from .quantizers import packed_bytes
 from .storage import UntypedStorage
@@ -95,8 +96,6 @@ def empty(
     if kwargs:
         raise LayoutTypeError("argument", f"empty: unknown keyword {next(iter(kwargs))}")
     if out is not None:
-        from .out import resize_output
-
         resize_output(out, shape)
         return out
     d = dtype_or_default(dtype)
@@ -185,8 +184,6 @@ def zeros(
     meta = wants_meta(device, pin_memory)
     shape = as_sizes(size, kwargs.pop("size", None))
     if out is not None:
-        from .out import resize_output
-
         resize_output(out, shape)
         return out.zero_()
     return flagged(_filled(shape, 0, dtype_or_default(dtype), meta), requires_grad)
@@ -200,8 +197,6 @@ def ones(
     meta = wants_meta(device, pin_memory)
     shape = as_sizes(size, kwargs.pop("size", None))
     if out is not None:
-        from .out import resize_output
-
         resize_output(out, shape)
         return out.fill_(1)
     d = dtype_or_default(dtype)
@@ -222,8 +217,6 @@ def full(
     if isinstance(fill_value, TensorBase):
         fill_value = fill_value.item()  # type: ignore[attr-defined]
     if out is not None:
-        from .out import resize_output
-
         resize_output(out, shape)
         return out.fill_(fill_value)
     kind: type = type(fill_value)
@@ -255,8 +248,6 @@ def eye(
     d = dtype_or_default(dtype) if out is None else out.dtype
     result = from_array(cast(np.eye(rows, columns), dt.float64, d), d)
     if out is not None:
-        from .out import write_out
-
         return write_out(out, result)
     return flagged(result, requires_grad)
 
@@ -286,8 +277,6 @@ def ones_like(input: "Tensor", **kwargs: Any) -> "Tensor":
 
 def full_like(input: "Tensor", fill_value: Any, *, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """`empty_like` filled with a value. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
-    from .copies import write_fill
-
     t = empty_like(input, **kwargs)
     write_fill(t, fill_value)
     return flagged(t, requires_grad)

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from .errors import LayoutError, LayoutTypeError
 from .formats import (
     channels_last,
     channels_last_3d,
@@ -157,8 +158,6 @@ def format_strides(shape: Shape, format: memory_format) -> Strides:
 
 
 def _wrong_format(shape: Shape, format: memory_format) -> Exception:
-    from .errors import LayoutError, LayoutTypeError
-
     if not isinstance(format, memory_format):
         return LayoutTypeError("argument", f"expected a memory format, got {type(format).__name__}")
     if format is preserve_format:

@@ -20,6 +20,7 @@ from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import wrap_dim
 from .linear_algebra import bmm, deliver, dot, mm, same_dtype
 from .pointwise import check_operands
+from .reductions import sum as total
 from .results import finish
 from .view_ops import _reshape
 
@@ -121,8 +122,6 @@ def _tensordot_dims(a: "Tensor", b: "Tensor", dims: Any) -> tuple[tuple[int, ...
 
 
 def _summed(t: "Tensor", dim: int) -> "Tensor":
-    from .reductions import sum as total
-
     return total(t, (dim,), keepdim=True, dtype=t.dtype)
 
 
@@ -317,8 +316,6 @@ def _contract(ops: deque["Tensor"], plan: _Plan, uses: list[int], *, count: int)
 
 
 def _sum(t: "Tensor", dims: list[int], *, keepdim: bool = True) -> "Tensor":
-    from .reductions import sum as total
-
     return total(t, tuple(dims), keepdim=keepdim) if dims else t
 
 

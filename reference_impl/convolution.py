@@ -19,6 +19,7 @@ from .formats import contiguous_format
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import output_strides
+from .padding import pad
 from .results import finish, need_kernel, wide
 from .slicing_ops import select
 from .view_ops import _reshape, unsqueeze
@@ -133,8 +134,6 @@ def _named_padding(
     name: str, spatial: int, input: "Tensor", weight: "Tensor", padding: str, stride: Any, dilation: Any
 ) -> tuple["Tensor", Any]:
     """The padding that 'same' or 'valid' stands for; what is uneven is added to the input beforehand."""
-    from .padding import pad
-
     steps = per_dim(stride, spatial, "stride")
     if padding == "valid":
         return input, 0

@@ -31,7 +31,7 @@ from .core import (
 )
 from .devices import is_meta
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
@@ -435,8 +435,6 @@ def type_(input: "Tensor", wanted: Any) -> Any:
     if isinstance(wanted, str):
         found = _TYPE_NAMES.get(wanted.removeprefix("torch.").removesuffix("Tensor"))
         if found is None:
-            from .errors import LayoutValueError
-
             raise LayoutValueError("argument", f"type: unknown name {wanted!r}")
         wanted = found
     return to(input, wanted)

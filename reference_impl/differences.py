@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, division, joining, pointwise_ops, reductions, scans, shadow, slicing_ops, view_ops
 from . import dtypes as dt
+from .constructors import zeros, zeros_like
+from .copies import copy_
 from .core import TensorBase, as_int, as_ints
 from .errors import LayoutError, LayoutIndexError
 from .joining import cat
@@ -65,9 +67,6 @@ def diff(
             if k != d and t._layout.shape[k] != input._layout.shape[k]:
                 raise LayoutError("size", f"diff: shapes differ at dimension {k}")
     if n == 0:
-        from .constructors import zeros_like
-        from .copies import copy_
-
         result = copy_(zeros_like(input), input)
         return write_out(out, result, input)
     parts = [t for t in (prepend, input, append) if t is not None]
@@ -108,7 +107,6 @@ def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: in
     if not y.ndim or not y._layout.shape[d]:
         if not y.ndim:
             raise LayoutIndexError("dimension", "trapezoid: at least one dimension is needed")
-        from .constructors import zeros
 
         return zeros([n for k, n in enumerate(y._layout.shape) if k != d], dtype=y.dtype)
     _no_bool("trapezoid", y, x)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from . import dtypes as dt
-from .core import build, requires_grad
+from .copies import clone
+from .core import TensorBase, build, requires_grad
 from .devices import device
 from .dtypes import dtype
 from .errors import (
@@ -181,8 +182,6 @@ def to_capsule(
 
 def _copied(t: Any) -> "Tensor":
     """A copy, which resolves the negative bit."""
-    from .copies import clone
-
     return clone(t)
 
 
@@ -263,7 +262,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     options: dict[str, Any] = {"max_version": (1, 0)}
     if copy is not None:
         options["copy"] = copy
-    from .core import TensorBase
 
     own: Any = ext_tensor if isinstance(ext_tensor, TensorBase) else None
     source = tuple(ext_tensor.__dlpack_device__())

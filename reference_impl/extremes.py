@@ -12,6 +12,7 @@ from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import wrap_dim
 from .out import write_out
+from .pointwise_ops import maximum, minimum
 from .reductions import ValuesAndIndices, deliver, nan_or, reduce_marks, reduced_dims
 from .results import need_kernel
 
@@ -97,8 +98,6 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
     if not isinstance(input, TensorBase):
         raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(input).__name__}")
     if isinstance(dim, TensorBase):
-        from .pointwise_ops import maximum, minimum
-
         return (maximum if name == "max" else minimum)(input, dim, out=out)
     if dim is None:
         if not input.numel():

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import arithmetic, scans, shadow, slicing_ops
 from . import dtypes as dt
-from .copies import clone, to
+from .copies import clone, store, to
 from .core import as_int, as_ints, values
 from .dtype_view import conj
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
@@ -392,7 +392,6 @@ def _frequencies(name: str, n: int, d: float, out: Any, dtype: Any, requires_gra
     steps = arange(n // 2 + 1 if half else n, dtype=wanted)
     found = np.fft.rfftfreq(n, d) if half else np.fft.fftfreq(n, d)
     result = arithmetic.mul_(steps, 1.0 / (n * d))
-    from .copies import store
 
     store(result, found.astype(wanted.numpy), shadow.TOLERANCE)
     if out is not None:

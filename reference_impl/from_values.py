@@ -7,9 +7,11 @@ import numpy as np
 from . import dtypes as dt
 from .constructors import device_of, dtype_or_default, flagged, on_meta, wants_meta
 from .conversion import cast
+from .copies import to_copy
 from .core import TensorBase, from_array
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .numpy_bridge import dtype_from_numpy, tensor_from_array
 from .promotion import get_default_dtype, scalar_dtype
 
 if TYPE_CHECKING:
@@ -28,14 +30,10 @@ def tensor(
     if wants_meta(device, pin_memory):
         return flagged(on_meta(tensor(data, dtype=dtype)), requires_grad)
     if isinstance(data, TensorBase):
-        from .copies import to_copy
-
         t = to_copy(data, data.dtype if dtype is None else dtype_or_default(dtype))  # type: ignore[arg-type]
         t._has_fn = False
         return flagged(t, requires_grad)
     if isinstance(data, np.ndarray):
-        from .numpy_bridge import dtype_from_numpy, tensor_from_array
-
         t = tensor_from_array(data, dtype_from_numpy(data.dtype) if dtype is None else dtype_or_default(dtype))
         return flagged(t, requires_grad)
     found, values = _parsed(data)
@@ -59,8 +57,6 @@ def tensor(
 
 def _parsed(data: Any) -> tuple[dtype, Any]:
     if isinstance(data, np.generic):
-        from .numpy_bridge import dtype_from_numpy
-
         return dtype_from_numpy(data.dtype), np.asarray(data)
     if not isinstance(data, (bool, int, float, complex, list, tuple, range)):
         try:

@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import check_no_overlap
-from .copies import scalar_array, store
+from .copies import clone, scalar_array, store
 from .core import (
     TensorBase,
     as_int,
@@ -304,10 +304,6 @@ def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, ou
 
 def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
     """Write elements by their row-major number. Raises: grad, overlap, index, dtype, size. Source: torch 2.13."""
-    from .advanced_indexing import check_no_overlap
-    from .copies import store
-    from .core import check_inplace, check_internal_overlap, order_marks, written
-
     check_inplace(self, source)
     if index.dtype is not dt.int64:
         raise LayoutError("dtype", f"put_: the index must be int64, got {index.dtype}")
@@ -352,8 +348,6 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
 
 def put(input: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
     """`put_` on a copy that preserves the format. Raises: index, dtype, size. Source: torch 2.13."""
-    from .copies import clone
-
     copy = clone(input)
     copy._has_fn = False
     put_(copy, index, source, accumulate)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
+from .advanced_indexing import gather_indexed, index_tensor, mask_tensor, scatter_indexed
 from .conversion import cast
 from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_inplace, view_of, written
@@ -78,8 +79,6 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
         elif item is Ellipsis:
             dim += ndim - named
         elif isinstance(item, (bool, np.bool_)):
-            from .advanced_indexing import mask_tensor
-
             layout = unsqueeze(layout, dim)
             tensors[dim] = mask_tensor(bool(item))
             dim += 1
@@ -88,8 +87,6 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
                 layout = select(layout, dim, int(item.item()))  # type: ignore[attr-defined]
                 continue
             if not item._layout.shape and item.dtype in (dt.bool_, dt.uint8):
-                from .advanced_indexing import mask_tensor
-
                 layout = unsqueeze(layout, dim)
                 tensors[dim] = mask_tensor(bool(item.item()))  # type: ignore[attr-defined]
                 dim += 1
@@ -99,8 +96,6 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
         elif isinstance(item, np.integer):
             layout = select(layout, dim, int(item))
         elif isinstance(item, (list, tuple, range, np.ndarray)):
-            from .advanced_indexing import index_tensor
-
             made = index_tensor(item)
             if not made._layout.shape and made.dtype.category == "int":
                 layout = select(layout, dim, int(made.item()))
@@ -153,8 +148,6 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
     p = plan(self, _as_items(index))
     view = view_of(self, p.layout, free=p.layout == self._layout)
     if p.tensors:
-        from .advanced_indexing import gather_indexed
-
         return gather_indexed(view, p.tensors)
     return view
 
@@ -187,8 +180,6 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
         target = view_of(self, p.layout)
         tensors = p.tensors
     if tensors:
-        from .advanced_indexing import scatter_indexed
-
         scatter_indexed(self, target, tensors, value)
         return
     assign(target, value)

@@ -5,18 +5,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow, views
+from . import reductions, shadow, views
+from .advanced_indexing import check_no_overlap
 from .contiguity import is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks
-from .core import TensorBase, array, as_int, as_ints, fresh, from_array, recorded, values, view_of
+from .copies import clone, copy_elements, reader
+from .core import (
+    TensorBase,
+    array,
+    as_int,
+    as_ints,
+    check_internal_overlap,
+    fresh,
+    from_array,
+    order_marks,
+    recorded,
+    values,
+    view_of,
+)
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format
+from .index_ops import index_select
 from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
+from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes as common_shape
-from .promotion import common_dtype
+from .promotion import can_cast, common_dtype
 from .size import Size
-from .view_ops import _reshape, atleast_1d, atleast_2d, atleast_3d, expand, unsqueeze
+from .slicing_ops import diagonal as view_diagonal
+from .view_ops import _reshape, atleast_1d, atleast_2d, atleast_3d, expand, flatten, unsqueeze
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -103,19 +120,12 @@ def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) 
             marks = cast_marks(values(t), t.dtype, result.dtype, marks)
         if marks is not None:
             shape, strides, offset = result._layout
-            from .copies import reader
 
             part = Layout((*shape[:at], n, *shape[at + 1 :]), strides, offset + (start - n) * strides[at])
             shadow.stamp(reader(result, part), marks)
 
 
 def _cat_out(out: Any, parts: list["Tensor"], at: int, shape: Any, strides: Any, d: dtype) -> "Tensor":
-    from .advanced_indexing import check_no_overlap
-    from .copies import copy_elements
-    from .core import check_internal_overlap, order_marks
-    from .out import check_out, resize_output
-    from .promotion import can_cast
-
     check_out(out, *parts)
     if not can_cast(d, out.dtype):
         raise LayoutTypeError("dtype", f"cat: a {d} result cannot be cast to {out.dtype}")
@@ -158,8 +168,6 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     else:
         result = cat([unsqueeze(t, at) for t in items], at)
     if out is not None:
-        from .out import write_out
-
         return write_out(out, result, *items)
     return result
 
@@ -222,9 +230,6 @@ def repeat_interleave(
     input: "Tensor", repeats: Any, dim: int | None = None, *, output_size: int | None = None
 ) -> "Tensor":
     """Elements repeated in place along a dimension. Raises: size, dimension, dtype. Source: facts 4.4, torch 2.13."""
-    from .copies import clone
-    from .index_ops import index_select
-
     source = input
     if dim is None:
         source = _reshape(source, (-1,)) if source.numel() else _reshape(source, (0,))
@@ -251,7 +256,6 @@ def repeat_interleave(
     wide = unsqueeze(source, d + 1) if source.ndim else unsqueeze(unsqueeze(source, 0), 1)
     shape = list(wide._layout.shape)
     shape[d + 1] = count
-    from .view_ops import flatten
 
     return flatten(clone(expand(wide, shape), memory_format=contiguous_format), d, d + 1)
 
@@ -305,10 +309,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple["Tensor", ...]
 
 def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """A copy: the diagonal of a matrix, or a matrix with a diagonal. Raises: dimension. Source: facts 3.8."""
-    from .copies import clone
-    from .out import write_out
-    from .slicing_ops import diagonal as view_diagonal
-
     if input.ndim == 1:
         return write_out(out, diag_embed(input, diagonal), input)
     if input.ndim != 2:
@@ -319,9 +319,6 @@ def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> 
 
 def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1) -> "Tensor":
     """A row-major copy with the last dimension as a diagonal. Raises: dimension. Source: torch 2.13."""
-    from .copies import copy_elements
-    from .slicing_ops import diagonal as view_diagonal
-
     if not input.ndim:
         raise LayoutIndexError("dimension", "diag_embed: a dimension is needed")
     ndim = input.ndim + 1
@@ -339,9 +336,6 @@ def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1)
 
 def trace(input: "Tensor") -> "Tensor":
     """Sum of the diagonal. Raises: dimension. Source: torch 2.13."""
-    from . import reductions
-    from .slicing_ops import diagonal as view_diagonal
-
     if input.dtype is dt.bool_:
         raise UnsupportedError("dtype", "trace: PyTorch has no kernel for bool")
     if input.ndim != 2:

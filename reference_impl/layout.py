@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from .errors import LayoutError
+from .errors import LayoutError, LayoutIndexError
 
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]
@@ -270,6 +270,5 @@ def wrap_dim(dim: int, ndim: int) -> int:
         return dim
     if -limit <= dim < 0:
         return dim + limit
-    from .errors import LayoutIndexError
 
     raise LayoutIndexError("dimension", f"dimension {dim} is out of range [{-limit}, {limit - 1}]")

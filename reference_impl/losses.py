@@ -10,9 +10,11 @@ from . import dtypes as dt
 from .activations import logsigmoid
 from .choosing import where
 from .constructors import ones_like, zeros_like
-from .copies import clone
+from .copies import clone, to
 from .core import values
 from .errors import LayoutError, LayoutIndexError, LayoutValueError, UnsupportedError
+from .grad_mode import no_grad
+from .index_ops import masked_fill
 from .joining import broadcast_tensors
 from .norms import vector_norm
 from .output_layout import broadcast_shapes
@@ -165,7 +167,6 @@ def poisson_nll_loss(
             arithmetic.sub(arithmetic.mul(target, pointwise_ops.log(target)), target),
             arithmetic.mul(pointwise_ops.log(arithmetic.mul(target, 2 * math.pi)), 0.5),
         )
-        from .index_ops import masked_fill
 
         loss = arithmetic.add_(loss, masked_fill(stirling, pointwise_ops.le(target, 1), 0))
     return _reduced(loss, reduction)
@@ -188,7 +189,6 @@ def gaussian_nll_loss(
         elif len(own) != len(spread) or sum(b for a, b in zip(own, spread, strict=True) if a != b) != 1:
             raise LayoutValueError("size", f"gaussian_nll_loss: var of {spread} for an input of {own}")
     _reduction(reduction)
-    from .grad_mode import no_grad
 
     var = clone(var)
     with no_grad():
@@ -295,7 +295,6 @@ def cosine_similarity(x1: "Tensor", x2: "Tensor", dim: int = 1, eps: float = 1e-
     d = common_dtype(x1, x2)
     if d.category != "float":
         raise LayoutError("dtype", f"cosine_similarity: floating point is needed, got {d}")
-    from .copies import to
 
     shape = broadcast_shapes(x1._layout.shape, x2._layout.shape)
     parts = []

@@ -9,7 +9,9 @@ from .backing import Backing, as_length, map_descriptor
 from .devices import check_device
 from .dtypes import QUANTIZED
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, UnsupportedError
+from .promotion import get_default_dtype
 from .storage import UntypedStorage
+from .typed_storage import elements
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -69,9 +71,6 @@ def from_file(
     Raises: as `map_file`, dtype (NotImplementedError) for quantised dtypes, grad, device.
     Source: facts 7.6, torch 2.13.
     """
-    from .promotion import get_default_dtype
-    from .typed_storage import elements
-
     check_device(device)
     d = get_default_dtype() if dtype is None else dtype
     if d in QUANTIZED:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import arithmetic, linear_algebra, products, reductions, shadow, slicing_ops, view_ops
 from . import dtypes as dt
-from . import linear_algebra, products, reductions, shadow, slicing_ops, view_ops
-from .copies import clone
+from .constructors import eye, ones
+from .copies import clone, copy_
 from .core import TensorBase, as_int
 from .dtype_view import conj
 from .errors import LayoutError
 from .formats import contiguous_format
+from .joining import cat
 from .lapack import (
     check_floats,
     check_matrices,
@@ -24,6 +26,7 @@ from .lapack import (
 )
 from .out import write_out
 from .output_layout import broadcast_shapes
+from .scans import cumprod, flip
 from .solving import inv
 
 if TYPE_CHECKING:
@@ -84,9 +87,6 @@ def matrix_power(A: "Tensor", n: int, *, out: "Tensor | None" = None) -> "Tensor
 
 
 def _identity(t: "Tensor") -> "Tensor":
-    from .constructors import eye
-    from .copies import copy_
-
     t._has_fn = False
     return copy_(t, view_ops.expand_as(eye(t._layout.shape[-1], dtype=t.dtype), t))
 
@@ -102,7 +102,6 @@ def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = No
     check_floats("vecdot", x, low=True)
     if out is not None and out.dtype is not x.dtype:
         raise LayoutError("dtype", f"vecdot: out must have the dtype {x.dtype}, got {out.dtype}")
-    from . import arithmetic
 
     return reductions.sum(arithmetic.mul(conj(x), y), dim, out=out)
 
@@ -146,9 +145,6 @@ def vander(x: "Tensor", N: Any = None) -> "Tensor":
     n = x._layout.shape[-1] if N is None else as_int(N, "N")
     if n <= 1:
         raise LayoutError("argument", f"vander: N must be above 1, got {n}")
-    from .constructors import ones
-    from .joining import cat
-    from .scans import cumprod
 
     wide = view_ops.expand(view_ops.unsqueeze(x, -1), (*x._layout.shape, n - 1))
     powers = cumprod(wide, -1)
@@ -185,9 +181,6 @@ def matrix_rank(A: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: 
 
 def old_vander(x: "Tensor", N: Any = None, increasing: bool = False) -> "Tensor":
     """Powers of a vector's elements as columns, the largest first unless told. Raises: dimension, argument."""
-    from .joining import cat
-    from .scans import cumprod, flip
-
     if x.ndim != 1:
         raise LayoutError("dimension", f"vander: a vector is needed, got {x.ndim} dimensions")
     count = x._layout.shape[0] if N is None else as_int(N, "N")

@@ -9,7 +9,7 @@ from . import arithmetic, clamping, division, joining, linear_algebra, pointwise
 from . import dtypes as dt
 from .constructors import scalar_tensor
 from .core import values
-from .dtype_view import conj, real
+from .dtype_view import conj, imag, real
 from .errors import LayoutError
 from .reductions import group_size, inexact, reduced_dims
 from .special_functions import complex as complex_of
@@ -131,7 +131,5 @@ def corrcoef(input: "Tensor") -> "Tensor":
     c = division.div(c, view_ops.view(spread, (-1, 1)))
     c = division.div(c, view_ops.view(spread, (1, -1)))
     if c.dtype.is_complex:
-        from .dtype_view import imag
-
         return complex_of(clamping.clamp(real(c), -1, 1), clamping.clamp(imag(c), -1, 1))
     return clamping.clamp(c, -1, 1)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import arithmetic, shadow, slicing_ops, view_ops
 from . import dtypes as dt
-from . import shadow, slicing_ops, view_ops
 from .contiguity import (
     format_strides,
     is_channels_last,
@@ -21,9 +21,11 @@ from .core import as_int_list, check_tensors, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutValueError
 from .formats import channels_last, channels_last_3d
+from .grad_mode import no_grad
 from .joining import repeat
 from .layout import Shape, Strides, contiguous_strides
 from .output_layout import output_strides, preserved_strides
+from .reductions import mean
 from .results import finish, inexact_marks, need_kernel, wide
 
 if TYPE_CHECKING:
@@ -140,8 +142,6 @@ def _batch_norm(
 
 def _empty_batch(input: "Tensor", weight: "Tensor | None", bias: "Tensor | None") -> "Tensor":
     """PyTorch answers a copy, which it multiplies and adds to so that gradients flow."""
-    from . import arithmetic
-
     out = clone(input)
     if weight is not None:
         out = arithmetic.mul(out, slicing_ops.select(weight, 0, 0))
@@ -294,9 +294,6 @@ def instance_norm(
 
 def _write_back(running: "Tensor", part: "Tensor", n: int, c: int) -> None:
     """Running statistics become the mean of those of the samples."""
-    from .grad_mode import no_grad
-    from .reductions import mean
-
     with no_grad():
         copy_(running, mean(view_ops.view(part, (n, c)), 0))
 

@@ -11,7 +11,7 @@ from . import dtypes as dt
 from . import extremes, reductions, shadow, view_ops
 from .copies import to
 from .core import TensorBase, as_int, as_ints, values
-from .errors import LayoutError
+from .errors import LayoutError, LayoutTypeError
 from .layout import wrap_dim
 from .out import write_out, write_over
 from .reductions import inexact, reduced_dims
@@ -134,8 +134,6 @@ def _spectral(A: "Tensor", ord: Any, a: int, b: int, keepdim: bool, d: Any) -> "
 
 def _matrix(name: str, A: Any) -> None:
     if not isinstance(A, TensorBase):
-        from .errors import LayoutTypeError
-
         raise LayoutTypeError("argument", f"{name}: expected a Tensor, got {type(A).__name__}")
     if len(A._layout.shape) < 2:
         raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed, got shape {A._layout.shape}")

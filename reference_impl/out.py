@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import shadow
 from .conversion import cast, cast_marks
-from .core import TensorBase, check_inplace, order_marks, requires_grad, values, written
+from .copies import store, write_copy
+from .core import TensorBase, _grad_enabled, check_inplace, order_marks, requires_grad, values, written
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -20,7 +21,6 @@ def check_out(out: Any, *inputs: Any) -> None:
     """
     if not isinstance(out, TensorBase):
         raise LayoutTypeError("argument", f"out must be a Tensor, got {type(out).__name__}")
-    from .core import _grad_enabled
 
     if _grad_enabled[0] and any(isinstance(x, TensorBase) and requires_grad(x) for x in (out, *inputs)):
         raise LayoutError("grad", "out= does not support automatic differentiation (facts 5.4)")
@@ -57,7 +57,6 @@ def write_out(out: "Tensor | None", result: "Tensor", *inputs: Any) -> "Tensor":
     check_out(out, *inputs)
     if not can_cast(result.dtype, out.dtype):
         raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {out.dtype} (facts 4.3.8)")
-    from .copies import store
 
     resize_output(out, result._layout.shape, result._layout.strides)
     plain = values(result)
@@ -73,8 +72,6 @@ def write_over(self: "Tensor", result: "Tensor", *inputs: Any) -> "Tensor":
 
     Raises: grad, size, dtype, overlap. Source: facts 5, torch 2.13.
     """
-    from .copies import write_copy
-
     check_inplace(self, *inputs)
     if result._layout.shape != self._layout.shape:
         raise LayoutError("size", f"a result of {result._layout.shape} does not fit {self._layout.shape}")

@@ -144,7 +144,6 @@ def constant_pad_nd(input: "Tensor", pad: Any, value: Any = 0) -> "Tensor":
         raise LayoutTypeError("argument", f"constant_pad_nd: expected a Tensor, got {type(input).__name__}")
     if not isinstance(value, complex):
         return padded(input, tuple(pad), "constant", value)
-    from .copies import scalar_array
 
     result = padded(input, tuple(pad))
     scalar_array(value, input.dtype)

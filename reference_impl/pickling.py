@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .copies import clone
 from .core import CONJ, NEG, build, is_leaf, requires_grad
 from .dtypes import dtype
 from .errors import LayoutAttributeError, LayoutError, LayoutKeyError
@@ -124,8 +125,6 @@ def deepcopy_tensor(t: "Tensor", memo: dict[int, Any]) -> "Tensor":
     if not is_leaf(t):
         raise LayoutError("grad", "only tensors without history (graph leaves) can be deep-copied (facts 7.9.9)")
     if t._storage._is_meta:
-        from .copies import clone
-
         new = clone(t)
         new._has_fn = False
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast, cast_marks, nan_marks
+from .conversion import cast, cast_marks, nan_marks, pack_half_complex, unpack_half_complex
 from .copies import reader, store, to_copy
 from .core import (
     TensorBase,
@@ -25,9 +25,10 @@ from .core import (
 )
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
-from .out import write_out
+from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, output_strides, preserved_strides
 from .promotion import can_cast, common_dtype, get_default_dtype
+from .views import expand
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -168,8 +169,6 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
     else:
         arrays = [operand_array(x, common) for x in operands]
         if common is dt.complex32:
-            from .conversion import pack_half_complex, unpack_half_complex
-
             with np.errstate(all="ignore"):
                 r = op.compute(*[unpack_half_complex(a) for a in arrays])
             if result is dt.complex32:
@@ -280,7 +279,6 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
 def _spread(x: Any, shape: tuple[int, ...]) -> Any:
     if not isinstance(x, TensorBase) or x._layout.shape == shape:
         return x
-    from .views import expand
 
     return reader(x, expand(x._layout, shape))
 
@@ -290,8 +288,6 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
 
     Raises: grad, overlap, broadcast, dtype. Source: facts 4.3.6, torch 2.13.
     """
-    from .out import check_out, resize_output
-
     check_out(out, *operands)
     check_overlap(out, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])

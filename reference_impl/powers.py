@@ -7,12 +7,13 @@ import numpy as np
 
 from . import dtypes as dt
 from . import powers, shadow
+from .copies import to
 from .core import TensorBase, array, check_inplace, check_tensors, fresh, recorded
 from .errors import LayoutError, LayoutTypeError
 from .layout import contiguous_strides
 from .out import write_over
 from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands
-from .promotion import common_dtype
+from .promotion import can_cast, common_dtype
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -94,7 +95,6 @@ def pow_(self: "Tensor", exponent: Any) -> "Tensor":
     if isinstance(exponent, TensorBase):
         return apply_(POW, self, (exponent,))
     common = common_dtype(self, exponent)
-    from .promotion import can_cast
 
     check_inplace(self)
     if not can_cast(common, self.dtype):
@@ -124,8 +124,6 @@ def float_power_(self: "Tensor", exponent: Any) -> "Tensor":
 
 def float_power(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input ** exponent` in double precision. Raises: dtype, broadcast. Source: torch 2.13."""
-    from .copies import to
-
     check_operands("float_power", (input, exponent))
     if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
         raise LayoutTypeError("argument", "float_power: one of the operands must be a Tensor")

@@ -20,6 +20,8 @@ from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
 from .out import write_out, write_over
 from .output_layout import broadcast_shapes
+from .pointwise import Op, apply
+from .promotion import common_dtype
 from .results import finish
 from .view_ops import _reshape
 
@@ -209,8 +211,6 @@ def addr(input: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alph
             raise LayoutError("dimension", f"addr: vectors are needed, got shape {t._layout.shape}")
     shape = (vec1.numel(), vec2.numel())
     own = view_ops.expand(input, shape)
-    from .pointwise import Op, apply
-    from .promotion import common_dtype
 
     common = common_dtype(own, vec1, vec2)
     for number in (beta, alpha):

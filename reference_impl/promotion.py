@@ -5,7 +5,7 @@ from typing import Any
 
 from . import dtypes as dt
 from .dtypes import dtype
-from .errors import LayoutError
+from .errors import LayoutError, LayoutTypeError
 
 _default: list[dtype] = [dt.float32]
 _UNSIGNED = frozenset((*dt.BARE_UINT, dt.uint1, dt.uint2, dt.uint3, dt.uint4, dt.uint5, dt.uint6, dt.uint7))
@@ -24,8 +24,6 @@ def set_default_dtype(d: dtype) -> None:
     Raises: dtype (TypeError) for a dtype that is not floating point.
     """
     if not (isinstance(d, dtype) and d.category == "float"):
-        from .errors import LayoutTypeError
-
         raise LayoutTypeError("dtype", f"the default dtype must be floating point, got {d}")
     _default[0] = d
     scalar_dtype.cache_clear()

@@ -25,7 +25,7 @@ from .devices import check_device
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import Shape, check_allocation
-from .out import write_out
+from .out import resize_output, write_out
 from .output_layout import broadcast_shapes
 
 if TYPE_CHECKING:
@@ -235,8 +235,6 @@ def _drawn(
     d = dtype_or_default(dtype) if out is None else out.dtype
     check_random(name, d)
     if out is not None:
-        from .out import resize_output
-
         resize_output(out, shape)
         shadow.leave_unspecified(out)
         out._versions[0] += 1
@@ -276,8 +274,6 @@ def randint(
         raise LayoutError("argument", f"randint: from {low} to {high} there is no integer")
     shape = as_int_list(size, "size")
     if out is not None:
-        from .out import resize_output
-
         resize_output(out, shape)
         shadow.leave_unspecified(out)
         out._versions[0] += 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast
+from .conversion import cast, nan_marks
 from .core import as_int, as_ints, from_array, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError, UnsupportedError
@@ -68,8 +68,6 @@ def deliver(result: Any, d: dtype, marks: Any, input: "Tensor", out: "Tensor | N
 
 def nan_or(marks: Any, result: Any, d: dtype) -> Any:
     """Marks with NaN results added."""
-    from .conversion import nan_marks
-
     found = nan_marks(np.asarray(result), d)
     if found is None:
         return marks

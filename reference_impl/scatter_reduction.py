@@ -14,6 +14,7 @@ from .formats import contiguous_format
 from .index_ops import _grid
 from .index_writes import _check_scatter
 from .layout import wrap_dim
+from .out import write_out
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -121,7 +122,6 @@ def _delivered(out: Any, t: "Tensor", *inputs: Any) -> "Tensor":
     t._has_fn = False
     if out is None:
         return recorded(t, *inputs)
-    from .out import write_out
 
     return write_out(out, t, *inputs)
 

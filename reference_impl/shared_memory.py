@@ -16,6 +16,8 @@ from .core import build, is_leaf, requires_grad
 from .errors import LayoutAssertionError, LayoutError
 from .layout import Layout
 from .storage import UntypedStorage
+from .tensors import Tensor
+from .typed_storage import TypedStorage, typed
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -119,8 +121,6 @@ def _receive_nowhere(nbytes: int) -> UntypedStorage:
 
 
 def _receive_typed(storage: UntypedStorage, d: Any) -> Any:
-    from .typed_storage import typed
-
     return typed(storage, d)
 
 
@@ -187,8 +187,6 @@ def init_reductions() -> None:
     from multiprocessing.reduction import ForkingPickler
 
     from .quantized_tensor import QuantizedTensor
-    from .tensors import Tensor
-    from .typed_storage import TypedStorage
 
     ForkingPickler.register(QuantizedTensor, send_quantized)
     ForkingPickler.register(UntypedStorage, send_storage)

@@ -12,7 +12,7 @@ from .core import (
     as_ints,
     view_of,
 )
-from .errors import LayoutError
+from .errors import LayoutError, LayoutIndexError
 from .layout import INT64_MAX, Layout, wrap_dim
 
 if TYPE_CHECKING:
@@ -251,8 +251,6 @@ def unbind(input: "Tensor", dim: int = 0) -> tuple["Tensor", ...]:
     >>> [p.stride() for p in torch.zeros(2, 3).unbind(1)]
     [(3,), (3,), (3,)]
     """
-    from .errors import LayoutIndexError
-
     if not input._layout.shape:
         raise LayoutIndexError("dimension", "unbind: the tensor has no dimensions (facts 3.9)")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)

@@ -11,14 +11,18 @@ import numpy as np
 
 from . import dtypes as dt
 from . import powers, shadow
+from .arithmetic import mul, mul_
+from .constructors import empty_like
 from .conversion import cast
-from .core import TensorBase, as_int, fresh, from_array, recorded, values
+from .copies import fill_
+from .core import TensorBase, array, as_int, fresh, from_array, recorded, values
 from .dtype_view import imag
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
 from .out import write_out
 from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
+from .pointwise_ops import eq
 from .promotion import common_dtype
 
 if TYPE_CHECKING:
@@ -315,8 +319,6 @@ def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any
 def isreal(input: "Tensor") -> "Tensor":
     """Whether elements have no imaginary part. Source: torch 2.13."""
     if input.dtype.is_complex:
-        from .pointwise_ops import eq
-
         answer: Tensor = eq(imag(input), 0)
         return answer
     shape, strides, _ = input._layout
@@ -365,16 +367,12 @@ def nextafter_(self: "Tensor", other: "Tensor") -> "Tensor":
 
 def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`input * 2 ** other`. Raises: dtype, broadcast. Source: torch 2.13."""
-    from .arithmetic import mul
-
     _check(_LOGIT, (input, other))
     return mul(input, _power_of_two(other), out=out)
 
 
 def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
     """`ldexp` in place. Raises: grad, overlap, dtype, broadcast."""
-    from .arithmetic import mul_
-
     return mul_(self, _power_of_two(other))
 
 
@@ -418,7 +416,6 @@ def _of_two(a: "Tensor", b: "Tensor", f: Function, out: Any, name: str, exact: b
         else:
             number[...] = f(*both)
     result = fresh(plain._layout.shape, plain._layout.strides, d)
-    from .core import array
 
     array(result)[...] = cast(number, dt.complex128, d)
     if shadow.marks_of(a) is not None or shadow.marks_of(b) is not None:
@@ -455,9 +452,6 @@ def mvlgamma(input: "Tensor", p: int, *, out: "Tensor | None" = None) -> "Tensor
 
 def fill(input: "Tensor", value: Any) -> "Tensor":
     """A copy with one value everywhere. Raises: dimension, overflow. Source: torch 2.13."""
-    from .constructors import empty_like
-    from .copies import fill_
-
     result = fill_(empty_like(input), value)
     result._versions[0] = 0
     return recorded(result, input)

@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .copies import to
 from .devices import device
+from .dtypes import float32
 from .errors import LayoutAssertionError, LayoutError, LayoutTypeError
+from .typed_storage import typed, warn_deprecated
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -12,8 +15,6 @@ if TYPE_CHECKING:
 
 def storage(self: "Tensor") -> "TypedStorage":
     """The storage as elements of the tensor's dtype: a new, deprecated wrapper each time. Source: facts 7.3.3."""
-    from .typed_storage import typed, warn_deprecated
-
     warn_deprecated()
     return typed(self._storage, self.dtype)
 
@@ -85,7 +86,4 @@ def dlpack_device(self: "Tensor") -> tuple[int, int]:
 
 def dequantize(self: "Tensor") -> "Tensor":
     """The numbers of a tensor that is not quantised, as float32. Source: facts 10.1.3."""
-    from .copies import to
-    from .dtypes import float32
-
     return to(self, float32)

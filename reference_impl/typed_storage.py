@@ -11,6 +11,8 @@ import numpy as np
 from . import dtypes as dt
 from .backing import NoBytes, no_data
 from .calls import with_checked_calls
+from .copies import to_copy
+from .core import build
 from .devices import device, is_meta
 from .dtypes import dtype
 from .errors import (
@@ -23,6 +25,7 @@ from .errors import (
     LayoutValueError,
     UnsupportedError,
 )
+from .from_values import tensor
 from .layout import Layout
 from .promotion import get_default_dtype
 from .quantizers import CODES
@@ -55,8 +58,6 @@ def warn_deprecated() -> None:
 
 def elements(storage: UntypedStorage, d: dtype) -> Any:
     """A flat tensor over as many whole elements as a storage holds."""
-    from .core import build
-
     return build(storage, Layout((len(storage) // d.itemsize,), (1,), 0), d)
 
 
@@ -71,7 +72,6 @@ def converted(storage: UntypedStorage, wanted: dtype, source: dtype) -> "TypedSt
         return typed(storage.clone(), wanted)
     if storage._is_meta:
         return typed(UntypedStorage._nowhere(len(storage) // source.itemsize * wanted.itemsize), wanted)
-    from .copies import to_copy
 
     return typed(to_copy(elements(storage, source), wanted)._storage, wanted)
 
@@ -340,8 +340,6 @@ _decode: Any = UntypedStorage.from_buffer
 
 
 def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
-    from .from_values import tensor
-
     if not isinstance(d, _dtype):
         raise LayoutTypeError("argument", f"expected a dtype, got {type(d).__name__}")
     if any(isinstance(item, str) for item in data) and not isinstance(data, str):

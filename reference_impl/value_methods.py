@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import copies, numpy_bridge, slicing_ops
 from . import dtypes as dt
+from .conversion import unpack_half_complex
 from .core import values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError
@@ -23,8 +24,6 @@ class ValueMethods(MetadataMethods):
         """The elements as nested lists of Python numbers. Raises: bounds. Source: facts 6.6."""
         a = values(self)
         if self.dtype is dt.complex32:
-            from .conversion import unpack_half_complex
-
             a = unpack_half_complex(a)
         if self.dtype.numpy.kind == "V" or self.dtype.name.startswith(("bfloat", "float8")):
             a = a.astype("float32")

@@ -10,6 +10,7 @@ from .dtypes import dtype as _dtype
 from .errors import LayoutError
 from .formats import contiguous_format
 from .layout import Layout, wrap_dim
+from .out import write_out
 from .overlap import Internal, internal_overlap
 from .reductions import sum as _sum
 from .storage import UntypedStorage
@@ -37,7 +38,6 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         result = _copied(function(*args, **kwargs))
         if out is None:
             return result
-        from .out import write_out
 
         if isinstance(result, tuple):
             for target, part in zip(out, result, strict=True):

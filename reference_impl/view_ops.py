@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, views
-from .copies import copy_elements
+from .copies import contiguous, copy_elements
 from .core import (
     TensorBase,
     as_int,
@@ -11,6 +11,7 @@ from .core import (
     as_ints,
     bad_arguments,
     build,
+    detached,
     recorded,
     view_of,
 )
@@ -133,8 +134,6 @@ def ravel(input: "Tensor") -> "Tensor":
     >>> x.ravel().data_ptr() == x.data_ptr(), x.t().ravel().data_ptr() == x.data_ptr()
     (True, False)
     """
-    from .copies import contiguous
-
     return _reshape(contiguous(input), (-1,)) if input.numel() else _reshape(input, (0,))
 
 
@@ -348,6 +347,4 @@ def detach(input: "Tensor") -> "Tensor":
     >>> x.detach().requires_grad, x.detach()._is_view()
     (False, False)
     """
-    from .core import detached
-
     return detached(input, input._layout, input.dtype)
