@@ -262,7 +262,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     options: dict[str, Any] = {"max_version": (1, 0)}
     if copy is not None:
         options["copy"] = copy
-
     own: Any = ext_tensor if isinstance(ext_tensor, TensorBase) else None
     source = tuple(ext_tensor.__dlpack_device__())
     if device is not None:

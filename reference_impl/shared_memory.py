@@ -7,7 +7,7 @@ travels is its descriptor; the receiver maps the same pages.
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from .layout import Layout
 from .storage import UntypedStorage
 from .tensors import Tensor
 from .typed_storage import TypedStorage, typed
-
-if TYPE_CHECKING:
-    from .tensors import Tensor
 
 _STRATEGIES: Final = frozenset(("file_descriptor", "file_system"))
 _strategy: list[str] = ["file_descriptor"]
