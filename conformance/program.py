@@ -22,8 +22,10 @@ ITEMSIZES: Mapping[str, int] = {
     "uint32": 4, "int32": 4, "float32": 4, "complex32": 4,
     "uint64": 8, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16,
     "float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
+    "float4_e2m1fn_x2": 1, **{f"{sign}int{bits}": 1 for sign in ("u", "") for bits in range(1, 8)},
+    "bits1x8": 1, "bits2x4": 1, "bits4x2": 1, "bits8": 1, "bits16": 2,
 }  # fmt: skip
-"""Bytes an element, by PyTorch's dtype name."""
+"""Bytes an element, by PyTorch's dtype name: all whose tensors are no more than storage, shape, strides and offset."""
 
 FILLS = ("ramp1", "bool1", "zeros1", "grid1", "index1")
 BACKINGS = ("owned", "guarded")

@@ -24,6 +24,21 @@ def check_castable(old: dtype, new: dtype) -> None:
             raise UnsupportedError("dtype", f"no conversion from {old} to {new} (facts 11)")
 
 
+def check_fillable(d: dtype) -> None:
+    """Refuse a dtype that no number is made of. Raises: dtype (NotImplementedError). Source: facts 11, torch 2.13."""
+    if d.category == "raw" and d not in _MOVABLE:
+        raise UnsupportedError("dtype", f"fill_ has no kernel for {d} (facts 11)")
+
+
+def check_copyable(d: dtype) -> None:
+    """Refuse a dtype whose elements are not copied one by one.
+
+    Raises: dtype (NotImplementedError). Source: facts 11, torch 2.13.
+    """
+    if d in dt.SUB_BYTE:
+        raise UnsupportedError("dtype", f"copy: PyTorch has no copy kernel for {d} (facts 11)")
+
+
 def cast(a: Array, old: dtype, new: dtype) -> Array:
     """An array of one dtype's values in another: C's conversion, toward zero for integers, real part of complex.
 
@@ -91,8 +106,9 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
             if marks is not None:
                 result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
         else:
-            if marks is not None and new.itemsize > old.itemsize and not (new.is_complex and not old.is_complex):
-                # The tolerance was that of the narrower dtype.
+            narrower = old.to_real().itemsize < new.to_real().itemsize
+            if marks is not None and (narrower or (old.is_complex and not new.is_complex)):
+                # The tolerance was that of the narrower dtype, or of both parts together.
                 result = np.where(marks == TOLERANCE, UNSPECIFIED, marks).astype(np.uint8)
             with np.errstate(all="ignore"):
                 nan = is_nan(a, old)
@@ -140,8 +156,9 @@ def unpack_half_complex(a: Array) -> Array:
 def pack_half_complex(a: Array) -> Array:
     """complex64 values as complex32 bits (uint32)."""
     parts = np.empty((*a.shape, 2), np.float16)
-    parts[..., 0] = a.real
-    parts[..., 1] = a.imag
+    with np.errstate(all="ignore"):
+        parts[..., 0] = a.real
+        parts[..., 1] = a.imag
     result: Array = parts.view(np.uint32).reshape(a.shape)
     return result
 

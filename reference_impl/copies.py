@@ -14,7 +14,7 @@ from .contiguity import (
     is_non_overlapping_and_dense,
     suggested_format,
 )
-from .conversion import cast, cast_marks, check_castable
+from .conversion import cast, cast_marks, check_castable, check_copyable, check_fillable
 from .core import (
     TensorBase,
     array,
@@ -47,8 +47,8 @@ def copy_elements(out: Any, source: Any) -> None:
     """Write the elements of `source` to `out` of the same shape, converted to its dtype, marks carried along."""
     d = out.dtype
     if d is source.dtype and not source._bits and not out._bits:
-        if d in dt.SUB_BYTE and 0 not in out._layout.shape:
-            raise UnsupportedError("dtype", f"copy: PyTorch has no copy kernel for {d} (facts 11)")
+        if 0 not in out._layout.shape:
+            check_copyable(d)
         a = array(out)
         b = values(source) if d is dt.bool_ else array(source)
         if a.size < 4096:
@@ -290,8 +290,7 @@ def write_fill(self: "Tensor", value: Any) -> None:
         return
     if type(self._storage._bytes) is NoBytes:
         return
-    if d.category == "raw" and d is not dt.complex32:
-        raise UnsupportedError("dtype", f"fill_ has no kernel for {d} (facts 11)")
+    check_fillable(d)
     result = scalar_array(value, d)
     if not self._bits:
         array(self)[...] = result

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .conversion import check_copyable
 from .core import TensorBase, as_int, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
@@ -113,6 +114,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
         raise LayoutIndexError("size", f"{name}: dimension {d} is empty")
     _refuse(name, input.dtype, "c")
     if not a.ndim:
+        check_copyable(input.dtype)
         found, where = a, np.zeros((), np.int64)
     else:
         if a.size:
@@ -184,6 +186,7 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
     if dim is None:
         result = (amin(input, (), keepdim), amax(input, (), keepdim))
     elif not input.ndim:
+        check_copyable(input.dtype)
         same = values(input), input.dtype, shadow.marks_of(input), input, None
         result = (deliver(*same), deliver(*same))
     else:

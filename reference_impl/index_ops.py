@@ -7,7 +7,8 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import check_no_overlap
-from .conversion import cast, cast_marks
+from .contiguity import is_contiguous
+from .conversion import cast, cast_marks, check_copyable
 from .copies import clone, copy_elements, reader, scalar_array, store
 from .core import (
     TensorBase,
@@ -22,9 +23,9 @@ from .core import (
     values,
     written,
 )
-from .dtypes import dtype
+from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
-from .layout import contiguous_strides, wrap_dim
+from .layout import Layout, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes
 from .overlap import Mutual, mutual_overlap
@@ -64,6 +65,16 @@ def _taint(out: "Tensor", index: Any, marks: Any) -> "Tensor":
     return out
 
 
+def _moved_whole(layout: Layout, d: int, count: int) -> bool:
+    """Whether slices along a dimension are moved as bytes, not element by element."""
+    if d == 1:
+        return is_contiguous(*layout[:2])
+    length, strides, _ = layout
+    result = contiguous_strides((*length[:d], count, *length[d + 1 :]))
+    rest = (*length[:d], *length[d + 1 :])
+    return all(is_contiguous(rest, (*of[:d], *of[d + 1 :])) for of in (strides, result))
+
+
 def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the slices that a vector of indices names.
 
@@ -78,9 +89,11 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     length = a.shape[d] if a.ndim else 1
     if not a.ndim and where.size != 1:
         raise LayoutError("index", "index_select: a tensor without dimensions takes one index")
-    if a.ndim < 2 and input.dtype in dt.BARE_UINT:
+    if a.ndim < 2:
         # Slices of more dimensions are copied as bytes.
-        raise UnsupportedError("dtype", f"index_select: PyTorch has no kernel for {input.dtype}")
+        need_kernel("index_select", input.dtype, "bifch8e")
+    elif a.size and where.size and not _moved_whole(input._layout, d, where.size):
+        check_copyable(input.dtype)
     if where.size and (where.min() < 0 or where.max() >= length):
         # Dimension 1 has a kernel of its own, and so do empty tensors, which know no IndexError.
         kind = LayoutError if a.ndim > 1 and (d == 1 or not a.size) else LayoutIndexError
@@ -196,8 +209,8 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
         raise LayoutError("dtype", f"masked_select: the mask must be bool, got {mask.dtype}")
     shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
     chosen = np.broadcast_to(values(mask), shape)
-    if input.dtype in dt.BARE_UINT and chosen.any():
-        raise UnsupportedError("dtype", f"masked_select: PyTorch has no kernel for {input.dtype}")
+    if chosen.any():
+        need_kernel("masked_select", input.dtype, "bifch8e")
     marks = shadow.marks_of(input)
     result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
     marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
@@ -225,7 +238,7 @@ def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     check_inplace(self, value)
     if mask.dtype is not dt.bool_:
         raise LayoutError("dtype", f"masked_fill_: the mask must be bool, got {mask.dtype}")
-    refused = self.dtype in dt.FLOAT8 or self.dtype in dt.BARE_UINT
+    refused = group_of(self.dtype) not in "bifch"
     # What has no kernel is found out last, but for what the value is worth.
     if not refused or (isinstance(value, TensorBase) and value._layout.shape):
         number, marks = _value(value, self.dtype, "masked_fill_")
@@ -273,8 +286,6 @@ def masked_fill(input: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     Raises: dtype, dimension, broadcast. Source: facts 4.4, torch 2.13.
     """
     shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
-    if mask.dtype is not dt.bool_:
-        raise LayoutError("dtype", f"masked_fill: the mask must be bool, got {mask.dtype}")
     result = fresh(shape, contiguous_strides(shape), input.dtype)
     copy_elements(result, reader(input, expand(input._layout, shape)))
     masked_fill_(result, mask, value)

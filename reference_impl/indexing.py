@@ -7,7 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .advanced_indexing import gather_indexed, index_tensor, mask_tensor, scatter_indexed
-from .conversion import cast
+from .conversion import cast, check_fillable
 from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_inplace, view_of, written
 from .errors import LayoutIndexError, LayoutTypeError
@@ -191,6 +191,7 @@ def value_tensor(self: "Tensor", value: Any) -> "Tensor":
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
         raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to a tensor")
+    check_fillable(self.dtype)
     t = build(UntypedStorage._allocate(self.dtype.itemsize), Layout((), (), 0), self.dtype)
     if (
         self.dtype.category == "float"

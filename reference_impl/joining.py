@@ -8,7 +8,7 @@ from . import dtypes as dt
 from . import reductions, shadow, views
 from .advanced_indexing import check_no_overlap
 from .contiguity import is_contiguous_in, suggested_format, suggested_strides
-from .conversion import cast, cast_marks
+from .conversion import cast, cast_marks, check_copyable
 from .copies import clone, copy_elements, reader
 from .core import (
     TensorBase,
@@ -77,10 +77,10 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     for t in items:
         if not t._layout.shape:
             raise LayoutError("dimension", "cat: a tensor without dimensions cannot be joined (facts 4.5)")
-    d = common_dtype(*items)
     kept = [t for t in items if not _skipped(t)]
     first = kept[0] if kept else items[0]
     at = wrap_dim(as_int(dim, "dim"), first.ndim) if kept else 0
+    d = common_dtype(*items)
     shape = list(first._layout.shape)
     if kept:
         shape[at] = 0
@@ -99,7 +99,13 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     if out is not None:
         return _cat_out(out, items, at, target, strides, d)
     result = fresh(target, strides, d)
-    _fill_parts(result, kept, at, raw=all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept))
+    raw = all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept)
+    if result.numel() and (at or format is not contiguous_format or not raw or len(kept) < len(items)):
+        # Only whole tensors that follow each other in memory are moved as bytes.
+        check_copyable(d)
+        if raw and len(kept) == len(items) and d is dt.float4_e2m1fn_x2:
+            raise UnsupportedError("dtype", f"cat: PyTorch has no kernel for rows of {d}")
+    _fill_parts(result, kept, at, raw=raw)
     return recorded(result, *items)
 
 
@@ -201,8 +207,8 @@ def _tiled(input: "Tensor", counts: tuple[int, ...]) -> "Tensor":
     lead = len(counts) - input.ndim
     shape = tuple([n * c for n, c in zip((*[1] * lead, *input._layout.shape), counts, strict=True)])
     check_allocation(shape, input.dtype.itemsize)
-    if input.dtype in dt.SUB_BYTE:
-        raise UnsupportedError("dtype", f"repeat: PyTorch has no copy kernel for {input.dtype}")
+    if 0 not in shape:
+        check_copyable(input.dtype)
     result = fresh(shape, contiguous_strides(shape), input.dtype)
     if 0 not in shape:
         array(result)[...] = np.tile(values(input), counts)

@@ -7,6 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import check_no_overlap
+from .conversion import check_copyable, check_fillable
 from .core import TensorBase, as_int, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
@@ -72,6 +73,7 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
     a = _sortable(values(input))
     if dim is None:
         if not a.size:
+            check_fillable(input.dtype)
             empty = np.array(np.nan)
             if input.dtype.category in ("bool", "int"):
                 empty = np.array(a.dtype.kind == "b" or np.iinfo(a.dtype).min)
@@ -116,6 +118,8 @@ def kthvalue(input: "Tensor", k: int, dim: int = -1, keepdim: bool = False, *, o
         raise LayoutError("index", f"kthvalue: k is {k}, dimension {d} has length {length}")
     if input.ndim:
         need_kernel("kthvalue", input.dtype, "if")
+    else:
+        check_copyable(input.dtype)
     a = _sortable(values(input))
     where = np.take(np.argsort(a, axis=d, kind="stable"), k - 1, d) if a.ndim else np.zeros((), np.int64)
     return _pair(input, d, where, keepdim, out)
@@ -129,6 +133,7 @@ def mode(input: "Tensor", dim: int = -1, keepdim: bool = False, *, out: Any = No
         need_kernel("mode", input.dtype, "bif")
     a = _sortable(values(input))
     if not a.ndim:
+        check_copyable(input.dtype)
         return _pair(input, d, np.zeros((), np.int64), keepdim, out)
     count = np.sum(np.expand_dims(a, d) == np.expand_dims(a, d + 1), axis=d + 1)
     most = count == count.max(d, keepdims=True, initial=0)

@@ -5,7 +5,7 @@ ranked by their strides, and the output is laid out densely in the order that th
 for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from .contiguity import is_channels_last, is_contiguous, is_non_overlapping_and_dense
@@ -57,8 +57,8 @@ def broadcast_strides(shape: Shape, strides: Strides, target: Shape) -> Strides:
     return (0,) * lead + tuple([0 if n == 1 and target[lead + d] != 1 else strides[d] for d, n in enumerate(shape)])
 
 
-def sorted_permutation(shape: Shape, operands: Sequence[Strides]) -> list[int]:
-    """Dimensions from innermost to outermost, as the operands' strides order them.
+def sorted_permutation(shape: Shape, operands: Sequence[Strides], reduced: Collection[int] = ()) -> list[int]:
+    """Dimensions from innermost to outermost, as the operands' strides order them; `reduced` ones before all others.
 
     An insertion sort that must not be replaced: its comparison is not transitive, since operands with stride 0 have no
     opinion, and what it then answers depends on the order of its swaps.
@@ -74,8 +74,8 @@ def sorted_permutation(shape: Shape, operands: Sequence[Strides]) -> list[int]:
         k = i
         for j in range(i - 1, -1, -1):
             a, b = perm[j], perm[k]
-            order = 0
-            for strides in operands:
+            order = (b in reduced) - (a in reduced)
+            for strides in operands if not order else ():
                 sa, sb = strides[a], strides[b]
                 if sa == 0 or sb == 0:
                     continue
@@ -93,6 +93,28 @@ def sorted_permutation(shape: Shape, operands: Sequence[Strides]) -> list[int]:
             elif order < 0:
                 break
     return perm
+
+
+def walked(shape: Shape, operands: Sequence[Strides], reduced: Collection[int] = ()) -> list[int]:
+    """Dimensions that are left to walk over, innermost first, where those that lie evenly in all operands are one.
+
+    Shapes: every operand's strides are those over the whole `shape`.
+    Source: torch 2.13, TensorIterator.
+
+    >>> walked((2, 3, 4), [(12, 4, 1)]), walked((2, 3, 4), [(1, 2, 6), (12, 4, 1)]), walked((2, 1, 2), [(4, 9, 1)])
+    ([2], [0, 1, 2], [2, 0])
+    """
+    left: list[int] = []
+    length = 1
+    for d in sorted_permutation(shape, operands, reduced):
+        if shape[d] == 1:
+            continue
+        if left and all(length * strides[left[-1]] == strides[d] for strides in operands):
+            length *= shape[d]
+        else:
+            left.append(d)
+            length = shape[d]
+    return left
 
 
 @lru_cache(CACHE)

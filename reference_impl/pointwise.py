@@ -214,8 +214,8 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     """
     if out is not None:
         return apply_out(op, operands, out)
-    common, result = op.dtypes(operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
+    common, result = op.dtypes(operands)
     op.check(common)
     if op.like or (op.result == "real" and common.is_complex):
         strides = preserved_strides(shape, operands[0]._layout.strides)

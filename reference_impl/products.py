@@ -80,11 +80,12 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
     inner = b.shape[-1] if b.ndim == 1 else b.shape[-2]
     batch = (a.shape[:-2], b.shape[:-2])
     lead = broadcast_shapes(*batch) if not folds else max(batch, key=len)
+    count = prod(lead)
+    # Where a stack cannot be viewed it is copied, which not every dtype can be, before lengths are compared.
+    left = _reshape(view_ops.expand(_as_matrix(input, 0), (*lead, n, k)), (count, n, k))
+    right = _reshape(view_ops.expand(_as_matrix(other, 1), (*lead, inner, m)), (count, inner, m))
     if k != inner:
         raise LayoutError("size", f"matmul: shapes {a.shape} and {b.shape} cannot be multiplied (facts 4.4)")
-    count = prod(lead)
-    left = _reshape(view_ops.expand(_as_matrix(input, 0), (*lead, n, k)), (count, n, k))
-    right = _reshape(view_ops.expand(_as_matrix(other, 1), (*lead, k, m)), (count, k, m))
     result = bmm(left, right)
     shape = (*lead, *((n,) if a.ndim > 1 else ()), *((m,) if b.ndim > 1 else ()))
     result._layout = Layout(shape, contiguous_strides(shape), 0)

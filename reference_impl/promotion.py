@@ -110,12 +110,16 @@ def _combined(higher: dtype, lower: dtype) -> dtype:
         return higher
     if higher.is_floating_point:
         return _complex_of(higher) if lower.is_complex else higher
-    if higher is dt.bool_ or lower.is_floating_point or lower.is_complex:
+    if lower.is_complex:
+        return lower
+    if higher is dt.bool_ or lower.is_floating_point:
         return promote_types(higher, lower)
     return higher
 
 
 def _complex_of(d: dtype) -> dtype:
+    if d not in _FLOATS:
+        raise LayoutError("dtype", f"there are no complex numbers of {d}")
     return {dt.float64: dt.complex128, dt.float16: dt.complex32}.get(d, dt.complex64)
 
 

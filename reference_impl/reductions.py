@@ -8,14 +8,15 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast, nan_marks
+from .conversion import cast, check_fillable, nan_marks
 from .core import as_int, as_ints, from_array, recorded, values
 from .dtypes import dtype
-from .errors import LayoutError, UnsupportedError
-from .layout import wrap_dim
+from .errors import LayoutError
+from .layout import contiguous_strides, wrap_dim
 from .out import write_out
+from .output_layout import walked
 from .promotion import get_default_dtype
-from .results import need_kernel
+from .results import inexact_marks, narrow_to, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -74,12 +75,28 @@ def nan_or(marks: Any, result: Any, d: dtype) -> Any:
     return found if marks is None else np.maximum(marks, found)
 
 
-def order_matters(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
-    """TOLERANCE where the order of a floating-point sum could show, EXACT where its partial sums are small integers."""
+def sum_marks(plain: Any, total: Any, d: dtype, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """Marks of floats summed in an order of PyTorch's own.
+
+    EXACT where all partial sums are small integers; else within a tolerance, and unspecified where terms cancel or a
+    partial sum may overflow.
+    """
     with np.errstate(all="ignore"):
-        size = np.sum(np.abs(a), axis=dims, keepdims=keepdim, dtype=np.float64)
-        whole = np.all(a == np.rint(a) if a.dtype.kind != "c" else a != a, axis=dims, keepdims=keepdim)
-    return np.where(whole & (size < _EXACT_SUM), shadow.EXACT, shadow.TOLERANCE).astype(np.uint8)
+        size = np.abs(plain).astype(np.float64)
+        magnitude = np.sum(np.where(np.isfinite(size), size, 0), axis=dims, keepdims=keepdim)
+        # Complex numbers are never taken for whole.
+        whole = np.all(plain == (np.nan if plain.dtype.kind == "c" else np.rint(plain)), axis=dims, keepdims=keepdim)
+    loose = inexact_marks(total, d, magnitude, group_size(plain, dims))
+    return np.where(whole & (magnitude < _EXACT_SUM), shadow.EXACT, loose).astype(np.uint8)
+
+
+def _summed_as_floats(input: "Tensor", dims: tuple[int, ...]) -> bool:
+    """Whether PyTorch converts short floats before it sums them: where it would walk two reduced dimensions at once."""
+    shape, strides, _ = input._layout
+    kept = contiguous_strides(tuple([1 if d in dims else n for d, n in enumerate(shape)]))
+    into = tuple([0 if d in dims else s for d, s in enumerate(kept)])
+    inner = walked(shape, (into, strides), dims)[:2]
+    return len(set(inner) & set(dims)) == 2
 
 
 def _accumulate(
@@ -89,25 +106,26 @@ def _accumulate(
     if wanted is None and out is not None:
         wanted = out.dtype
     d = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
-    if input.numel() or d.category == "raw":
+    if input.numel() and not (name == "sum" and d in dt.FLOAT8 and _summed_as_floats(input, dims)):
         need_kernel(name, d, "bifc")
     a = values(input)
     source = input.dtype
     with np.errstate(all="ignore"):
-        if d.category == "float" and d.itemsize < 4:
-            wide = cast(a, source, dt.float32)
-            result = cast(np.asarray(f(wide, axis=dims, keepdims=keepdim, dtype=np.float64)), dt.float64, d)
-            plain = wide
-        else:
-            plain = cast(a, source, d)
-            precise = {"float32": np.float64, "complex64": np.complex128}.get(d.name, d.numpy)
-            result = np.asarray(f(plain, axis=dims, keepdims=keepdim, dtype=precise)).astype(d.numpy)
+        plain = cast(a, source, dt.float32 if d.category == "float" and d.itemsize < 4 else d)
+        precise = {"float": np.float64, "complex": np.complex128}.get(d.category, d.numpy)
+        if d is dt.complex32:
+            precise = np.complex64
+        total = np.asarray(f(plain, axis=dims, keepdims=keepdim, dtype=precise))
+        result = narrow_to(total, d)
+    if not input.numel() and (name == "prod" or not result.size):
+        # An empty product is filled with ones; an empty sum is zero bytes, if there is one.
+        check_fillable(d)
     marks = reduce_marks(input, dims, keepdim, smooth=False)
     if d.category in ("float", "complex"):
-        loose = (
-            order_matters(plain, dims, keepdim) if name == "sum" else np.full(result.shape, shadow.TOLERANCE, np.uint8)
-        )
-        if name == "prod":
+        if name == "sum":
+            loose = sum_marks(plain, total, d, dims, keepdim)
+        else:
+            loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
             with np.errstate(all="ignore"):
                 largest = np.prod(np.maximum(np.abs(plain), 1), axis=dims, keepdims=keepdim, dtype=np.float64)
             # Whether a partial product overflows depends on the order.
@@ -149,15 +167,13 @@ def mean(
     with np.errstate(all="ignore"):
         wide = a.astype(np.complex128 if d.is_complex else np.float64)
         count = group_size(a, dims)
-        result = cast(
-            np.asarray(np.sum(wide, axis=dims, keepdims=keepdim) / np.float64(count)),
-            dt.complex128 if d.is_complex else dt.float64,
-            d,
-        )
+        total = np.asarray(np.sum(wide, axis=dims, keepdims=keepdim))
+        result = narrow_to(total / np.float64(count), d)
     marks = reduce_marks(input, dims, keepdim, smooth=False)
-    loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
-    if count and count & (count - 1) == 0:
-        loose = order_matters(wide, dims, keepdim)
+    loose = sum_marks(wide, total, d, dims, keepdim)
+    if count & (count - 1):
+        # Unlike that by a power of two, this division rounds.
+        loose = np.maximum(loose, np.uint8(shadow.TOLERANCE))
     marks = loose if marks is None else np.maximum(marks, loose)
     return deliver(result, d, nan_or(marks, result, d), input, out)
 
@@ -180,8 +196,8 @@ def any(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor
 
 def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
     dims = reduced_dims(input, dim, empty_is_all=False)
-    if input.dtype.category == "raw" and input.dtype is not dt.complex32:
-        raise UnsupportedError("dtype", f"all, any: PyTorch has no kernel for {input.dtype}")
+    if input.numel():
+        need_kernel("all, any", input.dtype, "biufch8e")
     d = dt.uint8 if input.dtype is dt.uint8 else dt.bool_
     result = f(values(input) != 0, axis=dims, keepdims=keepdim)
     return deliver(np.asarray(result).astype(d.numpy), d, reduce_marks(input, dims, keepdim, smooth=False), input, out)
@@ -203,6 +219,8 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
     if input.numel() and input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
         raise LayoutError("broadcast", "logsumexp: an empty list of dimensions cannot be reduced without keepdim")
     dims = reduced_dims(input, dim)
+    if not (d.is_floating_point or d.is_complex):
+        raise LayoutError("dtype", f"logsumexp: {d} is no floating point")
     need_kernel("logsumexp", d, "fc")
     wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast, nan_marks
+from .conversion import cast, nan_marks, pack_half_complex
 from .core import array, fresh, from_array, recorded, values
 from .dtypes import dtype, group_of
 from .errors import UnsupportedError
@@ -48,6 +48,8 @@ def narrow_to(a: Any, d: dtype) -> Any:
     a = np.asarray(a)
     if a.dtype == d.numpy:
         return a
+    if d is dt.complex32:
+        return pack_half_complex(a)
     with np.errstate(all="ignore"):
         if d.category == "float" and a.dtype.kind == "f":
             return cast(a, dt.float64, d) if a.dtype == np.float64 else a.astype(d.numpy)
@@ -93,7 +95,9 @@ def inexact_marks(
                 low, high = (cast(np.asarray(result + s * error), dt.float64, d) for s in (-1, 1))
                 alike = (low == high) | (np.isnan(low) & np.isnan(high)) | (magnitude == 0)
                 return np.where(alike, marks, np.uint8(shadow.UNSPECIFIED))
-            known = (error <= compared * size) & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
+            # Of infinite and NaN terms the result is certain: the magnitude is that of the finite ones.
+            known = (error <= compared * size) | np.isnan(size)
+            known = known & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
             if sums:
                 known |= _sums_are_whole(result, magnitude, d)
         marks = np.where(known, marks, np.uint8(shadow.UNSPECIFIED))

@@ -6,7 +6,8 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast, nan_marks
+from .contiguity import is_contiguous
+from .conversion import cast, check_copyable, check_fillable, nan_marks
 from .copies import clone, store
 from .core import (
     as_int,
@@ -60,6 +61,10 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
     else:
         if input.ndim and input.numel():
             need_kernel(name, target, "ifc")
+    if not input.ndim:
+        check_copyable(target)
+    elif not input.numel():
+        check_fillable(target)
     f = np.cumsum if name == "cumsum" else np.cumprod
     with np.errstate(all="ignore"):
         plain = cast(values(input), input.dtype, target)
@@ -132,6 +137,8 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
     a = values(input)
     if a.ndim and a.size:
         need_kernel(name, input.dtype, "bif")
+    if not a.ndim:
+        check_copyable(input.dtype)
     if not a.ndim or not a.size:
         best, where = a, np.zeros(a.shape, np.int64)
     else:
@@ -204,9 +211,12 @@ def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"sort: {input.dtype} is refused")
-    if input.ndim or input.dtype.category == "raw":
-        need_kernel("sort", input.dtype, "biuf")
     shape, strides, _ = input._layout
+    if input.numel():
+        check_copyable(input.dtype)
+    if input.ndim and strides[d]:
+        # Elements that are one place in memory need no sorting.
+        need_kernel("sort", input.dtype, "biuf")
     target = preserved_strides(shape, strides)
     a = values(input)
     if not a.ndim:
@@ -270,8 +280,10 @@ def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any
         raise LayoutError("index", f"topk: k is {k}, dimension {d} has length {length}")
     if input.dtype.is_complex or input.dtype is dt.bool_:
         raise LayoutError("dtype", f"topk: {input.dtype} is refused")
-    if input.ndim or input.dtype.category == "raw":
+    if input.ndim:
         need_kernel("topk", input.dtype, "if")
+    else:
+        check_copyable(input.dtype)
     a = values(input)
     if not a.ndim:
         return ValuesAndIndices(
@@ -317,16 +329,19 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     if len(set(axes)) != len(axes):
         raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
     shape, strides, _ = input._layout
-    if input.dtype in dt.SUB_BYTE and input.numel() and all(shape[d] == 1 for d in axes if input.ndim):
-        # Where nothing changes places the elements are copied, which has no kernel for these.
-        raise UnsupportedError("dtype", f"flip: PyTorch has no kernel for {input.dtype}")
-    marks = shadow.marks_of(input)
+    target = preserved_strides(shape, strides)
     flipped = tuple(axes) if input.ndim else ()
+    if input.numel() > 1 and any(shape[d] > 1 and strides[d] for d in flipped):
+        inner = min((d for d, n in enumerate(shape) if n > 1), key=target.__getitem__)
+        if strides[inner] != 1 or inner in flipped:
+            # Only rows that keep their order are moved as bytes.
+            need_kernel("flip", input.dtype, "bifc")
+    elif input.numel():
+        # Nothing changes places.
+        check_copyable(input.dtype)
+    marks = shadow.marks_of(input)
     return rearranged(
-        input,
-        np.flip(values(input), flipped),
-        preserved_strides(shape, strides),
-        None if marks is None else np.flip(marks, flipped),
+        input, np.flip(values(input), flipped), target, None if marks is None else np.flip(marks, flipped)
     )
 
 
@@ -360,6 +375,9 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
     if not along:
         if len(by) != 1:
             raise LayoutError("size", f"roll: {len(by)} shifts without dimensions")
+        if input.numel() and not (by[0] % input.numel() and is_contiguous(*input._layout[:2])):
+            # It is flattened and cut into two parts that are joined: where one is empty, the other is copied.
+            check_copyable(input.dtype)
         rolled = np.roll(values(input), by[0])
         return rearranged(input, rolled, contiguous_strides(shape), None if marks is None else np.roll(marks, by[0]))
     if len(by) != len(along):

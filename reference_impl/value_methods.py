@@ -21,8 +21,10 @@ class ValueMethods(MetadataMethods):
     __slots__ = ()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers. Raises: bounds. Source: facts 6.6."""
+        """The elements as nested lists of Python numbers. Raises: bounds, dtype. Source: facts 6.6."""
         a = values(self)
+        if self.dtype.category == "raw" and self.dtype is not dt.complex32 and a.size:
+            raise LayoutError("dtype", f"tolist: {self.dtype} has no numbers")
         if self.dtype is dt.complex32:
             a = unpack_half_complex(a)
         if self.dtype.numpy.kind == "V" or self.dtype.name.startswith(("bfloat", "float8")):

@@ -11,13 +11,10 @@ from stridecheck import __version__, reference_impl
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
 from ..execute import OracleError
+from ..program import ITEMSIZES
 from .torch_style import TorchStyle
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128", "uint16", "uint32", "uint64",
-    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-)  # fmt: skip
+DTYPES = tuple(ITEMSIZES)
 
 
 class Reference(TorchStyle):

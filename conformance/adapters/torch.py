@@ -7,17 +7,14 @@ import warnings
 
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
+from ..program import ITEMSIZES
 from .torch_style import TorchStyle
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128", "uint16", "uint32", "uint64",
-    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-)  # fmt: skip
+DTYPES = tuple(name for name in ITEMSIZES if hasattr(torch, name))
 
 
 class Torch(TorchStyle):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..observation import TensorState
-from ..program import Argument, DType, Ref
+from ..program import Argument, Ref
 from .source import Source
-from .steps import Arguments, Drawer, Values, broadcasts, draw_dim, ref_of
+from .steps import Arguments, Drawer, Values, broadcasts, draw_dim, ref_of, target_dtype
 
 SELF = Ref(-1)
 """Stands for the first operand where it is not the first argument."""
@@ -100,7 +100,7 @@ def _product(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _type(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (DType(source.choice(("float32", "float64", "int64"))),), {}
+    return (target_dtype(source, x),), {}
 
 
 COMPUTING: tuple[tuple[int, tuple[str, Drawer]], ...] = (

@@ -22,11 +22,13 @@ MAX_STEPS = 8
 MAX_NUMEL = 2_000
 """Values of more elements are not used as operands: programs stay small."""
 
-DTYPES = (
-    (44, "float32"), (12, "int64"), (8, "float64"), (8, "uint8"), (6, "int16"), (6, "bool"), (6, "complex64"),
-    (4, "bfloat16"), (4, "float16"), (2, "int32"), (2, "int8"),
+COMMON_DTYPES = (
+    (130, "float32"), (36, "int64"), (24, "float64"), (24, "uint8"), (18, "int16"), (18, "bool"), (18, "complex64"),
+    (12, "bfloat16"), (12, "float16"), (8, "int32"), (8, "int8"), (8, "complex128"), (6, "complex32"),
+    (4, "uint16"), (4, "uint32"), (4, "uint64"),
 )  # fmt: skip
-
+DTYPES = (*COMMON_DTYPES, *((1, name) for name in ITEMSIZES if name not in {name for _, name in COMMON_DTYPES}))
+"""(weight, dtype): every one, those without arithmetic now and then."""
 
 CHOOSING = ("bool", "uint8", "int32", "int64")
 """Dtypes of indices and masks."""

@@ -10,7 +10,7 @@ from math import prod
 from typing import TypeAlias
 
 from ..observation import TensorState
-from ..program import Argument, DType, MemoryFormat, Ref, Slice
+from ..program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice
 from .layouts import draw_layout, draw_shape, edit_shape
 from .source import Source, weighted
 
@@ -64,9 +64,11 @@ def _sizes(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _dtype(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (
-        DType(source.choice(("uint8", "int16", "int32", "float32", "int64", "complex64", "float64", "bfloat16"))),
-    ), {}
+    if source.chance(25):
+        # Other bytes than 0 and 1 are no bool.
+        return (DType(source.choice([name for name in ITEMSIZES if name != "bool"])),), {}
+    common = ("uint8", "int16", "int32", "float32", "int64", "complex64", "float64", "bfloat16")
+    return (DType(source.choice(common)),), {}
 
 
 def _other(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -244,10 +246,15 @@ def _asked(source: Source, x: TensorState, values: Values) -> Arguments:
     return (), {"memory_format": MemoryFormat(source.choice(_FORMATS))} if source.chance(70) else {}
 
 
+def target_dtype(source: Source, x: TensorState) -> DType:
+    """What a tensor is converted to: rather the dtypes that are common, or its own."""
+    return DType(source.choice(tuple(ITEMSIZES) if source.chance(25) else ("float32", "float64", "int64", x.dtype)))
+
+
 def _converted(source: Source, x: TensorState, values: Values) -> Arguments:
     keywords: dict[str, Argument] = {}
     if source.chance(45):
-        keywords["dtype"] = DType(source.choice(("float64", "float32", x.dtype)))
+        keywords["dtype"] = target_dtype(source, x)
     if source.chance(25):
         keywords["copy"] = True
     if not keywords or source.chance(45):
