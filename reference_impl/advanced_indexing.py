@@ -19,8 +19,7 @@ from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
 from .overlap import Mutual, mutual_overlap
-from .results import need_kernel
-from .searching import _integers
+from .results import integers, need_kernel
 from .views import view_strides
 
 if TYPE_CHECKING:
@@ -344,6 +343,6 @@ def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Te
     places = np.argwhere(a != 0)[:size] if a.ndim else np.zeros((size, 0), np.int64)
     result = np.full((size, a.ndim), fill_value, np.int64)
     result[: len(places)] = places
-    made = _integers(result, input)
+    made = integers(result, input)
     made._has_fn = False
     return write_out(out, made)

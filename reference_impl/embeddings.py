@@ -9,8 +9,7 @@ from . import shadow
 from .core import _grad_enabled, array, as_int, check_tensors, fresh, from_array, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError
 from .layout import contiguous_strides
-from .results import narrow_to, wide
-from .searching import _integers
+from .results import integers, narrow_to, wide
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -98,7 +97,7 @@ def one_hot(tensor: "Tensor", num_classes: int = -1) -> "Tensor":
     count = int(a.max()) + 1 if num_classes == -1 else num_classes
     if a.max() >= count:
         raise LayoutError("index", f"one_hot: class {a.max()} of {count}")
-    result = _integers(a[..., None] == np.arange(count), tensor)
+    result = integers(a[..., None] == np.arange(count), tensor)
     # Filled with zeros, then scattered into.
     result._versions[0] = 2
     return result

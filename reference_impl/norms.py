@@ -157,11 +157,6 @@ def norm(
     return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype, out=out)
 
 
-def is_low_precision(d: Any) -> bool:
-    """Whether matrices of this dtype are not factorised."""
-    return d in (dt.float16, dt.bfloat16, dt.complex32) or d in dt.FLOAT8
-
-
 def torch_norm(
     input: "Tensor",
     p: Any = "fro",

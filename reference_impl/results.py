@@ -165,3 +165,8 @@ def need_kernel(name: str, d: dtype, groups: str) -> None:
     """
     if group_of(d) not in groups:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+
+
+def integers(a: Any, source: "Tensor", d: Any = dt.int64) -> "Tensor":
+    """A fresh row-major tensor of places or numbers that were found in another one."""
+    return finish(np.asarray(a).astype(d.numpy), d, source)

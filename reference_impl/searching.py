@@ -10,7 +10,7 @@ from .core import TensorBase, as_int, fresh, from_array, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
-from .results import finish, need_kernel
+from .results import finish, integers, need_kernel
 from .views import view
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 def _plain(t: Any) -> Any:
     a = values(t)
     return a if a.dtype.kind in "iufbc" else a.astype(np.float32)
-
-
-def _integers(a: Any, source: "Tensor", d: Any = dt.int64) -> "Tensor":
-    return finish(np.asarray(a).astype(d.numpy), d, source)
 
 
 def unique(
@@ -70,9 +66,9 @@ def _unique(name: str, input: "Tensor", with_inverse: bool, with_counts: bool, d
         found = finish(chosen, input.dtype, input, strides=tuple(strides), exact=True)
     results = [found]
     if with_inverse:
-        results.append(_integers(inverse, input))
+        results.append(integers(inverse, input))
     if with_counts:
-        results.append(_integers(counts, input))
+        results.append(integers(counts, input))
     consecutive = name != "unique"
     if a.size and (consecutive or dim is not None):
         # Filled as long as the input, and shortened without giving memory back.
@@ -162,7 +158,7 @@ def _search(
         found = np.zeros(sought.shape, np.int64)
         for k in np.ndindex(*a.shape[:-1]):
             found[k] = np.searchsorted(a[k], sought[k], which)
-    result = _integers(found, rows, d)
+    result = integers(found, rows, d)
     tainted = [t for t in (input, sorter) if isinstance(t, TensorBase) and shadow.marks_of(t) is not None]
     ordered = not a.size or bool((np.diff(a, axis=-1) >= 0).all())
     if tainted or not ordered:
@@ -236,7 +232,7 @@ def bincount(input: "Tensor", weights: "Tensor | None" = None, minlength: int = 
     if a.ndim != 1 or a.min() < 0:
         raise LayoutError("dimension", "bincount: a vector of numbers that are not negative is needed")
     if weights is None:
-        return _integers(np.bincount(a.astype(np.int64), minlength=minlength), input)
+        return integers(np.bincount(a.astype(np.int64), minlength=minlength), input)
     if weights._layout.shape != input._layout.shape:
         raise LayoutError("size", "bincount: weights must have the input's length")
     d = dt.float32 if weights.dtype is dt.float32 else dt.float64
