@@ -12,13 +12,23 @@ from . import division, pointwise_ops, shadow, slicing_ops, view_ops
 from . import dtypes as dt
 from .conversion import cast
 from .copies import clone, reader
-from .core import TensorBase, array, as_int, check_inplace, from_array, order_marks, recorded, values, written
+from .core import (
+    TensorBase,
+    array,
+    as_int,
+    check_inplace,
+    check_no_overlap,
+    from_array,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
 from .from_values import tensor
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
-from .overlap import Mutual, mutual_overlap
 from .results import integers, need_kernel
 from .views import view_strides
 
@@ -155,17 +165,6 @@ def gather_indexed(view: "Tensor", items: dict[int, Any]) -> "Tensor":
     elif marks is not None:
         shadow.stamp(out, marks[key])
     return recorded(out, view)
-
-
-def check_no_overlap(target: Any, other: Any) -> None:
-    """Refuse an input that shares memory with the tensor written to, as far as PyTorch's quick answer goes.
-
-    Raises: overlap (RuntimeError). Source: facts 5.2, torch 2.13.
-    """
-    if isinstance(other, TensorBase) and other._storage is target._storage:
-        found = mutual_overlap(target._layout, target.dtype.itemsize, other._layout, other.dtype.itemsize)
-        if other is target or found in (Mutual.PARTIAL, Mutual.FULL):
-            raise LayoutError("overlap", "an input shares elements with the tensor written to (facts 5.2)")
 
 
 def scatter_indexed(self: "Tensor", target: "Tensor", items: dict[int, Any], value: Any) -> None:

@@ -273,17 +273,40 @@ def check_overlap(out: Any, *inputs: Any) -> None:
     """
     check_internal_overlap(out)
     for i in inputs:
-        if (
-            isinstance(i, TensorBase)
-            and i is not out
-            and i._storage is out._storage
-            and mutual_overlap(out._layout, out.dtype.itemsize, i._layout, i.dtype.itemsize) is Mutual.PARTIAL
-        ):
-            raise LayoutError(
-                "overlap",
-                f"the input {i._layout} and the tensor written to {out._layout} share elements of one storage "
-                "(facts 5.2)",
-            )
+        check_no_partial_overlap(out, i)
+
+
+def check_no_partial_overlap(out: Any, input: Any) -> None:
+    """Refuse a write whose target partly covers an input; the same elements in the same layout are allowed.
+
+    Raises: overlap (RuntimeError).
+    Source: facts 5.2, torch 2.13.
+    """
+    if input is not out and _mutual(out, input) is Mutual.PARTIAL:
+        raise _shares(out, input)
+
+
+def check_no_overlap(out: Any, input: Any) -> None:
+    """Refuse a write whose target shares any element with an input, which is read while it is written.
+
+    Raises: overlap (RuntimeError).
+    Source: facts 5.2, torch 2.13.
+    """
+    if input is out or _mutual(out, input) in (Mutual.PARTIAL, Mutual.FULL):
+        raise _shares(out, input)
+
+
+def _mutual(out: Any, input: Any) -> Mutual:
+    if not isinstance(input, TensorBase) or input._storage is not out._storage:
+        return Mutual.NO
+    return mutual_overlap(out._layout, out.dtype.itemsize, input._layout, input.dtype.itemsize)
+
+
+def _shares(out: Any, input: Any) -> LayoutError:
+    return LayoutError(
+        "overlap",
+        f"the input {input._layout} and the tensor written to {out._layout} share elements of one storage (facts 5.2)",
+    )
 
 
 def check_internal_overlap(out: Any) -> None:

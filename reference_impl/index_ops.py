@@ -6,16 +6,16 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .advanced_indexing import check_no_overlap
 from .contiguity import is_contiguous
-from .conversion import cast, cast_marks, check_copyable
-from .copies import clone, copy_elements, reader, scalar_array, store
+from .conversion import check_copyable
+from .copies import copy_elements, reader, store
 from .core import (
     TensorBase,
-    array,
     as_int,
     check_inplace,
     check_internal_overlap,
+    check_no_overlap,
+    check_no_partial_overlap,
     fresh,
     from_array,
     order_marks,
@@ -23,23 +23,17 @@ from .core import (
     values,
     written,
 )
-from .dtypes import dtype, group_of
+from .dtypes import group_of
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .index_places import as_new, check_gather, index_values, number_for, places_along, with_marks, write_where
 from .layout import Layout, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes
-from .overlap import Mutual, mutual_overlap
 from .results import need_kernel
 from .views import expand
 
 if TYPE_CHECKING:
     from .tensors import Tensor
-
-
-def _index_values(index: Any, name: str) -> Any:
-    if not isinstance(index, TensorBase) or index.dtype not in (dt.int64, dt.int32):
-        raise LayoutError("dtype", f"{name}: the index must be int32 or int64")
-    return values(index).astype(np.int64, copy=False)
 
 
 def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor", *, resized: bool = False) -> "Tensor":
@@ -55,14 +49,6 @@ def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor", *, r
     check_no_overlap(out, input)
     check_no_overlap(out, index)
     return write_out(out, result, input)
-
-
-def _taint(out: "Tensor", index: Any, marks: Any) -> "Tensor":
-    if shadow.marks_of(index) is not None:
-        shadow.leave_unspecified(out)
-    elif marks is not None:
-        shadow.stamp(out, marks)
-    return out
 
 
 def _moved_whole(layout: Layout, d: int, count: int) -> bool:
@@ -83,7 +69,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if index.ndim > 1:
         raise LayoutIndexError("dimension", "index_select: the index must be a vector")
-    where = np.atleast_1d(_index_values(index, "index_select"))
+    where = np.atleast_1d(index_values(index, "index_select"))
     a = values(input)
     marks = shadow.marks_of(input)
     length = a.shape[d] if a.ndim else 1
@@ -103,7 +89,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     else:
         result = from_array(np.take(a, where, d), input.dtype)
         marks = None if marks is None else np.take(marks, where, d)
-    return _gathered(out, recorded(_taint(result, index, marks), input), input, index)
+    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
 
 
 def gather(
@@ -114,38 +100,22 @@ def gather(
     Raises: dimension, size, index, dtype. Source: facts 4.4, torch 2.13.
     """
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
-    where = np.empty(index._layout.shape, np.int64) if not index.numel() else _index_values(index, "gather")
+    where = np.empty(index._layout.shape, np.int64) if not index.numel() else index_values(index, "gather")
     if where.size == 0:
         return _gathered(
             out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input, index
         )
-    _check_gather("gather", input, d, where)
+    check_gather("gather", input, d, where)
     need_kernel("gather", input.dtype, "bifc")
     length = input._layout.shape[d] if input.ndim else 1
     if where.min() < 0 or where.max() >= length:
         raise LayoutError("index", f"gather: an index is out of bounds for dimension {d} of length {length}")
-    key = _grid(where, d)
+    key = places_along(where, d)
     a = np.atleast_1d(values(input))
     marks = shadow.marks_of(input)
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
-    return _gathered(out, recorded(_taint(result, index, marks), input), input, index, resized=True)
-
-
-def _check_gather(name: str, input: "Tensor", d: int, where: Any) -> None:
-    shape = input._layout.shape or (1,)
-    if where.ndim != input.ndim and max(where.ndim, 1) != max(input.ndim, 1):
-        raise LayoutError("dimension", f"{name}: index and input differ in dimensions")
-    for k, n in enumerate(where.shape):
-        if k != d and n > shape[k]:
-            raise LayoutError("size", f"{name}: the index shape {where.shape} is larger than {shape} at dimension {k}")
-
-
-def _grid(where: Any, d: int) -> tuple[Any, ...]:
-    where = np.atleast_1d(where)
-    grid = list(np.ogrid[tuple(slice(0, n) for n in where.shape)])
-    grid[d] = where
-    return tuple(grid)
+    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index, resized=True)
 
 
 def take_along_dim(
@@ -200,7 +170,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     marks = shadow.marks_of(input)
     result = from_array(values(input).reshape(-1)[where], input.dtype)
     marks = None if marks is None else marks.reshape(-1)[where]
-    return _gathered(out, recorded(_taint(result, index, marks), input), input, index)
+    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
 
 
 def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -214,20 +184,7 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
     marks = shadow.marks_of(input)
     result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
     marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
-    return _gathered(out, recorded(_taint(result, mask, marks), input), input, mask)
-
-
-def _value(value: Any, d: dtype, name: str) -> tuple[Any, Any]:
-    if isinstance(value, TensorBase):
-        if value._layout.shape:
-            raise LayoutError(
-                "dimension", f"{name}: a value without dimensions is needed, got shape {value._layout.shape}"
-            )
-        number: Any = value.item()  # type: ignore[attr-defined]
-        if value.dtype is d or d is dt.bool_:
-            return cast(values(value), value.dtype, d), shadow.marks_of(value)
-        return scalar_array(number, d), cast_marks(values(value), value.dtype, d, shadow.marks_of(value))
-    return scalar_array(value, d), None
+    return _gathered(out, recorded(with_marks(result, mask, marks), input), input, mask)
 
 
 def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
@@ -241,43 +198,14 @@ def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     refused = group_of(self.dtype) not in "bifch"
     # What has no kernel is found out last, but for what the value is worth.
     if not refused or (isinstance(value, TensorBase) and value._layout.shape):
-        number, marks = _value(value, self.dtype, "masked_fill_")
-    check_partial(self, mask)
+        number, marks = number_for(value, self.dtype, "masked_fill_")
+    check_no_partial_overlap(self, mask)
     chosen = values(reader(mask, expand(mask._layout, self._layout.shape)))
     if refused:
         raise UnsupportedError("dtype", f"masked_fill_: PyTorch has no kernel for {self.dtype}")
-    _write_where(self, chosen, number, marks, shadow.marks_of(mask) is not None)
+    write_where(self, chosen, number, marks, shadow.marks_of(mask) is not None)
     written(self, value)
     return self
-
-
-def check_partial(target: Any, other: Any) -> None:
-    """Refuse an input that partly covers the tensor written to. Raises: overlap. Source: facts 5.2, torch 2.13."""
-    if (
-        isinstance(other, TensorBase)
-        and other._storage is target._storage
-        and mutual_overlap(target._layout, target.dtype.itemsize, other._layout, other.dtype.itemsize) is Mutual.PARTIAL
-    ):
-        raise LayoutError("overlap", "an input partly covers the tensor written to (facts 5.2)")
-
-
-def _write_where(self: "Tensor", chosen: Any, number: Any, marks: Any, unknown: bool) -> None:
-    a = array(self)
-    if self._bits & 1:
-        number = np.conj(number)
-    if self._bits & 2:
-        number = np.negative(number)
-    np.copyto(a, number, where=chosen)
-    storage = self._storage
-    if marks is None and storage._shadow is None and not unknown:
-        return
-    before = (
-        np.zeros(a.shape, np.uint8)
-        if storage._shadow is None
-        else shadow.element_marks(storage._shadow, self._layout, self.dtype)
-    )
-    after = np.where(chosen, 0 if marks is None else marks, before).astype(np.uint8)
-    shadow.stamp(self, shadow.UNSPECIFIED if unknown else after)
 
 
 def masked_fill(input: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
@@ -289,7 +217,7 @@ def masked_fill(input: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     result = fresh(shape, contiguous_strides(shape), input.dtype)
     copy_elements(result, reader(input, expand(input._layout, shape)))
     masked_fill_(result, mask, value)
-    return recorded(_unwritten(result), input, value)
+    return recorded(as_new(result), input, value)
 
 
 def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor":
@@ -326,21 +254,4 @@ def masked_scatter(input: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor
     shape = broadcast_shapes(input._layout.shape, mask._layout.shape)
     result = fresh(shape, contiguous_strides(shape), input.dtype)
     copy_elements(result, reader(input, expand(input._layout, shape)))
-    return recorded(_unwritten(masked_scatter_(result, mask, source)), input, source)
-
-
-def _unwritten(t: "Tensor") -> "Tensor":
-    # The copy an out-of-place operator wrote to is delivered as if new.
-    t._versions[0] = 0
-    t._has_fn = False
-    return t
-
-
-def _plain_clone(input: "Tensor", format: Any = None) -> "Tensor":
-    t = clone(input, memory_format=format)
-    t._has_fn = False
-    return t
-
-
-def _any_marks(*tensors: Any) -> bool:
-    return any(shadow.marks_of(t) is not None for t in tensors)
+    return recorded(as_new(masked_scatter_(result, mask, source)), input, source)

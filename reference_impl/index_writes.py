@@ -6,13 +6,13 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .advanced_indexing import check_no_overlap
 from .copies import clone, scalar_array, store
 from .core import (
     TensorBase,
     as_int,
     check_inplace,
     check_internal_overlap,
+    check_no_overlap,
     order_marks,
     recorded,
     values,
@@ -20,7 +20,16 @@ from .core import (
 )
 from .errors import LayoutError, LayoutIndexError
 from .formats import contiguous_format
-from .index_ops import _any_marks, _check_gather, _grid, _index_values, _plain_clone, _unwritten, _value, _write_where
+from .index_places import (
+    any_marks,
+    as_new,
+    check_scatter,
+    index_values,
+    number_for,
+    places_along,
+    writable_copy,
+    write_where,
+)
 from .layout import Layout, check_bounds, wrap_dim
 from .out import write_out
 from .results import need_kernel
@@ -42,7 +51,7 @@ def _tainted_by_error(self: "Tensor", error: Exception) -> Exception:
 def _vector(index: Any, length: int, name: str, *, wrap: bool = False) -> Any:
     if index.ndim > 1:
         raise LayoutIndexError("dimension", f"{name}: the index must be a vector")
-    where = np.atleast_1d(_index_values(index, name))
+    where = np.atleast_1d(index_values(index, name))
     if where.size and (where.min() < (-length if wrap else 0) or where.max() >= length):
         raise LayoutIndexError("index", f"{name}: an index is out of bounds for a dimension of length {length}")
     return where
@@ -75,7 +84,7 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
     if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
         raise LayoutIndexError("dtype", "index_fill_: the index must be int64")
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
-    number, marks = _value(value, self.dtype, "index_fill_")
+    number, marks = number_for(value, self.dtype, "index_fill_")
     length = self._layout.shape[d] if self.ndim else 1
     _check_restrided(self, d, index)
     need_kernel("index_fill_", self.dtype, "bifch")
@@ -85,14 +94,14 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
         raise _tainted_by_error(self, e) from None
     chosen = np.zeros(self._layout.shape or (1,), np.bool_)
     chosen[_along(d, where)] = True
-    _write_where(self, chosen.reshape(self._layout.shape), number, marks, shadow.marks_of(index) is not None)
+    write_where(self, chosen.reshape(self._layout.shape), number, marks, shadow.marks_of(index) is not None)
     written(self, value)
     return self
 
 
 def index_fill(input: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
     """`index_fill_` on a copy that preserves the format. Source: torch 2.13."""
-    return recorded(_unwritten(index_fill_(_plain_clone(input), dim, index, value)), input, value)
+    return recorded(as_new(index_fill_(writable_copy(input), dim, index, value)), input, value)
 
 
 def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor") -> None:
@@ -123,7 +132,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     check_no_overlap(self, source)
     if index.ndim > 1:
         raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
-    where = np.atleast_1d(_index_values(index, "index_copy_"))
+    where = np.atleast_1d(index_values(index, "index_copy_"))
     _check_source("index_copy_", self, d, where, source)
     length = self._layout.shape[d] if self.ndim else 1
     _check_restrided(self, d, index)
@@ -135,7 +144,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     a = np.atleast_1d(values(self).copy())
     b = np.atleast_1d(values(source))
     a[_along(d, where)] = b
-    unknown = _any_marks(self, index, source) or len(np.unique(where)) != where.size
+    unknown = any_marks(self, index, source) or len(np.unique(where)) != where.size
     _rewritten(self, a.reshape(self._layout.shape), unknown)
     written(self, source)
     return self
@@ -147,7 +156,7 @@ def index_copy(
     """`index_copy_` on a row-major copy. Source: torch 2.13."""
     return write_out(
         out,
-        recorded(_unwritten(index_copy_(_plain_clone(input, contiguous_format), dim, index, source)), input, source),
+        recorded(as_new(index_copy_(writable_copy(input, contiguous_format), dim, index, source)), input, source),
         input,
     )
 
@@ -159,7 +168,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     """
     check_inplace(self, source)
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
-    where = np.atleast_1d(_index_values(index, "index_add_"))
+    where = np.atleast_1d(index_values(index, "index_add_"))
     if index.ndim > 1:
         raise LayoutIndexError("dimension", "index_add_: the index must be a vector")
     _check_source("index_add_", self, d, where, source)
@@ -187,7 +196,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
         touched = np.zeros(a.shape, np.uint8)
         touched[_along(d, where)] = shadow.TOLERANCE
         loose = touched.reshape(self._layout.shape)
-    _rewritten(self, a.reshape(self._layout.shape), _any_marks(self, index, source), loose)
+    _rewritten(self, a.reshape(self._layout.shape), any_marks(self, index, source), loose)
     written(self, source)
     return self
 
@@ -199,7 +208,7 @@ def index_add(
     return write_out(
         out,
         recorded(
-            _unwritten(index_add_(_plain_clone(input, contiguous_format), dim, index, source, alpha=alpha)),
+            as_new(index_add_(writable_copy(input, contiguous_format), dim, index, source, alpha=alpha)),
             input,
             source,
         ),
@@ -229,7 +238,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
         raise LayoutError("dtype", f"{name}: a {source.dtype} source for a {self.dtype} tensor")
     where = values(index).astype(np.int64, copy=False)
     if where.size:
-        _check_scatter(name, self, d, where, source)
+        check_scatter(name, self, d, where, source)
     if isinstance(source, TensorBase):
         check_no_overlap(self, source)
     check_internal_overlap(self)
@@ -241,7 +250,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     if where.min() < 0 or where.max() >= length:
         shadow.leave_unspecified(self)
         raise LayoutError("index", f"{name}: an index is out of bounds for dimension {d} of length {length}")
-    key = _grid(where, d)
+    key = places_along(where, d)
     a = np.atleast_1d(values(self).copy())
     if isinstance(source, TensorBase):
         wide = np.atleast_1d(values(source))[tuple(slice(0, n) for n in np.atleast_1d(where).shape)]
@@ -251,7 +260,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     np.add.at(flat, key, 1)
     repeated = bool((flat > 1).any())
     loose = None
-    unknown = _any_marks(self, index) or (isinstance(source, TensorBase) and _any_marks(source))
+    unknown = any_marks(self, index) or (isinstance(source, TensorBase) and any_marks(source))
     with np.errstate(all="ignore"):
         if reduce is None:
             a[key] = wide
@@ -266,16 +275,6 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     _rewritten(self, a.reshape(self._layout.shape), unknown, loose)
 
 
-def _check_scatter(name: str, self: "Tensor", d: int, where: Any, source: Any) -> None:
-    _check_gather(name, self, d, where)
-    if isinstance(source, TensorBase):
-        if max(len(source._layout.shape), 1) != max(where.ndim, 1):
-            raise LayoutError("dimension", f"{name}: index and source differ in dimensions")
-        for k, n in enumerate(where.shape):
-            if n > (source._layout.shape or (1,))[k]:
-                raise LayoutError("size", f"{name}: the index is larger than the source at dimension {k}")
-
-
 def scatter(
     input: "Tensor",
     dim: int,
@@ -288,8 +287,8 @@ def scatter(
 ) -> "Tensor":
     """`scatter_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
     source = value if src is None else src
-    t = scatter_(_plain_clone(input, contiguous_format), dim, index, source, reduce=reduce)
-    return write_out(out, recorded(_unwritten(t), input, source), input)
+    t = scatter_(writable_copy(input, contiguous_format), dim, index, source, reduce=reduce)
+    return write_out(out, recorded(as_new(t), input, source), input)
 
 
 def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":

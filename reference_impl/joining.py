@@ -6,7 +6,6 @@ import numpy as np
 
 from . import dtypes as dt
 from . import reductions, shadow, views
-from .advanced_indexing import check_no_overlap
 from .contiguity import is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks, check_copyable
 from .copies import clone, copy_elements, reader
@@ -16,6 +15,7 @@ from .core import (
     as_int,
     as_ints,
     check_internal_overlap,
+    check_no_overlap,
     fresh,
     from_array,
     order_marks,

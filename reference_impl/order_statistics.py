@@ -6,9 +6,8 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .advanced_indexing import check_no_overlap
 from .conversion import check_copyable, check_fillable
-from .core import TensorBase, as_int, values
+from .core import TensorBase, as_int, check_no_overlap, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out

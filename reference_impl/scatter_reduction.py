@@ -6,13 +6,20 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .advanced_indexing import check_no_overlap
 from .copies import clone, store
-from .core import as_int, check_inplace, check_internal_overlap, order_marks, recorded, values, written
+from .core import (
+    as_int,
+    check_inplace,
+    check_internal_overlap,
+    check_no_overlap,
+    order_marks,
+    recorded,
+    values,
+    written,
+)
 from .errors import LayoutError, LayoutIndexError
 from .formats import contiguous_format
-from .index_ops import _grid
-from .index_writes import _check_scatter
+from .index_places import check_scatter, places_along
 from .layout import wrap_dim
 from .out import write_out
 
@@ -84,7 +91,7 @@ def scatter_reduce_(
         raise LayoutError("dtype", f"scatter_reduce_: a {src.dtype} source for a {self.dtype} tensor")
     where = values(index).astype(np.int64, copy=False)
     if where.size:
-        _check_scatter("scatter_reduce_", self, d, where, src)
+        check_scatter("scatter_reduce_", self, d, where, src)
     check_internal_overlap(self)
     check_no_overlap(self, index)
     check_no_overlap(self, src)
@@ -95,7 +102,7 @@ def scatter_reduce_(
             shadow.leave_unspecified(self)
             raise LayoutError("index", f"scatter_reduce_: an index is out of bounds for a length of {length}")
         part = np.atleast_1d(values(src))[tuple(slice(0, n) for n in np.atleast_1d(where).shape)]
-        result, count = _reduced(self, _grid(where, d), part, reduce, include_self)
+        result, count = _reduced(self, places_along(where, d), part, reduce, include_self)
         _finish(self, result, count, (index, src))
     written(self, src)
     return self
