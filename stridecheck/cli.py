@@ -15,8 +15,10 @@ COMMANDS = {
     "check": "check:check_command",
     "bench": "bench:bench_command",
     "report": "results:report",
+    "diff": "results:diff",
     "rules": "rules:rules",
     "repro": "results:repro",
+    "mutants": "mutants:mutants_command",
 }
 """Where each command is, below `stridecheck.commands`: only the one that is called is imported."""
 

@@ -9,9 +9,11 @@ from click.core import ParameterSource
 
 from stridecheck.benchmarks import bench as benchmarks
 from stridecheck.benchmarks.cases import describe, select
+from stridecheck.benchmarks.self_test import self_test as measure_trust
 from stridecheck.conformance.check import USAGE
+from stridecheck.reports.run import load
 
-from .common import Bars, fail, out_option, render, told
+from .common import Bars, fail, out_option, render, show_comparison, told
 from .exit_codes import EXIT_CODES
 
 
@@ -39,6 +41,29 @@ from .exit_codes import EXIT_CODES
     help="Threads that one operation may use.",
 )
 @click.option("--quick", is_flag=True, help="Only the quick set, measured more briefly: half a minute.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Measure everything in N processes, one after the other: what a comparison needs on both sides.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="Compare with this earlier run, and exit with 1 where a case is slower.",
+)
+@click.option("--self-test", "self_test", is_flag=True, help="Measure how far comparisons can be trusted here.")
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Pairs of complete runs of the self-test.",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the cases and time nothing.")
 @out_option()
 @click.pass_context
@@ -48,12 +73,16 @@ def bench_command(
     adapters: str,
     threads: int,
     quick: bool,
+    processes: int,
+    baseline: Path | None,
+    self_test: bool,
+    pairs: int,
     list_only: bool,
     out: Path,
 ) -> None:
     """Time layouts: copies, arithmetic, matmul, conv2d and sums over contiguous, transposed, stepped, … tensors.
 
-    A case is operation/layout/dtype/size. All libraries run in this process, in turns, and each result is compared with
+    A case is operation/layout/dtype/size. All libraries run in one process, in turns, and each result is compared with
     the oracle's. Beside every time stands x_copy: how many times as long it is as the best contiguous copy of the same
     output bytes in the same run; and x_traffic: the same against the cache lines that must be touched.
 
@@ -63,6 +92,8 @@ def bench_command(
       stridecheck bench --cases copy --cases 'sum*/*/*/large'
       stridecheck bench --adapters torch,my_library/adapter.py --threads 2
       stridecheck bench --list --cases '*/channels_last'
+      stridecheck bench --processes 5 --out old
+      stridecheck bench --processes 5 --out new --baseline old
     """
     with told():
         if list_only:
@@ -73,8 +104,18 @@ def bench_command(
     names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
     if asked and not names:
         fail(USAGE, "--adapters names none")
+    options = benchmarks.Options(cases, names, threads, quick, processes)
+    if self_test:
+        with told(out), Bars("cases") as bars:
+            rates = measure_trust(options, pairs, out, bars)
+        click.echo("\n".join(rates.lines()))
+        return
+    with told(out):
+        old = load([baseline]) if baseline else None  # before anything is timed: a mistake costs nothing
     with told(out), Bars("cases") as bars:
-        code = benchmarks.bench(benchmarks.Options(cases, names, threads, quick), out, bars)
+        code = benchmarks.bench(options, out, bars)
     with told(out):
         render([out], out)
+        if old is not None:
+            code = code or show_comparison(old, load([out]), out)
     raise SystemExit(code)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.console import Console
@@ -20,6 +20,9 @@ from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.reports.records import ResultsError
 
 from .exit_codes import INTERRUPTED
+
+if TYPE_CHECKING:
+    from stridecheck.reports.run import Run
 
 
 def fail(code: int, message: str) -> NoReturn:
@@ -105,6 +108,18 @@ def render(directories: list[Path], out: Path) -> None:
     paths += [file for directory in directories for file in results_files(directory)]
     others = ", ".join(_near(path, out) for path in paths if path != page)
     click.echo(f"beside it: {others}")
+
+
+def show_comparison(old: Run, new: Run, out: Path | None) -> int:
+    """Say what has changed between two runs, and write it; the answer is the exit code."""
+    from stridecheck.reports.diff import diff
+
+    found = diff(old, new)
+    for line in found.lines():
+        click.echo(line)
+    if out is not None:
+        found.write(out)
+    return found.exit_code
 
 
 def _near(path: Path, out: Path) -> str:

@@ -1,4 +1,4 @@
-"""Commands that read results: `report` and `repro`."""
+"""Commands that read results: `report`, `diff` and `repro`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import click
 from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE
 from stridecheck.conformance.program import Program
 from stridecheck.reports.records import Failure, Header, read_results
+from stridecheck.reports.run import load
 
-from .common import fail, render, told
+from .common import fail, render, show_comparison, told
 from .exit_codes import EXIT_CODES
 
 
@@ -25,6 +26,21 @@ def report(directories: tuple[Path, ...], out: Path | None) -> None:
     target = out or (directories[0] if directories[0].is_dir() else directories[0].parent)
     with told(target):
         render(list(directories), target)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write diff.md and diff.csv there.")
+def diff(old: Path, new: Path, out: Path | None) -> None:
+    """Compare two runs: failures that are new or gone, and cases that are slower or faster.
+
+    OLD and NEW are results directories or files. Times are compared where both runs have them, by the intervals of the
+    ratio of medians; `bench --processes 5` on both sides tells how far processes of the same code differ. Exits with 1
+    where there is an unexpected new failure or a slower case.
+    """
+    with told(out):
+        raise SystemExit(show_comparison(load([old]), load([new]), out))
 
 
 @click.command()

@@ -11,7 +11,7 @@ import time
 from importlib.util import find_spec
 
 import pytest
-from stridecheck.benchmarks import memory
+from stridecheck.benchmarks import clock, memory
 from stridecheck.benchmarks.bench import Options, bench
 from stridecheck.benchmarks.cases import Case, UnknownCase
 from stridecheck.benchmarks.clock import QUICK
@@ -262,6 +262,44 @@ def test_a_library_that_runs_out_of_memory_is_recorded_alike(session, monkeypatc
     (timing,) = session.time(Time(Case("relu", "contiguous", "float32", "small"), ("numpy",)))
     assert timing.status == "unsupported"
     assert "GB of memory" in timing.reason
+
+
+def test_a_run_is_compared_with_an_earlier_one(tmp_path):
+    """Both sides are measured by several processes; the comparison is printed and written."""
+    command = ("bench", "--cases", TINY[0], "--adapters", "numpy", "--processes", "2")
+    assert run(*command, "--out", str(tmp_path / "old")).returncode == 0
+    done = run(*command, "--out", str(tmp_path / "new"), "--baseline", str(tmp_path / "old"))
+    assert done.returncode in (0, 1), done.stderr
+    assert "1 case timed in both runs" in done.stdout
+    assert (done.returncode == 1) == ("1 slower" in done.stdout)
+    assert (tmp_path / "new" / "diff.csv").is_file()
+    records = [record for record in read_results(tmp_path / "new" / "results.jsonl") if isinstance(record, Timing)]
+    assert [record.process for record in records] == [0, 1]
+
+
+def test_a_bad_baseline_is_told_before_anything_is_timed(tmp_path):
+    done = run("bench", "--cases", TINY[0], "--baseline", "absent", "--out", "new", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "absent: no such results file" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_self_test_plants_a_slow_down_and_says_what_was_found(tmp_path):
+    done = run(
+        *("bench", "--self-test", "--pairs", "1", "--cases", TINY[0], "--adapters", "numpy"),
+        *("--processes", "2", "--out", str(tmp_path)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "same code, 1 comparison" in done.stdout
+    assert "10% slower, 1 comparison" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"run-00", "run-01", "slow-01"}
+
+
+def test_a_planted_slow_down_takes_its_time():
+    """The samples of a call that is slowed down are longer by the planted part."""
+    plain, slow = (clock.Runner(lambda: sum(range(2000)), slowdown=part) for part in (0.0, 1.0))
+    clock.race([plain, slow], clock.QUICK)
+    assert 1.5 < slow.median_ns / plain.median_ns < 2.5
 
 
 def test_an_unknown_case_leaves_no_directory_behind(tmp_path):

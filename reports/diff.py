@@ -1,0 +1,87 @@
+"""What has changed between two runs, in words and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .compare import VERDICTS, Changed, compare_failures, compare_timings
+from .records import ResultsError
+from .run import Run
+from .text import count, time_ns
+
+_SHOWN = 20
+"""Failures and cases that are shown one by one; files hold all."""
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Failures and times of two runs, compared."""
+
+    failures: Changed
+    timings: pd.DataFrame | None
+    """With the columns of `compare.COLUMNS`; None where neither run has timed anything."""
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a failure that nobody expected is new, or a case is slower."""
+        slower = self.timings is not None and bool((self.timings["verdict"] == "slower").any())
+        return int(slower or bool(self.failures.red))
+
+    def lines(self) -> Iterator[str]:
+        """The changes, most important first."""
+        for name, changed in (("new", self.failures.new), ("gone", self.failures.gone)):
+            if changed:
+                yield f"{count(len(changed), 'failure')} {name}:"
+            for one in changed[:_SHOWN]:
+                yield f"  {one.adapter}  {one.outcome}  {one.operation}  {one.aspect}: {one.message}"
+            if len(changed) > _SHOWN:
+                yield f"  … and {count(len(changed) - _SHOWN)} more"
+        if not self.failures.new and not self.failures.gone:
+            yield "no failure is new, none is gone"
+        if self.timings is not None:
+            yield from self._timing_lines(self.timings)
+
+    @staticmethod
+    def _timing_lines(timings: pd.DataFrame) -> Iterator[str]:
+        counted = timings["verdict"].value_counts()
+        says = ", ".join(f"{counted.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
+        yield f"{count(len(timings), 'case')} timed in both runs: {says}"
+        told = timings[timings["verdict"] != "same"].sort_values("ratio", ascending=False)
+        width = max((len(case) for case in told["case"]), default=0)
+        row: Any
+        for row in told.head(_SHOWN).itertuples(index=False):
+            yield (
+                f"  {row.case:<{width}}  {row.adapter}  {time_ns(row.old_ns)} → {time_ns(row.new_ns)}  "
+                f"{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] by {row.by}: {row.verdict}"
+            )
+        if len(told) > _SHOWN:
+            yield f"  … and {count(len(told) - _SHOWN)} more"
+
+    def write(self, out: Path) -> list[Path]:
+        """Write `diff.md`, and `diff.csv` where there are times, into the directory `out`."""
+        out.mkdir(parents=True, exist_ok=True)
+        written = [out / "diff.md"]
+        written[0].write_text("\n".join(["# What has changed", "", "```", *self.lines(), "```", ""]), encoding="utf-8")
+        if self.timings is not None:
+            written.append(out / "diff.csv")
+            self.timings.to_csv(written[1], index=False)
+        return written
+
+
+def diff(old: Run, new: Run) -> Diff:
+    """Two runs compared.
+
+    Raises
+    ------
+    ResultsError
+        Only one of them has times, or nothing that both have timed can be compared.
+    """
+    if bool(old.measurements) != bool(new.measurements) and not (old.units and new.units):
+        raise ResultsError("one of the two runs has no times, and the other nothing else")
+    timings = compare_timings(old, new) if old.measurements and new.measurements else None
+    return Diff(compare_failures(old, new), timings)

@@ -1,0 +1,116 @@
+"""Two runs compared: what counts as a change, and what the command says of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from stridecheck.reports.compare import COLUMNS, compare_failures, compare_timings
+from stridecheck.reports.records import ResultsError
+from stridecheck.reports.run import load
+
+from stridecheck.cli import main
+
+CASES = [f"copy/{layout}/float32/{size}" for layout in ("a", "b", "c", "d", "e") for size in ("small", "large")]
+
+
+@pytest.fixture
+def timed(write, sample):
+    """A function that writes a run: `processes` times each case, with a spread between processes and within one."""
+
+    def timed_(name, slower=1.0, *, speed=1.0, processes=5, spread=0.01, seed=0, cpu="one", cases=CASES):
+        rng = np.random.default_rng([seed, *name.encode()])
+        header = sample.header()
+        records = [replace(header, machine={**header.machine, "cpu": cpu}), *sample.adapters()]
+        for process in range(processes):
+            for case in cases:
+                mean = 1e6 * speed * rng.normal(1, spread)
+                samples = tuple(mean * slower * rng.normal(1, spread, 15))
+                operation, layout, _, size = case.split("/")
+                timing = sample.timing("torch:cpu", operation, layout, size, float(np.median(samples)) / (1e6 * speed))
+                records.append(
+                    replace(timing, samples_ns=samples, median_ns=float(np.median(samples)), process=process)
+                )
+        return write([*records, sample.footer(0)], name)
+
+    return timed_
+
+
+def verdicts(old, new):
+    return set(compare_timings(load([old]), load([new])).verdict)
+
+
+def test_the_columns_are_documented(timed):
+    assert list(compare_timings(load([timed("old")]), load([timed("new")]))) == list(COLUMNS)
+
+
+def test_the_same_code_is_the_same(timed):
+    assert verdicts(timed("old"), timed("new")) == {"same"}
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.1, "slower"), (1 / 1.1, "faster")])
+def test_a_change_is_found(timed, factor, verdict):
+    frame = compare_timings(load([timed("old")]), load([timed("new", factor)]))
+    assert set(frame.verdict) == {verdict}
+    assert (frame.ratio.between(frame.low, frame.high)).all()
+
+
+def test_a_change_too_small_to_report_is_none(timed):
+    assert verdicts(timed("old", spread=0.002), timed("new", 1.03, spread=0.002)) == {"same"}
+
+
+def test_processes_that_differ_widely_are_no_change(timed):
+    """Blocks of one process agree better than processes do: only the latter tell what a difference is worth."""
+    found = verdicts(timed("old", spread=0.2), timed("new", spread=0.2, seed=1))
+    assert found <= {"cannot tell", "same"}
+    assert "cannot tell" in found
+
+
+def test_a_machine_of_another_speed_is_weighed_by_its_copies(timed):
+    frame = compare_timings(load([timed("old")]), load([timed("new", speed=1.3)]))
+    assert set(frame.by) == {"x_copy"}
+    assert set(frame.verdict) == {"same"}
+
+
+def test_another_processor_is_not_comparable(timed):
+    with pytest.raises(ResultsError, match="different processors"):
+        compare_timings(load([timed("old")]), load([timed("new", cpu="two")]))
+
+
+def test_runs_without_a_common_case_are_not_comparable(timed):
+    with pytest.raises(ResultsError, match="no timed case in common"):
+        compare_timings(load([timed("old", cases=CASES[:2])]), load([timed("new", cases=CASES[2:])]))
+
+
+def test_pooled_timings_are_one_for_a_case(timed):
+    run = load([timed("old")])
+    assert len(run.measurements) == 5 * len(CASES)
+    assert len(run.timings) == len(CASES)
+    assert len(run.timings[0].samples_ns) == 75
+
+
+def test_failures_that_come_and_go(write, sample):
+    sides = {"old": sample.failures()[1:], "new": sample.failures()[:-1]}
+    old, new = (
+        load([write([sample.header(), *sample.adapters(), *sample.units(), *failures, sample.footer()], name)])
+        for name, failures in sides.items()
+    )
+    changed = compare_failures(old, new)
+    assert [failure.program for failure in changed.new] == [sample.failures()[0].program]
+    assert [failure.program for failure in changed.gone] == [sample.failures()[-1].program]
+
+
+def test_diff_says_what_is_slower_and_exits_with_1(timed, tmp_path):
+    old, new = timed("old"), timed("new", 1.2)
+    done = CliRunner().invoke(main, ["diff", str(old), str(new), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1
+    assert "10 cases timed in both runs: 10 slower" in done.output
+    assert "copy/a/float32/small" in done.output
+    assert (tmp_path / "out" / "diff.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
+    assert CliRunner().invoke(main, ["diff", str(old), str(old)]).exit_code == 0
+
+
+def test_diff_tells_of_a_run_that_is_not_there(timed, tmp_path):
+    done = CliRunner().invoke(main, ["diff", str(timed("old")), str(tmp_path / "none")])
+    assert done.exit_code == 2
+    assert "no such results file" in done.output
