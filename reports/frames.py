@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .records import Failure, Timing
+from .records import Failure, Mutant, Timing
 from .run import Run
 from .summary import family_of
 from .text import clean
@@ -89,6 +89,21 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         "copied": Column("whether the result lies in fresh memory; empty where not looked at", "boolean"),
         "reason": Column("why there is no time, where there is none", "str"),
     },
+    "mutants": {
+        "name": Column("id of the mutant, a library that is wrong on purpose", "str"),
+        "sentence": Column("what it does wrong", "str"),
+        "base": Column("adapter that does everything else right", "str"),
+        "outcome": Column("killed, survived, or untried", "str"),
+        "programs": Column("programs up to the one that killed it, or all", "int64", "programs"),
+        "reached": Column("of those, programs that could show the defect", "int64", "programs"),
+        "source": Column("where the program that killed it comes from", "str"),
+        "program": Column("id of the program that killed it", "str"),
+        "operation": Column("PyTorch's name of the operation that differed first", "str"),
+        "aspect": Column("side of the observation that differed first", "str"),
+        "rules": Column("ids of the rules that failed, separated by spaces", "str"),
+        "message": Column("the difference in one sentence", "str"),
+        "like": Column("thread of the real bug that it is modelled on, else empty", "str"),
+    },
     "adapters": {
         "adapter": _ADAPTER,
         "status": Column("ready, skipped (not to be had here) or failed", "str"),
@@ -104,11 +119,12 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """The four frames of a run, with the columns of `COLUMNS`."""
+    """The frames of a run, with the columns of `COLUMNS`."""
 
     outcomes: pd.DataFrame
     failures: pd.DataFrame
     timings: pd.DataFrame
+    mutants: pd.DataFrame
     adapters: pd.DataFrame
 
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -125,6 +141,7 @@ def frames(run: Run) -> Frames:
         outcomes=_frame("outcomes", _outcome_rows(run)),
         failures=_frame("failures", [_failure_row(failure) for failure in run.failures]),
         timings=_frame("timings", [_timing_row(timing) for timing in run.timings]),
+        mutants=_frame("mutants", [_mutant_row(mutant) for mutant in run.mutants]),
         adapters=_frame("adapters", _adapter_rows(run)),
     )
 
@@ -204,6 +221,24 @@ def _timing_row(timing: Timing) -> tuple[object, ...]:
         timing.touched_bytes,
         timing.copied,
         timing.reason,
+    )
+
+
+def _mutant_row(mutant: Mutant) -> tuple[object, ...]:
+    return (
+        mutant.name,
+        mutant.sentence,
+        mutant.base,
+        mutant.outcome,
+        mutant.programs,
+        mutant.reached,
+        mutant.source,
+        mutant.program,
+        mutant.operation,
+        mutant.aspect,
+        " ".join(mutant.rules),
+        mutant.message,
+        mutant.like,
     )
 
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from . import text
 from .charts import SERIES
 from .frames import COLUMNS
+from .mutants import by, found_out
 from .run import Run
 from .summary import summaries
 from .timing_view import time_groups
@@ -71,6 +72,8 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         families=families(run, adapters),
         failure_groups=failure_groups(run, limit),
         known_groups=known_groups(run),
+        found_out=found_out,
+        by=by,
         time_groups=time_groups(run.frames.timings) if run.timings else [],
         columns=COLUMNS,
         aspect_words=_ASPECTS,

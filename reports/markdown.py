@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
+from .mutants import found_out
 from .run import Run
 from .summary import AdapterSummary, summaries
 from .text import clean, count, listed, shorten
@@ -45,6 +46,7 @@ def _parts(run: Run) -> Iterator[str]:
     yield from _failures(run)
     yield from _known(run)
     yield from _times(run)
+    yield from _mutants(run)
     yield f"<sub>stridecheck {_text(run.header.suite)}, `{_code(run.header.command)}`</sub>"
 
 
@@ -143,6 +145,19 @@ def _times(run: Run) -> Iterator[str]:
     total = sum(len(operation.rows) for group in groups for operation in group.operations)
     if total > _TIMES:
         yield f"*{count(total - _TIMES, 'more row')} in report.html.*\n"
+
+
+def _mutants(run: Run) -> Iterator[str]:
+    if not run.mutants:
+        return
+    yield "### Mutants\n"
+    yield f"{_text(found_out(run.mutants))}.\n"
+    left = [mutant for mutant in run.mutants if mutant.outcome != "killed"]
+    if left:
+        yield "| not found out | what it does | programs that could show it |\n|---|---|---:|"
+        for mutant in left:
+            yield f"| {_text(mutant.name)} | {_text(mutant.sentence)} | {count(mutant.reached)} |"
+        yield ""
 
 
 def _html(text: str) -> str:

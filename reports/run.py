@@ -20,6 +20,7 @@ from .records import (
     Footer,
     Header,
     Json,
+    Mutant,
     ResultsError,
     Timing,
     Unit,
@@ -63,6 +64,8 @@ class Run:
     failures: tuple[Failure, ...] = ()
     measurements: tuple[Timing, ...] = ()
     """One for each case, library and measuring process."""
+    mutants: tuple[Mutant, ...] = ()
+    """Libraries that are wrong on purpose: the suite's own score."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
 
@@ -190,6 +193,7 @@ class _Merger:
         self.units: dict[tuple[str, str], Unit] = {}
         self.failures: dict[tuple[str, ...], Failure] = {}
         self.timings: dict[tuple[str, str, int, int], Timing] = {}
+        self.mutants: dict[str, Mutant] = {}
         self.repeated = 0
 
     def add(self, path: Path) -> None:
@@ -206,6 +210,8 @@ class _Merger:
                 if label != record.adapter:
                     record = replace(record, adapter=label)
                 self._add(record, before)
+            elif isinstance(record, Mutant):
+                self.mutants[record.name] = record
 
     def _add_adapters(self, adapters: Sequence[Adapter], path: Path) -> dict[str, str]:
         """Take in one file's adapters; the answer says what each is called in the merged run."""
@@ -249,6 +255,7 @@ class _Merger:
             units=tuple(self.units.values()),
             failures=tuple(self.failures.values()),
             measurements=tuple(self.timings.values()),
+            mutants=tuple(self.mutants.values()),
             notes=tuple(self._notes()),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from . import mutants
 from .run import Run
 from .summary import AdapterSummary, summaries
 from .text import count, time_ns
@@ -20,6 +21,7 @@ def lines(run: Run) -> Iterator[str]:
     for adapter in adapters:
         yield f"  {adapter.name:<{width}}  {_says(adapter)}"
     yield from _times(run)
+    yield from mutants.lines(run.mutants)
 
 
 def _times(run: Run) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from .mutants import found_out
 from .observations import Comparison, compare, say
 from .records import Failure, Json
 from .run import Run
@@ -142,6 +143,9 @@ def verdict(run: Run, adapters: Sequence[AdapterSummary]) -> Verdict:
         return Verdict("part", "◐", "Incomplete: " + (deviations if red else "nothing unexpected so far"), lede)
     if red:
         return Verdict("bad", "✗", deviations, lede)
+    if run.mutants and not judged and not timed:
+        tone, symbol = ("bad", "✗") if run.exit_code else ("good", "✓")
+        return Verdict(tone, symbol, found_out(run.mutants), lede)
     if not judged and not timed:
         return Verdict("none", "○", "Nothing was judged, nothing was measured", lede)
     if run.exit_code:

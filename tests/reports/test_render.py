@@ -15,7 +15,7 @@ FILES = {
     "summary.md",
     "junit.xml",
     "badge.json",
-    *(f"csv/{name}.csv" for name in ("outcomes", "failures", "timings", "adapters", "columns")),
+    *(f"csv/{name}.csv" for name in ("outcomes", "failures", "timings", "mutants", "adapters", "columns")),
 }
 
 

@@ -190,7 +190,8 @@ MUTANTS = (
     Mutant("matmul.others-offset", "matmul reads its second factor from the storage's beginning.", "matmul",
            reads_other(offset=nowhere), OTHER_OFFSET),
     Mutant("matmul.column-major", "matmul answers column-major.", "matmul",
-           repacked(lambda c, y: _in_order(y.shape, tuple(range(len(y.shape)))) if len(y.shape) == 2 else y.strides)),
+           repacked(lambda c, y: _in_order(y.shape, tuple(range(len(y.shape)))) if len(y.shape) == 2 else y.strides),
+           like="numpy/numpy#29164"),
     Mutant("sum.row-major-only", "amin of a row-major slice reads from the storage's beginning.", "amin all prod",
            reads(offset=nowhere), ROW_MAJOR & OFFSET),
 )  # fmt: skip

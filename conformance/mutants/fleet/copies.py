@@ -49,7 +49,7 @@ def _channels_last(call: Call, y: Geometry) -> tuple[int, ...]:
 MUTANTS = (
     # contiguous
     Mutant("contiguous.keeps-channels-last", "contiguous answers a channels_last tensor itself.", "contiguous",
-           itself, CHANNELS_LAST & ~ASKED),
+           itself, CHANNELS_LAST & ~ASKED, like="pytorch/pytorch#41226"),
     Mutant("contiguous.keeps-channels-last-3d", "contiguous answers a channels_last_3d tensor itself.", "contiguous",
            itself, CHANNELS_LAST_3D & ~ASKED),
     Mutant("contiguous.copies-slices", "contiguous copies a contiguous slice to offset 0.", "contiguous",
@@ -85,7 +85,8 @@ MUTANTS = (
            lambda c: repacked(lambda c, y: c.before.strides)(c), GAPS & UNASKED, like="pytorch/pytorch#158022"),
     Mutant("clone.keeps-expanded", "clone of an expanded tensor stays expanded.", "clone",
            relaid(strides=lambda c, y: c.before.strides), EXPANDED & UNASKED),
-    Mutant("clone.aliases-one", "clone of a single element is a view of it.", "clone", alias, ONE & UNASKED),
+    Mutant("clone.aliases-one", "clone of a single element is a view of it.", "clone", alias, ONE & UNASKED,
+           like="dask/dask#3674"),
     Mutant("clone.no-offset", "clone reads from the storage's beginning.", "clone", reads(offset=nowhere), OFFSET,
            like="NVIDIA/cuda-python#2592"),
     Mutant("clone.no-offset-half", "clone of float16 and bfloat16 reads from the storage's beginning.", "clone",
@@ -107,7 +108,8 @@ MUTANTS = (
            MANY & STRIDED),
     Mutant("clone.counts", "clone counts a version for the tensor that it reads.", "clone", counts(1)),
     # to and type
-    Mutant("to.copies", "to copies where nothing is to be converted.", "to type", copied, SAME_DTYPE & UNASKED),
+    Mutant("to.copies", "to copies where nothing is to be converted.", "to type", copied, SAME_DTYPE & UNASKED,
+           like="data-apis/array-api-compat#211"),
     Mutant("to.ignores-copy", "to(copy=True) answers the tensor itself where nothing is to be converted.", "to", itself,
            given("copy") & SAME_DTYPE & UNASKED, like="data-apis/array-api-strict#15"),
     Mutant("to.makes-contiguous", "to(memory_format=contiguous_format) copies what is not contiguous.", "to",

@@ -238,7 +238,7 @@ MUTANTS = (
     Mutant("reshape.views-permuted", "reshape of permuted dimensions is a view of the memory in order.", "reshape",
            _as_if_packed, PERMUTED),
     Mutant("reshape.same-shape-copies", "reshape to the shape that there is copies what has an offset.", "reshape",
-           copied, OFFSET),
+           copied, OFFSET, like="data-apis/array-api-compat#211"),
     Mutant("ravel.copies", "ravel of what is contiguous copies.", "ravel", copied, ~STRIDED),
     Mutant("flatten.scalar", "flatten of a 0-dim tensor stays 0-dim.", "flatten", itself,
            Situation("0-dim", lambda e: e.x.shape == ())),
@@ -257,7 +257,7 @@ MUTANTS = (
                "indices_or_sections", lambda i: tuple(max(n, 0) for n in i) if isinstance(i, tuple) else i)),
            negative("indices_or_sections")),
     Mutant("unbind.offset", "unbind starts at the storage's beginning.", "unbind",
-           relaid(offset=lambda c, y: y.offset - c.before.offset), OFFSET),
+           relaid(offset=lambda c, y: y.offset - c.before.offset), OFFSET, like="IntelPython/dpctl#649"),
     Mutant("unbind.strides", "The parts of unbind are laid out row-major.", "unbind", relaid(strides=packed), STRIDED),
     # What is recorded.
     Mutant("detach.copies", "detach copies.", "detach", copied),

@@ -149,7 +149,7 @@ MUTANTS = (
     Mutant("fill_.accepts-expanded", "fill_ accepts an expanded tensor and fills it.", "fill_ zero_ relu_",
            accepts(itself), EXPANDED, like="IntelPython/dpctl#1765"),
     Mutant("setitem.accepts-expanded", "Assignment accepts an expanded tensor.", "__setitem__", accepts(lambda c: None),
-           EXPANDED),
+           EXPANDED, like="IntelPython/dpctl#1765"),
     Mutant("add_.refuses-same", "add_ refuses itself as its operand.", ARITHMETIC, refuses("overlap"),
            TWICE, like="tinygrad/tinygrad#9210"),
     Mutant("copy_.refuses-disjoint", "copy_ refuses a source in the same storage.", "copy_", refuses("overlap"),
