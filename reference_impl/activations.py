@@ -12,7 +12,7 @@ from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import contiguous_strides, wrap_dim
 from .pointwise import Op, apply, apply_
-from .pointwise_ops import _erf, _sigmoid
+from .pointwise_ops import erf_values, sigmoid_values
 from .results import finish, need_kernel
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _mish(a: Any) -> Any:
 
 
 _MISH = _smooth("mish", _mish)
-_SILU = _smooth("silu", lambda a: a * _sigmoid(a), "fc")
+_SILU = _smooth("silu", lambda a: a * sigmoid_values(a), "fc")
 _HARDSWISH = _smooth("hardswish", lambda a: a * np.clip(a + 3, 0, 6) / 6)
 _HARDSIGMOID = _smooth("hardsigmoid", lambda a: np.clip(a + 3, 0, 6) / 6)
 
@@ -94,7 +94,7 @@ def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
     if approximate == "tanh":
         op = _smooth("gelu", lambda a: 0.5 * a * (1 + np.tanh(_sqrt(2 / np.pi) * (a + 0.044715 * a**3))))
     elif approximate == "none":
-        op = _smooth("gelu", lambda a: 0.5 * a * (1 + _erf(a / _sqrt(2.0))))
+        op = _smooth("gelu", lambda a: 0.5 * a * (1 + erf_values(a / _sqrt(2.0))))
     else:
         raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
     return apply(op, (input,))
@@ -209,7 +209,7 @@ def glu(input: "Tensor", dim: int = -1) -> "Tensor":
     return apply(_GLU, (first, second))
 
 
-_GLU = Op("glu", lambda a, b: a * _sigmoid(b), "f", exact=False)
+_GLU = Op("glu", lambda a, b: a * sigmoid_values(b), "f", exact=False)
 
 
 def softmin(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> "Tensor":

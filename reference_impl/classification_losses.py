@@ -10,7 +10,7 @@ import numpy as np
 from . import arithmetic, clamping, dtypes, pointwise_ops, reductions, shadow, view_ops
 from .core import TensorBase, check_tensors, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
-from .losses import _reduction, cross_entropy, pairwise_distance
+from .losses import cross_entropy, pairwise_distance, reduction_named
 from .products import linear
 from .results import finish, need_kernel, wide
 
@@ -53,7 +53,7 @@ def multi_margin_loss(
     Raises: argument (ValueError), dimension, size, index, dtype. Source: torch 2.13.
     """
     name = "multi_margin_loss"
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     check_tensors(name, input, target)
     if p not in (1, 2):
         raise LayoutValueError("argument", f"{name}: p must be 1 or 2, got {p}")
@@ -108,7 +108,7 @@ def multilabel_margin_loss(
     Raises: argument (ValueError), dimension, size, index, dtype. Source: torch 2.13.
     """
     name = "multilabel_margin_loss"
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     check_tensors(name, input, target)
     samples, classes = _frames(name, input)
     shape, wanted = input._layout.shape, target._layout.shape
@@ -145,7 +145,7 @@ def triplet_margin_with_distance_loss(
     Raises: argument (ValueError), dimension, broadcast, dtype. Source: torch 2.13.
     """
     name = "triplet_margin_with_distance_loss"
-    reduction = _reduction(reduction)
+    reduction = reduction_named(reduction)
     if margin <= 0:
         raise LayoutValueError("argument", f"{name}: margin must be positive, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
@@ -204,7 +204,7 @@ def ctc_loss(
     Raises: argument (ValueError, TypeError), dimension, size, index, dtype. Source: torch 2.13.
     """
     name = "ctc_loss"
-    reduction = _reduction(reduction)
+    reduction = reduction_named(reduction)
     check_tensors(name, log_probs, targets)
     if isinstance(input_lengths, TensorBase) != isinstance(target_lengths, TensorBase):
         raise LayoutTypeError("argument", f"{name}: both lengths are tensors, or both sequences")

@@ -14,7 +14,7 @@ from .errors import LayoutError, LayoutTypeError
 from .joining import diag, meshgrid, stack
 from .out import write_out
 from .promotion import common_dtype
-from .view_ops import _reshape
+from .view_ops import reshape_to
 from .views import view
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def kron(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "T
     rank = max(input.ndim, other.ndim)
     a = (1,) * (rank - input.ndim) + input._layout.shape
     b = (1,) * (rank - other.ndim) + other._layout.shape
-    left = _reshape(input, tuple([n for x in a for n in (x, 1)]))
-    right = _reshape(other, tuple([n for x in b for n in (1, x)]))
+    left = reshape_to(input, tuple([n for x in a for n in (x, 1)]))
+    right = reshape_to(other, tuple([n for x in b for n in (1, x)]))
     result = mul(left, right)
     # As PyTorch: a view of the product, which strides that interleave refuse.
     result._layout = view(result._layout, tuple([x * y for x, y in zip(a, b, strict=True)]))
@@ -66,7 +66,7 @@ def cartesian_prod(*tensors: "Tensor") -> "Tensor":
             raise LayoutError("dimension", f"cartesian_prod: vectors are needed, got {t.ndim} dimensions")
     if len(tensors) == 1:
         return tensors[0]
-    return stack([_reshape(g, (g.numel(),)) for g in meshgrid(*tensors)], 1)
+    return stack([reshape_to(g, (g.numel(),)) for g in meshgrid(*tensors)], 1)
 
 
 def combinations(input: "Tensor", r: int = 2, with_replacement: bool = False) -> "Tensor":
@@ -89,4 +89,4 @@ def combinations(input: "Tensor", r: int = 2, with_replacement: bool = False) ->
 
 def diagflat(input: "Tensor", offset: int = 0) -> "Tensor":
     """A row-major matrix with all elements on a diagonal. Source: torch 2.13."""
-    return diag(_reshape(contiguous(input), (input.numel(),)), offset)
+    return diag(reshape_to(contiguous(input), (input.numel(),)), offset)

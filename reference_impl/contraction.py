@@ -22,7 +22,7 @@ from .linear_algebra import bmm, deliver, dot, mm, same_dtype
 from .pointwise import check_operands
 from .reductions import sum as total
 from .results import finish
-from .view_ops import _reshape
+from .view_ops import reshape_to
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -80,9 +80,9 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
     made = (
         _full_contraction(p, q)
         if rows == columns == 1
-        else mm(_reshape(p, (rows, terms)), _reshape(q, (terms, columns)))
+        else mm(reshape_to(p, (rows, terms)), reshape_to(q, (terms, columns)))
     )
-    result = _reshape(made, shape)
+    result = reshape_to(made, shape)
     if out is None:
         return result
     return _tensordot_out(out, result, a, b)
@@ -90,7 +90,7 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
 
 def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
     """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for too."""
-    a, b = _reshape(p, (p.numel(),)), _reshape(q, (q.numel(),))
+    a, b = reshape_to(p, (p.numel(),)), reshape_to(q, (q.numel(),))
     if is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2]):
         return dot(a, b)
     if a.dtype is bool_:
@@ -342,8 +342,8 @@ def _pair(left: "Tensor", right: "Tensor", summed: list[int]) -> "Tensor":
     )
     order = [*shared, *left_only, *summed, *right_only]
     batch, terms = prod([p[d] for d in shared]), prod([p[d] for d in summed])
-    a = _reshape(view_ops.permute(left, tuple(order)), (batch, prod([p[d] for d in left_only]), terms))
-    b = _reshape(
+    a = reshape_to(view_ops.permute(left, tuple(order)), (batch, prod([p[d] for d in left_only]), terms))
+    b = reshape_to(
         view_ops.permute(right, (*shared, *summed, *right_only, *left_only)),
         (batch, terms, prod([q[d] for d in right_only])),
     )

@@ -22,7 +22,7 @@ from .output_layout import output_strides
 from .padding import pad
 from .results import finish, need_kernel, wide
 from .slicing_ops import select
-from .view_ops import _reshape, unsqueeze
+from .view_ops import reshape_to, unsqueeze
 from .views import squeeze
 from .views import unsqueeze as unsqueezed
 
@@ -208,11 +208,11 @@ def _empty(g: _Geometry, input: "Tensor", weight: "Tensor", bias: "Tensor | None
     if g.spatial == 1:
         x = unsqueeze(input, 2)
         shape = _flat(shape)
-    flat = _reshape(weight, (weight.numel(),))
+    flat = reshape_to(weight, (weight.numel(),))
     if x._layout.shape[1]:
         made = arithmetic.mul(x, select(flat, 0, 0))
     else:
-        made = arithmetic.mul(_reshape(x, (0,)), _reshape(flat, (0,)))
+        made = arithmetic.mul(reshape_to(x, (0,)), reshape_to(flat, (0,)))
     layout = vw.view(made._layout, shape)
     if made.dtype.is_complex:
         # Made of three real results, and empty tensors count as row-major.

@@ -209,6 +209,15 @@ def is_leaf(t: Any) -> bool:
     return base is None or t._seen == t._versions[0] or not (base._leaf_grad or base._has_fn)
 
 
+def records_history(*inputs: Any) -> bool:
+    """Whether an operator over these inputs records history: gradients are on, and wanted for one of them."""
+    if _grad_enabled[0]:
+        for i in inputs:
+            if isinstance(i, TensorBase) and requires_grad(i):
+                return True
+    return False
+
+
 def check_inplace(t: Any, *inputs: Any) -> None:
     """Refuse a write that automatic differentiation could not follow.
 
@@ -216,15 +225,9 @@ def check_inplace(t: Any, *inputs: Any) -> None:
     outputs, and a view made while gradients were off.
     Source: facts 5.4, torch 2.13.
     """
-    if not _grad_enabled[0]:
+    if not records_history(t, *inputs):
         return
     own = requires_grad(t)
-    if not own:
-        for i in inputs:
-            if isinstance(i, TensorBase) and requires_grad(i):
-                break
-        else:
-            return
     base = t._base
     if base is not None:
         if t._made:
@@ -242,24 +245,16 @@ def written(t: Any, *inputs: Any) -> None:
     """Count a write to a tensor, and record its history where an input requires grad."""
     versions = t._versions
     versions[0] += 1
-    if _grad_enabled[0]:
-        for i in inputs:
-            if isinstance(i, TensorBase) and requires_grad(i):
-                if t.dtype.is_floating_point or t.dtype.is_complex:
-                    t._has_fn = True
-                    if t._base is not None:
-                        t._base._has_fn = True
-                break
+    if (t.dtype.is_floating_point or t.dtype.is_complex) and records_history(*inputs):
+        t._has_fn = True
+        if t._base is not None:
+            t._base._has_fn = True
 
 
 def recorded(out: "Tensor", *inputs: Any) -> "Tensor":
     """Give an operator's fresh result a history if an input requires grad."""
-    if _grad_enabled[0]:
-        for i in inputs:
-            if isinstance(i, TensorBase) and requires_grad(i):
-                if out.dtype.is_floating_point or out.dtype.is_complex:
-                    out._has_fn = True
-                break
+    if (out.dtype.is_floating_point or out.dtype.is_complex) and records_history(*inputs):
+        out._has_fn = True
     return out
 
 

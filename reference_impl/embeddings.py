@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .core import _grad_enabled, array, as_int, check_tensors, fresh, from_array, recorded, requires_grad, values
+from .core import array, as_int, check_tensors, fresh, from_array, recorded, records_history, values
 from .errors import LayoutError, LayoutIndexError
 from .layout import contiguous_strides
 from .results import integers, narrow_to, wide
@@ -46,7 +46,7 @@ def embedding(
         # Rows without elements go another way through PyTorch, with another error.
         outside = LayoutIndexError if width else LayoutError
         raise outside("index", f"embedding: indices from {at.min()} to {at.max()} for {rows} rows")
-    if weight.dtype.is_complex and requires_grad(weight) and _grad_enabled[0]:
+    if weight.dtype.is_complex and records_history(weight):
         raise LayoutError("grad", "embedding: complex tables have no gradient")
     if max_norm is not None:
         _shorten(weight, at, float(max_norm), float(norm_type))

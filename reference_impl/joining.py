@@ -33,7 +33,7 @@ from .output_layout import broadcast_shapes as common_shape
 from .promotion import can_cast, common_dtype
 from .size import Size
 from .slicing_ops import diagonal as view_diagonal
-from .view_ops import _reshape, atleast_1d, atleast_2d, atleast_3d, expand, flatten, unsqueeze
+from .view_ops import atleast_1d, atleast_2d, atleast_3d, expand, flatten, reshape_to, unsqueeze
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -199,7 +199,7 @@ def dstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
 def column_stack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`hstack` with vectors as columns. Raises: as `cat`."""
     return hstack(
-        [t if t.ndim > 1 else _reshape(t, (t.numel(), 1)) for t in _sequence(tensors, "column_stack")], out=out
+        [t if t.ndim > 1 else reshape_to(t, (t.numel(), 1)) for t in _sequence(tensors, "column_stack")], out=out
     )
 
 
@@ -238,7 +238,7 @@ def repeat_interleave(
     """Elements repeated in place along a dimension. Raises: size, dimension, dtype. Source: facts 4.4, torch 2.13."""
     source = input
     if dim is None:
-        source = _reshape(source, (-1,)) if source.numel() else _reshape(source, (0,))
+        source = reshape_to(source, (-1,)) if source.numel() else reshape_to(source, (0,))
         dim = 0
     d = wrap_dim(as_int(dim, "dim"), source.ndim)
     if not source.ndim:

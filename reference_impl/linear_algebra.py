@@ -10,13 +10,12 @@ from . import views as vw
 from .copies import copy_elements, reader, store
 from .core import (
     CONJ,
-    _grad_enabled,
     check_inplace,
     check_internal_overlap,
     check_tensors,
     order_marks,
     recorded,
-    requires_grad,
+    records_history,
     values,
     written,
 )
@@ -96,7 +95,7 @@ def _computed(name: str, x: "Tensor", y: "Tensor") -> tuple[Any, Any]:
 
 def _check_gradient(name: str, d: dtype, *inputs: "Tensor") -> None:
     """Refuse to record a product of a dtype without gradients; only empty operands of two dtypes come that far."""
-    if d.category in ("bool", "int") and _grad_enabled[0] and any(requires_grad(x) for x in inputs):
+    if d.category in ("bool", "int") and records_history(*inputs):
         raise LayoutError("grad", f"{name}: a {d} product has no gradient (facts 5.4)")
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+def reduction_named(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+    """How the losses of samples become one: by name, or by the two older arguments. Raises: argument (ValueError)."""
     if size_average is not None or reduce is not None:
         averaged, reduced = size_average is None or size_average, reduce is None or reduce
         return "mean" if averaged and reduced else "sum" if reduced else "none"
@@ -72,7 +73,7 @@ def mse_loss(
     weight: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Squares of differences. Raises: broadcast, dtype, argument. Source: facts 4.3, torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     a, b = broadcast_tensors(input, target)
     if weight is None:
         return _structured(_MSE, a, b, reduction)
@@ -85,7 +86,7 @@ def l1_loss(
     weight: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Sizes of differences. Raises: broadcast, dtype, argument. Source: facts 4.3, torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     a, b = broadcast_tensors(input, target)
     errors = arithmetic.abs(arithmetic.sub(a, b))
     if weight is None:
@@ -101,7 +102,7 @@ def smooth_l1_loss(
     """`l1_loss`, squared below `beta`. Raises: broadcast, dtype, argument. Source: facts 4.3, torch 2.13."""
     if beta == 0.0:
         return l1_loss(input, target, size_average, reduce, reduction)
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     a, b = broadcast_tensors(input, target)
     if beta < 0:
         raise LayoutError("argument", f"smooth_l1_loss: beta must not be negative, got {beta}")
@@ -117,7 +118,7 @@ def huber_loss(
     input: "Tensor", target: "Tensor", reduction: str = "mean", delta: float = 1.0, weight: "Tensor | None" = None
 ) -> "Tensor":
     """Squares of differences, linear above `delta`. Raises: broadcast, dtype, argument. Source: facts 4.3."""
-    reduction = _reduction(reduction)
+    reduction = reduction_named(reduction)
     a, b = broadcast_tensors(input, target)
     if weight is not None:
         _same_size(input, weight)
@@ -146,7 +147,7 @@ def kl_div(
         loss = arithmetic.mul(pointwise_ops.exp(target), arithmetic.sub(target, input))
     else:
         loss = arithmetic.sub(xlogy(target, target), arithmetic.mul(target, input))
-    result = _reduced(loss, _reduction(wanted, size_average, reduce))
+    result = _reduced(loss, reduction_named(wanted, size_average, reduce))
     if reduction == "batchmean" and input.ndim:
         result = shadow.leave_unspecified(division.div(result, input._layout.shape[0]))
     return result
@@ -157,7 +158,7 @@ def poisson_nll_loss(
     eps: float = 1e-8, reduce: Any = None, reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """Negative logarithm of Poisson's likelihood. Raises: broadcast, dtype, argument. Source: torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     if log_input:
         loss = arithmetic.sub(pointwise_ops.exp(input), arithmetic.mul(target, input))
     else:
@@ -188,7 +189,7 @@ def gaussian_nll_loss(
             var = view_ops.unsqueeze(var, -1)
         elif len(own) != len(spread) or sum(b for a, b in zip(own, spread, strict=True) if a != b) != 1:
             raise LayoutValueError("size", f"gaussian_nll_loss: var of {spread} for an input of {own}")
-    _reduction(reduction)
+    reduction_named(reduction)
 
     var = clone(var)
     with no_grad():
@@ -211,7 +212,7 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """Cross entropy of probabilities. Raises: size (ValueError), index, dtype, argument. Source: torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     if target._layout.shape != input._layout.shape:
         raise LayoutValueError("size", f"binary_cross_entropy: {target._layout.shape} for {input._layout.shape}")
     if weight is not None:
@@ -239,7 +240,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean", pos_weight: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Cross entropy of logits. Raises: size (ValueError), broadcast, dtype, argument. Source: torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     if target._layout.shape != input._layout.shape:
         raise LayoutValueError("size", f"binary_cross_entropy_with_logits: {target._layout.shape} for the input")
     log_sigmoid = logsigmoid(input)
@@ -260,7 +261,7 @@ def soft_margin_loss(
     """`log(1 + exp(-target * input))`. Raises: broadcast, dtype, argument. Source: torch 2.13."""
     product = arithmetic.mul(arithmetic.neg(input), target)
     loss = pointwise_ops.log1p(pointwise_ops.exp(product))
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     return shadow.leave_unspecified(loss) if reduction == "none" else _kept(loss, reduction)
 
 
@@ -269,7 +270,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """Distances where the target is 1, else what is missing to a margin. Raises: broadcast, dtype. Source: torch."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     zero = zeros_like(input)
     missing = clamping.clamp_min_(arithmetic.rsub(input, margin), 0)
     apart = where(pointwise_ops.ne(target, 1), missing, zero)
@@ -282,7 +283,7 @@ def margin_ranking_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """What is missing to a margin between two inputs. Raises: dimension, broadcast, dtype. Source: torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     if not input1.ndim == input2.ndim == target.ndim:
         raise LayoutError("dimension", "margin_ranking_loss: the tensors differ in dimensions")
     product = arithmetic.mul(arithmetic.neg(target), arithmetic.sub(input1, input2))
@@ -311,7 +312,7 @@ def cosine_embedding_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """How far cosines are from a target of 1 or below a margin. Raises: dimension, size, dtype. Source: torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     if target.ndim not in (0, 1):
         raise LayoutError("dimension", f"cosine_embedding_loss: a target of {target.ndim} dimensions")
     wanted = 2 if target.ndim else 1
@@ -339,7 +340,7 @@ def triplet_margin_loss(
     swap: bool = False, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """How much nearer the positive is than the negative. Raises: dimension, size, dtype, argument. Source: torch."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     if margin <= 0:
         raise LayoutValueError("argument", f"triplet_margin_loss: margin must be positive, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
@@ -356,7 +357,7 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """Cross entropies of each class, averaged. Raises: broadcast, dtype, argument. Source: torch 2.13."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     loss = arithmetic.neg(
         arithmetic.add(
             arithmetic.mul(target, logsigmoid(input)),
@@ -373,7 +374,7 @@ def nll_loss(
     ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """Negative logarithms of the probabilities of classes, row-major. Raises: dimension, size, index, dtype."""
-    return _nll("nll_loss", input, target, weight, _reduction(reduction, size_average, reduce), ignore_index)
+    return _nll("nll_loss", input, target, weight, reduction_named(reduction, size_average, reduce), ignore_index)
 
 
 def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: str, ignore_index: int) -> "Tensor":
@@ -414,7 +415,7 @@ def cross_entropy(
     ignore_index: int = -100, reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> "Tensor":  # fmt: skip
     """`nll_loss` of `log_softmax`, or of probabilities. Raises: dimension, size, index, dtype, argument."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = reduction_named(reduction, size_average, reduce)
     axis = 0 if input.ndim == 1 else 1
     if not 0.0 <= label_smoothing <= 1.0:
         raise LayoutError("argument", f"cross_entropy: label_smoothing must be in [0, 1], got {label_smoothing}")

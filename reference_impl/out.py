@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from . import shadow
 from .conversion import cast, cast_marks
 from .copies import store, write_copy
-from .core import TensorBase, _grad_enabled, check_inplace, order_marks, requires_grad, values, written
+from .core import TensorBase, check_inplace, order_marks, records_history, values, written
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -22,7 +22,7 @@ def check_out(out: Any, *inputs: Any) -> None:
     if not isinstance(out, TensorBase):
         raise LayoutTypeError("argument", f"out must be a Tensor, got {type(out).__name__}")
 
-    if _grad_enabled[0] and any(isinstance(x, TensorBase) and requires_grad(x) for x in (out, *inputs)):
+    if records_history(out, *inputs):
         raise LayoutError("grad", "out= does not support automatic differentiation (facts 5.4)")
 
 

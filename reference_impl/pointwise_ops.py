@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def _sigmoid(a: Any) -> Any:
+def sigmoid_values(a: Any) -> Any:
+    """`sigmoid` of an array."""
     return 1 / (1 + np.exp(-a))
 
 
@@ -45,7 +46,8 @@ def _identity_for_ints(f: Function) -> Function:
     return lambda a: f(a) if a.dtype.kind in "fcV" else a
 
 
-def _erf(a: Any) -> Any:
+def erf_values(a: Any) -> Any:
+    """`erf` of an array."""
     return np.vectorize(math.erf, otypes=[np.float64])(a)
 
 
@@ -74,8 +76,8 @@ _TO_FLOAT: dict[str, tuple[Function, bool]] = {
     "exp2": (np.exp2, False), "expm1": (np.expm1, False), "log": (np.log, False), "log2": (np.log2, False),
     "log10": (np.log10, False), "log1p": (np.log1p, False), "sin": (np.sin, False), "cos": (np.cos, False),
     "tan": (np.tan, False), "asin": (np.arcsin, False), "acos": (np.arccos, False), "atan": (np.arctan, False),
-    "sinh": (np.sinh, False), "cosh": (np.cosh, False), "tanh": (np.tanh, False), "sigmoid": (_sigmoid, False),
-    "reciprocal": (np.reciprocal, True), "erf": (_erf, False),
+    "sinh": (np.sinh, False), "cosh": (np.cosh, False), "tanh": (np.tanh, False), "sigmoid": (sigmoid_values, False),
+    "reciprocal": (np.reciprocal, True), "erf": (erf_values, False),
 }  # fmt: skip
 _UNARY: dict[str, Op] = {
     name: Op(

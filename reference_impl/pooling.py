@@ -15,7 +15,7 @@ from . import shadow, view_ops
 from .contiguity import is_channels_last, is_contiguous, suggested_format, suggested_strides
 from .conversion import nan_marks
 from .convolution import per_dim
-from .core import _grad_enabled, build, check_tensors, from_array, recorded, requires_grad, values, view_of
+from .core import build, check_tensors, from_array, recorded, records_history, values, view_of
 from .errors import LayoutError, LayoutIndexError
 from .formats import channels_last_3d, contiguous_format
 from .layout import Shape, Strides, contiguous_strides
@@ -314,7 +314,7 @@ def max_pool1d(
     if return_indices:
         return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     check_tensors("max_pool1d", input)
-    if requires_grad(input) and _grad_enabled[0]:
+    if records_history(input):
         return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     pool = Pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
     need_kernel("max_pool1d", input.dtype, "f")

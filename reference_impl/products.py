@@ -23,7 +23,7 @@ from .output_layout import broadcast_shapes
 from .pointwise import Op, apply
 from .promotion import common_dtype
 from .results import finish
-from .view_ops import _reshape
+from .view_ops import reshape_to
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -82,8 +82,8 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
     lead = broadcast_shapes(*batch) if not folds else max(batch, key=len)
     count = prod(lead)
     # Where a stack cannot be viewed it is copied, which not every dtype can be, before lengths are compared.
-    left = _reshape(view_ops.expand(_as_matrix(input, 0), (*lead, n, k)), (count, n, k))
-    right = _reshape(view_ops.expand(_as_matrix(other, 1), (*lead, inner, m)), (count, inner, m))
+    left = reshape_to(view_ops.expand(_as_matrix(input, 0), (*lead, n, k)), (count, n, k))
+    right = reshape_to(view_ops.expand(_as_matrix(other, 1), (*lead, inner, m)), (count, inner, m))
     if k != inner:
         raise LayoutError("size", f"matmul: shapes {a.shape} and {b.shape} cannot be multiplied (facts 4.4)")
     result = bmm(left, right)
@@ -114,7 +114,7 @@ def _matrix_times_stack(input: "Tensor", other: "Tensor") -> "Tensor":
     stack = view_ops.mT(other)
     shape = stack._layout.shape
     rows = prod(shape[:-1])
-    folded = _reshape(stack, (rows, shape[-1]))
+    folded = reshape_to(stack, (rows, shape[-1]))
     result = mm(folded, view_ops.t(input))
     full = (*shape[:-1], result._layout.shape[1])
     result._layout = Layout(full, contiguous_strides(full), 0)
@@ -140,7 +140,7 @@ def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "
     row = (b.ndim == 1 or sum(n != 1 for n in b.shape) == 1) and is_contiguous(b.shape, b.strides)
     if row and is_contiguous(*input._layout[:2]):
         shape = input._layout.shape
-        flat = _reshape(input, (prod(shape[:-1]), shape[-1]))
+        flat = reshape_to(input, (prod(shape[:-1]), shape[-1]))
         result = addmm(bias, flat, view_ops.t(weight))
         return view_ops.view(result, (*shape[:-1], result._layout.shape[1]))
     result = matmul(input, view_ops.t(weight))
@@ -156,7 +156,7 @@ def outer(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "T
     check_tensors("outer", input, vec2)
     need_rank("outer", input, 1)
     need_rank("outer", vec2, 1)
-    return arithmetic.mul(_reshape(input, (input.numel(), 1)), vec2, out=out)
+    return arithmetic.mul(reshape_to(input, (input.numel(), 1)), vec2, out=out)
 
 
 def ger(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -226,7 +226,7 @@ def addr(input: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alph
         part = np.array(alpha).astype(s.dtype) * a * b
         return part if beta == 0 else np.array(beta).astype(s.dtype) * s + part
 
-    column = view_ops._reshape(vec1, (shape[0], 1))
+    column = reshape_to(vec1, (shape[0], 1))
     return apply(Op("addr", compute, "bifc", exact=False), (own, column, vec2), out)
 
 

@@ -58,7 +58,8 @@ def view_as(input: "Tensor", other: "Tensor") -> "Tensor":
     return view_of(input, views.view(input._layout, other._layout.shape), free=True)
 
 
-def _reshape(input: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+def reshape_to(input: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+    """`reshape` to a tuple of ints."""
     new_shape, layout = views.reshape(input._layout, shape)
     if layout is not None:
         return view_of(input, layout, free=True)
@@ -88,7 +89,7 @@ def reshape(input: "Tensor", *shape: Any, **kwargs: Any) -> "Tensor":
         shape = (as_int_list(kwargs["shape"], "shape"),)
     elif not shape:
         raise bad_arguments("reshape", "no shape given")
-    return _reshape(input, as_ints(shape))
+    return reshape_to(input, as_ints(shape))
 
 
 def reshape_as(input: "Tensor", other: "Tensor") -> "Tensor":
@@ -97,7 +98,7 @@ def reshape_as(input: "Tensor", other: "Tensor") -> "Tensor":
     >>> torch.arange(6).reshape_as(torch.zeros(3, 2)).stride()
     (2, 1)
     """
-    return _reshape(input, other._layout.shape)
+    return reshape_to(input, other._layout.shape)
 
 
 def flatten(input: "Tensor", start_dim: int = 0, end_dim: int = -1) -> "Tensor":
@@ -110,7 +111,7 @@ def flatten(input: "Tensor", start_dim: int = 0, end_dim: int = -1) -> "Tensor":
     (torch.Size([2, 12]), True)
     """
     shape = views.flatten_shape(input._layout.shape, as_int(start_dim, "start_dim"), as_int(end_dim, "end_dim"))
-    return input if shape is None else _reshape(input, shape)
+    return input if shape is None else reshape_to(input, shape)
 
 
 def unflatten(input: "Tensor", dim: int, sizes: Any) -> "Tensor":
@@ -134,7 +135,7 @@ def ravel(input: "Tensor") -> "Tensor":
     >>> x.ravel().data_ptr() == x.data_ptr(), x.t().ravel().data_ptr() == x.data_ptr()
     (True, False)
     """
-    return _reshape(contiguous(input), (-1,)) if input.numel() else _reshape(input, (0,))
+    return reshape_to(contiguous(input), (-1,)) if input.numel() else reshape_to(input, (0,))
 
 
 def permute(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
@@ -303,7 +304,7 @@ def atleast_1d(*tensors: Any) -> Any:
     >>> torch.atleast_1d(torch.tensor(5)).shape
     torch.Size([1])
     """
-    return _each(tensors, lambda x: x if x.ndim else _reshape(x, (1,)))
+    return _each(tensors, lambda x: x if x.ndim else reshape_to(x, (1,)))
 
 
 def atleast_2d(*tensors: Any) -> Any:
@@ -312,7 +313,7 @@ def atleast_2d(*tensors: Any) -> Any:
     >>> torch.atleast_2d(torch.zeros(3)).shape
     torch.Size([1, 3])
     """
-    return _each(tensors, lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else _reshape(x, (1, 1)))
+    return _each(tensors, lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape_to(x, (1, 1)))
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -326,7 +327,7 @@ def atleast_3d(*tensors: Any) -> Any:
         if x.ndim > 2:
             return x
         if x.ndim == 0:
-            return _reshape(x, (1, 1, 1))
+            return reshape_to(x, (1, 1, 1))
         return unsqueeze(x, -1) if x.ndim == 2 else unsqueeze(unsqueeze(x, 0), -1)
 
     return _each(tensors, one)
