@@ -154,6 +154,14 @@ _LAZY = {
     "sparse_coo_tensor": "sparse",
     "to_dlpack": "dlpack",
 }
+_LAZY.update(
+    (name, module)
+    for module, names in {
+        "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
+        "products": "bilinear",
+    }.items()
+    for name in names.split()
+)
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]

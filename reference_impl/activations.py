@@ -6,7 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, clamping, division, metadata, norms, pointwise_ops, scans, shadow, slicing_ops, view_ops
+from . import (
+    arithmetic,
+    clamping,
+    constructors,
+    division,
+    extremes,
+    index_writes,
+    metadata,
+    norms,
+    pointwise_ops,
+    randomness,
+    scans,
+    shadow,
+    slicing_ops,
+    view_ops,
+)
 from . import dtypes as dt
 from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
@@ -225,6 +240,22 @@ def normalize(
     """Divided by the norm along a dimension. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     size = clamping.clamp_min(norms.torch_norm(input, p, dim, True), eps)
     return division.div(input, view_ops.expand_as(size, input), out=out)
+
+
+def gumbel_softmax(logits: "Tensor", tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> "Tensor":
+    """Softmax of logits with noise, or a one where it is largest; row-major where it is soft. Raises: dimension, dtype.
+
+    Source: torch 2.13.
+    """
+    shape = logits._layout.shape
+    drawn = randomness.exponential_(constructors.empty(shape, dtype=logits.dtype))
+    noise = arithmetic.neg(pointwise_ops.log(drawn))
+    soft = scans.softmax(division.div(arithmetic.add(logits, noise), tau), dim)
+    if not hard:
+        return soft
+    place = extremes.max(soft, dim, keepdim=True)[1]
+    ones = index_writes.scatter_(constructors.zeros(shape, dtype=logits.dtype), dim, place, 1.0)
+    return arithmetic.add(arithmetic.sub(ones, view_ops.detach(soft)), soft)
 
 
 def rrelu(

@@ -182,3 +182,32 @@ def _cubic(old: int, new: int, factor: float | None, align: bool, real: Any) -> 
         np.add.at(weights, (rows, column), np.where(x <= 1, near, far))
         taps[rows, column] = 1
     return weights, taps
+
+
+def upsample(
+    input: "Tensor", size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
+) -> "Tensor":
+    """`interpolate` under its old name. Raises: as that one."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: "Tensor", size: Any = None, scale_factor: Any = None) -> "Tensor":
+    """`interpolate` by the nearest element. Raises: as that one."""
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: "Tensor", size: Any = None, scale_factor: Any = None) -> "Tensor":
+    """`interpolate` of images, their corners aligned. Raises: as that one."""
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def upsample_bilinear2d_aa(
+    input: "Tensor", output_size: Any, align_corners: bool, scale_factors: Any = None, scales_w: Any = None, *,
+    scales_h: Any = None,
+) -> "Tensor":  # fmt: skip
+    """Antialiased `interpolate` of images to a size, or by factors; beside a size they change values only.
+
+    Raises: as that one.
+    """
+    factors = scale_factors if output_size is None else None
+    return interpolate(input, output_size, factors, "bilinear", align_corners, antialias=True)

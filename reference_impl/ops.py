@@ -6,12 +6,14 @@ unless it is listed here: what has no other name. All overloads of a packet are 
 
 from typing import Any
 
+from .interpolation import upsample_bilinear2d_aa
 from .unpooling import max_pool2d_with_indices_backward
 from .view_copies import slice_view
 
 _UNNAMED = {
     "max_pool2d_with_indices_backward": max_pool2d_with_indices_backward,
     "slice": slice_view,
+    "_upsample_bilinear2d_aa": upsample_bilinear2d_aa,
 }
 
 

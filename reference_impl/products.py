@@ -15,14 +15,14 @@ from . import views as vw
 from .contiguity import is_contiguous
 from .copies import contiguous
 from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
 from .out import write_out, write_over
 from .output_layout import broadcast_shapes
 from .pointwise import Op, apply
 from .promotion import common_dtype
-from .results import finish
+from .results import finish, need_kernel, wide
 from .view_ops import reshape_to
 
 if TYPE_CHECKING:
@@ -145,6 +145,42 @@ def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "
         return view_ops.view(result, (*shape[:-1], result._layout.shape[1]))
     result = matmul(input, view_ops.t(weight))
     return arithmetic.add_(result, bias)
+
+
+def bilinear(input1: "Tensor", input2: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "Tensor":
+    """`input1 @ weight[k] @ input2` for every matrix of the weight, plus a bias; without one a view of rows.
+
+    Shapes: (…, n), (…, m), (k, n, m) and (k,) to (…, k).
+    Raises: dimension (also IndexError), size, broadcast, dtype. Source: facts 4.4, torch 2.13.
+    """
+    tensors = (input1, input2, weight, *(() if bias is None else (bias,)))
+    check_tensors("bilinear", *tensors)
+    a, b, w = (t._layout.shape for t in tensors[:3])
+    same_dtype("bilinear", *tensors)
+    if len(a) != len(b) or a[:-1] != b[:-1]:
+        raise LayoutError("size", f"bilinear: inputs of {a} and {b}")
+    if not a or len(w) < 2 or (len(w) == 2 and a[-1] == w[1]):
+        raise LayoutIndexError("dimension", f"bilinear: inputs of {a} and weights of {w}")
+    if a[-1] != w[1] or b[-1] != w[2]:
+        raise LayoutError("size", f"bilinear: inputs of {a} and {b} for weights of {w}")
+    if bias is not None and not bias.ndim:
+        raise LayoutIndexError("dimension", "bilinear: the bias has no dimensions")
+    if bias is not None and bias._layout.shape[0] != w[0]:
+        raise LayoutError("size", f"bilinear: a bias of {bias._layout.shape} for weights of {w}")
+    if len(w) > 3:
+        raise LayoutError("dimension", f"bilinear: weights of {w} are no stack of matrices")
+    if not a[-1] or not b[-1]:
+        raise LayoutError("size", f"bilinear: inputs of {a} and {b} have nothing to multiply")
+    d = input1.dtype
+    need_kernel("bilinear", d, "ifc")
+    x, y, z = (wide(t) for t in tensors[:3])
+    with np.errstate(all="ignore"):
+        rows = (x.reshape(-1, w[1]), z, y.reshape(-1, w[2]))
+        found = np.einsum("ni,kij,nj->nk", *rows)
+        magnitude = np.einsum("ni,kij,nj->nk", *[np.abs(r) for r in rows])
+    flat = finish(found, d, *tensors[:3], magnitude=magnitude, terms=w[1] * w[2], roundings=2, sums=False)
+    result = view_ops.view(flat, (*a[:-1], w[0]))
+    return result if bias is None else arithmetic.add(result, bias)
 
 
 def outer(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

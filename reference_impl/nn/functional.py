@@ -14,6 +14,7 @@ from ..activations import elu_ as elu_
 from ..activations import feature_alpha_dropout as feature_alpha_dropout
 from ..activations import gelu as gelu
 from ..activations import glu as glu
+from ..activations import gumbel_softmax as gumbel_softmax
 from ..activations import hardshrink as hardshrink
 from ..activations import hardsigmoid as hardsigmoid
 from ..activations import hardswish as hardswish
@@ -70,7 +71,12 @@ from ..fractional_pooling import fractional_max_pool2d as fractional_max_pool2d
 from ..fractional_pooling import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
 from ..fractional_pooling import fractional_max_pool3d as fractional_max_pool3d
 from ..fractional_pooling import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
+from ..grid_sampling import affine_grid as affine_grid
+from ..grid_sampling import grid_sample as grid_sample
 from ..interpolation import interpolate as interpolate
+from ..interpolation import upsample as upsample
+from ..interpolation import upsample_bilinear as upsample_bilinear
+from ..interpolation import upsample_nearest as upsample_nearest
 from ..losses import binary_cross_entropy as binary_cross_entropy
 from ..losses import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from ..losses import cosine_embedding_loss as cosine_embedding_loss
@@ -110,6 +116,7 @@ from ..pooling import max_pool3d_with_indices as max_pool3d_with_indices
 from ..power_pooling import lp_pool1d as lp_pool1d
 from ..power_pooling import lp_pool2d as lp_pool2d
 from ..power_pooling import lp_pool3d as lp_pool3d
+from ..products import bilinear as bilinear
 from ..products import linear as linear
 from ..scans import log_softmax as _log_softmax
 from ..scans import softmax as _softmax
