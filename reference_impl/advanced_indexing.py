@@ -44,7 +44,7 @@ def mask_tensor(value: bool) -> "Tensor":
 
 
 def index_tensor(items: Any) -> "Tensor":
-    """A list, range or array as an index tensor. Raises: argument, dtype, size (see `constructors.tensor`)."""
+    """A list, range or array as an index tensor. Raises: argument, dtype, size (see `from_values.tensor`)."""
     t = tensor(items)
     if not t.numel() and t.dtype.category == "float":
         return from_array(np.zeros(t._layout.shape, np.int64), dt.int64)
