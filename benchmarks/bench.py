@@ -19,7 +19,7 @@ from typing import Any
 
 from stridecheck.conformance import discovery, machine
 from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent
-from stridecheck.conformance.runner import signal_name
+from stridecheck.conformance.processes import signal_name
 from stridecheck.reports import records
 
 from . import clock

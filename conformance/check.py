@@ -24,7 +24,7 @@ from .expectations import ExpectationError, Expectations, bundled, load
 from .observation import Observation
 from .program import Program
 from .rules import catalogue
-from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Worker
+from .runner import MEMORY, PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Worker
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
 """Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
@@ -58,6 +58,8 @@ class Options:
     """Whether a library or device that is not here is skipped, with its reason, instead of ending with an error."""
     timeout: float = PROGRAM_TIMEOUT
     start_timeout: float = START_TIMEOUT
+    memory: int = MEMORY >> 20
+    """MiB by which the library's process may grow; 0 sets no limit."""
 
 
 class Progress(Protocol):
@@ -172,8 +174,13 @@ def _check_one(
     known: dict[str, list[Observation]],
     named: dict[str, str],
 ) -> None:
-    python = {"python": options.python} if options.python else {}
-    worker = Worker(spec, program_timeout=options.timeout, start_timeout=options.start_timeout, **python)
+    worker = Worker(
+        spec,
+        python=options.python or sys.executable,
+        program_timeout=options.timeout,
+        start_timeout=options.start_timeout,
+        memory=options.memory << 20,
+    )
     with worker:
         try:
             worker.start()

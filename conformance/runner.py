@@ -1,39 +1,33 @@
-"""The parent's side of a worker: starts it, sends batches, collects answers, survives its death.
+"""The parent's side of a library: sends batches, collects answers, survives whatever the library does.
 
-Whatever a library does (segfault, exit, hang, garbage), each program gets exactly one answer.
+Each program gets one answer. A process that dies, hangs, speaks nonsense or takes too much memory is replaced by one
+that waits already, and the program that did it is found: alone, or among those that ran before it in that process.
 """
 
 from __future__ import annotations
 
-import collections
-import contextlib
-import fcntl
-import json
-import os
-import select
 import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from . import observation
 from .capabilities import Capabilities
 from .observation import Observation
+from .processes import Child, Server, Silence, signal_name
 from .program import Program
 from .repro import Claim
 
-WORKER = Path(__file__).with_name("worker.py")
 PROGRAM_TIMEOUT = 10.0
 """Seconds that one program may take before its worker is killed."""
 START_TIMEOUT = 90.0
 """Seconds that a library may take to import."""
-_PIPE_BYTES = 1 << 20
-_F_SETPIPE_SZ = 1031
+MEMORY = 2 << 30
+"""Bytes by which a worker may grow."""
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
+"""Return codes of processes that somebody else has ended, if it does not happen again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +59,11 @@ class AdapterFailed(Exception):
         self.kind, self.reason = kind, reason
 
 
-def signal_name(status: int) -> str:
-    """What ended a process, in words, from its return code.
-
-    >>> signal_name(-11)
-    'killed by SIGSEGV'
-    """
-    if status >= 0:
-        return f"exited with status {status}"
-    try:
-        return f"killed by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"killed by signal {-status}"
-
-
 class Worker:
-    """One library in a process of its own.
+    """One library in processes of its own.
 
     `start` must succeed before `submit`; one batch is under way at a time, and `collect` yields an answer for each of
-    its programs. As a context manager it ends its processes.
+    its programs. As a context manager it ends its processes. `memory` is in bytes; 0 sets no limit.
     """
 
     def __init__(
@@ -93,20 +73,22 @@ class Worker:
         python: str = sys.executable,
         program_timeout: float = PROGRAM_TIMEOUT,
         start_timeout: float = START_TIMEOUT,
+        memory: int = MEMORY,
     ) -> None:
         self.spec, self.python = spec, python
-        self.program_timeout, self.start_timeout = program_timeout, start_timeout
+        self.program_timeout, self.start_timeout, self.memory = program_timeout, start_timeout, memory
         self.name = spec
         self.versions: Mapping[str, str] = {}
         self.capabilities = Capabilities(frozenset())
         self.restarts = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._child: int | None = None
-        self._buffer = b""
-        self._pending: dict[int, Program] = {}
         self._forks = True
-        self._drainer: threading.Thread | None = None
-        self._stderr: collections.deque[str] = collections.deque(maxlen=40)
+        self._servers: list[Server] = []
+        self._child: Child | None = None
+        self._spare: Child | None = None
+        """A process that is ready, or about to be, when the other one ends."""
+        self._pending: dict[int, Program] = {}
+        self._ran: dict[int, Program] = {}
+        """Programs of this batch that the process has answered."""
 
     def __enter__(self) -> Worker:
         return self
@@ -115,105 +97,90 @@ class Worker:
         self.stop()
 
     def start(self) -> None:
-        """Start the process and learn what the adapter claims.
+        """Start the processes and learn what the adapter claims.
 
         Raises
         ------
         AdapterFailed
             It could not be found, imported or used here.
         """
-        try:
-            self._process = subprocess.Popen(
-                [self.python, str(WORKER), self.spec],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        except OSError as error:
-            raise AdapterFailed("unknown", f"cannot run {self.python}: {error.strerror}") from None
-        assert self._process.stdout is not None
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(self._process.stdout, _F_SETPIPE_SZ, _PIPE_BYTES)
-        self._buffer = b""
-        self._drainer = threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True)
-        self._drainer.start()
-        message = self._receive(time.monotonic() + self.start_timeout)
-        if message is _SILENT:
-            self.stop()
-            raise AdapterFailed("error", f"{self.spec}: gave no answer within {self.start_timeout:g} s of starting")
-        if message is None:
-            status = self._process.wait()
-            raise AdapterFailed("error", f"{self.spec}: {signal_name(status)} while starting{self._last_words()}")
-        if not isinstance(message, dict):
-            self.stop()
-            raise AdapterFailed("error", f"{self.spec}: wrote {message[:100]!r} while starting")
-        if "failed" in message:
-            self.stop()
-            raise AdapterFailed(message["failed"], message["reason"])
+        server = self._serve()
+        message = self._greeting(server)
         self.name, self.versions = message["ready"], message["versions"]
         self.capabilities = Capabilities.from_json(message["capabilities"])
         self._forks = message["forks"]
-        self._await_child()
+        self._spare = server.child()
+        self._renew()
 
-    def _drain(self, stream: Any) -> None:
-        # A library may print without end: only the last lines are kept.
-        with stream:
-            for line in iter(lambda: stream.readline(4096), b""):
-                self._stderr.append(line.decode(errors="replace").rstrip())
-
-    def _last_words(self) -> str:
-        time.sleep(0.05)  # what a dying process wrote may still be on its way through the pipe
-        words = [line for line in self._stderr if line.strip()]
-        return f"; it last said: {words[-1][:300]}" if words else ""
-
-    def _await_child(self) -> None:
-        message = self._receive(time.monotonic() + self.start_timeout)
-        if not isinstance(message, dict) or "child" not in message:
-            raise AdapterFailed("error", f"{self.spec}: its worker process did not come up{self._last_words()}")
-        self._child = message["child"]
-
-    def stop(self) -> None:
-        """End the processes; quiet where they are gone."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
+    def _serve(self) -> Server:
         try:
-            process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            self._kill_child()
-            process.kill()
-            process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-        if self._drainer is not None:
-            self._drainer.join(timeout=1)  # unless the library left a process behind that still writes
+            server = Server(self.spec, self.python)
+        except OSError as error:
+            raise AdapterFailed("unknown", f"cannot run {self.python}: {error.strerror}") from None
+        self._servers.append(server)
+        return server
 
-    def _kill_child(self) -> None:
-        if self._child is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._child, signal.SIGKILL)
+    def _greeting(self, server: Server) -> dict[str, Any]:
+        """What a server says when it has imported the library."""
+        message = server.receive(time.monotonic() + self.start_timeout)
+        if message is Silence.LATE:
+            reason = f"gave no answer within {self.start_timeout:g} s of starting"
+        elif message is Silence.ENDED:
+            reason = f"{signal_name(server.end(1.0))} while starting{_last_words(server)}"
+        elif not isinstance(message, dict) or not {"failed", "ready"} & message.keys():
+            reason = f"wrote {str(message)[:100]!r} while starting"
+        elif "failed" in message:
+            self.stop()
+            raise AdapterFailed(message["failed"], message["reason"])
+        else:
+            server.is_ready = True
+            return message
+        self.stop(at_once=True)
+        raise AdapterFailed("error", f"{self.spec}: {reason}")
+
+    def _make(self) -> Child:
+        """A process to come: forked in a moment, or started and told to import the library."""
+        reusable = self._forks and self._servers and not self._servers[-1].gone
+        return (self._servers[-1] if reusable else self._serve()).child()
+
+    def _is_up(self, child: Child) -> bool:
+        """Wait until a process is ready for its first batch; False where it never will be."""
+        if not child.server.is_ready:
+            self._greeting(child.server)
+        return child.await_up(time.monotonic() + self.start_timeout)
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """End the processes; quiet where they are gone."""
+        at_once = at_once or bool(self._pending)
+        for child in (self._child, self._spare):
+            if child is not None:
+                child.close(kill=at_once)
+        # One that waits may still be busy with importing the library, and need not finish that.
+        patient = None if at_once or self._child is None else self._child.server
+        for server in self._servers:
+            server.end(2.0 if server is patient else 0.0)
+        self._servers.clear()
+        self._child = self._spare = None
 
     def submit(self, batch: Sequence[tuple[int, Program]]) -> None:
         """Send programs, each with a number that its answer will carry; the batch before must be collected."""
         assert not self._pending, "a batch is under way"
-        self._pending = dict(batch)
+        assert self._child is not None
+        if self.memory and self._child.growth > self.memory // 2:
+            self._renew()  # it leaks: nobody's fault alone
+        self._pending, self._ran = dict(batch), {}
         self._send()
 
     def _send(self) -> None:
-        if not self._pending:
-            return
-        assert self._process is not None
-        assert self._process.stdin is not None
-        batch = [[number, program.to_json(tags=False)] for number, program in self._pending.items()]
-        with contextlib.suppress(BrokenPipeError):  # found out, and said, by collect
-            self._process.stdin.write(json.dumps({"batch": batch}, separators=(",", ":")).encode() + b"\n")
-            self._process.stdin.flush()
+        if self._pending:
+            assert self._child is not None
+            batch = [[number, program.to_json(tags=False)] for number, program in self._pending.items()]
+            self._child.send({"batch": batch}, time.monotonic() + self.program_timeout)
 
     def collect(self) -> Iterator[tuple[int, Answer]]:
         """Answers of the submitted batch, in the order sent; programs after a death go to a fresh process.
+
+        A program that has been answered is answered again where it turns out to have brought down a later one.
 
         Raises
         ------
@@ -221,99 +188,139 @@ class Worker:
             There is no fresh process to be had; answers before that are given first.
         """
         while self._pending:
-            message = self._receive(time.monotonic() + self.program_timeout)
-            number = next(iter(self._pending))
+            number, program = next(iter(self._pending.items()))
+            answer, status = self._next(number)
             del self._pending[number]
-            if isinstance(message, dict) and message.get("number") == number:
-                yield number, _answer(message)
+            if not isinstance(answer, Broken) or status is None:
+                self._ran[number] = program
+                yield number, answer
                 continue
-            answer, respawned = self._diagnose(message)
+            before, self._ran = self._ran, {}
             try:
-                self._revive(respawned)
+                self._renew()
+                found = self._guilty(number, program, answer, status, before)
             except AdapterFailed:
                 yield number, answer  # what ended it is known, though it is for good
                 raise
             self._send()
-            yield number, answer
+            yield from found
+
+    def _next(self, number: int) -> tuple[Answer, int | None]:
+        """The answer to a program, and the return code of the process where that is at an end."""
+        assert self._child is not None
+        message = self._child.receive(time.monotonic() + self.program_timeout, self.memory)
+        if isinstance(message, dict) and message.get("number") == number:
+            return _answer(message), None
+        return self._diagnose(message)
+
+    def _diagnose(self, message: Any) -> tuple[Broken, int]:
+        """What it means that a process went silent, died or spoke nonsense; it is ended where it has not."""
+        assert self._child is not None
+        if message is Silence.ENDED:
+            status = self._child.status()
+            return Broken("crash", f"{signal_name(status)}{_last_words(self._child.server)}"), status
+        self._child.kill()
+        if message is Silence.LATE:
+            return Broken("timeout", f"no answer within {self.program_timeout:g} s"), -signal.SIGKILL
+        if message is Silence.GREEDY:
+            return Broken("crash", f"killed: its memory grew by more than {self.memory >> 20:,} MiB"), -signal.SIGKILL
+        return Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer"), 0
+
+    def _guilty(
+        self, number: int, program: Program, answer: Broken, status: int, before: Mapping[int, Program]
+    ) -> list[tuple[int, Answer]]:
+        """Answers once the process was lost at a program: its own, and that of the one that brought it down."""
+        if answer.outcome == "timeout":
+            return [(number, answer)]  # each try would take as long again
+        alone = self._try([program])
+        if isinstance(alone, Broken):
+            return [(number, answer)]
+        if status in _FROM_OUTSIDE:
+            return [(number, alone)]  # somebody else has killed it, or many programs together have filled its memory
+        culprit = self._bisect(list(before), before, program)
+        if culprit is None:
+            return [(number, Broken(answer.outcome, f"{answer.reason}; it did not happen again"))]
+        reason = f"{answer.reason}, in a later program ({program.id})"
+        return [(culprit, Broken(answer.outcome, reason)), (number, alone)]
+
+    def _bisect(self, numbers: Sequence[int], before: Mapping[int, Program], program: Program) -> int | None:
+        """The last of the programs from which on they bring `program` down; None where all of them do not."""
+
+        def brings_down(start: int) -> bool:
+            self._renew()
+            return isinstance(self._try([*[before[number] for number in numbers[start:]], program]), Broken)
+
+        if not numbers or not brings_down(0):
+            return None
+        low, high = 0, len(numbers)  # those from `low` on do, those from `high` on do not
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if brings_down(middle) else (low, middle)
+        return numbers[low]
+
+    def _try(self, programs: Sequence[Program]) -> Answer:
+        """The answer to the last of some programs in the process that there is, or to the first that breaks it."""
+        assert self._child is not None
+        batch = [[number, program.to_json(tags=False)] for number, program in enumerate(programs)]
+        self._child.send({"batch": batch}, time.monotonic() + self.program_timeout)
+        answer: Answer = Unsupported("")
+        for number in range(len(programs)):
+            answer, status = self._next(number)
+            if status is not None:
+                self._renew()
+                break
+        return answer
 
     def script(self, program: Program, claim: Claim) -> str:
         """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there.
 
         Empty where there is none: it was tried, and a script that shows nothing is worse than none.
         """
-        if self._process is None:
+        if self._child is None:
             return ""  # it could not be started again
-        assert self._process.stdin is not None
-        message = {"script": [program.to_json(tags=False), claim.to_json()]}
-        with contextlib.suppress(BrokenPipeError):  # found out by the answer
-            self._process.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-            self._process.stdin.flush()
-        answer = self._receive(time.monotonic() + 2 * self.program_timeout)
+        deadline = time.monotonic() + 2 * self.program_timeout
+        self._child.send({"script": [program.to_json(tags=False), claim.to_json()]}, deadline)
+        answer = self._child.receive(deadline, self.memory)
         if isinstance(answer, dict) and isinstance(answer.get("script"), str):
             script: str = answer["script"]
             return script
-        self._revive(self._diagnose(answer)[1])
+        self._diagnose(answer)
+        self._renew()
         return ""
 
-    def _diagnose(self, message: Any) -> tuple[Broken, bool]:
-        """The answer for the program that the worker was at when it went silent, died or spoke nonsense.
+    def _renew(self) -> None:
+        """Go on in the process that waits, and have another one wait."""
+        if self._child is not None:
+            self.restarts += 1
+            self._discard(self._child)
+        self._child, self._spare = self._spare, None
+        try:
+            if self._child is None or not self._is_up(self._child):
+                # None was waiting, or it is gone with its server.
+                if self._child is not None:
+                    self._discard(self._child)
+                self._child = self._make()
+                if not self._is_up(self._child):
+                    words = _last_words(self._child.server)
+                    raise AdapterFailed("error", f"{self.spec}: its worker process did not come up{words}")
+        except AdapterFailed:
+            self.stop(at_once=True)
+            raise
+        self._child.server.words.forget()  # the words of the last one are not those of this
+        self._spare = self._make()
 
-        Also: whether the server has seen its child die, and makes another.
-        """
-        if message is _SILENT:
-            answer = Broken("timeout", f"no answer within {self.program_timeout:g} s")
-            self._kill_child()
-            if self._forks:
-                message = self._receive(time.monotonic() + 5.0)
-        elif isinstance(message, dict) and "died" in message:
-            answer = Broken("crash", f"{signal_name(message['died'])}{self._last_words()}")
-        elif message is None and self._process is not None:
-            self._process.kill()
-            answer = Broken("crash", f"{signal_name(self._process.wait())}{self._last_words()}")
-        else:
-            answer = Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer")
-        return answer, isinstance(message, dict) and "died" in message
-
-    def _revive(self, respawned: bool) -> None:
-        """Have a fresh process: the one that the server made, or a server of its own."""
-        self.restarts += 1
-        self._stderr.clear()  # the last words of this one, not of the next
-        if respawned:
-            self._await_child()
-            return
-        self._kill_child()
-        if self._process is not None:
-            self._process.kill()
-        self.stop()
-        self.start()
-
-    def _receive(self, deadline: float) -> Any:
-        """The next message: a dict, `_SILENT` after the deadline, None at the end, a string for what is no JSON."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        descriptor = self._process.stdout.fileno()
-        while True:
-            line, newline, rest = self._buffer.partition(b"\n")
-            if newline:
-                self._buffer = rest
-                try:
-                    message = json.loads(line)
-                except ValueError:
-                    return line.decode(errors="replace")
-                return message if isinstance(message, dict) else repr(message)
-            ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                return _SILENT
-            part = os.read(descriptor, _PIPE_BYTES)
-            if not part:
-                return None
-            self._buffer += part
-            if len(self._buffer) > _MAX_LINE:
-                return "a line without end"
+    def _discard(self, child: Child) -> None:
+        """End a process, and its server where that has nothing left to serve."""
+        child.close(kill=True)
+        child.server.listen()
+        if child.server in self._servers and (child.server.gone or not self._forks):
+            child.server.end(1.0)
+            self._servers.remove(child.server)
 
 
-_SILENT = object()
-_MAX_LINE = 256 << 20
+def _last_words(server: Server) -> str:
+    said = server.words.last()
+    return f"; it last said: {said}" if said else ""
 
 
 def _answer(message: dict[str, Any]) -> Answer:

@@ -1,15 +1,20 @@
-"""The worker process: loads one adapter, then runs programs in forked children until its parent hangs up.
+"""The worker process: loads one adapter, then forks a child for each request of its parent, which runs programs there.
 
 Run as a script with the adapter's name; it works in an environment that does not have stridecheck installed, and
-imports nothing but the standard library and the adapter. JSON lines on duplicated descriptors: whatever the library
-prints goes to standard error. Protocol, one object a line:
+imports nothing but the standard library and the adapter. Standard input is a socket; whatever the library prints goes
+to standard error. Protocol, JSON lines, one object each:
 
     server → parent   {"ready": name, "versions", "capabilities", "forks"}  or  {"failed": kind, "reason"}
-    child  → parent   {"child": pid}                              a fresh child waits for work
+    parent → server   one byte with two file descriptors: what a fresh child reads from and writes to
+    server → parent   {"died": pid, "status"}                     a child is gone
+
+    child  → parent   {"child": pid}                              it waits for work
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim]}
     child  → parent   {"number", "observations" | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"script": text}
-    server → parent   {"died": status}                            the child is gone; a new one follows
+
+Children have pipes of their own, so that what one writes when it goes astray reaches nobody else. A library that does
+not survive a fork is served in the server itself.
 """
 
 from __future__ import annotations
@@ -19,14 +24,16 @@ import ctypes
 import importlib.util
 import json
 import os
+import select
 import signal
+import socket
 import sys
 import traceback
 from pathlib import Path
 from typing import Any
 
-HUNG_UP = 17
-"""Exit status of a child whose parent has hung up; a library that exits by itself has another."""
+_POLL_MS = 20
+"""How often children are looked after where the system cannot say that one has ended."""
 
 
 def _die_with_parent() -> None:
@@ -151,37 +158,85 @@ def _script(adapter: Any, program: Any, data: Any) -> str:
 
 
 def main() -> None:
-    """Load the adapter, then keep one child alive."""
-    # The protocol gets descriptors of its own before the library is imported: its prints cannot break a line.
-    channel = Channel(os.dup(0), os.dup(1))
+    """Load the adapter, then make children until the parent hangs up."""
+    # The protocol gets a descriptor of its own before the library is imported: its prints cannot break a line.
+    control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
     _bootstrap()
-    adapter = _load(sys.argv[1], channel)
+    adapter = _load(sys.argv[1], Channel(control.fileno(), control.fileno()))
     if adapter is None:
         return
-    if not getattr(adapter, "forks", True):
-        _serve(adapter, channel)
-        return
-    while (status := _in_child(adapter, channel)) != HUNG_UP:
-        channel.send({"died": status})
+    if getattr(adapter, "forks", True):
+        _fork_children(adapter, control)
+    elif (pair := _requested(control)) is not None:
+        _serve(adapter, Channel(*pair))
 
 
-def _in_child(adapter: Any, channel: Channel) -> int:
-    """Serve from a forked child; its exit status, or minus the number of the signal that ended it."""
-    sys.stdout.flush()
+def _requested(control: socket.socket) -> tuple[int, int] | None:
+    """What the next child reads from and writes to; None when the parent has hung up."""
+    try:
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+    except ConnectionError:
+        return None
+    return (descriptors[0], descriptors[1]) if len(descriptors) == 2 else None
+
+
+def _fork_children(adapter: Any, control: socket.socket) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a library that has them reaped hides how they ended
+    channel = Channel(control.fileno(), control.fileno())
+    handles: dict[int, int | None] = {}
+    while True:
+        poll = select.poll()
+        poll.register(control, select.POLLIN)
+        for handle in handles.values():
+            if handle is not None:
+                poll.register(handle, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll(_POLL_MS if None in handles.values() else None)}
+        for pid in list(handles):
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                if (handle := handles.pop(pid)) is not None:
+                    os.close(handle)
+                with contextlib.suppress(OSError):  # the parent has hung up: seen below
+                    channel.send({"died": pid, "status": os.waitstatus_to_exitcode(status)})
+        if control.fileno() in ready:
+            pair = _requested(control)
+            if pair is None:
+                for pid in handles:
+                    os.waitpid(pid, 0)  # those that wait for work end now; the parent has killed the others
+                return
+            pid = _in_child(adapter, control, pair)
+            handles[pid] = _handle_of(pid)
+            for descriptor in pair:
+                os.close(descriptor)
+
+
+def _handle_of(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends; Linux only."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
+
+
+def _in_child(adapter: Any, control: socket.socket, pair: tuple[int, int]) -> int:
+    """Fork a child that serves a pair of descriptors; its process id."""
+    with contextlib.suppress(Exception):  # a library may have put anything in its place
+        sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
         _die_with_parent()
         try:
-            _serve(adapter, channel)
+            control.close()
+            _serve(adapter, Channel(*pair))
         except BaseException:
             # Also SystemExit: a library that calls sys.exit() ends here, not in this file's main.
             traceback.print_exc()
             os._exit(1)
-        os._exit(HUNG_UP)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os._exit(0)
+    return pid
 
 
 if __name__ == "__main__":

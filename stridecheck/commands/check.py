@@ -59,6 +59,14 @@ from .exit_codes import EXIT_CODES
     metavar="S",
     help="Seconds for a library to import.",
 )
+@click.option(
+    "--memory",
+    type=click.IntRange(0),
+    default=2048,
+    show_default=True,
+    metavar="MIB",
+    help="Memory by which the library's process may grow; 0 sets no limit.",
+)
 @out_option()
 def check_command(out: Path, **options: Any) -> None:
     """Judge libraries against the rules of PyTorch's memory layout.

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from stridecheck.conformance.capabilities import Capabilities
 from stridecheck.conformance.claim import claim_of
+from stridecheck.conformance.processes import signal_name
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
-from stridecheck.conformance.runner import AdapterFailed, Broken, Unsupported, Worker, signal_name
+from stridecheck.conformance.runner import AdapterFailed, Broken, Unsupported, Worker
 
 GOOD = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), (Step("neg", (Ref(0),)),))
 GUILTY = Program(GOOD.storages, GOOD.inputs, (Step("relu", (Ref(0),)),))
@@ -75,6 +76,15 @@ def _children(pid):
         if parent == pid:
             child = int(stat.parent.name)
             found += [child, *_children(child)]
+    return found
+
+
+def _family(pid):
+    """The processes of a worker whose parent is `pid`: a server, its child, and the one that waits."""
+    deadline = time.monotonic() + 10
+    while len(found := _children(pid)) != 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     return found
 
 
@@ -261,9 +271,100 @@ def test_many_deaths_in_one_batch(library):
     with Worker(library("os._exit(3)")) as worker:
         worker.start()
         answers = _answers(worker, programs)
-        assert worker.restarts == 4
+        assert worker.restarts == 2 * 4  # each is tried alone before it is told
     assert [_is_well(answer) for answer in answers] == [program is GOOD for program in programs]
     assert all(isinstance(a, Broken) for a, p in zip(answers, programs, strict=True) if p is GUILTY)
+
+
+def test_a_fresh_process_takes_over_at_once(library, tmp_path):
+    """From the death of a process to the next program in another one it takes less than 50 ms."""
+    log = tmp_path / "log"
+    at_relu = f"open({str(log)!r}, 'a').write(f'{{time.monotonic()}}\\n')\nos.abort()"
+    with Worker(library(at_relu)) as worker:
+        worker.start()
+        _answers(worker, [GUILTY] * 20)
+    # Each is run twice, the second time in the process that took over.
+    times = [float(line) for line in log.read_text().split()]
+    assert len(times) == 2 * 20
+    between = sorted(second - first for first, second in zip(times[::2], times[1::2], strict=True))
+    assert between[5] < 0.05  # the machine may be busy with something else at some of them
+
+
+def test_a_program_that_takes_all_memory(library):
+    """One that takes more than it may is a crash with the limit; the others are answered, and the parent is well."""
+    with Worker(library("hoard = [bytearray(1 << 20) for _ in range(1 << 14)]"), memory=100 << 20) as worker:
+        worker.start()
+        answers = _answers(worker, [GOOD, GUILTY, GOOD])
+    assert [_is_well(answer) for answer in answers] == [True, False, True]
+    assert answers[1] == Broken("crash", "killed: its memory grew by more than 100 MiB")
+
+
+def test_a_library_that_leaks_is_nobodys_fault(library):
+    """Where many programs together fill the memory, a fresh process takes over, and all are answered."""
+    leaking = library("hoard.append(bytearray(b'x') * (20 << 20))", at_import="hoard = []")
+    with Worker(leaking, memory=100 << 20) as worker:
+        worker.start()
+        for _ in range(4):
+            assert all(isinstance(answer, list) for answer in _answers(worker, [GUILTY] * 7))
+        assert worker.restarts >= 3
+
+
+@pytest.mark.parametrize("before", [0, 1, 5])
+def test_the_guilty_program_is_found_among_those_before_it(before, library):
+    """A program that brings down a later one is the crash; the one that died is answered as if it had run alone."""
+    fine = Program(GOOD.storages, GOOD.inputs, (Step("abs", (Ref(0),)),))
+    source = library("global poisoned; poisoned = True", at_import="poisoned = False")
+    path = Path(source)
+    path.write_text(
+        path.read_text().replace(
+            "        return misbehave",
+            "        if poisoned and step.op == 'abs': os.abort()\n        return misbehave",
+        )
+    )
+    programs = [*[GOOD] * before, GUILTY, GOOD, GOOD, fine, GOOD]
+    with Worker(source) as worker:
+        worker.start()
+        worker.submit(list(enumerate(programs)))
+        answers = dict(worker.collect())  # the guilty one is answered twice: the last word counts
+    assert [_is_well(answers[number]) for number in range(len(programs))] == [
+        program is not GUILTY for program in programs
+    ]
+    assert answers[before] == Broken("crash", f"killed by SIGABRT, in a later program ({fine.id})")
+
+
+@pytest.mark.parametrize(("signalled", "told"), [("SIGKILL", False), ("SIGTERM", False), ("SIGSEGV", True)])
+def test_a_death_that_does_not_happen_again(signalled, told, library, tmp_path):
+    """One from outside is no verdict; one of the library's own is told, with the remark that it happened once."""
+    once = f"""
+path = {str(tmp_path / "once")!r}
+if not os.path.exists(path):
+    open(path, "w").close()
+    os.kill(os.getpid(), signal.{signalled})
+"""
+    with Worker(library(once)) as worker:
+        worker.start()
+        answers = _answers(worker, [GOOD, GUILTY, GOOD])
+    assert _is_well(answers[0])
+    assert _is_well(answers[2])
+    if told:
+        assert answers[1] == Broken("crash", f"killed by {signalled}; it did not happen again")
+    else:
+        assert isinstance(answers[1], list)
+
+
+def test_an_answer_without_end(library):
+    """A process that writes and writes into the protocol is ended before the parent's memory is full."""
+    flood = """
+while True:
+    for fd in range(3, 30):
+        try: os.write(fd, b"x" * 60_000)
+        except OSError: pass
+"""
+    with Worker(library(flood), program_timeout=30.0) as worker:
+        worker.start()
+        answers = _answers(worker, [GOOD, GUILTY, GOOD])
+    assert [_is_well(answer) for answer in answers] == [True, False, True]
+    assert answers[1] == Broken("error", "the worker wrote 'a line without end' instead of an answer")
 
 
 HARMLESS = [
@@ -411,8 +512,7 @@ def test_stopping_leaves_no_process(library):
     """After `stop`, also of a worker in the middle of a batch that hangs, no process is left."""
     worker = Worker(library("time.sleep(60)"))
     worker.start()
-    processes = _children(os.getpid())
-    assert len(processes) == 2
+    processes = _family(os.getpid())
     worker.submit([(0, GUILTY)])
     worker.stop()
     assert _gone(processes)
@@ -436,8 +536,7 @@ time.sleep(60)
     assert parent.stdout is not None
     with parent.stdout:
         assert parent.stdout.readline() == b"ready\n"
-        processes = _children(parent.pid)
-        assert len(processes) == 2
+        processes = _family(parent.pid)
         parent.kill()
         parent.wait()
     assert _gone(processes)
