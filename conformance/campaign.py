@@ -10,34 +10,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 from stridecheck.reports import records
 
-from . import observation
-from .capabilities import HAZARDS, hazards, needs
-from .claim import claim_of
 from .classify import Catalogue, Rule
-from .execute import Adapter, OracleError, ProtocolError, execute
-from .execute import Unsupported as NotOffered
+from .exchange import Exchange
+from .execute import Adapter, execute
 from .expectations import Expectation, Expectations
+from .failures import Failures, Found, found_in
 from .judge import Difference, StepVerdict, judge
-from .listing import key_name, listing
 from .observation import Observation
 from .program import Program
-from .runner import AdapterFailed, Broken, Unsupported, Worker
-from .shrink import MAX_ATTEMPTS, shrink
+from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 
 UNIT = 128
 """Programs that are sent to a worker at a time."""
-MAX_SHRUNK = 200
-"""Unexpected failures that are shrunk and reproduced in full; of the rest the program as found is kept."""
-MAX_ALIKE = 3
-"""Of failures that look alike, those that are shrunk."""
-MAX_SCRIPTS = 1000
-"""Failures that are not shrunk, but get a script of the program as it was found."""
-MAX_TIMEOUTS = 4
-"""Attempts to shrink a program that hangs: each takes as long as a program may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +63,10 @@ class Campaign:
     """Corpus programs that were judged."""
     exercised: set[tuple[str, str]] = field(default_factory=set)
     """(rule, aspect) pairs that were judged."""
-    _clusters: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    _shrunk: int = 0
-    _scripts: int = 0
-    _shown: set[tuple[Any, ...]] = field(default_factory=set)
-    """Shrunk programs, with the place and aspect, that have been written already."""
+    failures: Failures = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.failures = Failures(self.worker, self.oracle, self.catalogue, self.expectations)
 
     def run(self, units: Iterable[Unit]) -> None:
         """Run all units; each is in the results file when the next but one begins.
@@ -109,46 +95,19 @@ class Campaign:
 
     def _collect(self, batch: _Batch, previous: _Batch | None) -> None:
         try:
-            for number, answer in self.worker.collect():
+            for number, answer in batch.exchange.answers():
                 batch.answers[number] = answer
         except AdapterFailed:
-            self._shrunk = MAX_SHRUNK  # there is no library left to shrink with
+            self.failures.give_up()  # there is no library left to shrink with
             if previous is not None:
                 self._report(previous)
             self._evaluate(batch)
-            for found in batch.failures:  # without counts: this unit is not whole
-                self.write(self._record(found))
+            self._write(batch.failures)  # without counts: this unit is not whole
             raise
 
     def _send(self, unit: Unit) -> _Batch:
         """Hand a unit to the worker, and run it on the oracle meanwhile."""
-        claimed = self.worker.capabilities
-        batch = _Batch(unit)
-        is_exposed = not claimed.features >= HAZARDS
-        runnable = []
-        for number, program in enumerate(unit.programs):
-            missing = claimed.missing(needs(program))
-            if missing is None and is_exposed and self._expected(batch, number):
-                missing = claimed.missing(hazards(batch.expected[number]))
-            if missing is not None:
-                batch.unsupported[missing] += 1
-            else:
-                runnable.append((number, program))
-        self.worker.submit(runnable)
-        for number, _ in runnable:
-            self._expected(batch, number)
-        return batch
-
-    def _expected(self, batch: _Batch, number: int) -> bool:
-        """Have the oracle's observations of a program; False where the oracle broke."""
-        if number not in batch.expected and number not in batch.broken:
-            try:
-                batch.expected[number] = self._expect(batch.unit, number)
-            except (OracleError, ProtocolError) as error:
-                batch.broken[number] = Broken("error", f"the oracle broke: {error}")
-            except NotOffered as error:
-                batch.broken[number] = Unsupported(f"oracle:{error}")
-        return number in batch.expected
+        return _Batch(unit, Exchange(self.worker, unit.programs, lambda number: self._expect(unit, number)))
 
     def _expect(self, unit: Unit, number: int) -> list[Observation]:
         drawn = unit.expected[number] if unit.expected else None
@@ -166,17 +125,16 @@ class Campaign:
         counts, outcomes, failures = batch.counts, batch.outcomes, batch.failures
         for number, answer in batch.answers.items():
             program = batch.unit.programs[number]
-            answer = batch.broken.get(number, answer)
             if isinstance(answer, Unsupported):
                 batch.unsupported[answer.reason] += 1
                 continue
-            expected = batch.expected.get(number, [])
+            expected = batch.exchange.expected.get(number, ())
             rules = self._rules_of(program, expected) if expected else []
             if rules is None:
                 continue
             if isinstance(answer, Broken):
                 outcomes[answer.outcome] += 1
-                failures.append(_Found(program, answer.outcome, batch.unit.name, broken=answer))
+                failures.append(Found(program, answer.outcome, batch.unit.name, broken=answer))
                 continue
             found = self._judge(batch.unit, program, expected, answer, rules, counts)
             worst = "pass"
@@ -190,8 +148,7 @@ class Campaign:
 
     def _report(self, batch: _Batch) -> None:
         """Write a unit's records; its counts come last, so that a unit that is there is whole."""
-        for found in batch.failures:
-            self.write(self._record(found))
+        self._write(batch.failures)
         self.write(
             records.Unit(
                 self.worker.name,
@@ -203,6 +160,10 @@ class Campaign:
             )
         )
         self.progress(len(batch.unit.programs))
+
+    def _write(self, failures: Sequence[Found]) -> None:
+        for record in self.failures.records_of(failures):
+            self.write(record)
 
     def _rules_of(self, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
         """Rules of each observation; None where the program exercises none of those asked for."""
@@ -220,8 +181,8 @@ class Campaign:
         got: Sequence[Observation],
         rules: Sequence[Sequence[Rule]],
         counts: dict[str, dict[str, Counter[str]]],
-    ) -> list[_Found]:
-        found: list[_Found] = []
+    ) -> list[Found]:
+        found: list[Found] = []
         if unit.from_corpus:
             self.ran.add(program.id)
         for verdict, step_rules in zip(judge(program, expected, got, self.worker.capabilities), rules, strict=False):
@@ -235,21 +196,19 @@ class Campaign:
             self._count(verdict, step_rules, outcome_of, counts)
         return _most_telling(found)
 
-    def _outcome(self, unit: Unit, program: Program, difference: Difference, rules: Sequence[Rule]) -> _Found | None:
+    def _outcome(self, unit: Unit, program: Program, difference: Difference, rules: Sequence[Rule]) -> Found | None:
         """The outcome of one difference; None where it is under none of the rules asked for."""
-        concerned = [rule for rule in rules if difference.aspect in rule.aspects]
-        if self.rules != "*" and not concerned:
+        found = found_in(program, difference, rules, self.expectations)
+        if self.rules != "*" and not found.rules:
             return None
-        operation = program.steps[difference.step].op if difference.step >= 0 else ""
-        entry = self.expectations.match(operation, difference, concerned)
-        outcome = "fail"
+        entry, outcome = found.expectation, "fail"
         if entry is not None:
             self.used.add(entry.name)
             if unit.from_corpus:
                 self.matched[entry.name].add(program.id)
             if not unit.from_corpus or self.expectations.is_listed(program.id, entry.name):
                 outcome = "xfail"
-        return _Found(program, outcome, unit.name, difference, tuple(rule.id for rule in concerned), entry, operation)
+        return replace(found, outcome=outcome, source=unit.name)
 
     def _count(
         self,
@@ -263,117 +222,6 @@ class Campaign:
             for aspect in rule.aspects & verdict.judged:
                 by_aspect[aspect][outcome_of.get(aspect, "pass")] += 1
                 self.exercised.add((rule.id, aspect))
-
-    # Records of failures.
-
-    def _record(self, found: _Found) -> records.Failure:
-        cluster = found.cluster
-        self._clusters[cluster] += 1
-        # Known deviations are shown by one example each, unexpected ones in full as long as there are not too many; of
-        # the rest the program is kept as it was found.
-        limit = 1 if found.outcome in ("xfail", "timeout") else MAX_ALIKE
-        if self._clusters[cluster] > limit or self._shrunk >= MAX_SHRUNK:
-            return self._with_script(self._plain(found), found)
-        self._shrunk += 1
-        return self._shrink(found)
-
-    def _with_script(self, record: records.Failure, found: _Found) -> records.Failure:
-        """The record with a script of the whole program, where one shows the difference."""
-        if found.difference is None or self._scripts >= MAX_SCRIPTS:
-            return record
-        self._scripts += 1
-        try:
-            expected = execute(found.program, self.oracle)
-            return replace(record, repro=self._script(found.program, found, expected))
-        except (OracleError, NotOffered, AdapterFailed):
-            return record
-
-    def _plain(self, found: _Found) -> records.Failure:
-        difference = found.difference
-        if difference is None:
-            assert found.broken is not None
-            return records.Failure(
-                adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=-1, operation="",
-                value="", aspect="", rules=(), expected=None, got=None, message=found.broken.reason,
-                source=found.source, attribution=_attribution(found), found=found.program.to_json(),
-                listing=listing(found.program),
-            )  # fmt: skip
-        return records.Failure(
-            adapter=self.worker.name, program=found.program.id, outcome=found.outcome, step=difference.step,
-            operation=found.operation, value=key_name(difference.value, found.program) if difference.value else "",
-            aspect=difference.aspect, rules=found.rules,
-            expected=difference.expected, got=difference.got, message=difference.message, source=found.source,
-            expectation=found.expectation.reason if found.expectation else "", attribution=_attribution(found),
-            found=found.program.to_json(), listing=listing(found.program),
-        )  # fmt: skip
-
-    def _shrink(self, found: _Found) -> records.Failure:
-        """The failure with the smallest program that fails alike, both observations and a script."""
-        attempts = MAX_TIMEOUTS if found.outcome == "timeout" else MAX_ATTEMPTS
-        small = shrink(found.program, lambda p: self._again(p, found) is not None, max_attempts=attempts)
-        again = self._again(small, found)
-        if again is None:
-            return self._plain(found)  # it does not fail every time
-        now, expected, got = again
-        what = (small.id, *now.difference[:3]) if now.difference is not None else (small.id, found.outcome)
-        if what in self._shown:
-            return self._plain(found)  # the same again says nothing new
-        self._shown.add(what)
-        record = self._plain(_Found(small, found.outcome, found.source, now.difference, found.rules, found.expectation,
-                                    now.operation, now.broken))  # fmt: skip
-        step = record.step + 1
-        return records.Failure(
-            **{name: getattr(record, name) for name in record.__slots__}
-            | {
-                "program": found.program.id,
-                "found": found.program.to_json(),
-                "shrunk": small.to_json(tags=False),
-                "expected_observation": observation.to_json(expected[step]) if expected else None,
-                "got_observation": observation.to_json(got[step]) if got else None,
-                "repro": self._script(small, now, expected),
-            }
-        )
-
-    def _script(self, program: Program, found: _Found, expected: Sequence[Observation]) -> str:
-        if found.broken is not None and found.broken.outcome == "error":
-            return ""  # the adapter went wrong, not the library
-        claim = claim_of(program, found.difference, expected, seconds=self.worker.program_timeout)
-        return self.worker.script(program, claim) if claim.check else ""
-
-    def _again(
-        self, program: Program, found: _Found
-    ) -> tuple[_Found, Sequence[Observation], Sequence[Observation]] | None:
-        """What the library does with a program, if it fails as `found` did."""
-        if self.worker.capabilities.missing(needs(program)) is not None:
-            return None
-        try:
-            expected = execute(program, self.oracle)
-        except (OracleError, ProtocolError, NotOffered):
-            return None
-        if self.worker.capabilities.missing(hazards(expected)) is not None:
-            return None
-        self.worker.submit([(0, program)])
-        ((_, answer),) = self.worker.collect()
-        if isinstance(answer, Unsupported):
-            return None
-        if isinstance(answer, Broken):
-            same = found.broken is not None and found.broken.outcome == answer.outcome
-            return (_Found(program, found.outcome, found.source, broken=answer), expected, ()) if same else None
-        if found.difference is None:
-            return None
-        rules = self.catalogue.classify(program, expected)
-        for verdict in judge(program, expected, answer, self.worker.capabilities):
-            for difference in verdict.differences:
-                ids = {rule.id for rule in rules[verdict.step + 1]}
-                operation = program.steps[verdict.step].op if verdict.step >= 0 else ""
-                alike = difference.aspect == found.difference.aspect and operation == found.operation
-                if alike and (ids & set(found.rules) or not found.rules):
-                    return (
-                        _Found(program, found.outcome, found.source, difference, operation=operation),
-                        expected,
-                        answer,
-                    )
-        return None
 
     # Expectations that no longer hold.
 
@@ -405,48 +253,14 @@ class Campaign:
 @dataclass
 class _Batch:
     unit: Unit
-    expected: dict[int, list[Observation]] = field(default_factory=dict)
-    broken: dict[int, Broken | Unsupported] = field(default_factory=dict)
-    """Programs that the oracle could not run."""
-    answers: dict[int, Any] = field(default_factory=dict)
+    exchange: Exchange
+    answers: dict[int, Answer] = field(default_factory=dict)
     unsupported: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     counts: dict[str, dict[str, Counter[str]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
-    failures: list[_Found] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """One thing that went wrong with one program."""
-
-    program: Program
-    outcome: str
-    source: str
-    difference: Difference | None = None
-    rules: tuple[str, ...] = ()
-    expectation: Expectation | None = None
-    operation: str = ""
-    broken: Broken | None = None
-
-    @property
-    def cluster(self) -> tuple[str, ...]:
-        """Failures that are likely to have one cause: the same expectation, or operation and aspect."""
-        if self.expectation is not None and self.outcome == "xfail":
-            return (self.expectation.name,)
-        if self.difference is None:
-            return (self.outcome,)
-        return (self.outcome, self.operation, self.difference.aspect)
-
-
-def _attribution(found: _Found) -> str:
-    """Which invariant a failure breaks, whoever is right about layout; empty where none that can be told from it."""
-    if found.outcome == "crash":
-        return "breaks an invariant: no operation ends its process"
-    if found.difference is not None and (found.difference.detail or {}).get("guard"):
-        return "breaks an invariant: nothing outside a storage is written"
-    return ""
+    failures: list[Found] = field(default_factory=list)
 
 
 _IMPLIES = {
@@ -456,9 +270,9 @@ _IMPLIES = {
 }
 
 
-def _most_telling(found: Sequence[_Found]) -> list[_Found]:
+def _most_telling(found: Sequence[Found]) -> list[Found]:
     """The differences that are shown: other strides imply another layout, and only the first is told."""
-    shown: list[_Found] = []
+    shown: list[Found] = []
     told: set[tuple[int, str, str]] = set()
     for one in found:
         assert one.difference is not None

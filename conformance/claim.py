@@ -9,7 +9,7 @@ import numpy as np
 
 from .elements import NUMPY_DTYPES, elements
 from .judge import Difference
-from .observation import Observation, StorageState, TensorState
+from .observation import Observation, StorageState, TensorState, same_objects
 from .program import Program
 from .repro import Claim
 
@@ -29,9 +29,10 @@ def claim_of(
     sentence = f"{operation}: {difference.message}"
     states: dict[str, TensorState] = {}
     storages: dict[str, StorageState] = {}
-    for observation in expected[: step + 2]:
+    for number, observation in enumerate(expected[: step + 2], -1):
         states.update(observation.values)
         storages.update(observation.storages)
+        states.update({key: states[key_of] for key, key_of in same_objects(observation, program.slot_of(number))})
     check, values, want = _check(program, difference, expected, states, storages)
     return Claim(check, values, want, step, raising, sentence)
 
@@ -54,7 +55,9 @@ def _check(
     match difference.aspect:
         case "raises":
             return ("raises" if difference.expected is not None else "returns"), (), None
-        case "error-kind" if difference.expected[0] != difference.got[0]:
+        case "error-kind" if difference.expected[2] != difference.got[2]:
+            return "error-text", (), (difference.got[0], difference.got[1])
+        case "error-kind":
             return "error", (), difference.expected[0]
         case "values" if state is None:
             return "scalar", (key,), difference.expected
@@ -89,3 +92,25 @@ def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:
         return ""
     array = np.ascontiguousarray(rows).view(dtype).reshape(state.shape)
     return repr(array.astype(np.float64).tolist() if dtype.kind == "V" else array.tolist())
+
+
+def symptom(difference: Difference) -> tuple[Any, ...]:
+    """What is wrong in an aspect: which error came instead of which, a view or a copy, bytes or how many there are.
+
+    Two differences of one aspect and symptom make the same claim, about other values.
+    """
+    match difference.aspect:
+        case "raises" | "error-kind":
+            return _kind(difference.expected), _kind(difference.got)
+        case "sharing" if "storages" in (difference.detail or {}):
+            ours, _ = difference.detail["storages"]
+            return "same-storage", ours == f"v{difference.value}"
+        case "sharing":
+            return "same-object", (difference.detail or {}).get("same-object", ("", None))[1]
+        case "storage":
+            return tuple(difference.detail or ())
+    return ()
+
+
+def _kind(raised: Sequence[Any] | None) -> str:
+    return "" if raised is None else raised[2] or raised[0]

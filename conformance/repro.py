@@ -72,6 +72,7 @@ class Idiom(Protocol):
 BUILT_IN: Mapping[str, str] = {
     "raises": "the step raises",
     "error": "the step raises an error of the type whose name is expected",
+    "error-text": "the step raises another error than that of the type and beginning which are given",
     "returns": "the program does not raise where it should not",
     "ends": "the program ends by itself, within the seconds expected",
     "scalar": "the step answers with the number, truth or list whose text is expected",
@@ -104,7 +105,15 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
         text = _write_step(program, number, step, idiom)
         if text is None:
             return ""
-        if number == claim.step and claim.check in ("raises", "error"):
+        if number == claim.step and claim.check == "error-text":
+            kind, said = ast.literal_eval(claim.expected)
+            lines += [
+                f"try: {text}",
+                f"except {kind} as error: raise SystemExit(str(error).strip().startswith({said!r}) and str(error))",
+                "except Exception: raise SystemExit(0)",
+                'raise SystemExit("not raised")',
+            ]
+        elif number == claim.step and claim.check in ("raises", "error"):
             kind = "Exception" if claim.check == "raises" else ast.literal_eval(claim.expected)
             lines += [f"try: {text}", f"except {kind}: raise SystemExit(0)", 'raise SystemExit("not raised")']
         elif number in claim.raising:

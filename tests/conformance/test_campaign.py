@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stridecheck.conformance import campaign as campaigns
+from stridecheck.conformance import failures
 from stridecheck.conformance.adapters.reference import Reference
-from stridecheck.conformance.campaign import MAX_TIMEOUTS, Campaign, Unit, units_of
+from stridecheck.conformance.campaign import Campaign, Unit, units_of
 from stridecheck.conformance.check import Options, check, command_line
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import Expectation, Expectations
@@ -81,11 +81,11 @@ def _failures(campaign):
 def test_each_program_is_counted_once_by_its_worst_outcome(campaign):
     """The outcomes of a unit add up to its programs: pass, fail, and those that were not run, with the reason."""
     run = campaign(WrongClone())
-    needs_more = Program((Storage(8),), (Input("complex32", (2,), (1,)),), ())
+    needs_more = Program((Storage(8),), (Input("float32", (2,), (-1,), 1),), ())
     run.run([Unit("corpus:0-4", (_program("neg"), _program("clone", "neg"), _program("abs"), needs_more))])
     (unit,) = [record for record in run.written if isinstance(record, Counts)]
     assert unit.outcomes == {"pass": 2, "fail": 1, "unsupported": 1}
-    assert unit.unsupported == {"dtype:complex32": 1}
+    assert unit.unsupported == {"feature:negative-strides": 1}
     assert (run.judged, run.red) == (3, 1)
     assert unit.counts["elementwise.values"]["values"] == {"pass": 3}
     assert unit.counts["clone.fresh"]["values"] == {"fail": 1}
@@ -162,15 +162,21 @@ def test_only_rules_that_are_asked_for_are_counted(campaign):
 
 
 def test_known_deviations_are_shown_by_one_example(campaign):
-    """Every program that deviates as expected is recorded, but only the first is shrunk."""
+    """Every program that deviates as expected is recorded, and told by the first one that was shrunk."""
     known = Expectation("zeros", "They are zero.", ("*",), ("values", "storage", "flags"), ("clone",))
     programs = [_program(*["neg"] * n, "clone", "neg") for n in range(4)]
     listed = {program.id: frozenset({"zeros"}) for program in programs}
     run = campaign(WrongClone(), expectations=Expectations(None, (known,), listed))
-    run.run([Unit("corpus:0-4", tuple(programs))])
+    units = list(units_of(programs, "corpus", size=2))
+    run.run(units[:1])
+    before = run.worker.ran
+    run.run(units[1:])
+    assert run.worker.ran == before + 2  # nothing is tried again for what is known
     assert {f.outcome for f in _failures(run)} == {"xfail"}
     assert {f.program for f in _failures(run)} == {program.id for program in programs}
-    assert len([f for f in _failures(run) if f.shrunk]) == 1
+    shrunk = {f.aspect: f.shrunk for f in _failures(run)}
+    assert all(len(Program.from_json(program).steps) == 1 for program in shrunk.values())
+    assert all(f.shrunk == shrunk[f.aspect] for f in _failures(run))
     assert run.red == 0
 
 
@@ -187,26 +193,81 @@ def test_a_hang_is_shrunk_with_few_attempts(campaign):
     run = campaign(answers={"abs": Broken("timeout", "no answer within 10 s")})
     run.run([Unit("corpus:0-3", tuple(_program(*["neg"] * n, "abs") for n in range(1, 4)))])
     assert [f.outcome for f in _failures(run)] == ["timeout"] * 3
-    assert run.worker.ran <= 3 + MAX_TIMEOUTS + 1
+    assert run.worker.ran <= 3 + failures.MAX_ATTEMPTS_AT_HANG + 1
+    assert [bool(f.shrunk) for f in _failures(run)] == [True, False, False]
+    assert run.failures.as_found == 2
 
 
-def test_a_failure_that_does_not_repeat_is_told_as_it_was(campaign, monkeypatch):
+def test_a_failure_that_does_not_repeat_is_told_as_it_was(campaign):
     """Where the failing program passes when it is run again, the record has the program as found, and nothing else."""
-    run = campaign(WrongClone())
-    monkeypatch.setattr(campaigns.Campaign, "_again", lambda self, program, found: None)
+
+    class OnlyOnce(Reference):
+        """The first `clone` answers with zeros."""
+
+        def operation(self, step):
+            right = super().operation(step)
+            if step.op != "clone":
+                return right
+            self.calls = getattr(self, "calls", 0) + 1
+            return (lambda x: x.clone().zero_()) if self.calls == 1 else right
+
+    run = campaign(OnlyOnce())
     program = _program("neg", "clone")
     run.run([Unit("corpus:0-1", (program,))])
     assert _failures(run)
     assert {(f.program, str(f.shrunk), f.repro) for f in _failures(run)} == {(program.id, "{}", "")}
 
 
-def test_unexpected_failures_are_not_shrunk_without_end(campaign):
-    """Of many failures of one kind three are shrunk, and in all no more than the limit: the rest is told as found."""
+def test_every_failure_is_shrunk(campaign):
+    """Many failures of one kind are all shrunk, each to one step, and programs that were tried are not run again."""
+    run = campaign(WrongClone())
+    run.run([Unit("corpus:0-20", tuple(_program(*["neg"] * n, "clone", "abs") for n in range(20)))])
+    assert len({f.program for f in _failures(run)}) == 20
+    for failure in _failures(run):
+        small = Program.from_json(failure.shrunk)
+        assert [step.op for step in small.steps] == ["clone"]
+        assert small.inputs[0].shape == ()
+        assert failure.expected_observation != failure.got_observation
+    assert run.worker.ran < 20 * 10
+    assert run.failures.as_found == 0
+
+
+def test_failures_are_not_shrunk_without_end(campaign, monkeypatch):
+    """Beyond the limit failures are told as found, and counted."""
+    monkeypatch.setattr(failures, "MAX_SHRUNK", 5)
     run = campaign(WrongClone())
     run.run([Unit("corpus:0-20", tuple(_program(*["neg"] * n, "clone") for n in range(20)))])
-    shrunk = [f for f in _failures(run) if f.shrunk]
-    assert 1 <= len(shrunk) <= 3 * len({f.aspect for f in shrunk})
-    assert len({f.program for f in _failures(run)}) == 20
+    told = [bool(f.shrunk) for f in _failures(run)]
+    assert told == [True] * 5 + [False] * (len(told) - 5)
+    assert run.failures.as_found == len(told) - 5
+
+
+def test_failures_of_different_causes_stay_different(campaign):
+    """What is shrunk keeps its own symptom: an error that came for a result, and a result that came for an error."""
+
+    class Contrary(Reference):
+        """Reshaping to one dimension is refused, and to a wrong number of elements is not."""
+
+        def operation(self, step):
+            if step.op != "view":
+                return super().operation(step)
+
+            def view(x, size):
+                if len(size) == 1:
+                    return x.transpose(7, 8)
+                return x
+
+            return view
+
+    views = [(6,), (2, 2), (6,), (5, 5)]
+    programs = tuple(Program(*MATRIX, (Step("view", (Ref(0), size)), Step("neg", (Ref(0),)))) for size in views)
+    run = campaign(Contrary())
+    run.run([Unit("corpus:0-4", programs)])
+    raised = [f for f in _failures(run) if f.aspect == "raises"]
+    assert {f.program: f.expected is None for f in raised} == {p.id: len(p.steps[0].args[1]) == 1 for p in programs}
+    for failure in raised:
+        (step,) = Program.from_json(failure.shrunk).steps
+        assert (len(step.args[1]) == 1) == (failure.expected is None)
 
 
 def test_what_follows_from_other_strides_is_not_listed(campaign):

@@ -1,0 +1,66 @@
+"""Programs on both sides at once: handed to a worker, and run on the oracle while the worker is at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from .capabilities import HAZARDS, hazards, needs
+from .execute import OracleError, ProtocolError
+from .execute import Unsupported as NotOffered
+from .observation import Observation
+from .program import Program
+from .runner import Answer, Broken, Unsupported, Worker
+
+
+class Exchange:
+    """One batch: sent as soon as it is made, its answers to be had once.
+
+    `expect` answers with the oracle's observations of the program of a number. A program that needs what the library
+    does not claim is not sent; one that the oracle cannot run is answered by saying so.
+    """
+
+    def __init__(
+        self, worker: Worker, programs: Sequence[Program], expect: Callable[[int], Sequence[Observation]]
+    ) -> None:
+        self.expected: dict[int, Sequence[Observation]] = {}
+        """The oracle's observations, by the number of the program."""
+        self._worker, self._expect = worker, expect
+        self._unfit: dict[int, Answer] = {}
+        claimed = worker.capabilities
+        is_exposed = not claimed.features >= HAZARDS
+        runnable = []
+        for number, program in enumerate(programs):
+            missing = claimed.missing(needs(program))
+            if missing is None and is_exposed and self._observe(number):
+                missing = claimed.missing(hazards(self.expected[number]))
+            if missing is None:
+                runnable.append((number, program))
+            else:
+                self._unfit[number] = Unsupported(missing)
+        self._left_out = dict(self._unfit)
+        worker.submit(runnable)
+        for number, _ in runnable:
+            self._observe(number)
+
+    def _observe(self, number: int) -> bool:
+        """Have the oracle's observations of a program; False where the oracle broke."""
+        if number not in self.expected and number not in self._unfit:
+            try:
+                self.expected[number] = self._expect(number)
+            except (OracleError, ProtocolError) as error:
+                self._unfit[number] = Broken("error", f"the oracle broke: {error}")
+            except NotOffered as error:
+                self._unfit[number] = Unsupported(f"oracle:{error}")
+        return number in self.expected
+
+    def answers(self) -> Iterator[tuple[int, Answer]]:
+        """The number of each program with what the library answered: first of those that were not sent, then in order.
+
+        Raises
+        ------
+        AdapterFailed
+            The library died and could not be started again; answers before that are given first.
+        """
+        yield from self._left_out.items()
+        for number, answer in self._worker.collect():
+            yield number, self._unfit.get(number, answer)

@@ -1,0 +1,297 @@
+"""What becomes of failures: programs shrunk, observed again on both sides, reproduced by scripts, recorded.
+
+All failures of a unit are shrunk at once, so that the worker is handed many programs and not one at a time; what it did
+with a program is remembered, because failures of one cause shrink to the same ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from stridecheck.reports import records
+
+from . import observation
+from .claim import claim_of, symptom
+from .classify import Catalogue, Rule
+from .exchange import Exchange
+from .execute import Adapter, OracleError, ProtocolError, execute
+from .execute import Unsupported as NotOffered
+from .expectations import Expectation, Expectations
+from .judge import Difference, judge
+from .listing import key_name, listing
+from .observation import Observation
+from .program import Program
+from .runner import Answer, Broken, Unsupported, Worker
+from .shrink import MAX_ATTEMPTS, Search, shrinking
+
+MAX_SHRUNK = 5_000
+"""Failures of one run that are shrunk; of the rest the program as found is kept."""
+MAX_HANGS = 1
+"""Of programs that hang, those that are shrunk: each attempt takes as long as a program may."""
+MAX_ATTEMPTS_AT_HANG = 4
+AT_ONCE = 64
+"""Failures that are shrunk at the same time."""
+_REMEMBERED = 10_000
+"""Programs whose answers are remembered from one lot to the next."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that went wrong with one program."""
+
+    program: Program
+    outcome: str
+    source: str = ""
+    difference: Difference | None = None
+    """What differs; None where the program could not be judged, and `broken` says why."""
+    rules: tuple[str, ...] = ()
+    """Rules that the difference is under."""
+    expectation: Expectation | None = None
+    operation: str = ""
+    broken: Broken | None = None
+
+    @property
+    def likeness(self) -> tuple[Any, ...]:
+        """What stays the same while a program is shrunk, besides that it is a rule of these which is not kept."""
+        if self.difference is None:
+            assert self.broken is not None
+            return (self.broken.outcome,)
+        return (self.operation, self.difference.aspect, symptom(self.difference), self.expectation)
+
+    def can_be_in(self, program: Program) -> bool:
+        """Whether a program has the operation that failed."""
+        return not self.operation or any(step.op == self.operation for step in program.steps)
+
+    def is_like(self, other: Found) -> bool:
+        """Whether two failures show the same thing, of other values."""
+        share = not self.rules or not set(self.rules).isdisjoint(other.rules)
+        return share and self.likeness == other.likeness
+
+
+def found_in(
+    program: Program, difference: Difference, rules: Sequence[Rule], expectations: Expectations, outcome: str = "fail"
+) -> Found:
+    """A difference with those of a step's rules that concern it, and the expectation that covers it, if one does."""
+    concerned = [rule for rule in rules if difference.aspect in rule.aspects]
+    operation = program.steps[difference.step].op if difference.step >= 0 else ""
+    expectation = expectations.match(operation, difference, concerned)
+    ids = tuple([rule.id for rule in concerned])
+    return Found(program, outcome, "", difference, ids, expectation, operation)
+
+
+class _Ran(NamedTuple):
+    """A program run again: what both sides left behind, and what went wrong."""
+
+    expected: Sequence[Observation] = ()
+    got: Sequence[Observation] = ()
+    failures: tuple[Found, ...] = ()
+
+
+class _Shown(NamedTuple):
+    """The smallest program that fails alike, what both sides left behind, and a script."""
+
+    found: Found
+    ran: _Ran
+    repro: str
+
+
+@dataclass
+class Failures:
+    """Makes the records of a run's failures, with a worker that is idle meanwhile."""
+
+    worker: Worker
+    oracle: Adapter
+    catalogue: Catalogue
+    expectations: Expectations
+    as_found: int = 0
+    """Failures that were not shrunk, because there were too many."""
+    _searches: int = 0
+    _hangs: int = 0
+    _examples: dict[tuple[Any, ...], list[_Shown]] = field(default_factory=lambda: defaultdict(list))
+    """Known deviations, by likeness."""
+    _ran: dict[Program, _Ran] = field(default_factory=dict)
+    _scripts: dict[tuple[Program, str], str] = field(default_factory=dict)
+
+    def give_up(self) -> None:
+        """There is no library left to shrink with."""
+        self._searches = MAX_SHRUNK
+
+    def records_of(self, batch: Sequence[Found]) -> Iterator[records.Failure]:
+        """A record of each failure, in order: the smallest program that fails alike, both observations and a script."""
+        for start in range(0, len(batch), AT_ONCE):
+            if len(self._ran) > _REMEMBERED:
+                self._ran.clear()
+            lot = batch[start : start + AT_ONCE]
+            shown = self._shown(lot)
+            for number, found in enumerate(lot):
+                yield self._record(found, shown[number])
+
+    def _shown(self, lot: Sequence[Found]) -> dict[int, _Shown | None]:
+        """What each failure is told by; None where that is the program as it was found.
+
+        Of known deviations the first of each kind stands for those like it, as their expectation's reason does.
+        """
+        shown: dict[int, _Shown | None] = {}
+        while waiting := [number for number in range(len(lot)) if number not in shown]:
+            chosen: dict[object, int] = {}
+            for number in waiting:
+                found = lot[number]
+                if found.outcome != "xfail":
+                    chosen[number] = number
+                elif example := next((e for e in self._examples[found.likeness] if found.is_like(e.found)), None):
+                    shown[number] = example
+                else:
+                    chosen.setdefault(found.likeness, number)
+            for number, small in self._shrink({number: lot[number] for number in chosen.values()}):
+                shown[number] = small
+                if small is not None and lot[number].outcome == "xfail":
+                    self._examples[small.found.likeness].append(small)
+        return shown
+
+    # Shrinking.
+
+    def _shrink(self, lot: Mapping[int, Found]) -> Iterator[tuple[int, _Shown | None]]:
+        """All searches at once; None for what does not fail again, or is one too many."""
+        searches: dict[int, Search] = {}
+        trying: dict[int, Program] = {}
+        smallest: dict[int, Program] = {}
+
+        def advance(number: int, verdict: bool | None) -> None:
+            try:
+                trying[number] = searches[number].send(verdict)  # type: ignore[arg-type]
+            except StopIteration as end:
+                trying.pop(number, None)
+                smallest[number] = end.value
+
+        for number, found in lot.items():
+            if self._is_one_too_many(found):
+                yield number, None
+                continue
+            attempts = MAX_ATTEMPTS_AT_HANG if found.outcome == "timeout" else MAX_ATTEMPTS
+            searches[number] = shrinking(_until_it_fails(found), self._observe, max_attempts=attempts)
+            advance(number, None)
+        while trying:
+            self._run(program for number, program in trying.items() if lot[number].can_be_in(program))
+            for number, program in list(trying.items()):
+                advance(number, self._again(program, lot[number]) is not None)
+        self._run(smallest.values())  # one that nothing smaller was found for may not fail every time
+        for number, program in smallest.items():
+            again = self._again(program, lot[number])
+            yield number, None if again is None else self._with_script(again, lot[number])
+
+    def _is_one_too_many(self, found: Found) -> bool:
+        hangs = found.outcome == "timeout"
+        if self._searches >= MAX_SHRUNK or (hangs and self._hangs >= MAX_HANGS):
+            self.as_found += 1
+            return True
+        self._searches += 1
+        self._hangs += hangs
+        return False
+
+    def _again(self, program: Program, found: Found) -> Found | None:
+        """How a program that was run fails, if it does as `found` did."""
+        return next(filter(found.is_like, self._ran.get(program, _Ran()).failures), None)
+
+    def _observe(self, program: Program) -> Sequence[Observation] | None:
+        if program in self._ran:
+            return self._ran[program].expected or None
+        try:
+            return execute(program, self.oracle)
+        except (OracleError, ProtocolError, NotOffered):
+            return None
+
+    def _run(self, programs: Iterable[Program]) -> None:
+        """Have both sides run programs, and remember what they did."""
+        new = [program for program in dict.fromkeys(programs) if program not in self._ran]
+        if not new:
+            return
+        exchange = Exchange(self.worker, new, lambda number: execute(new[number], self.oracle))
+        for number, answer in exchange.answers():
+            self._ran[new[number]] = self._judged(new[number], exchange.expected.get(number, ()), answer)
+
+    def _judged(self, program: Program, expected: Sequence[Observation], answer: Answer) -> _Ran:
+        if isinstance(answer, Unsupported):
+            return _Ran()
+        if isinstance(answer, Broken):
+            return _Ran(expected, (), (Found(program, answer.outcome, broken=answer),))
+        rules = self.catalogue.classify(program, expected)
+        failures = [
+            found_in(program, difference, rules[verdict.step + 1], self.expectations)
+            for verdict in judge(program, expected, answer, self.worker.capabilities)
+            for difference in verdict.differences
+        ]
+        return _Ran(expected, answer, tuple(failures))
+
+    # Scripts and records.
+
+    def _with_script(self, small: Found, found: Found) -> _Shown:
+        """The smallest program with its script, or that of the program as found where its own shows nothing."""
+        ran = self._ran[small.program]
+        text = self._script(small, ran.expected)
+        if not text:
+            program = _until_it_fails(found)
+            self._run([program])
+            again = self._again(program, found)
+            text = self._script(again, self._ran[program].expected) if again is not None else ""
+        return _Shown(small, ran, text)
+
+    def _script(self, found: Found, expected: Sequence[Observation]) -> str:
+        if found.outcome == "error":
+            return ""  # the adapter went wrong, not the library
+        claim = claim_of(found.program, found.difference, expected, seconds=self.worker.program_timeout)
+        key = (found.program, repr(claim))
+        if key not in self._scripts:
+            self._scripts[key] = self.worker.script(found.program, claim) if claim.check else ""
+        return self._scripts[key]
+
+    def _record(self, found: Found, shown: _Shown | None) -> records.Failure:
+        told = found if shown is None else shown.found
+        difference = told.difference or Difference(-1, "", "", None, None, told.broken.reason if told.broken else "")
+        record = records.Failure(
+            adapter=self.worker.name,
+            program=found.program.id,
+            outcome=found.outcome,
+            step=difference.step,
+            operation=found.operation,
+            value=key_name(difference.value, told.program) if difference.value else "",
+            aspect=difference.aspect,
+            rules=found.rules,
+            expected=difference.expected,
+            got=difference.got,
+            message=difference.message,
+            source=found.source,
+            expectation=found.expectation.reason if found.expectation else "",
+            attribution=_attribution(told),
+            found=found.program.to_json(),
+            listing=listing(told.program),
+        )
+        if shown is None:
+            return record
+        step = difference.step + 1
+        expected, got = shown.ran.expected, shown.ran.got
+        return replace(
+            record,
+            shrunk=told.program.to_json(tags=False),
+            expected_observation=observation.to_json(expected[step]) if expected else None,
+            got_observation=observation.to_json(got[step]) if got else None,
+            repro=shown.repro,
+        )
+
+
+def _until_it_fails(found: Found) -> Program:
+    """The program without what comes after its failure."""
+    if found.difference is None:
+        return found.program
+    return replace(found.program, steps=found.program.steps[: found.difference.step + 1])
+
+
+def _attribution(found: Found) -> str:
+    """Which invariant a failure breaks, whoever is right about layout; empty where none that can be told from it."""
+    if found.broken is not None and found.broken.outcome == "crash":
+        return "breaks an invariant: no operation ends its process"
+    if found.difference is not None and (found.difference.detail or {}).get("guard"):
+        return "breaks an invariant: nothing outside a storage is written"
+    return ""
