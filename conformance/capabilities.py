@@ -24,13 +24,16 @@ FEATURES: Mapping[str, str] = {
     "negative-strides": "negative strides",
     "memory-format": "memory formats (channels_last, channels_last_3d, preserve_format)",
     "infer-size": "-1 for a size that is to be kept or found",
-    "guarded": "tensors over foreign memory, without a copy",
+    "guarded": "tensors over foreign memory, without a copy, that refuse to resize it; others are given a copy",
     "bounds": "a check that a layout stays inside its storage; a program that needs it is not run without",
+    "view-check": "a refusal of views that the strides do not allow",
+    "overlap-check": "a refusal of writes whose operands overlap",
     "write-through": "writes through one tensor that others on the same memory see",
     "requires-grad": "inputs that require gradients",
 }
 """Every feature that a program can need, with its meaning."""
-HAZARDS = frozenset({"bounds", "write-through"})
+_NEEDED_BY_ERROR = {"bounds": "bounds", "view": "view-check", "overlap": "overlap-check", "resize": "guarded"}
+HAZARDS = frozenset({*_NEEDED_BY_ERROR.values(), "write-through"})
 """Features whose need only shows when a program runs."""
 
 
@@ -101,8 +104,6 @@ def needs(program: Program) -> list[str]:
             found["feature:free-strides"] = None
         if item.requires_grad:
             found["feature:requires-grad"] = None
-    if any(storage.backing == "guarded" for storage in program.storages):
-        found["feature:guarded"] = None
     for step in program.steps:
         for need in _step_needs(step):
             found[need] = None
@@ -135,15 +136,15 @@ def _step_needs(step: Step) -> Iterable[str]:
 def hazards(observations: Iterable[Observation]) -> list[str]:
     """What a program needs that only its run on the oracle shows.
 
-    A step out of bounds needs a library that checks; a write into a storage that several values lie in, one whose
-    views share memory.
+    An error that follows from how memory lies needs a library that looks; a write into a storage that several values
+    lie in, one whose views share memory.
     """
     found: dict[str, None] = {}
     lies_in: dict[str, str | None] = {}
     known: set[str] = set()
     for observation in observations:
-        if observation.raised is not None and observation.raised.kind == "bounds":
-            found["feature:bounds"] = None
+        if observation.raised is not None and observation.raised.kind in _NEEDED_BY_ERROR:
+            found[f"feature:{_NEEDED_BY_ERROR[observation.raised.kind]}"] = None
         for key, state in observation.values.items():
             lies_in[key] = getattr(state, "storage", None)
         written = known & set(observation.storages)

@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any
 
 GROUP = "stridecheck.adapters"
-BUNDLED: Mapping[str, str] = {
-    name: f"stridecheck.conformance.adapters.{name}" for name in ("reference", "torch", "numpy", "cupy")
-}
+_OURS = ("reference", "numpy")
+EXTRAS = ("torch", "cupy", "paddle", "mlx", "tinygrad", "jax", "dpnp", "dask", "array_api_strict")
+"""Bundled adapters whose library is an extra of the suite."""
+BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" for name in (*_OURS, *EXTRAS)}
 """Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
 
 _MODULES = {**BUNDLED, "mutant": "stridecheck.conformance.mutants.adapter"}
 # `mutant:ID` is the suite measuring itself (docs/mutants.md): no library that anybody has installed.
-
-EXTRAS = ("torch", "cupy")
-"""Bundled adapters whose library is an extra of the suite."""
 
 
 class UnknownAdapter(Exception):

@@ -306,9 +306,9 @@ def execute(program: Program, adapter: Adapter) -> list[Observation]:
     ProtocolError
         The adapter did not build an input as asked.
     """
-    if hasattr(adapter, "compiled"):
-        from .compiled import CompilingAdapter, execute_compiled
+    if hasattr(adapter, "whole"):
+        from .whole import WholeAdapter, execute_whole
 
-        return execute_compiled(program, cast("CompilingAdapter", adapter))
+        return execute_whole(program, cast("WholeAdapter", adapter))
     execution = Execution(adapter, program.storages, program.inputs)
     return [execution.initial, *[execution.step(step) for step in program.steps]]

@@ -58,7 +58,8 @@ def _cut(dimensions: list[tuple[int, int]], offset: int, length: int) -> list[St
     """Steps from a row to dimensions of (size, stride), longest stride first."""
     if not dimensions:
         return [Step("__getitem__", (X, Slice(offset, offset + 1))), Step("reshape", (X, ()))]
-    steps, done = [], ()
+    steps: list[Step] = []
+    done: tuple[int, ...] = ()
     for number, (size, stride) in enumerate(dimensions):
         if stride < 0:
             return None

@@ -18,7 +18,7 @@ class Cupy(NumpyStyle):
     name = "cupy"
     capabilities = Capabilities(
         frozenset(DTYPES),
-        frozenset({"free-strides", "negative-strides", "write-through"}),
+        frozenset({"free-strides", "negative-strides", "view-check", "overlap-check", "write-through"}),
         frozenset(
             {
                 "raises",

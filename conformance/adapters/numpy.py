@@ -25,7 +25,9 @@ class Numpy(NumpyStyle):
     name = "numpy"
     capabilities = Capabilities(
         frozenset(DTYPES),
-        frozenset({"free-strides", "negative-strides", "guarded", "bounds", "write-through"}),
+        frozenset(
+            {"free-strides", "negative-strides", "guarded", "bounds", "view-check", "overlap-check", "write-through"}
+        ),
         frozenset(
             {
                 "raises",

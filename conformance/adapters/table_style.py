@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..execute import Unsupported
 from ..idiom import compile_template, named_template, write_argument
-from ..operations import overload
+from ..operations import OPERATIONS, overload
 from ..program import Argument, Ref, Step
+
+
+def methods(signatures: str) -> dict[str, str]:
+    """Templates of operations that are methods as in PyTorch, with the parameters named, by default all of them.
+
+    >>> methods("expand_as add(other) T")
+    {'expand_as': '{self}.expand_as({other})', 'add': '{self}.add({other})', 'T': '{self}.T'}
+    """
+    templates = {}
+    for signature in signatures.replace(", ", ",").split():
+        name, _, given = signature.rstrip(")").partition("(")
+        operation = OPERATIONS[name]
+        parameters = given.split(",") if given else operation.parameters[1:] if "(" not in signature else ()
+        call = "" if operation.form == "property" else f"({', '.join(f'{{{p}}}' for p in parameters)})"
+        templates[name] = f"{{self}}.{name}{call}"
+    return templates
 
 
 class TableStyle:
@@ -27,6 +44,8 @@ class TableStyle:
     templates: Mapping[str, str] = {}
     error_kinds: Sequence[tuple[str, str]] = ()
     """Pieces of the library's messages with the kind of error that they tell, most telling first."""
+    not_offered: Sequence[str] = ()
+    """Pieces of messages by which the library says that it has no such kernel: the program is then unsupported."""
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
         self.namespace = namespace
@@ -46,8 +65,21 @@ class TableStyle:
         if form not in self._functions:
             template = self.template(step)
             places = (*(str(i) for i in range(len(step.args))), *names)
-            self._functions[form] = None if template is None else compile_template(template, places, self.scope())
+            function = None if template is None else compile_template(template, places, self.scope())
+            self._functions[form] = function if function is None or not self.not_offered else self._offered(function)
         return self._functions[form]
+
+    def _offered(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            try:
+                return function(*args)
+            except Exception as error:
+                text = str(error)
+                if any(fragment in text for fragment in self.not_offered):
+                    raise Unsupported(f"kernel:{text.strip().splitlines()[0][:80]}") from error
+                raise
+
+        return run
 
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom."""

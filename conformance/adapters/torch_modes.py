@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -120,7 +120,6 @@ class Compiled(Torch):
 
     # Versions and views are eager's bookkeeping; compiled code promises what tensors look like afterwards.
     capabilities = replace(Torch.capabilities, aspects=Torch.capabilities.aspects - {"flags"}, exact_errors=False)
-    scope: Mapping[str, Any] = {"torch": torch}
 
     def __init__(self, backend: str) -> None:
         super().__init__()
@@ -128,9 +127,13 @@ class Compiled(Torch):
         self.name = "torch:compile" if backend == "inductor" else f"torch:compile-{backend}"
         logging.getLogger("torch").setLevel(logging.CRITICAL)
         # Loaded before a child is forked for each crash: the compiler takes seconds to import.
-        self.compiled(lambda x: x + 1)(torch.zeros(2, 2))
+        self.whole(lambda x: x + 1)(torch.zeros(2, 2))
 
-    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def scope(self) -> dict[str, Any]:
+        """What the names in printed steps mean."""
+        return {"torch": torch}
+
+    def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, compiled for the very shapes and strides that it gets."""
         torch._dynamo.reset()
         return torch.compile(function, backend=self.backend, dynamic=False)

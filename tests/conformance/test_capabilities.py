@@ -22,12 +22,22 @@ def _needs(oracle, *steps, inputs=(ROW,)):
         ((Step("view", (X, (2, 2))), Step("fill_", (R0, 1))), ["feature:write-through"]),
         ((Step("view", (X, (2, 2))), Step("add", (R0, 1))), []),
         ((Step("as_strided", (X, (9,), (1,))),), ["feature:bounds"]),
+        ((Step("expand", (X, (2, 4))), Step("view", (R0, (8,)))), ["feature:view-check"]),
+        ((Step("expand", (X, (2, 4))), Step("add_", (R0, 1))), ["feature:overlap-check"]),
     ],
-    ids=["alone", "own memory", "through a view", "only read", "out of bounds"],
+    ids=["alone", "own memory", "through a view", "only read", "out of bounds", "no such view", "expanded"],
 )
 def test_what_a_run_shows_that_a_program_needs(oracle, steps, needed):
     """A write that another value sees needs shared memory; a layout past the storage needs a check."""
     assert _needs(oracle, *steps) == needed
+
+
+def test_only_a_refused_resize_needs_foreign_memory(oracle):
+    """A library without foreign memory is given a copy, which differs in one thing: it may grow."""
+    lent = (Storage(32, backing="guarded"),)
+    grown = Program(lent, (ROW,), (Step("resize_", (X, (40,))),))
+    assert hazards(execute(grown, oracle)) == ["feature:guarded"]
+    assert hazards(execute(Program(lent, (ROW,), (Step("neg", (X,)),)), oracle)) == []
 
 
 def test_two_inputs_of_one_storage_see_each_other(oracle):

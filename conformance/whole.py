@@ -1,13 +1,13 @@
-"""Runs a program through a compiler: each step together with all before it, as one function.
+"""Runs each step together with all before it, as one function: for compilers, and for libraries that are lazy.
 
-A compiler may keep, drop or reorder what happens inside of what it is given, so only what the whole function leaves
-behind is judged. An observation is what the program up to its step leaves behind, compiled and run over fresh inputs,
-against what the program up to the step before left. Standard library only.
+Both may keep, drop or reorder what happens inside, and looking in between would change what they do, so only what the
+whole function leaves behind is judged. An observation is what the program up to its step leaves behind, run over fresh
+inputs, against what the program up to the step before left. Standard library only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from .execute import Adapter, Execution, Unsupported, raised_by
@@ -17,14 +17,14 @@ from .observation import Observation
 from .program import Argument, Program, Ref, Step
 
 
-class CompilingAdapter(Adapter, Protocol):
-    """An adapter whose library compiles Python functions over tensors."""
+class WholeAdapter(Adapter, Protocol):
+    """An adapter whose library takes functions over tensors as a whole."""
 
-    scope: Mapping[str, Any]
-    """What the names in printed steps mean."""
+    def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function as the library runs it, compiled anew or forced at its end."""
 
-    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, compiled anew: nothing of what was compiled before is used again."""
+    def scope(self) -> dict[str, Any]:
+        """What the names in printed steps mean."""
 
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom; None where it has nothing of that name."""
@@ -33,10 +33,10 @@ class CompilingAdapter(Adapter, Protocol):
         """An argument as source text."""
 
 
-def execute_compiled(program: Program, adapter: CompilingAdapter) -> list[Observation]:
+def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
     """Observations of a whole program: the inputs first, then one for each step.
 
-    A step that raises is left out of what is compiled after it, as are those that need its result.
+    A step that raises is left out of what is run after it, as are those that need its result.
 
     Raises
     ------
@@ -62,23 +62,23 @@ def execute_compiled(program: Program, adapter: CompilingAdapter) -> list[Observ
 
 
 def _observe(
-    program: Program, steps: Sequence[int], adapter: CompilingAdapter, fresh: Execution, seen: Execution
+    program: Program, steps: Sequence[int], adapter: WholeAdapter, fresh: Execution, seen: Execution
 ) -> tuple[Execution, Observation]:
     """Run some steps as one function; the execution after it, and the last step's observation."""
     made = {*range(len(program.inputs)), *(program.slot_of(number) for number in steps[:-1])}
     if any(ref.slot not in made for ref in program.steps[steps[-1]].refs()):
         return seen, Observation(skipped=True)
-    scope = dict(adapter.scope)
+    scope = adapter.scope()
     exec(compile(source(program, steps, adapter), "<program>", "exec"), scope)
     inputs = [fresh.live[str(number)] for number in range(len(program.inputs))]
-    *before, last = zip(steps, adapter.compiled(scope["program"])(*inputs), strict=True)
+    *before, last = zip(steps, adapter.whole(scope["program"])(*inputs), strict=True)
     for number, outcome in before:
         fresh.enter(program.slot_of(number), outcome)
     fresh.follow(seen)
     return fresh, fresh.take(program.slot_of(last[0]), last[1])
 
 
-def source(program: Program, steps: Sequence[int], adapter: CompilingAdapter, name: str = "program") -> str:
+def source(program: Program, steps: Sequence[int], adapter: WholeAdapter, name: str = "program") -> str:
     """A function of the program's inputs that runs some of its steps and answers with all their results.
 
     Raises
