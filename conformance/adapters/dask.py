@@ -1,0 +1,97 @@
+"""dask.array over NumPy blocks: lazy graphs of values, cut so that most operations cross a border of blocks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import dask
+import dask.array
+import numpy
+
+from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter
+from .numpy import DTYPES
+from .numpy_style import ERROR_KINDS, TEMPLATES
+from .value_style import ASPECTS, FEATURES, ValueStyle
+
+CHUNK = 7
+"""Elements of a block of the row that an input is cut from."""
+_WITHOUT = (
+    "fill_ zero_ copy_ add_ sub_ mul_ relu_ as_strided contiguous view.dtype tensor_split unbind to argsort amax amin"
+)
+
+
+class Dask(ValueStyle):
+    """dask.array with its scheduler in this thread; only assignment writes, and to no other array."""
+
+    name = "dask"
+    imports = f"import dask, dask.array as np, numpy\ndask.config.set(scheduler='synchronous')\nCHUNK = {CHUNK}"
+    templates: Mapping[str, str] = {
+        name: template for name, template in TEMPLATES.items() if name not in _WITHOUT.split()
+    } | {
+        "view": "{self}.reshape({size})",
+        "reshape": "{self}.reshape({shape})",
+        "view_as": "{self}.reshape({other}.shape)",
+        "clone": "{self}.copy()",
+        "type": "{self}.astype({dtype})",
+        "amax": "np.max({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
+        "amin": "np.min({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
+        "mT": "np.swapaxes({self}, -1, -2)",
+        "tolist": "{self}.compute().tolist()",
+        "unfold": "np.lib.stride_tricks.sliding_window_view({self}, {size}, {dimension})"
+        "[(slice(None),) * ({dimension} % {self}.ndim) + (slice(None, None, {step}),)]",
+    }
+    error_kinds = (*ERROR_KINDS, ("repeated axis", "dimension"), ("axes don't match", "dimension"))
+    # Documented: reshape only merges and splits whole blocks.
+    not_offered = ("reshape only allows rechunk", "not implemented", "not supported")
+    row = "np.from_array(numpy.frombuffer({data}, {dtype}), chunks=CHUNK)"
+    checks: Mapping[str, str] = {
+        "shape": "({x}.dtype.name, list({x}.shape))",
+        "values": "repr({x}.compute().tolist())",
+        "same-object": "{x} is {y}",
+    }
+    capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
+
+    def __init__(self) -> None:
+        warnings.filterwarnings("ignore")
+        dask.config.set(scheduler="synchronous")
+        super().__init__(dask.array, {name: numpy.dtype(name) for name in DTYPES})
+
+    def scope(self) -> dict[str, Any]:
+        """Rows are made of NumPy's arrays."""
+        return super().scope() | {"numpy": numpy, "CHUNK": CHUNK}
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+        return {"dask": dask.__version__, "numpy": numpy.__version__}
+
+    def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with its results computed: what is wrong with a graph shows only then."""
+
+        def run(*inputs: Any) -> Any:
+            results = function(*inputs)
+            dask.compute(results)
+            return results
+
+        return run
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is a dask array."""
+        return isinstance(x, dask.array.Array)
+
+    def host(self, x: Any) -> bytes:
+        """Elements of an array: this is where its graph runs."""
+        return numpy.asarray(x.compute()).tobytes("C")
+
+    def write_dtype(self, name: str) -> str:
+        """A dtype as source text."""
+        return f'numpy.dtype("{name}")'
+
+
+def adapter(variant: str = "") -> Dask:
+    """The adapter for `dask`, which has no variants."""
+    if variant:
+        raise UnknownAdapter(f"dask has no variant {variant!r}")
+    return Dask()

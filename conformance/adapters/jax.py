@@ -1,0 +1,78 @@
+"""JAX on the CPU, 64-bit types on: arrays are values, and out-of-range indices clamp."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import numpy
+from jax import numpy as jnp
+
+from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter
+from .numpy_style import TEMPLATES
+from .value_style import ASPECTS, FEATURES, ValueStyle
+
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+)  # fmt: skip
+
+_MUTATING = "__setitem__ fill_ zero_ copy_ add_ sub_ mul_ relu_"
+_WITHOUT = f"{_MUTATING} as_strided contiguous unfold view.dtype".split()
+
+
+class Jax(ValueStyle):
+    """JAX without jit; arrays are immutable, so nothing that writes is offered."""
+
+    name = "jax"
+    imports = "import jax, jax.numpy as np\njax.config.update('jax_enable_x64', True)"
+    templates: Mapping[str, str] = {name: template for name, template in TEMPLATES.items() if name not in _WITHOUT} | {
+        "view": "{self}.reshape({size})",
+        "view_as": "{self}.reshape({other}.shape)",
+        "clone": "np.copy({self})",
+        "type": "{self}.astype({dtype})",
+        "softmax": "jax.nn.softmax({self}, {dim})",
+        "argsort": "np.argsort({self}, {dim}, stable={stable}, descending={descending})",
+    }
+    error_kinds = (
+        ("cannot reshape array", "size"),
+        ("incompatible shapes", "broadcast"),
+        ("Incompatible shapes", "broadcast"),
+        ("out of bounds for array of dimension", "dimension"),
+    )
+    row = "np.frombuffer({data}, {dtype})"
+    capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
+    forks = False  # its threads do not survive a fork, as its documentation warns
+
+    def __init__(self) -> None:
+        jax.config.update("jax_enable_x64", True)
+        super().__init__(jnp, {name: jnp.dtype(name) for name in DTYPES})
+
+    def scope(self) -> dict[str, Any]:
+        """Some functions are outside of `jax.numpy`."""
+        return super().scope() | {"jax": jax}
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+        return {"jax": jax.__version__}
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is an array."""
+        return isinstance(x, jax.Array)
+
+    def host(self, x: Any) -> bytes:
+        """Elements of an array."""
+        return numpy.asarray(x).tobytes("C")
+
+
+def adapter(variant: str = "") -> Jax:
+    """The adapter for `jax`, which has no variants."""
+    if variant:
+        raise UnknownAdapter(f"jax has no variant {variant!r}")
+    return Jax()
