@@ -27,7 +27,7 @@ ITEMSIZES: Mapping[str, int] = {
 }  # fmt: skip
 """Bytes an element, by PyTorch's dtype name: all whose tensors are no more than storage, shape, strides and offset."""
 
-FILLS = ("ramp1", "bool1", "zeros1", "grid1", "index1")
+FILLS = ("ramp1", "bool1", "zeros1", "grid1", "index1", "half1", "single1", "double1")
 BACKINGS = ("owned", "guarded")
 
 
@@ -282,10 +282,16 @@ FILL_SOURCES: Mapping[str, str] = {
     "index1": "bytes((i // 8 * 5 // 3) % 2 * (i % 8 == 0) for i in range({n}))",
     "grid1": "bytes(b for k in ((i * i // 199 + i) % 8 for i in range(-(-{n} // 4)))"
     " for b in (0, 0, k % 2 * 128, 63 + k // 2 % 2 + k // 4 * 128))[:{n}]",
+    **{
+        name: f"bytes((63, 64, 191, 192)[i // {size} * 7 // 3 % 4] if i % {size} == {size - 1} else 32 + k % 64"
+        f" + 128 * (k > 63) for i, k in ((i, (37 * (i // {size}) + 51 * (i % {size})) % 128) for i in range({{n}})))"
+        for name, size in (("half1", 2), ("single1", 4), ("double1", 8))
+    },
 }
 """Each fill as the expression that a standalone script makes it with."""
 
-_PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "index1": 8 * 6, "grid1": 4 * 8 * 199}
+_PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "index1": 8 * 6, "grid1": 4 * 8 * 199,
+            "half1": 2 * 384, "single1": 4 * 384, "double1": 8 * 384}  # fmt: skip
 """Bytes after which each fill begins again: a large storage repeats them instead of computing each byte."""
 _KEPT = 1 << 16
 """Bytes of the largest contents that are kept for the next program."""
@@ -299,6 +305,9 @@ def fill_bytes(fill: str, nbytes: int) -> bytes:
     zeros and ones only, the bytes that a bool tensor may hold; `zeros1` is zero, and
     `index1` has the int64 numbers 0 and 1, which are indices of most dimensions. `grid1` holds 0.5, 1, 2 and 4 of both
     signs in float32: sums of thousands of their products are exact in whatever order a library adds.
+    `half1`, `single1` and `double1` hold numbers of both signs and like magnitude in the floating dtypes of 2, 4 and 8
+    bytes: between 0.5 and 8 in bfloat16 and float32. A number added to one of them changes it, as it does not change
+    most of `ramp1`, whose magnitudes are far apart.
 
     >>> fill_bytes("ramp1", 4).hex()
     '2045aacf'

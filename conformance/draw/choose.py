@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ..observation import TensorState
 from ..program import Argument, Ref, Step
 from .changes import CHANGING
-from .compute import COMPUTING, SELF
+from .compute import COMPUTING, SELF, factors
 from .source import Source, weighted
-from .steps import BASIC, Drawer, Values, ref_of
+from .steps import BASIC, ODD, Drawer, Values, ref_of
 
 FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
     (64, BASIC),
@@ -21,6 +23,37 @@ FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
 SEVERAL_OUTPUTS = ("split", "chunk", "unbind")
 """Not drawn where gradients are recorded: the oracle has no history in which a later write to the base would show."""
 
+NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
+    "index_select": lambda x, values: bool(x.shape) and _is_there("int64", values, rank=1),
+    "masked_select": lambda x, values: _is_there("bool", values),
+    "masked_fill": lambda x, values: _is_there("bool", values),
+    "matmul": lambda x, values: bool(factors(x, values)),
+    "mean": lambda x, values: x.dtype.startswith(FLOATING),
+    "softmax": lambda x, values: x.dtype.startswith(FLOATING),
+    "diagonal": lambda x, values: len(x.shape) > 1,
+    "mT": lambda x, values: len(x.shape) > 1,
+    "t": lambda x, values: len(x.shape) < 3,
+    "t_": lambda x, values: len(x.shape) < 3,
+    **dict.fromkeys(
+        ("select", "narrow", "unflatten", "cat", "split", "chunk", "tensor_split", "unbind"),
+        lambda x, values: bool(x.shape),
+    ),
+}
+"""What some operations need to succeed: without it they are rarely drawn, for what is refused shows one thing only."""
+FLOATING = ("float", "bfloat", "complex")
+
+
+def _is_there(dtype: str, values: Values, rank: int = 64) -> bool:
+    return any(v.dtype == dtype and len(v.shape) <= rank for v in values.values())
+
+
+def _suits(source: Source, name: str, x: TensorState, values: Values) -> bool:
+    """Whether an operation is one to draw here."""
+    if name in SEVERAL_OUTPUTS and "g" in (x.flags or ""):
+        return False
+    needed = NEEDED.get(name)
+    return needed is None or needed(x, values) or source.chance(ODD)
+
 
 def draw_step(source: Source, values: Values) -> Step:
     """One step over the live values; the last made are the likelier first operand."""
@@ -28,7 +61,7 @@ def draw_step(source: Source, values: Values) -> Step:
     key = keys[-1] if source.chance(55) else source.choice(keys)
     family = weighted(source, FAMILIES)
     name, drawer = weighted(source, family)
-    while name in SEVERAL_OUTPUTS and "g" in (values[key].flags or ""):
+    while not _suits(source, name, values[key], values):
         name, drawer = weighted(source, family)
     args, keywords = drawer(source, values[key], values)
     step = Step(name, args, tuple(sorted(keywords.items())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import TensorState
 from ..program import Argument, Ref
 from .source import Source
-from .steps import Arguments, Drawer, Values, broadcasts, draw_dim, ref_of, target_dtype
+from .steps import ODD, Arguments, Drawer, Values, broadcasts, draw_dim, ref_of, target_dtype
 
 SELF = Ref(-1)
 """Stands for the first operand where it is not the first argument."""
@@ -63,6 +63,8 @@ def _like(x: TensorState, values: Values) -> list[Ref]:
 
 def _joined(source: Source, x: TensorState, values: Values) -> Arguments:
     alike = [ref for ref in _like(x, values) if values[ref.key].shape == x.shape]
+    others = [ref for ref in alike if values[ref.key] is not x]
+    alike = others if others and source.chance(80) else alike
     if source.chance(10):
         alike = [ref_of(key) for key in values]
     others = [source.choice(alike) for _ in range(source.integer(0, 2))] if alike else []
@@ -90,13 +92,18 @@ def _mask_filled(source: Source, x: TensorState, values: Values) -> Arguments:
     return (mask, source.choice((0, 1, 2))), {}
 
 
-def _product(source: Source, x: TensorState, values: Values) -> Arguments:
-    fitting = [
+def factors(x: TensorState, values: Values) -> list[Ref]:
+    """Values that x can be multiplied with as a matrix."""
+    return [
         ref_of(k)
         for k, v in values.items()
         if v.dtype == x.dtype and v.shape and x.shape and v.shape[max(0, len(v.shape) - 2)] == x.shape[-1]
     ]
-    return (source.choice(fitting) if fitting and not source.chance(10) else ref_of(source.choice(list(values))),), {}
+
+
+def _product(source: Source, x: TensorState, values: Values) -> Arguments:
+    fitting = factors(x, values)
+    return (source.choice(fitting) if fitting and not source.chance(ODD) else ref_of(source.choice(list(values))),), {}
 
 
 def _type(source: Source, x: TensorState, values: Values) -> Arguments:

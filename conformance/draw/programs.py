@@ -85,9 +85,9 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
     first = draw_layout(source, negative=negative)
     inputs = [Input(dtype, first.shape, first.strides, first.offset)]
     needed = [first.reach * ITEMSIZES[dtype]]
-    if source.chance(45):
-        relation = weighted(source, ((40, "own"), (30, "shared"), (30, "random")))
-        other = dtype if relation == "shared" or source.chance(65) else weighted(source, DTYPES)
+    if source.chance(60):
+        relation = weighted(source, ((50, "own"), (25, "shared"), (25, "random")))
+        other = dtype if relation == "shared" or source.chance(75) else weighted(source, DTYPES)
         # Bytes of another type would be no bool: True is 1.
         if (other == "bool") != (dtype == "bool"):
             relation = "own"
@@ -100,9 +100,13 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
             needed.append(reach)
         inputs.append(Input(other, second.shape, second.strides, second.offset, len(needed) - 1))
     fills = {}
-    if source.chance(20):
+    if source.chance(25):
         extra = weighted(source, ((50, "int64"), (50, "bool")))
-        shape = draw_shape(source, 0, 2) if extra == "int64" else _related(source, first.shape)
+        shape = (
+            draw_shape(source, 0, weighted(source, ((60, 1), (40, 2))))
+            if extra == "int64"
+            else _related(source, first.shape)
+        )
         third = draw_layout(source, shape=shape)
         fills[len(needed)] = "index1" if extra == "int64" else "bool1"
         inputs.append(Input(extra, third.shape, third.strides, third.offset, len(needed)))
@@ -110,7 +114,7 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
     storages = []
     for number, nbytes in enumerate(needed):
         held = next(item.dtype for item in inputs if item.storage == number)
-        fill = fills.get(number, "bool1" if held == "bool" else "ramp1")
+        fill = fills[number] if number in fills else _draw_fill(source, held)
         slack = source.integer(0, 5) * ITEMSIZES[held]
         backing = "guarded" if source.chance(25) else "owned"
         storages.append(Storage(nbytes + slack, fill, backing))
@@ -119,9 +123,24 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
     return tuple(storages), tuple(inputs)
 
 
+LIKE_MAGNITUDE = {
+    "float16": "half1", "bfloat16": "half1", "float32": "single1", "complex64": "single1", "float64": "double1",
+    "complex128": "double1",
+}  # fmt: skip
+
+
+def _draw_fill(source: Source, dtype: str) -> str:
+    """What a storage for that dtype begins with: often numbers that a sum changes."""
+    if dtype == "bool":
+        return "bool1"
+    return LIKE_MAGNITUDE.get(dtype, "ramp1") if source.chance(60) else "ramp1"
+
+
 def _related(source: Source, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The same shape, or one that broadcasts with it."""
+    """The same shape, one that broadcasts with it, or one that it can be multiplied with as a matrix."""
     if source.chance(55):
         return shape
+    if len(shape) >= 2 and source.chance(20):
+        return (*shape[:-2], shape[-1], shape[-2])
     sizes = [1 if source.chance(35) else size for size in shape]
     return tuple(sizes[source.integer(0, len(sizes)) :] if source.chance(40) else sizes)

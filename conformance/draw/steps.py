@@ -208,7 +208,10 @@ def _diagonal(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
     if source.chance(25):
         return (source.integer(-2, 2),), {}
-    return (source.integer(-3, 3), draw_dim(source, rank), draw_dim(source, rank)), {}
+    first = draw_dim(source, rank)
+    second = draw_dim(source, rank) if rank < 2 or source.chance(ODD) else first + source.integer(1, rank - 1)
+    # Counted on past the last dimension, it is one of those before the first.
+    return (source.integer(-3, 3), first, second if second < rank else second - rank), {}
 
 
 def free_layout(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -276,11 +279,17 @@ def _operand(source: Source, x: TensorState, values: Values) -> Argument:
     """A number, or a tensor: rather one that broadcasts, of the same dtype, at times in the same memory."""
     if source.chance(18):
         return _number(source, x)
+    return _another(source, x, values, lambda v: broadcasts(v.shape, x.shape))
+
+
+def _another(source: Source, x: TensorState, values: Values, fits: Callable[[TensorState], bool]) -> Ref:
+    """A tensor that fits, of the same dtype, and rather not the operand itself, whose layout could not differ."""
     mixed = source.chance(15)
-    fitting = [k for k, v in values.items() if (mixed or v.dtype == x.dtype) and broadcasts(v.shape, x.shape)]
-    if fitting and not source.chance(12):
-        return ref_of(source.choice(fitting))
-    return ref_of(source.choice(list(values)))
+    fitting = [k for k, v in values.items() if (mixed or v.dtype == x.dtype) and fits(v)]
+    if not fitting or source.chance(8):
+        return ref_of(source.choice(list(values)))
+    others = [k for k in fitting if values[k] is not x]
+    return ref_of(source.choice(others if others and source.chance(80) else fitting))
 
 
 def broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
@@ -295,8 +304,7 @@ def _with_operand(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _copied(source: Source, x: TensorState, values: Values) -> Arguments:
-    operand = _operand(source, x, values)
-    return (operand if isinstance(operand, Ref) else ref_of(source.choice(list(values))),), {}
+    return (_another(source, x, values, lambda v: broadcasts(v.shape, x.shape)),), {}
 
 
 def _assigned(source: Source, x: TensorState, values: Values) -> Arguments:
