@@ -17,7 +17,7 @@ from typing import Any
 
 from stridecheck.conformance import discovery
 from stridecheck.conformance.adapters import reference
-from stridecheck.conformance.execute import Unsupported
+from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reports import records
 
 from . import clock, memory

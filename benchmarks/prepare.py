@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.elements import MAX_ELEMENTS, differing, elements, marks, show
-from stridecheck.conformance.execute import Adapter, Execution, OracleError, Unsupported
+from stridecheck.conformance.execute import Execution
 from stridecheck.conformance.observation import Observation, StorageState, TensorState
 from stridecheck.conformance.operations import OPERATIONS, overload
 from stridecheck.conformance.program import ITEMSIZES, Program, Step
+from stridecheck.conformance.protocol import Adapter, OracleError, Unsupported
 
 from .clock import Call, bind
 from .traffic import touched_bytes

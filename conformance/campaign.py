@@ -15,12 +15,13 @@ from stridecheck.reports import records
 
 from .classify import Catalogue, Rule
 from .exchange import Exchange
-from .execute import Adapter, execute
+from .execute import execute
 from .expectations import Expectation, Expectations
 from .failures import Failures, Found, found_in
 from .judge import Difference, StepVerdict, judge
 from .observation import Observation
 from .program import Program
+from .protocol import Adapter
 from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 
 UNIT = 128

@@ -19,10 +19,10 @@ from .discovery import find
 from .draw.programs import draw_program
 from .draw.relayout import relayout
 from .draw.source import Seeded
-from .execute import Adapter
 from .expectations import ExpectationError, Expectations, bundled, load
 from .observation import Observation
 from .program import Program
+from .protocol import Adapter
 from .rules import catalogue
 from .runner import MEMORY, PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Worker
 

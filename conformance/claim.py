@@ -9,7 +9,7 @@ import numpy as np
 
 from .elements import NUMPY_DTYPES, elements
 from .judge import Difference
-from .observation import Observation, StorageState, TensorState, same_objects
+from .observation import ForeignState, Observation, State, StorageObject, StorageState, TensorState, same_objects
 from .program import Program
 from .repro import Claim
 
@@ -27,31 +27,35 @@ def claim_of(
     step = difference.step
     operation = program.steps[step].op if step >= 0 else "inputs"
     sentence = f"{operation}: {difference.message}"
-    states: dict[str, TensorState] = {}
+    states: dict[str, State] = {}
     storages: dict[str, StorageState] = {}
     for number, observation in enumerate(expected[: step + 2], -1):
         states.update(observation.values)
         storages.update(observation.storages)
         states.update({key: states[key_of] for key, key_of in same_objects(observation, program.slot_of(number))})
-    check, values, want = _check(program, difference, expected, states, storages)
+    check, values, want = _check(difference, states, storages)
     return Claim(check, values, want, step, raising, sentence)
 
 
 def _check(
-    program: Program,
-    difference: Difference,
-    expected: Sequence[Observation],
-    states: dict[str, TensorState],
-    storages: dict[str, StorageState],
+    difference: Difference, states: dict[str, State], storages: dict[str, StorageState]
 ) -> tuple[str, tuple[str, ...], Any]:
     key, detail = difference.value, difference.detail or {}
     state = states.get(key)
+    if "byte" in detail and key.startswith("file"):
+        return "file", (key,), detail["byte"]
     for kind in ("byte", "nbytes"):
         if kind in detail:
-            return kind, (key,), detail[kind]
+            storage = _said(key, states)
+            return (kind, (storage,), detail[kind]) if storage else ("", (), None)
     if "same-object" in detail:
         other, want = detail["same-object"]
         return "same-object", (key, other), want
+    if isinstance(state, StorageObject):
+        return "storage", (key,), (state.nbytes, "r" in state.flags, "s" in state.flags)
+    if isinstance(state, ForeignState):
+        seen = (state.dtype, state.shape, state.strides, state.writable)
+        return ("array", (key,), seen) if state.kind == "array" else ("", (), None)
     match difference.aspect:
         case "raises":
             return ("raises" if difference.expected is not None else "returns"), (), None
@@ -82,6 +86,16 @@ def _check(
             # A view is where it should be; a copy is not where it was found.
             return ("same-storage", (key, theirs), False) if ours == f"v{key}" else ("same-storage", (key, ours), True)
     return "", (), None
+
+
+def _said(name: str, states: dict[str, State]) -> str:
+    """A storage by a name that a script has for it; empty where it has none: an array's memory is no storage."""
+    if not name.startswith("v"):
+        return name if name.startswith("s") else ""
+    first = states.get(name[1:].rstrip("'"))
+    if isinstance(first, ForeignState):
+        return ""
+    return name if isinstance(first, TensorState) else name[1:]
 
 
 def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:

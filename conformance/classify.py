@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .observation import Observation, Raised, TensorState, same_objects
+from .observation import Observation, Raised, State, TensorState, same_objects
 from .operations import OPERATIONS, bind, overload
 from .program import Argument, Program, Ref, Step
 
@@ -35,7 +35,9 @@ class Rule:
 class Event:
     """One step with what was there before and after it, as rules see it.
 
-    `x` is the first operand's state before the step, `y` the first result's after it, `NOTHING` where there is none.
+    `x` is the first operand's state before the step, `y` the first result's after it, `NOTHING` where there is none or
+    it is no tensor; `operand` and `result` are the same of whatever kind, None where there is none. `before` and
+    `after` have the tensors, `known` what there was of every kind before.
     `names` has the key of the value that a key stands for where an operation has answered with a value itself.
     """
 
@@ -47,8 +49,9 @@ class Event:
         after: Mapping[str, TensorState],
         observation: Observation,
         names: Mapping[str, str] = {},
+        known: Mapping[str, State] = {},
     ) -> None:
-        self._names = names
+        self._names, self.known = names, known
         self.step, self.before, self.after, self.observation = step, before, after, observation
         self.entry = overload(step)
         self.raised: Raised | None = observation.raised
@@ -61,6 +64,18 @@ class Event:
         if results and not isinstance(results[0], tuple):
             self.y_key = results[0] or (f"{slot}.0" if observation.is_tuple else str(slot))
             self.y = after.get(self.y_key, NOTHING)
+
+    @cached_property
+    def operand(self) -> State | None:
+        """The first operand before the step."""
+        return self.before.get(self.x_key) or self.known.get(self.x_key)
+
+    @cached_property
+    def result(self) -> State | None:
+        """The first result after the step."""
+        if not self.y_key:
+            return None
+        return self.after.get(self.y_key) or self.observation.values.get(self.y_key) or self.known.get(self.y_key)
 
     @cached_property
     def bound(self) -> dict[str, Argument]:
@@ -129,15 +144,27 @@ class Catalogue:
 
 def events(program: Program, observations: Sequence[Observation]) -> Iterator[Event | None]:
     """Every step of a program as rules see it, in order; None for one that was skipped."""
-    states: dict[str, TensorState] = dict(observations[0].values)
+    states, known = _parted(observations[0].values, {}, {})
     names: dict[str, str] = {}
     for number, step in enumerate(program.steps):
         observation = observations[number + 1]
         if observation.skipped:
             yield None
             continue
-        after = {**states, **observation.values} if observation.values else states
+        after, others = _parted(observation.values, states, known)
         slot = program.slot_of(number)
-        yield Event(step, slot, states, after, observation, names)
+        yield Event(step, slot, states, after, observation, names, known)
         names.update(same_objects(observation, slot))
-        states = after
+        states, known = after, others
+
+
+def _parted(
+    values: Mapping[str, State], tensors: Mapping[str, TensorState], others: Mapping[str, State]
+) -> tuple[Mapping[str, TensorState], Mapping[str, State]]:
+    """The tensors and the other values that there are when some have changed."""
+    if not values:
+        return tensors, others
+    changed = {key: state for key, state in values.items() if isinstance(state, TensorState)}
+    if len(changed) < len(values):
+        others = {**others, **{key: state for key, state in values.items() if not isinstance(state, TensorState)}}
+    return {**tensors, **changed}, others

@@ -18,8 +18,8 @@ import click
 from .classify import Catalogue
 from .draw.programs import draw_program
 from .draw.source import Seeded
-from .execute import Adapter, OracleError
 from .program import Program
+from .protocol import Adapter, OracleError
 
 PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
 PROMOTED = PATH.with_name("promoted.jsonl")

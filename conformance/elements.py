@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import ml_dtypes
 import numpy as np
@@ -12,8 +13,8 @@ from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED, element_marks
 
 from stridecheck import reference_impl
 
-from .observation import StorageState, TensorState
-from .program import ITEMSIZES, span
+from .observation import ForeignState, State, StorageObject, StorageState, TensorState
+from .program import ITEMSIZES, PACKED, QUANTISED, span
 
 MAX_ELEMENTS = 1 << 20
 """Elements of one value that are compared; expanded tensors can have more than any memory."""
@@ -33,49 +34,71 @@ Sums of products lose digits by cancellation, so a small element is no better kn
 """
 
 
-def elements(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
-    """Elements of a tensor as rows of bytes, row-major; None where they cannot be known or are too many."""
-    itemsize = ITEMSIZES.get(state.dtype)
-    if itemsize is None:
+def elements(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
+    """Elements of a value as rows of bytes, row-major; None where they cannot be known or are too many."""
+    itemsize = _itemsize(state)
+    if itemsize is None or isinstance(state, StorageObject):
         return None
-    if state.data is not None:
+    if isinstance(state, TensorState) and state.data is not None:
         return np.frombuffer(state.data, np.uint8).reshape(-1, itemsize)
-    if state.storage is None or state.storage not in storages or state.strides is None or state.offset is None:
-        return None
-    return gather(storages[state.storage].data, state, itemsize)
+    content = storages.get(state.storage or "")
+    return None if content is None else gather(content.data, state, itemsize)
 
 
-def gather(data: bytes, state: TensorState, itemsize: int) -> NDArray[np.uint8] | None:
+def _itemsize(state: State) -> int | None:
+    """Bytes of an element; None where they are not known, or hold several."""
+    if isinstance(state, ForeignState):
+        return state.itemsize
+    name = state.dtype or ""
+    return None if name in PACKED else ITEMSIZES.get(name) or QUANTISED.get(name)
+
+
+def gather(data: bytes, state: TensorState | ForeignState, itemsize: int) -> NDArray[np.uint8] | None:
     """The bytes that a layout addresses, one row an element; None where it reaches outside `data` or is too large."""
-    assert state.strides is not None
-    assert state.offset is not None
     if 0 in state.shape:
         return np.empty((0, itemsize), np.uint8)
-    numel = 1
-    for size in state.shape:
-        numel *= size
-    low, high = span(state.shape, state.strides, state.offset)
-    if numel > MAX_ELEMENTS or len(state.shape) >= MAX_RANK or low < 0 or high * itemsize > len(data):
+    if state.offset is None:
         return None
-    strides = tuple([s * itemsize for s in state.strides])
-    view: NDArray[np.uint8] = np.ndarray(
-        (*state.shape, itemsize), np.uint8, data, state.offset * itemsize, (*strides, 1)
-    )
+    if isinstance(state, ForeignState):
+        strides, offset = state.strides, state.offset
+        if strides is None:
+            strides = tuple([itemsize * prod(state.shape[d + 1 :]) for d in range(len(state.shape))])
+    elif state.strides is None:
+        return None
+    else:
+        strides, offset = tuple([s * itemsize for s in state.strides]), state.offset * itemsize
+    low, past = span(state.shape, strides, offset)
+    too_large = prod(state.shape) > MAX_ELEMENTS or len(state.shape) >= MAX_RANK
+    if too_large or low < 0 or past - 1 + itemsize > len(data):
+        return None
+    view: NDArray[np.uint8] = np.ndarray((*state.shape, itemsize), np.uint8, data, offset, (*strides, 1))
     return view.reshape(-1, itemsize)
 
 
-def marks(state: TensorState, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
-    """Mark of each element (facts: `reference_impl.shadow`), None where all are exact."""
+def marks(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
+    """Mark of each element (facts: `reference_impl.shadow`), None where all are exact.
+
+    Of a storage as a value each byte is an element. Foreign values do not say which of PyTorch's dtypes theirs is: what
+    is not exact of them counts as unspecified.
+    """
     content = storages.get(state.storage or "")
     if content is None or content.shadow is None:
         return None
-    itemsize = ITEMSIZES.get(state.dtype)
-    if state.strides is None or state.offset is None or itemsize is None:
+    shadow = np.frombuffer(content.shadow, np.uint8)
+    if isinstance(state, StorageObject):
+        return shadow
+    itemsize = _itemsize(state)
+    if itemsize is None:
+        return np.full(1, UNSPECIFIED, np.uint8)
+    rows = gather(content.shadow, state, itemsize)
+    if rows is None:
         return None
-    if gather(content.shadow, state, itemsize) is None:
-        return None
+    if isinstance(state, ForeignState) or state.dtype in QUANTISED:
+        return np.where(rows.max(axis=1) == EXACT, np.uint8(EXACT), np.uint8(UNSPECIFIED))
+    assert state.strides is not None
+    assert state.offset is not None
     layout = Layout(state.shape, state.strides, state.offset)
-    return element_marks(np.frombuffer(content.shadow, np.uint8), layout, getattr(reference_impl, state.dtype)).ravel()
+    return element_marks(shadow, layout, getattr(reference_impl, state.dtype)).ravel()
 
 
 def differing(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .capabilities import HAZARDS, hazards, needs
-from .execute import OracleError, ProtocolError
-from .execute import Unsupported as NotOffered
 from .observation import Observation
 from .program import Program
+from .protocol import OracleError, ProtocolError
+from .protocol import Unsupported as NotOffered
 from .runner import Answer, Broken, Unsupported, Worker
 
 

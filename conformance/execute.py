@@ -8,90 +8,17 @@ freeze: storages are read by address. Standard library only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
-from .observation import Observation, Raised, StorageState, TensorState
-from .program import Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
-
-GUARD = bytes([0xA5, 0x5A] * 32)
-"""Pattern on either side of a guarded storage."""
+from . import foreign
+from .memory import Memory
+from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
+from .operations import OPERATIONS, overload
+from .program import QUANTISED, Argument, DType, File, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
+from .protocol import Adapter, NeverMade, ProtocolError, Unsupported
 
 MAX_TEXT = 400
 """Characters of an exception's text that are kept."""
-
-
-class Unsupported(Exception):
-    """Raised by an adapter that finds out while running that its library does not claim an operation."""
-
-
-class OracleError(Exception):
-    """The oracle itself went wrong: it raised something that is no answer of PyTorch's."""
-
-
-class NeverMade(Exception):
-    """A step uses a value that a failed step before it should have made."""
-
-
-class ProtocolError(Exception):
-    """An adapter did not build what a program's input asks for."""
-
-
-class Adapter(Protocol):
-    """The functions that drive one library; `docs/adapters.md` explains them, `adapters/` has examples."""
-
-    name: str
-    observes_storage: bool
-    """Whether `storage_of` and `bytes_of` work; else `read` is called for element values."""
-
-    def storage(self, data: Any, backing: str) -> Any:
-        """Memory that holds `data`: a copy where `backing` is owned, the writable buffer itself where guarded."""
-
-    def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
-        """A tensor over that memory, strides and offset in elements."""
-
-    def require_grad(self, x: Any) -> Any:
-        """The same tensor, requiring gradients (only called where the feature is claimed)."""
-
-    def operation(self, step: Step) -> Callable[..., Any] | None:
-        """A function of the step's positional arguments and keyword values; None where the library has none."""
-
-    def is_tensor(self, x: Any) -> bool:
-        """Whether an object is one of the library's tensors."""
-
-    def describe(
-        self, x: Any
-    ) -> tuple[str, tuple[int, ...], tuple[int, ...] | None, int | None, str, int | None, str | None]:
-        """dtype, shape, strides, offset, contiguity, version and flags, in the units of `TensorState`."""
-
-    def storage_of(self, x: Any) -> Any:
-        """The storage of a tensor: the same object as long as it is the same storage."""
-
-    def bytes_of(self, storage: Any) -> bytes:
-        """All bytes of a storage."""
-
-    def base_of(self, x: Any) -> Any:
-        """The tensor that this one is recorded as a view of, or None."""
-
-    def shadow_of(self, storage: Any) -> bytes | None:
-        """Classes of a storage's bytes (only the oracle knows them)."""
-
-    def read(self, x: Any) -> bytes:
-        """Elements of a tensor, row-major and little-endian, for libraries whose storage cannot be seen."""
-
-    def dtype(self, name: str) -> Any:
-        """The library's dtype of PyTorch's name."""
-
-    def memory_format(self, name: str) -> Any:
-        """The library's memory format of PyTorch's name."""
-
-    def index(self, items: tuple[Any, ...]) -> Any:
-        """An index as the library wants it between square brackets."""
-
-    def error_kind(self, error: Exception) -> str | None:
-        """Normalised kind of an exception, None where it cannot be told."""
-
-    def lift(self, x: Any) -> Any:
-        """A result as a tensor where the library answers with something like one (a NumPy scalar)."""
 
 
 class Execution:
@@ -108,31 +35,29 @@ class Execution:
         self._slots = 0
         self.live: dict[str, Any] = {}
         """Every tensor made so far, by key."""
+        self.objects: dict[str, Any] = {}
+        """Every storage and foreign value made so far."""
+        self.scalars: dict[str, Any] = {}
+        """Every number, text or list that a step has answered with."""
         self.states: dict[str, TensorState] = {}
-        """The latest state of each."""
+        """The latest state of each tensor."""
+        self.others: dict[str, StorageObject | ForeignState] = {}
+        """The latest state of each object."""
         self._key_of: dict[int, str] = {}
-        self._handles: dict[str, Any] = {}
-        self._name_of: dict[int, str] = {}
-        self.contents: dict[str, StorageState] = {}
-        self._guarded: dict[str, bytearray] = {}
-        handles = [self._make_storage(f"s{i}", storage) for i, storage in enumerate(storages)]
+        self._memory = Memory(adapter)
+        self._specified = True
+        handles = [self._memory.make(i, storage) for i, storage in enumerate(storages)]
         for number, item in enumerate(inputs):
-            self._add(str(number), self._build(number, item, handles[item.storage]))
+            self._add(self.live, str(number), self._build(number, item, handles[item.storage]))
         self._slots = len(inputs)
         self.initial = self._observe(results=())
         for number, item in enumerate(inputs):
             self._verify(number, item)
 
-    def _make_storage(self, name: str, storage: Storage) -> Any:
-        data = storage.contents()
-        if storage.backing == "guarded":
-            block = self._guarded[name] = bytearray(GUARD + data + GUARD)
-            handle = self._adapter.storage(memoryview(block)[len(GUARD) : len(GUARD) + len(data)], "guarded")
-        else:
-            handle = self._adapter.storage(data, "owned")
-        if self._adapter.observes_storage:
-            self._name(name, handle)
-        return handle
+    @property
+    def contents(self) -> dict[str, StorageState]:
+        """What each storage holds, by name."""
+        return self._memory.contents
 
     def _build(self, number: int, item: Input, storage: Any) -> Any:
         try:
@@ -158,16 +83,18 @@ class Execution:
                     f"but the adapter built {state.strides} and {state.offset}"
                 )
 
-    def _name(self, name: str, handle: Any) -> None:
-        self._handles[name] = handle
-        self._name_of[id(handle)] = name
-
-    def _add(self, key: str, tensor: Any) -> None:
-        self.live[key] = tensor
-        self._key_of[id(tensor)] = key
+    def _add(self, kind: dict[str, Any], key: str, x: Any) -> None:
+        kind[key] = x
+        self._key_of[id(x)] = key
 
     def step(self, step: Step) -> Observation:
-        """Run one step and observe; a step that uses a value which was never made is skipped."""
+        """Run one step and observe; a step that uses a value which was never made is skipped.
+
+        Raises
+        ------
+        Unsupported
+            The library does not have the operation, or what would come of it is not defined.
+        """
         slot, self._slots = self._slots, self._slots + 1
         try:
             function, arguments = self.bound(step)
@@ -179,7 +106,7 @@ class Execution:
             raise
         except Exception as error:
             return self._observe(None, raised=raised_by(error, self._adapter))
-        return self.take(slot, outcome)
+        return self.take(slot, step, outcome)
 
     def bound(self, step: Step) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of a step and the arguments to call it with, as the library wants them.
@@ -209,7 +136,10 @@ class Execution:
         if kind is int:
             return argument
         if kind is Ref:
-            return self.live[argument.key]
+            key = argument.key
+            if key in self.live:
+                return self.live[key]
+            return self.objects[key] if key in self.objects else self.scalars[key]
         if kind is tuple:
             return tuple([self._decode(a) for a in argument])
         if kind is Slice:
@@ -218,71 +148,109 @@ class Execution:
             return self._adapter.dtype(argument.name)
         if kind is MemoryFormat:
             return self._adapter.memory_format(argument.name)
-        return argument
+        if kind is File:
+            return self._memory.path_of(argument)
+        # A buffer of its own each time: a tensor over it may be written to.
+        return bytearray(argument) if kind is bytes else argument
 
-    def take(self, slot: int, outcome: Any) -> Observation:
+    def take(self, slot: int, step: Step, outcome: Any) -> Observation:
         """Take in what the step of a slot answered, and observe."""
-        results, is_tuple = self.enter(slot, outcome)
+        results, is_tuple = self.enter(slot, step, outcome)
         return self._observe(results, is_tuple=is_tuple)
-
-    def enter(self, slot: int, outcome: Any) -> tuple[tuple[Any, ...], bool]:
-        """Give what the step of a slot answered its keys; the results as observations have them, and if a tuple."""
-        if outcome is None:
-            return (), False
-        adapter = self._adapter
-        if isinstance(outcome, (tuple, list)) and any(adapter.is_tensor(adapter.lift(item)) for item in outcome):
-            return tuple([self._result(f"{slot}.{i}", item) for i, item in enumerate(outcome)]), True
-        return (self._result(str(slot), outcome),), False
 
     def follow(self, before: Execution) -> None:
         """Go on from what another run of the same program left: only what differs from that is observed."""
-        self.states, self.contents = dict(before.states), dict(before.contents)
+        self.states, self.others = dict(before.states), dict(before.others)
+        self._memory.contents = dict(before.contents)
 
-    def _result(self, key: str, x: Any) -> Any:
+    def enter(self, slot: int, step: Step, outcome: Any) -> tuple[tuple[Any, ...], bool]:
+        """Give what the step of a slot answered its keys; the results as observations have them, and if a tuple."""
+        if outcome is None:
+            return (), False
+        if isinstance(outcome, (tuple, list)) and any(self._is_value(item) for item in outcome):
+            return tuple([self._result(f"{slot}.{i}", step, item) for i, item in enumerate(outcome)]), True
+        return (self._result(str(slot), step, outcome),), False
+
+    def _is_value(self, x: Any) -> bool:
+        adapter = self._adapter
+        return adapter.is_tensor(adapter.lift(x)) or self._is_object(x)
+
+    def _is_object(self, x: Any) -> bool:
+        return foreign.is_foreign(x) or self._adapter.is_storage(x)
+
+    def _result(self, key: str, step: Step, x: Any) -> Any:
+        kind = self.live
         if not self._adapter.is_tensor(x):
-            x = self._adapter.lift(x)
-            if not self._adapter.is_tensor(x):
-                return ("scalar", repr(x))
+            lifted = self._adapter.lift(x)
+            if self._adapter.is_tensor(lifted):
+                x = lifted
+            elif self._is_object(x):
+                kind = self.objects
+                self._specified = self._is_specified(step)
+            else:
+                return self._scalar(key, step, x)
         known = self._key_of.get(id(x))
         if known is not None:
-            self.live[key] = x
+            kind[key] = x
             return known
-        self._add(key, x)
+        self._add(kind, key, x)
         return None
+
+    def _scalar(self, key: str, step: Step, x: Any) -> tuple[str, Any]:
+        """An answer that is no value with memory of its own: a later step may use it, but it never changes."""
+        self.scalars[key] = x
+        operation = OPERATIONS.get(overload(step))
+        if operation is not None and operation.address and type(x) is int:
+            # An address differs from run to run; where it points does not.
+            return ("address", self._memory.place_of(x))
+        return ("scalar", self._memory.without_folder(repr(x)))
+
+    def _is_specified(self, step: Step) -> bool:
+        """Whether nothing that a step uses lies in memory with unspecified bytes."""
+        for ref in step.refs():
+            state = self.states.get(ref.key) or self.others.get(ref.key)
+            if state is not None and state.storage is not None and self.contents[state.storage].shadow is not None:
+                return False
+        return True
 
     def _observe(
         self, results: tuple[Any, ...] | None, *, is_tuple: bool = False, raised: Raised | None = None
     ) -> Observation:
-        adapter, states, contents = self._adapter, self.states, self.contents
-        values: dict[str, TensorState] = {}
+        states, others = self.states, self.others
+        values: dict[str, State] = {}
         for key, x in self.live.items():
             if self._key_of[id(x)] == key:
-                state = self._state(key, x)
+                state = self._tensor_state(key, x)
                 if states.get(key) != state:
                     states[key] = values[key] = state
-        storages: dict[str, StorageState] = {}
-        for name, handle in self._handles.items():
-            content = StorageState(adapter.bytes_of(handle), adapter.shadow_of(handle))
-            if contents.get(name) != content:
-                contents[name] = storages[name] = content
-        damaged = tuple([name for name, block in self._guarded.items() if _is_damaged(block)]) if self._guarded else ()
-        return Observation(results, is_tuple, raised, False, values, storages, damaged)
+        for key, x in self.objects.items():
+            if self._key_of[id(x)] == key:
+                other = self._object_state(key, x)
+                if others.get(key) != other:
+                    others[key] = values[key] = other
+        storages = self._memory.observe()
+        return Observation(results, is_tuple, raised, False, values, storages, self._memory.damaged())
 
-    def _state(self, key: str, x: Any) -> TensorState:
+    def _tensor_state(self, key: str, x: Any) -> TensorState:
         adapter = self._adapter
         dtype, shape, strides, offset, contiguity, version, flags = adapter.describe(x)
         if not adapter.observes_storage:
             return TensorState(dtype, shape, strides, offset, contiguity, None, version, None, flags, adapter.read(x))
-        handle = adapter.storage_of(x)
-        name = self._name_of.get(id(handle))
-        if name is None:
-            name = f"v{key}"
-            while name in self._handles:  # the value was given another storage
-                name += "'"
-            self._name(name, handle)
+        name = self._memory.name_of(adapter.storage_of(x), key)
         base = adapter.base_of(x)
         base_key = None if base is None else self._key_of.get(id(base), "hidden")
-        return TensorState(dtype, shape, strides, offset, contiguity, name, version, base_key, flags)
+        quantizer = adapter.quantizer_of(x) if dtype in QUANTISED else None
+        return TensorState(dtype, shape, strides, offset, contiguity, name, version, base_key, flags, None, quantizer)
+
+    def _object_state(self, key: str, x: Any) -> StorageObject | ForeignState:
+        adapter = self._adapter
+        if adapter.is_storage(x):
+            handle, dtype, flags = adapter.describe_storage(x)
+            name = self._memory.name_of(handle, key)
+            return StorageObject(name, adapter.extent_of(handle)[1], dtype, flags)
+        found = foreign.describe(x)
+        place, offset = self._memory.locate(key, found, specified=self._specified)
+        return found.state._replace(storage=place, offset=offset)
 
 
 def raised_by(error: Exception, adapter: Adapter) -> Raised:
@@ -290,10 +258,6 @@ def raised_by(error: Exception, adapter: Adapter) -> Raised:
     name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
     lines = str(error).strip().splitlines()
     return Raised(name, lines[0][:MAX_TEXT] if lines else "", adapter.error_kind(error))
-
-
-def _is_damaged(block: bytearray) -> bool:
-    return not (block.startswith(GUARD) and block.endswith(GUARD))
 
 
 def execute(program: Program, adapter: Adapter) -> list[Observation]:

@@ -17,13 +17,14 @@ from . import observation
 from .claim import claim_of, symptom
 from .classify import Catalogue, Rule
 from .exchange import Exchange
-from .execute import Adapter, OracleError, ProtocolError, execute
-from .execute import Unsupported as NotOffered
+from .execute import execute
 from .expectations import Expectation, Expectations
 from .judge import Difference, judge
 from .listing import key_name, listing
 from .observation import Observation
 from .program import Program
+from .protocol import Adapter, OracleError, ProtocolError
+from .protocol import Unsupported as NotOffered
 from .runner import Answer, Broken, Unsupported, Worker
 from .shrink import MAX_ATTEMPTS, Search, shrinking
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from .operations import OPERATIONS, overload
-from .program import Argument, DType, MemoryFormat, Ref, Slice, Step
+from .program import Argument, DType, File, MemoryFormat, Ref, Slice, Step
 
 _PLACEHOLDER = re.compile(r"\{(\w+)(:index)?\}")
+TEMPLATE = "<template>"
+"""Where tracebacks say that a compiled template is."""
+_MODULE = re.compile(r"(?<![\w.])(copy|io|numpy|pickle)\.")
 
 
 def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[str, Any]) -> Callable[..., Any]:
@@ -24,8 +28,19 @@ def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[s
     """
     body = _PLACEHOLDER.sub(lambda match: f"_{match[1]}", template)
     parameters = ", ".join(f"_{name}" for name in names)
-    function: Callable[..., Any] = eval(f"lambda {parameters}: {body}", dict(namespace))
+    modules = {name: import_module(name) for name in modules_of(template)}
+    code = compile(f"lambda {parameters}: {body}", TEMPLATE, "eval")
+    function: Callable[..., Any] = eval(code, modules | dict(namespace))
     return function
+
+
+def modules_of(template: str) -> list[str]:
+    """Modules that an expression needs besides the library's.
+
+    >>> modules_of("pickle.loads(pickle.dumps({obj}))")
+    ['pickle']
+    """
+    return sorted(set(_MODULE.findall(template)))
 
 
 def print_template(template: str, sources: Mapping[str, Argument], write: Callable[[Argument], str]) -> str:
@@ -73,6 +88,10 @@ def write_argument(
             return memory_format + name
         case Slice(start, stop, step):
             return f"slice({start}, {stop}, {step})"
+        case File():
+            return f'folder + "/{argument.name}"'
+        case bytes():
+            return f"bytearray({argument!r})"
         case tuple():
             inner = [write_argument(a, dtype=dtype, memory_format=memory_format, value=value) for a in argument]
             return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
@@ -90,17 +109,22 @@ def torch_template(step: Step, form: str = "") -> str:
     another form is given.
     """
     operation = OPERATIONS.get(overload(step))
-    rest = [f"{{{i}}}" for i in range(1, len(step.args))] + [f"{name}={{{name}}}" for name, _ in step.kwargs]
+    given = [f"{{{i}}}" for i in range(len(step.args))] + [f"{name}={{{name}}}" for name, _ in step.kwargs]
+    attribute = step.op.removeprefix(f"{operation.owner}.") if operation is not None else step.op
     match form or (operation.form if operation is not None else "function"):
         case "property":
-            return f"{{0}}.{step.op}"
+            return f"{{0}}.{attribute}"
         case "index":
             return "{0}[{1:index}]"
         case "assign":
             return "{0}.__setitem__({1}, {2})"
         case "function":
-            return f"torch.{step.op}({', '.join(['{0}', *rest])})"
-    return f"{{0}}.{step.op}({', '.join(rest)})"
+            return f"torch.{step.op}({', '.join(given)})"
+        case "expression":
+            assert operation is not None
+            filled = named_template(step, {operation.name: operation.expression})
+            return filled or f"{step.op}({', '.join(given)})"
+    return f"{{0}}.{attribute}({', '.join(given[1:])})"
 
 
 def named_template(step: Step, table: Mapping[str, str]) -> str | None:

@@ -14,8 +14,9 @@ import numpy as np
 
 from .capabilities import ASPECTS, Capabilities
 from .elements import differing, differing_bytes, elements, marks, show
+from .facets import facets, homes_differ, strides_differ, what_it_is
 from .listing import key_name
-from .observation import Observation, StorageState, TensorState, same_objects
+from .observation import Observation, State, StorageObject, StorageState, same_objects
 from .operations import OPERATIONS, overload
 from .program import Program
 
@@ -72,8 +73,8 @@ class _Bench:
         self._program = program
         self._claimed = capabilities.aspects
         self._exact_errors = capabilities.exact_errors
-        self._expected: dict[str, TensorState] = {}
-        self._got: dict[str, TensorState] = {}
+        self._expected: dict[str, State] = {}
+        self._got: dict[str, State] = {}
         self._expected_storages: dict[str, StorageState] = {}
         self._got_storages: dict[str, StorageState] = {}
         self._tainted: dict[str, frozenset[str]] = {}
@@ -143,8 +144,10 @@ class _Bench:
     def _said(self, result: Any) -> str:
         """A result in words."""
         if result is None:
-            return "a new tensor"
-        return f"the number {result[1]}" if isinstance(result, tuple) else key_name(result, self._program) + " itself"
+            return "a new value"
+        if not isinstance(result, tuple):
+            return key_name(result, self._program) + " itself"
+        return f"the address {result[1]}" if result[0] == "address" else str(result[1])
 
     def _operands(self, number: int) -> list[str]:
         """Keys of the values that a step uses."""
@@ -213,7 +216,7 @@ class _Bench:
         yield from self._results(number, expected, got)
         for key in {**expected.values, **got.values}:
             if self._tainted.get(key) != _ALL:
-                yield from self._tensor(number, key)
+                yield from self._value(number, key)
         if not inherited & {"values", "sharing", "strides", "layout"}:
             yield from self._storages(number, expected, got)
         for name in got.damaged:
@@ -252,9 +255,11 @@ class _Bench:
             if a == b:
                 continue
             if isinstance(a, tuple) and isinstance(b, tuple):
-                if not self._is_exact(number):
+                if self._reads(number) and not self._is_exact(number):
                     continue
-                yield Difference(number, key, "values", a[1], b[1], f"answered {b[1]}, but should be {a[1]}")
+                aspect = "sharing" if a[0] == "address" else "values"
+                text = f"answered {self._said(b)}, but should be {self._said(a)}"
+                yield Difference(number, key, aspect, a[1], b[1], text)
                 continue
             aspect = "shape" if isinstance(a, tuple) or isinstance(b, tuple) else "sharing"
             said_a, said_b = self._said(a), self._said(b)
@@ -268,37 +273,42 @@ class _Bench:
                     number, key, self._expected.get(a or key), self._got.get(b or key), {"sharing", "flags"}
                 )
 
+    def _reads(self, number: int) -> bool:
+        """Whether a step's answer may depend on elements."""
+        operation = OPERATIONS.get(overload(self._program.steps[number]))
+        return operation is None or operation.reads
+
     def _is_exact(self, number: int) -> bool:
         """Whether a step's operands hold nothing but exactly specified bytes."""
         states = [self._expected.get(key) for key in self._operands(number)]
         known = [marks(state, self._expected_storages) for state in states if state is not None]
         return not any(found is not None and found.any() for found in known)
 
-    def _tensor(self, number: int, key: str) -> Iterator[Difference]:
+    def _value(self, number: int, key: str) -> Iterator[Difference]:
         # One of them is missing where the results have told of it: the same object on one side, a new one on the other.
         known = self._tainted.get(key, frozenset())
         yield from self._states(number, key, self._expected.get(key), self._got.get(key), known)
 
     def _states(
-        self, number: int, key: str, ours: TensorState | None, theirs: TensorState | None, known: AbstractSet[str]
+        self, number: int, key: str, ours: State | None, theirs: State | None, known: AbstractSet[str]
     ) -> Iterator[Difference]:
-        """How two tensors differ, in aspects that are not known to."""
+        """How two values differ, in aspects that are not known to."""
         if ours is None or theirs is None:
             return
-        if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
-            if "shape" in known:
-                return
-            a, b = f"{ours.dtype}{list(ours.shape)}", f"{theirs.dtype}{list(theirs.shape)}"
-            yield Difference(number, key, "shape", a, b, f"shape and dtype are {b}, but should be {a}")
+        if (a := what_it_is(ours)) != (b := what_it_is(theirs)):
+            if "shape" not in known:
+                yield Difference(number, key, "shape", a, b, f"is {b}, but should be {a}")
             return
-        for aspect, a, b, what in _facets(ours, theirs):
+        for aspect, a, b, what in facets(ours, theirs):
             if aspect not in known:
                 text = f"{what.format(got=b)}, but should be {a}"
                 yield Difference(number, key, aspect, a, b, text, {"storages": (ours.storage, theirs.storage)})
         if "values" not in known and (found := self._values(ours, theirs)) is not None:
             yield Difference(number, key, "values", *found)
 
-    def _values(self, ours: TensorState, theirs: TensorState) -> tuple[Any, Any, str] | None:
+    def _values(self, ours: State, theirs: State) -> tuple[Any, Any, str] | None:
+        if isinstance(ours, StorageObject) or isinstance(theirs, StorageObject):
+            return None  # its bytes are compared as they are
         mine = elements(ours, self._expected_storages)
         other = elements(theirs, self._got_storages)
         if mine is None or other is None:
@@ -318,6 +328,9 @@ class _Bench:
             ours, theirs = self._expected_storages.get(name), self._got_storages.get(name)
             if ours is None or theirs is None or self._tainted.get(name) or self._laid_out_anew(name):
                 continue
+            if (found := homes_differ(ours, theirs)) is not None:
+                aspect, a, b, what = found
+                yield Difference(number, name, aspect, a, b, f"{what.format(got=b)}, but should lie {a}")
             if len(ours.data) != len(theirs.data):
                 a, b = f"{len(ours.data)} bytes", f"{len(theirs.data)} bytes"
                 text, detail = f"has {b}, but should have {a}", {"nbytes": len(ours.data)}
@@ -339,7 +352,7 @@ class _Bench:
         ours, theirs = self._expected.get(name[1:]), self._got.get(name[1:])
         if not name.startswith("v") or ours is None or theirs is None:
             return False
-        return ours.shape == theirs.shape and _strides_differ(ours, theirs)
+        return what_it_is(ours) == what_it_is(theirs) and strides_differ(ours, theirs)
 
     def _values_in(self, number: int, name: str, expected: Observation, got: Observation) -> Iterator[Difference]:
         """Values that live in a storage whose bytes differ, where the step did not describe them anew."""
@@ -347,47 +360,8 @@ class _Bench:
             theirs = self._got.get(key)
             if ours.storage != name or theirs is None or key in expected.values or key in got.values:
                 continue
-            if self._tainted.get(key) or theirs.shape != ours.shape or theirs.dtype != ours.dtype:
+            if self._tainted.get(key) or what_it_is(ours) != what_it_is(theirs):
                 continue
             if (text := self._values(ours, theirs)) is not None:
                 yield Difference(number, key, "values", *text)
                 return
-
-
-def _facets(ours: TensorState, theirs: TensorState) -> Iterator[tuple[str, Any, Any, str]]:
-    """(aspect, expected, got, what differs) for everything that both sides know and that differs."""
-    if theirs.strides is not None and ours.strides is not None:
-        if _strides_differ(ours, theirs):
-            yield "strides", list(ours.strides), list(theirs.strides), "strides are {got}"
-        offset = ours.offset if theirs.offset is None else theirs.offset
-        if (ours.strides, ours.offset) != (theirs.strides, offset):
-            what = "[strides, offset] are {got}"
-            yield "layout", [list(ours.strides), ours.offset], [list(theirs.strides), offset], what
-    pairs = [(a, b) for a, b in zip(ours.contiguity, theirs.contiguity, strict=True) if "-" not in (a, b)]
-    if any(a != b for a, b in pairs):
-        a, b = ("".join(side) for side in zip(*pairs, strict=True))
-        yield "contiguity", a, b, "contiguity (row-major, channels_last, channels_last_3d) is {got}"
-    if theirs.storage not in (None, ours.storage):
-        yield "sharing", _place(ours.storage), _place(theirs.storage), "lies in {got}"
-    if theirs.version not in (None, ours.version):
-        yield "flags", ours.version, theirs.version, "its version is {got}"
-    if theirs.flags is not None and (ours.base, ours.flags) != (theirs.base, theirs.flags):
-        yield "flags", [_view(ours), ours.flags], [_view(theirs), theirs.flags], "[view, flags] are {got}"
-
-
-def _strides_differ(ours: TensorState, theirs: TensorState) -> bool:
-    """Whether strides that address anything differ: those of dimensions longer than 1 of tensors with elements."""
-    if ours.strides is None or theirs.strides is None or 0 in ours.shape:
-        return False
-    pairs = zip(ours.shape, ours.strides, theirs.strides, strict=True)
-    return any(size > 1 and a != b for size, a, b in pairs)
-
-
-def _place(storage: str | None) -> str:
-    """A storage in words."""
-    name = storage or ""
-    return f"storage {name}" if name.startswith("s") else f"the memory that value {name[1:]} was the first in"
-
-
-def _view(state: TensorState) -> str:
-    return "no view" if state.base is None else f"view of value {state.base}"

@@ -15,7 +15,7 @@ def value_name(ref: Ref, program: Program) -> str:
 
 def key_name(key: str, program: Program) -> str:
     """Name of a value's or storage's key as observations have it: `3.1` is `r2[1]` with one input, `v3` its storage."""
-    if key.startswith("s"):
+    if key.startswith(("s", "file")):
         return key
     slot, _, item = key.removeprefix("v").rstrip("'").partition(".")
     name = value_name(Ref(int(slot), int(item) if item else None), program)
@@ -41,8 +41,9 @@ def listing(program: Program) -> str:
     """The whole program, a line for each part."""
     lines = []
     for number, storage in enumerate(program.storages):
-        kind = "" if storage.backing == "owned" else f", {storage.backing}"
-        lines.append(f"s{number} = storage of {storage.nbytes} bytes ({storage.fill}{kind})")
+        kind = f", {storage.backing}" if storage.backing == "guarded" else ""
+        name, what = ("s", "storage") if storage.backing != "file" else ("file", "file")
+        lines.append(f"{name}{number} = {what} of {storage.nbytes} bytes ({storage.fill}{kind})")
     for number, item in enumerate(program.inputs):
         lines.append(
             f"x{number} = {item.dtype} {item.shape} strides {item.strides} offset {item.offset} in s{item.storage}"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from .observation import Observation, StorageState, TensorState, same_objects
-from .program import Argument, Input, Program, Ref, Step, Storage
+from .observation import Observation, State, StorageState, TensorState, same_objects
+from .program import ITEMSIZES, Argument, Input, Program, Ref, Step, Storage
 
 
 def with_refs(step: Step, change: Callable[[Ref], Ref]) -> Step:
@@ -24,7 +24,7 @@ def _with_refs(argument: Argument, change: Callable[[Ref], Ref]) -> Argument:
 class _Scene(NamedTuple):
     """All there is after some steps of a program, as the oracle saw it."""
 
-    states: Mapping[str, TensorState]
+    states: Mapping[str, State]
     contents: Mapping[str, StorageState]
     stands_for: Mapping[str, str]
     """Key of the value that a key stands for, where a step has answered with a value itself."""
@@ -33,7 +33,7 @@ class _Scene(NamedTuple):
 
 
 def _scene(program: Program, seen: Sequence[Observation]) -> _Scene:
-    states: dict[str, TensorState] = {}
+    states: dict[str, State] = {}
     contents: dict[str, StorageState] = {}
     stands_for: dict[str, str] = {}
     for number, observation in enumerate(seen, -1):
@@ -48,7 +48,8 @@ def without_steps(program: Program, seen: Sequence[Observation], first: int, las
 
     `seen` is what the oracle observed of the whole program. Values that lay in one storage still do. Where no step
     remains before them, inputs and storages are as these steps left them; else the storages begin as they did. None
-    where a value cannot be an input: its memory cannot be seen, or belongs to a step that remains.
+    where a value cannot be an input: it is no plain tensor, or its memory cannot be seen or belongs to a step that
+    remains.
 
     >>> from stridecheck.conformance.adapters.reference import Reference
     >>> from stridecheck.conformance.execute import execute
@@ -70,8 +71,10 @@ def without_steps(program: Program, seen: Sequence[Observation], first: int, las
     def as_input(key: str) -> Input:
         state = scene.states[key]
         name = state.storage or ""
+        if not isinstance(state, TensorState) or not _is_plain(state):
+            raise LookupError
         if name not in places:
-            if name not in scene.contents or (first and _owner(name) not in made):
+            if name not in scene.contents or (first and _owner(name) not in made) or scene.contents[name].home:
                 raise LookupError
             places[name] = len(storages)
             storages.append(_as_left(scene.contents[name], "owned"))
@@ -112,6 +115,11 @@ class _Renumbering:
         if int(slot) >= self._slots.stop:
             place -= len(self._slots)
         return Ref(place, int(item) if item else None)
+
+
+def _is_plain(state: TensorState) -> bool:
+    """Whether a tensor is no more than memory under a layout: no codes, no conjugate or negative bit."""
+    return state.dtype in ITEMSIZES and not {"c", "n"} & set(state.flags or "")
 
 
 def _slot(key: str) -> int:

@@ -30,7 +30,8 @@ class TensorState(NamedTuple):
     strides and offset in elements. `contiguity` has one letter for each of contiguous_format, channels_last and
     channels_last_3d: `T`, `F`, or `-`. `storage` is the number of a program's storage (`s0`) or the key of the first
     value seen on a new one (`v5`); `base` the key of the value that this is a view of, as PyTorch's `_base` has it.
-    `data` holds the elements, row-major, little-endian, only where the storage cannot be seen.
+    `data` holds the elements, row-major, little-endian, only where the storage cannot be seen. `quantizer` says what
+    the codes of a quantised tensor mean.
     """
 
     dtype: str
@@ -43,27 +44,70 @@ class TensorState(NamedTuple):
     base: str | None = None
     flags: str | None = None
     data: bytes | None = None
+    quantizer: str | None = None
+
+
+class StorageObject(NamedTuple):
+    """One storage as a value: which memory it is, and what it says of itself.
+
+    `nbytes` in bytes, `dtype` that of a typed storage. `flags` has a letter for each that holds: r resizable, s shared,
+    f mapped from a file by name, m on the device meta.
+    """
+
+    storage: str
+    nbytes: int
+    dtype: str | None = None
+    flags: str = ""
+
+
+class ForeignState(NamedTuple):
+    """Strided memory as another library is told of it; strides and offset in bytes, None where nothing is said.
+
+    `kind` is `array` (NumPy's), `buffer` (a memoryview), `interface` (an array interface) or `capsule` (DLPack's);
+    `dtype` as that kind writes it. `offset` counts from the begin of the memory `storage`. `header` has what else a
+    capsule says: its name, version, flags, byte offset and device.
+    """
+
+    kind: str
+    dtype: str = ""
+    itemsize: int = 1
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] | None = None
+    offset: int | None = None
+    storage: str | None = None
+    writable: bool | None = None
+    header: tuple[Json, ...] = ()
+
+
+State: TypeAlias = TensorState | StorageObject | ForeignState
+"""What a value looks like, of whatever kind it is; scalars stand in the results alone."""
 
 
 class StorageState(NamedTuple):
-    """The bytes of a storage; `shadow` marks each byte as `reference_impl.shadow` does, None where all are exact."""
+    """The bytes of a storage; `shadow` marks each byte as `reference_impl.shadow` does, None where all are exact.
+
+    `home` is where they lie if not in memory of their own: the name of the storage that they are a part of and the byte
+    that they start at, or `meta` and their number, where there are none.
+    """
 
     data: bytes
     shadow: bytes | None = None
+    home: tuple[str, int] | None = None
 
 
 class Observation(NamedTuple):
     """What one step left behind: only what changed since the step before.
 
-    `results` has one entry per result: None for a new tensor (described under its key in `values`), the key of a live
-    value that it *is*, or `["scalar", repr]`. None as a whole: the step raised or was skipped.
+    `results` has one entry per result: None for a new tensor, storage or array (described under its key in `values`),
+    the key of a live value that it *is*, `["scalar", repr]`, or for an address `["address", place]`. None as a whole:
+    the step raised or was skipped.
     """
 
     results: tuple[Json, ...] | None = None
     is_tuple: bool = False
     raised: Raised | None = None
     skipped: bool = False
-    values: Mapping[str, TensorState] = {}
+    values: Mapping[str, State] = {}
     storages: Mapping[str, StorageState] = {}
     damaged: tuple[str, ...] = ()
     """Storages whose guard bytes were overwritten."""
@@ -92,7 +136,7 @@ def to_json(observation: Observation) -> dict[str, Json]:
     if observation.is_tuple:
         data["tuple"] = True
     if observation.values:
-        data["values"] = {key: _tensor_to_json(state) for key, state in observation.values.items()}
+        data["values"] = {key: _state_to_json(state) for key, state in observation.values.items()}
     if observation.storages:
         data["storages"] = {key: _storage_to_json(state) for key, state in observation.storages.items()}
     if observation.damaged:
@@ -109,7 +153,7 @@ def from_json(data: Mapping[str, Json]) -> Observation:
         data.get("tuple", False),
         None if raised is None else Raised(*raised),
         data.get("skipped", False),
-        {key: _tensor_from_json(state) for key, state in data.get("values", _EMPTY).items()},
+        {key: _state_from_json(state) for key, state in data.get("values", _EMPTY).items()},
         {key: _storage_from_json(state) for key, state in data.get("storages", _EMPTY).items()},
         tuple(data.get("damaged", ())),
     )
@@ -118,10 +162,34 @@ def from_json(data: Mapping[str, Json]) -> Observation:
 _EMPTY: Mapping[str, Json] = {}
 
 
-def _tensor_to_json(state: TensorState) -> list[Json]:
-    if state.data is None:
-        return list(state[:9])
-    return [*state[:9], base64.b64encode(state.data).decode()]
+def _state_to_json(state: State) -> Json:
+    """A list for a tensor, the usual case; an object with the names of its fields for anything else."""
+    if type(state) is TensorState:
+        found = list(state[:9])
+        if state.quantizer is not None:
+            return [*found, None, state.quantizer]
+        return found if state.data is None else [*found, base64.b64encode(state.data).decode()]
+    named: dict[str, Json] = {"kind": "storage"} if type(state) is StorageObject else {}
+    return named | state._asdict()
+
+
+def _state_from_json(data: Json) -> State:
+    if type(data) is list:
+        return _tensor_from_json(data)
+    if data["kind"] == "storage":
+        return StorageObject(data["storage"], data["nbytes"], data["dtype"], data["flags"])
+    strides = data["strides"]
+    return ForeignState(
+        data["kind"],
+        data["dtype"],
+        data["itemsize"],
+        tuple(data["shape"]),
+        None if strides is None else tuple(strides),
+        data["offset"],
+        data["storage"],
+        data["writable"],
+        tuple([tuple(part) if type(part) is list else part for part in data["header"]]),
+    )
 
 
 def _tensor_from_json(data: list[Json]) -> TensorState:
@@ -130,17 +198,27 @@ def _tensor_from_json(data: list[Json]) -> TensorState:
         raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
     if rest and len(rest[1]) != 3:
         raise ValueError(f"contiguity has a letter for each of three memory formats, not {rest[1]!r}")
-    if len(rest) == 7:
+    if len(rest) > 6 and rest[6] is not None:
         rest[6] = base64.b64decode(rest[6])
         if len(rest[6]) != prod(shape) * ITEMSIZES.get(dtype, 1):
             raise ValueError(f"{len(rest[6])} bytes for the elements of {dtype}{shape}")
     return TensorState(dtype, tuple(shape), None if strides is None else tuple(strides), *rest)
 
 
-def _storage_to_json(state: StorageState) -> list[str]:
+def _storage_to_json(state: StorageState) -> list[Json]:
     parts = [state.data] if state.shadow is None else [state.data, state.shadow]
-    return [base64.b64encode(part).decode() for part in parts]
+    written: list[Json] = [base64.b64encode(part).decode() for part in parts]
+    if state.home is None:
+        return written
+    return [*written, *[None] * (2 - len(written)), list(state.home)]
 
 
-def _storage_from_json(data: list[str]) -> StorageState:
-    return StorageState(*[base64.b64decode(part) for part in data])
+def _storage_from_json(data: list[Json]) -> StorageState:
+    if len(data) == 1:
+        return StorageState(base64.b64decode(data[0]))
+    content, shadow, home = (*data, None)[:3]
+    return StorageState(
+        base64.b64decode(content),
+        None if shadow is None else base64.b64decode(shadow),
+        None if home is None else (home[0], home[1]),
+    )

@@ -26,9 +26,13 @@ ITEMSIZES: Mapping[str, int] = {
     "bits1x8": 1, "bits2x4": 1, "bits4x2": 1, "bits8": 1, "bits16": 2,
 }  # fmt: skip
 """Bytes an element, by PyTorch's dtype name: all whose tensors are no more than storage, shape, strides and offset."""
+QUANTISED: Mapping[str, int] = {"quint8": 1, "qint8": 1, "qint32": 4, "quint4x2": 1, "quint2x4": 1}
+"""Bytes an element of the dtypes whose elements are codes: only operations make such tensors, no input is one."""
+PACKED: Mapping[str, int] = {"quint4x2": 2, "quint2x4": 4}
+"""Elements a byte, of the dtypes that have several."""
 
 FILLS = ("ramp1", "bool1", "zeros1", "grid1", "index1", "half1", "single1", "double1")
-BACKINGS = ("owned", "guarded")
+BACKINGS = ("owned", "guarded", "file")
 
 
 class Ref(NamedTuple):
@@ -66,8 +70,23 @@ class Slice:
     step: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """The path of the file that a program's storage lies in, by the storage's number.
+
+    Any other number is the path of a file that is not there, -1 that of the folder around them.
+    """
+
+    number: int
+
+    @property
+    def name(self) -> str:
+        """Name of the file in its folder, and of its bytes in observations; empty for the folder."""
+        return f"file{self.number}" if self.number >= 0 else ""
+
+
 Argument: TypeAlias = Any
-"""None, bool, int, float, complex, str, `...`, Ref, DType, MemoryFormat, Slice, or a tuple of them."""
+"""None, bool, int, float, complex, str, bytes (a buffer), `...`, Ref, DType, MemoryFormat, Slice, File, or a tuple."""
 
 
 def argument_to_json(value: Argument) -> Json:
@@ -89,6 +108,10 @@ def argument_to_json(value: Argument) -> Json:
             return {"format": name}
         case Slice(start, stop, step):
             return {"slice": [start, stop, step]}
+        case File(number):
+            return {"file": number}
+        case bytes():
+            return {"bytes": base64.b64encode(value).decode()}
         case complex():
             return {"complex": [argument_to_json(value.real), argument_to_json(value.imag)]}
         case float() if not math.isfinite(value):
@@ -122,6 +145,10 @@ def argument_from_json(data: Json) -> Argument:
             return MemoryFormat(value)
         case "slice":
             return Slice(*value)
+        case "file":
+            return File(value)
+        case "bytes":
+            return base64.b64decode(value, validate=True)
         case "complex":
             return complex(*(float(argument_from_json(part)) for part in value))
         case "float":
@@ -144,8 +171,9 @@ def refs_in(value: Argument) -> Iterator[Ref]:
 class Storage:
     """Memory that the inputs lie in.
 
-    `backing` is `owned` (the library's own memory, resizable) or `guarded` (foreign memory with guard bytes outside
-    the storage, not resizable). `fill` is a name of `FILLS`, or `literal` with the bytes in `data`.
+    `backing` is `owned` (the library's own memory, resizable), `guarded` (foreign memory with guard bytes outside the
+    storage, not resizable) or `file` (a temporary file, which no input lies in: steps map it). `fill` is a name of
+    `FILLS`, or `literal` with the bytes in `data`.
     """
 
     nbytes: int
@@ -183,6 +211,12 @@ class Step:
         yield from refs_in(self.args)
         for _, value in self.kwargs:
             yield from refs_in(value)
+
+    def files(self) -> Iterator[File]:
+        """Every file that the step names."""
+        for argument in (*self.args, *(value for _, value in self.kwargs)):
+            if isinstance(argument, File):
+                yield argument
 
 
 @dataclass(frozen=True)
@@ -241,7 +275,7 @@ class Program:
         for number, item in enumerate(self.inputs):
             if item.dtype not in ITEMSIZES:
                 raise ValueError(f"input {number}: unknown dtype {item.dtype!r}")
-            if not 0 <= item.storage < len(self.storages):
+            if not 0 <= item.storage < len(self.storages) or self.storages[item.storage].backing == "file":
                 raise ValueError(f"input {number}: no storage {item.storage}")
             if len(item.shape) != len(item.strides) or min(item.shape, default=0) < 0:
                 raise ValueError(f"input {number}: shape {item.shape} and strides {item.strides} are no layout")

@@ -6,13 +6,13 @@ A script needs nothing but the library. It exits 1 while the deviation is there 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeAlias
 
-from .idiom import print_template
+from .idiom import modules_of, print_template
 from .listing import value_name
-from .program import FILL_SOURCES, Argument, Input, Program, Ref, Step, Storage
+from .program import FILL_SOURCES, Argument, File, Input, Program, Ref, Step, Storage
 
 Json: TypeAlias = Any
 
@@ -76,13 +76,14 @@ BUILT_IN: Mapping[str, str] = {
     "returns": "the program does not raise where it should not",
     "ends": "the program ends by itself, within the seconds expected",
     "scalar": "the step answers with the number, truth or list whose text is expected",
+    "file": "a file's byte at the place expected is the one expected",
 }
 """Checks that need no expression of the idiom, with what holds where they succeed."""
 
 
 def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     """The script's text; empty where the idiom cannot print the program, or the claim."""
-    checks = {"scalar": "repr({x})", **getattr(idiom, "checks", {})}
+    checks = {"scalar": "repr({x})", "file": 'open(folder + "/{x}", "rb").read()', **getattr(idiom, "checks", {})}
     if not hasattr(idiom, "checks") or (claim.check not in checks and claim.check not in BUILT_IN):
         return ""
     lines = [f"# {claim.sentence}"]
@@ -93,15 +94,21 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
             "if child := os.fork(): raise SystemExit(os.waitpid(child, 0)[1] != 7 << 8)",
             f"signal.setitimer(signal.ITIMER_REAL, {claim.expected})",
         ]
-    lines.append(idiom.imports)
+    steps = program.steps[: claim.step + 1] if claim.step >= 0 else program.steps
+    lines += _imports(steps, idiom)
+    has_files = any(list(step.files()) for step in steps)
+    if has_files:
+        lines += ["import tempfile", "folder = tempfile.mkdtemp()"]
     for number, storage in enumerate(program.storages):
         data = repr(storage.data) if storage.fill == "literal" else FILL_SOURCES[storage.fill].format(n=storage.nbytes)
-        lines.append(idiom.write_storage(f"s{number}", storage, data))
+        if storage.backing != "file":
+            lines.append(idiom.write_storage(f"s{number}", storage, data))
+        elif has_files:
+            lines.append(f'with open(folder + "/{File(number).name}", "wb") as file: file.write({data})')
     lines.extend(
         idiom.write_input(f"x{number}", item, f"s{item.storage}") for number, item in enumerate(program.inputs)
     )
-    last = claim.step if claim.step >= 0 else len(program.steps) - 1
-    for number, step in enumerate(program.steps[: last + 1]):
+    for number, step in enumerate(steps):
         text = _write_step(program, number, step, idiom)
         if text is None:
             return ""
@@ -126,7 +133,7 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
         places = dict(zip("xyz", [_name(value, program, idiom) for value in claim.values], strict=False))
         expression = print_template(checks[claim.check], places, str)
         want = claim.expected
-        if claim.check == "byte":
+        if claim.check in ("byte", "file"):
             place, want = ast.literal_eval(claim.expected)
             expression += f"[{place}]"
         lines += [
@@ -135,6 +142,12 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
             "raise SystemExit(got != want)",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _imports(steps: Sequence[Step], idiom: Idiom) -> list[str]:
+    """The library's import, and those of what its expressions use besides."""
+    used = {module for step in steps for module in modules_of(idiom.template(step) or "")}
+    return [idiom.imports, *(f"import {module}" for module in sorted(used))]
 
 
 def shows(text: str, claim: Claim) -> bool:
@@ -166,7 +179,7 @@ def _write_step(program: Program, number: int, step: Step, idiom: Idiom) -> str 
 
 def _name(value: str, program: Program, idiom: Idiom) -> str:
     """Source that means a value, or a storage: `s0` of the program, `v3` the one that value 3 showed first."""
-    if value.startswith("s"):
+    if value.startswith(("s", "file")):
         return value
     slot, _, item = value.removeprefix("v").rstrip("'").partition(".")
     name = value_name(Ref(int(slot), int(item) if item else None), program)

@@ -11,13 +11,14 @@ from typing import Any, TypeAlias
 import jsonschema
 
 from .operations import OPERATIONS, bind
-from .program import BACKINGS, FILLS, ITEMSIZES, Program
+from .program import BACKINGS, FILLS, ITEMSIZES, QUANTISED, Program
 
 Json: TypeAlias = Any
 
 _COUNT = {"type": "integer", "minimum": 0}
 _WHOLE = {"type": "integer"}
 _DTYPE = {"enum": sorted(ITEMSIZES)}
+_ANY_DTYPE = {"enum": sorted({*ITEMSIZES, *QUANTISED})}
 
 
 def _only(name: str, value: dict[str, Json]) -> dict[str, Json]:
@@ -86,7 +87,7 @@ SCHEMA: dict[str, Json] = {
                 {"type": ["null", "boolean", "number", "string"]},
                 {"type": "array", "items": {"$ref": "#/$defs/argument"}},
                 _only("ref", {"anyOf": [_COUNT, {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}]}),
-                _only("dtype", _DTYPE),
+                _only("dtype", _ANY_DTYPE),
                 _only(
                     "format", {"enum": ["contiguous_format", "channels_last", "channels_last_3d", "preserve_format"]}
                 ),
@@ -94,6 +95,8 @@ SCHEMA: dict[str, Json] = {
                 _only("complex", {"type": "array", "minItems": 2, "maxItems": 2}),
                 _only("float", {"enum": ["nan", "inf", "-inf"]}),
                 _only("ellipsis", {"const": True}),
+                _only("file", {"type": "integer", "minimum": -1}),
+                _only("bytes", {"type": "string", "contentEncoding": "base64"}),
             ],
         }
     },

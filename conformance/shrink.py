@@ -430,6 +430,9 @@ def _simpler_argument(argument: Argument) -> Iterator[Argument]:
             yield from (n for n in numbers if (abs(n), n < 0) < (abs(argument), argument < 0))
         case float() if argument != 1.0:
             yield 1.0
+        case bytes() if argument:
+            yield argument[: len(argument) // 2]
+            yield bytes(len(argument))
         case Ref(slot, _):
             yield from (Ref(earlier) for earlier in range(slot))
         case Slice(start, stop, step):

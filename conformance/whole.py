@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from .execute import Adapter, Execution, Unsupported, raised_by
+from .execute import Execution, raised_by
 from .idiom import print_template
 from .listing import value_name
 from .observation import Observation
 from .program import Argument, Program, Ref, Step
+from .protocol import Adapter, Unsupported
 
 
 class WholeAdapter(Adapter, Protocol):
@@ -73,9 +74,10 @@ def _observe(
     inputs = [fresh.live[str(number)] for number in range(len(program.inputs))]
     *before, last = zip(steps, adapter.whole(scope["program"])(*inputs), strict=True)
     for number, outcome in before:
-        fresh.enter(program.slot_of(number), outcome)
+        fresh.enter(program.slot_of(number), program.steps[number], outcome)
     fresh.follow(seen)
-    return fresh, fresh.take(program.slot_of(last[0]), last[1])
+    number, outcome = last
+    return fresh, fresh.take(program.slot_of(number), program.steps[number], outcome)
 
 
 def source(program: Program, steps: Sequence[int], adapter: WholeAdapter, name: str = "program") -> str:

@@ -112,8 +112,9 @@ def _load(name: str, channel: Channel) -> Any:
 def _serve(adapter: Any, channel: Channel) -> None:
     """The child: answer batches until the parent hangs up."""
     from stridecheck.conformance import observation
-    from stridecheck.conformance.execute import Unsupported, execute
+    from stridecheck.conformance.execute import execute
     from stridecheck.conformance.program import Program
+    from stridecheck.conformance.protocol import Unsupported
 
     channel.send({"child": os.getpid()})
     while (message := channel.receive()) is not None:

@@ -13,6 +13,7 @@ from .devices import is_meta
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import Layout
+from .notices import READ_ONLY, warn_once
 from .output_layout import preserved_strides
 from .promotion import get_default_dtype
 from .storage import UntypedStorage
@@ -63,7 +64,7 @@ def from_numpy(ndarray: Any) -> "Tensor":
     if nbytes:
         first = ndarray.reshape(1) if not ndarray.ndim else ndarray[(slice(0, 1),) * ndarray.ndim].reshape(-1)
         flat = np.lib.stride_tricks.as_strided(first.view(np.uint8), (nbytes,), (1,))
-    return build(UntypedStorage._wrap(writable_bytes(flat, "NumPy array")), layout, d)
+    return build(UntypedStorage._wrap(writable_bytes(flat)), layout, d)
 
 
 def tensor_from_array(a: Any, d: dtype) -> "Tensor":
@@ -110,7 +111,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         count = (len(data) - offset) // itemsize
     if offset + count * itemsize > len(data):
         raise LayoutValueError("size", f"frombuffer: {count} elements must not be greater than the buffer's length")
-    part = writable_bytes(data[offset : offset + count * itemsize], "buffer")
+    part = writable_bytes(data[offset : offset + count * itemsize])
     t = build(UntypedStorage._wrap(part), Layout((count,), (1,), 0), dtype)
     return t.requires_grad_() if requires_grad else t
 
@@ -230,9 +231,6 @@ def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) 
     return a.copy(order="K") if copy else a
 
 
-_warned: set[str] = set()
-
-
 class _Writable:
     """Memory that its owner calls read-only, as PyTorch takes it: writable."""
 
@@ -241,18 +239,14 @@ class _Writable:
         self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
 
 
-def writable_bytes(data: Any, what: str) -> Any:
+def writable_bytes(data: Any) -> Any:
     """A flat array of bytes, or one over the same memory that may be written; the latter warns once in a process.
 
     Source: facts 8.1.3, torch 2.13.
     """
     if data.flags.writeable or not len(data):
         return data
-    if what not in _warned:
-        _warned.add(what)
-        import warnings
-
-        warnings.warn(f"the {what} is not writable, and the tensor over it is (facts 8.1.3)", UserWarning, stacklevel=3)
+    warn_once(READ_ONLY)
     return np.asarray(_Writable(data, data.__array_interface__["data"][0], len(data)))
 
 

@@ -1,6 +1,5 @@
 """Quantised tensors: made of numbers or fresh, and PyTorch's functions on them."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,8 @@ from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import contiguous_strides
+from .notices import QUANTISED as QUANTISED_NOTICE
+from .notices import warn_once
 from .quantized_tensor import QuantizedTensor, check_channels_last, fill_codes, quantized
 from .quantized_tensor import restored as restored
 from .quantizers import (
@@ -28,14 +29,6 @@ from .quantizers import (
     encode,
 )
 from .tensors import Tensor
-
-_warned: list[bool] = [False]
-
-
-def _warn_deprecated() -> None:
-    if not _warned[0]:
-        _warned[0] = True
-        warnings.warn("quantised dtypes are deprecated (facts 10.1.1)", UserWarning, stacklevel=4)
 
 
 def _target(d: Any) -> None:
@@ -71,7 +64,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     _source_is_tensor(input)
     _source(input, "quantize_per_tensor")
     _target(dtype)
-    _warn_deprecated()
+    warn_once(QUANTISED_NOTICE)
     q = PerTensor(float(scale), int(zero_point))
     if dtype.pack == 1:
         check_zero_points((q.zero_point,), dtype)
@@ -123,7 +116,7 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     """
     _source(input, "quantize_per_channel")
     _target(dtype)
-    _warn_deprecated()
+    warn_once(QUANTISED_NOTICE)
     q = _channels(scales, zero_points, axis, input._layout.shape, dtype)
     if dtype.pack > 1 and q.exact:
         raise UnsupportedError("dtype", f"quantize_per_channel has no kernel for {dtype} (facts 10.1.7)")
@@ -143,7 +136,7 @@ def empty_affine_quantized(
 ) -> QuantizedTensor:  # fmt: skip
     """Fresh codes under one scale. Raises: dtype (RuntimeError), format. Source: facts 10.1.7, torch 2.13."""
     _target(dtype)
-    _warn_deprecated()
+    warn_once(QUANTISED_NOTICE)
     return _fresh(size, PerTensor(float(scale), int(zero_point)), dtype, memory_format)
 
 
@@ -154,7 +147,7 @@ def empty_per_channel_affine_quantized(
 ) -> QuantizedTensor:  # fmt: skip
     """Fresh codes with a scale for each channel. Raises: as `quantize_per_channel`, format. Source: facts 10.1.6."""
     _target(dtype)
-    _warn_deprecated()
+    warn_once(QUANTISED_NOTICE)
     return _fresh(size, _channels(scales, zero_points, axis, tuple(size), dtype), dtype, memory_format)
 
 

@@ -1,6 +1,5 @@
 """Typed storages: an untyped storage seen as elements of one dtype, deprecated, and the classes named after dtypes."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from operator import index
 from types import SimpleNamespace
@@ -27,6 +26,7 @@ from .errors import (
 )
 from .from_values import tensor
 from .layout import Layout
+from .notices import TYPED, warn_once
 from .promotion import get_default_dtype
 from .quantizers import CODES
 from .storage import UntypedStorage, element_size
@@ -42,18 +42,10 @@ LEGACY: Final[dict[str, dtype]] = {
 }  # fmt: skip
 LEGACY_NAMES: Final = {d: name for name, d in LEGACY.items()}
 
-_warned: list[bool] = [False]
-
 
 def warn_deprecated() -> None:
     """Say once in a process that typed storages are deprecated. Source: facts 7.4.1, torch 2.13."""
-    if not _warned[0]:
-        _warned[0] = True
-        warnings.warn(
-            "TypedStorage is deprecated: UntypedStorage will be the only class of storages (facts 7.4.1)",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_once(TYPED)
 
 
 def elements(storage: UntypedStorage, d: dtype) -> Any:

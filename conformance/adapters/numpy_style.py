@@ -204,6 +204,10 @@ class NumpyStyle(TableStyle):
         """All bytes of the root array in memory order, whatever the order of its dimensions."""
         return ctypes.string_at(self.address_of(storage), storage.nbytes) if storage.nbytes else b""
 
+    def extent_of(self, storage: Any) -> tuple[int, int]:
+        """Where the root array lies."""
+        return self.address_of(storage), storage.nbytes
+
     def read(self, x: Any) -> bytes:
         """Elements, row-major."""
         return bytes(x.tobytes("C"))

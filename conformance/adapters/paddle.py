@@ -136,6 +136,10 @@ class Paddle(TableStyle):
         """All bytes, read by address."""
         return storage.read()
 
+    def extent_of(self, storage: Region) -> tuple[int, int]:
+        """Where the region lies."""
+        return storage.address, storage.nbytes
+
     def read(self, x: Any) -> bytes:
         """Elements, row-major."""
         return bytes(x.numpy().tobytes())

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
+from types import FrameType
 from typing import Any
+
+import numpy as np
+from stridecheck.reference_impl import notices
 
 from stridecheck import __version__, reference_impl
 
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
-from ..execute import OracleError
-from ..program import ITEMSIZES
+from ..idiom import TEMPLATE
+from ..program import ITEMSIZES, QUANTISED
+from ..protocol import OracleError, Undefined
 from .torch_style import TorchStyle
 
-DTYPES = tuple(ITEMSIZES)
+DTYPES = (*ITEMSIZES, *QUANTISED)
 
 
 class Reference(TorchStyle):
@@ -25,6 +30,8 @@ class Reference(TorchStyle):
 
     def __init__(self) -> None:
         super().__init__(reference_impl, DTYPES)
+        # What PyTorch says once in a process is no part of what is observed.
+        notices.silence()
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
@@ -43,23 +50,39 @@ class Reference(TorchStyle):
         shadow = storage._shadow
         return None if shadow is None else bytes(shadow)
 
+    def mark(self, storage: Any, shadow: bytes | None) -> None:
+        """Note which bytes others that see them have left unspecified."""
+        storage._shadow = None if shadow is None else np.frombuffer(bytearray(shadow), np.uint8)
+
     def error_kind(self, error: Exception) -> str | None:
-        """The kind that the oracle's errors carry; an error without one is a bug of the oracle, no expectation."""
+        """The kind that the oracle's errors carry; an error of its own without one is a bug, no expectation.
+
+        Raises
+        ------
+        Undefined
+            PyTorch does not raise here: its process ends.
+        """
         kind: str | None = getattr(error, "kind", None)
-        if kind is None and _is_pythons_own(error):
-            return "argument"
+        if getattr(error, "fatal", False):
+            raise Undefined(f"PyTorch's process ends: {error}") from error
         if kind is None:
+            # Refused before the oracle was entered: it fits no signature, or is NumPy's or Python's own to answer.
+            frame = _raised_in(error)
+            inside = frame is not None and frame.f_globals.get("__name__", "").startswith(reference_impl.__name__)
+            if isinstance(error, (TypeError, AttributeError)) and not inside:
+                return "argument"
+            if frame is not None and frame.f_code.co_filename == TEMPLATE:
+                return None
             raise OracleError(f"{type(error).__name__}: {error}") from error
         return kind
 
 
-def _is_pythons_own(error: Exception) -> bool:
-    """Whether a call was refused before the oracle was entered: it fits no signature, or there is no such attribute."""
+def _raised_in(error: Exception) -> FrameType | None:
+    """The innermost frame of Python's that an error was raised in."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    inside = place is not None and place.tb_frame.f_globals.get("__name__", "").startswith(reference_impl.__name__)
-    return isinstance(error, (TypeError, AttributeError)) and not inside
+    return None if place is None else place.tb_frame
 
 
 @lru_cache(maxsize=1)

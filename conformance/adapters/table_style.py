@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..execute import Unsupported
 from ..idiom import compile_template, named_template, write_argument
 from ..operations import OPERATIONS, overload
 from ..program import Argument, Ref, Step
+from ..protocol import Unsupported
 
 
 def methods(signatures: str) -> dict[str, str]:
@@ -88,6 +88,21 @@ class TableStyle:
     def lift(self, x: Any) -> Any:
         """Results are taken as they are."""
         return x
+
+    def is_storage(self, x: Any) -> bool:
+        """There are no storages as objects."""
+        return False
+
+    def describe_storage(self, x: Any) -> tuple[Any, str | None, str]:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def quantizer_of(self, x: Any) -> str | None:
+        """Nothing is quantised."""
+        return None
+
+    def mark(self, storage: Any, shadow: bytes | None) -> None:
+        """A real library marks nothing."""
 
     def base_of(self, x: Any) -> Any:
         """Nothing is recorded as a view of anything: not claimed."""

@@ -7,14 +7,14 @@ import warnings
 
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
-from ..program import ITEMSIZES
+from ..program import ITEMSIZES, QUANTISED
 from .torch_style import TorchStyle
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
 
-DTYPES = tuple(name for name in ITEMSIZES if hasattr(torch, name))
+DTYPES = tuple(name for name in (*ITEMSIZES, *QUANTISED) if hasattr(torch, name))
 
 
 class Torch(TorchStyle):

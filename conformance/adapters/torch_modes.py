@@ -15,8 +15,8 @@ import torch
 from torch._subclasses import fake_tensor
 
 from ..capabilities import ASPECTS
-from ..execute import Unsupported
 from ..program import Input, Step, Storage
+from ..protocol import Unsupported
 from .torch import Torch
 
 WITHOUT_BYTES = frozenset(ASPECTS) - {"values", "storage"}

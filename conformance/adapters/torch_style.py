@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 from ..idiom import compile_template, torch_template, write_argument
-from ..operations import OPERATIONS, overload
+from ..operations import OPERATIONS, Operation, overload
 from ..program import Argument, Input, Ref, Step, Storage
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
@@ -66,6 +67,9 @@ ERROR_KINDS = (
     ("requires grad", "grad"),
 )
 
+_FUNCTION = re.compile(r"(?<![\w.])torch\.([\w.]+)\(")
+"""Functions of the library in an expression."""
+
 CHECKS: Mapping[str, str] = {
     "shape": "(str({x}.dtype)[6:], list({x}.shape))",
     "strides": "[s for s, n in zip({x}.stride(), {x}.shape) if n > 1]",
@@ -78,8 +82,10 @@ CHECKS: Mapping[str, str] = {
     "same-object": "{x} is {y}",
     "same-storage": "{x}.untyped_storage() is {y}",
     "storage-of": "{x}.untyped_storage()",
-    "byte": "{x}.tolist()",
+    "byte": "{x}.untyped().tolist()",
     "nbytes": "{x}.nbytes()",
+    "storage": "({x}.nbytes(), {x}.resizable(), {x}.is_shared())",
+    "array": "({x}.dtype.str, {x}.shape, {x}.strides, {x}.flags.writeable)",
 }
 """Expressions that scripts compare with what should be."""
 
@@ -108,6 +114,8 @@ class TorchStyle:
         self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
         self._tensor_type = namespace.Tensor
         self._storage_type = namespace.UntypedStorage
+        classes = (self._storage_type, getattr(namespace, "TypedStorage", None))
+        self._storage_types = tuple([found for found in classes if found is not None])
 
     @cached_property
     def _empty(self) -> Callable[..., Any]:
@@ -145,6 +153,8 @@ class TorchStyle:
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom; None where it has nothing of that name."""
         operation = OPERATIONS.get(overload(step))
+        if operation is not None and (operation.owner or operation.form == "expression"):
+            return torch_template(step) if self._has(operation) else None
         is_method = hasattr(self._tensor_type, step.op)
         # Methods take no `out=`; the functions of the same names do.
         if operation is not None and operation.form != "function" and "out" not in dict(step.kwargs):
@@ -152,6 +162,13 @@ class TorchStyle:
         if self._has_function(step.op):
             return torch_template(step, "function")
         return torch_template(step, "method") if is_method and operation is None else None
+
+    def _has(self, operation: Operation) -> bool:
+        """Whether the library has what an operation of another class, or an expression, is made of."""
+        if operation.form == "expression":
+            return all(self._has_function(path) for path in _FUNCTION.findall(operation.expression))
+        attribute = operation.name.removeprefix(f"{operation.owner}.")
+        return operation.owner == "ndarray" or hasattr(getattr(self.namespace, operation.owner, None), attribute)
 
     def _has_function(self, path: str) -> bool:
         owner = self.namespace
@@ -175,7 +192,7 @@ class TorchStyle:
             + ("T" if x.is_contiguous(memory_format=self._channels_last_3d) else "F")
         )
         return (
-            self._dtype_names.get(x.dtype) or str(x.dtype).removeprefix("torch."),
+            self._name_of_dtype(x.dtype),
             tuple(x.shape),
             tuple(x.stride()),
             x.storage_offset(),
@@ -206,8 +223,37 @@ class TorchStyle:
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes, read by address: no operation of the library sees it."""
-        nbytes = storage.nbytes()
-        return ctypes.string_at(storage.data_ptr(), nbytes) if nbytes else b""
+        nbytes, address = storage.nbytes(), storage.data_ptr()
+        return ctypes.string_at(address, nbytes) if nbytes and address else b""
+
+    def extent_of(self, storage: Any) -> tuple[int, int]:
+        """Where the bytes lie."""
+        return storage.data_ptr(), storage.nbytes()
+
+    def is_storage(self, x: Any) -> bool:
+        """Whether an object is a storage of either class."""
+        return isinstance(x, self._storage_types)
+
+    def describe_storage(self, x: Any) -> tuple[Any, str | None, str]:
+        """What a storage says of itself: r resizable, s shared, f by name, m on meta."""
+        plain = getattr(x, "_untyped_storage", x)
+        flags = "r" * bool(plain.resizable()) + "s" * bool(plain.is_shared()) + "f" * (plain.filename is not None)
+        flags += "m" * (plain.device.type == "meta")
+        return plain, None if plain is x else self._name_of_dtype(x.dtype), flags
+
+    def _name_of_dtype(self, dtype: Any) -> str:
+        return self._dtype_names.get(dtype) or str(dtype).removeprefix("torch.")
+
+    def quantizer_of(self, x: Any) -> str | None:
+        """Scheme, scales and zero points; where there are none to be had, `unknown`."""
+        try:
+            scheme = str(x.qscheme()).removeprefix("torch.")
+            if scheme == "per_tensor_affine":
+                return f"{scheme} {x.q_scale()} {x.q_zero_point()}"
+            scales, points = x.q_per_channel_scales().tolist(), x.q_per_channel_zero_points().tolist()
+            return f"{scheme} {scales} {points} {x.q_per_channel_axis()}"
+        except RuntimeError:
+            return "unknown"
 
     def base_of(self, x: Any) -> Any:
         """PyTorch's `_base`."""
@@ -216,6 +262,9 @@ class TorchStyle:
     def shadow_of(self, storage: Any) -> bytes | None:
         """A real library does not know which bytes are specified."""
         return None
+
+    def mark(self, storage: Any, shadow: bytes | None) -> None:
+        """A real library marks nothing."""
 
     def read(self, x: Any) -> bytes:
         """Elements, row-major; only for devices whose memory cannot be addressed."""

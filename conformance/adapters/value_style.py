@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ..execute import Unsupported
 from ..idiom import compile_template, print_template
 from ..program import ITEMSIZES, Input, Ref, Slice, Step, Storage
+from ..protocol import Unsupported
 from ..view_chain import as_view_chain, needed_length
 from .table_style import TableStyle
 

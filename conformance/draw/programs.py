@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
-from ..execute import Adapter, Execution, OracleError
+from ..execute import Execution
 from ..observation import Observation, TensorState
 from ..program import ITEMSIZES, Input, Program, Step, Storage, span
+from ..protocol import Adapter, OracleError
 from .choose import draw_step
 from .layouts import draw_layout, draw_shape
 from .source import Source, weighted

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ..execute import Adapter
 from ..program import Program
+from ..protocol import Adapter
 from .layouts import Drawn as DrawnLayout
 from .layouts import draw_layout
 from .programs import draw_program

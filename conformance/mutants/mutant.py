@@ -42,5 +42,5 @@ class Mutant:
         """Whether a program can show the defect; one that cannot runs as on the library without it."""
         if self.shows is not None:
             states = (state for observation in observations for state in observation.values.values())
-            return any(self.shows(state) != state for state in states)
+            return any(isinstance(state, TensorState) and self.shows(state) != state for state in states)
         return any(event is not None and self.goes_wrong(event) for event in steps)

@@ -7,9 +7,9 @@ import pytest
 from stridecheck.benchmarks.cases import Case
 from stridecheck.benchmarks.prepare import Answer, CaseFailed, check_answer, expected_answer, prepare
 from stridecheck.conformance.adapters import numpy, reference
-from stridecheck.conformance.execute import Unsupported
 from stridecheck.conformance.observation import StorageState, TensorState
 from stridecheck.conformance.program import Program, Ref, Step
+from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
 

@@ -11,9 +11,10 @@ from stridecheck.conformance import corpus
 from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.classify import Catalogue
-from stridecheck.conformance.execute import Adapter, execute
+from stridecheck.conformance.execute import execute
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import Program
+from stridecheck.conformance.protocol import Adapter
 from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Failure, read_results
 

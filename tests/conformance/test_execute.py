@@ -12,9 +12,10 @@ from stridecheck.conformance.adapters.torch import Torch
 from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.draw.programs import draw_program
 from stridecheck.conformance.draw.source import Seeded
-from stridecheck.conformance.execute import MAX_TEXT, Execution, ProtocolError, Unsupported, execute
+from stridecheck.conformance.execute import MAX_TEXT, Execution, execute
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import DType, Input, Program, Ref, Step, Storage
+from stridecheck.conformance.protocol import ProtocolError, Unsupported
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
 ROW = Program((Storage(32),), (Input("float32", (4,), (1,), 2),), ())

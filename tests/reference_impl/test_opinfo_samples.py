@@ -6,9 +6,10 @@ import pytest
 from stridecheck.conformance.adapters import reference, torch
 from stridecheck.conformance.draw.relayout import relayout
 from stridecheck.conformance.draw.source import Seeded
-from stridecheck.conformance.execute import Unsupported, execute
+from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.opinfo import samples
+from stridecheck.conformance.protocol import Unsupported
 
 FAMILIES = [
     "*grid_sampl*",

@@ -518,13 +518,13 @@ def test_every_member_is_covered(name, table, capsys):
 
 
 def test_typed_storage_warns_once():
-    from stridecheck.reference_impl import typed_storage
+    from stridecheck.reference_impl import notices
 
-    typed_storage._warned[0] = False
+    notices.given.discard(notices.TYPED)
     try:
         with pytest.warns(UserWarning, match="TypedStorage is deprecated") as caught:
             [ref.FloatStorage([1.0]).tolist(), ref.arange(3).storage()]
     finally:
-        typed_storage._warned[0] = True
+        notices.given.add(notices.TYPED)
     assert len(caught) == 1
     gc.collect()

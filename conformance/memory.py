@@ -1,0 +1,249 @@
+"""The memory that a program's values lie in: what it is called, what it holds, and which parts are seen twice.
+
+Storages are known by the number of the program's own (`s0`) or by the key of the first value seen on a new one (`v5`).
+Memory that no storage of the library holds (a NumPy array's) is named in the same way. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+from .foreign import Described, Extent
+from .observation import StorageState
+from .program import File, Storage
+from .protocol import Adapter, Undefined
+
+GUARD = bytes([0xA5, 0x5A] * 32)
+"""Pattern on either side of a guarded storage."""
+UNSPECIFIED = 255
+"""Mark of a byte that nobody specifies, as in `reference_impl.shadow`."""
+
+
+class Memory:
+    """All memory of one run of a program, by name; `observe` tells what changed.
+
+    Raises
+    ------
+    Undefined
+        From `observe`: memory was resized or moved while something else still looks at it.
+    """
+
+    def __init__(self, adapter: Adapter) -> None:
+        self._adapter = adapter
+        self._handles: dict[str, Any] = {}
+        self._name_of: dict[int, str] = {}
+        self.contents: dict[str, StorageState] = {}
+        """What each holds, as of the last look."""
+        self._guarded: dict[str, bytearray] = {}
+        self._foreign: dict[str, _Foreign] = {}
+        self._homes: dict[str, tuple[str, int]] = {}
+        self._addresses: dict[str, int] = {}
+        """Addresses of those that lie in others' memory."""
+        self._new: list[str] = []
+        """Storages whose place is not known yet."""
+        self._nowhere: list[str] = []
+        """Storages on the device meta: a length without bytes."""
+        self._folder: Path | None = None
+
+    def make(self, number: int, storage: Storage) -> Any:
+        """The library's own object for a storage of the program; None for a file."""
+        name, data = f"s{number}", storage.contents()
+        if storage.backing == "file":
+            (self.folder / File(number).name).write_bytes(data)
+            return None
+        if storage.backing == "guarded":
+            block = self._guarded[name] = bytearray(GUARD + data + GUARD)
+            handle = self._adapter.storage(memoryview(block)[len(GUARD) : len(GUARD) + len(data)], "guarded")
+        else:
+            handle = self._adapter.storage(data, "owned")
+        if self._adapter.observes_storage:
+            self._call(name, handle)
+        return handle
+
+    def _call(self, name: str, handle: Any) -> None:
+        self._handles[name] = handle
+        self._name_of[id(handle)] = name
+
+    def name_of(self, handle: Any, key: str) -> str:
+        """The name of a storage; a new one is called after the value `key` that shows it."""
+        name = self._name_of.get(id(handle))
+        if name is None:
+            name = f"v{key}"
+            while name in self._handles or name in self._foreign:  # the value was given another storage
+                name += "'"
+            self._call(name, handle)
+            self._new.append(name)
+        return name
+
+    def observe(self) -> dict[str, StorageState]:
+        """What each storage holds now, of those that changed since the last look."""
+        adapter, contents, homes = self._adapter, self.contents, self._homes
+        if homes:
+            self._follow()
+        if self._new:
+            self._find_homes()
+        now = {
+            name: StorageState(adapter.bytes_of(handle), adapter.shadow_of(handle), homes.get(name))
+            for name, handle in self._handles.items()
+        }
+        if self._nowhere:
+            now |= {name: StorageState(b"", None, ("meta", self._extent(name)[1])) for name in self._nowhere}
+        if self._foreign:
+            now |= {name: StorageState(f.read(), f.shadow) for name, f in self._foreign.items()}
+        if homes:
+            self._share_marks(now)
+        if self._folder is not None:
+            now |= {path.name: StorageState(path.read_bytes()) for path in sorted(self._folder.iterdir())}
+        changed = {name: content for name, content in now.items() if contents.get(name) != content}
+        contents.update(changed)
+        return changed
+
+    def damaged(self) -> tuple[str, ...]:
+        """Storages whose guard bytes were overwritten."""
+        if not self._guarded:
+            return ()
+        return tuple([n for n, b in self._guarded.items() if not (b.startswith(GUARD) and b.endswith(GUARD))])
+
+    # Files.
+
+    @property
+    def folder(self) -> Path:
+        """The program's own folder, removed with this object."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="stridecheck-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder
+
+    def path_of(self, file: File) -> str:
+        """The path that a file argument means."""
+        return str(self.folder / file.name)
+
+    def without_folder(self, text: str) -> str:
+        """A text in which the folder, which differs from run to run, is not named."""
+        return text if self._folder is None else text.replace(str(self._folder), "...")
+
+    # Addresses.
+
+    def place_of(self, address: int) -> str:
+        """Where an address lies: memory and byte in it, as `s0+8`; the end of memory is still part of it."""
+        for nbytes in (1, 0):
+            if (found := self._around("", address, nbytes)) is not None:
+                return f"{found[0]}+{found[1]}"
+        # Without memory what is told is the offset alone.
+        return str(address) if address < 1 << 16 else "elsewhere"
+
+    def locate(self, key: str, found: Described, *, specified: bool) -> tuple[str, int] | tuple[None, None]:
+        """The memory that a foreign value lies in and its first byte there; its owner's is called after its key."""
+        if found.address is None:
+            return None, None
+        place = self._around("", found.address, 1)
+        if place is None and found.owned is not None:
+            shadow = None if specified else bytes([UNSPECIFIED]) * found.owned.nbytes
+            self._foreign[f"v{key}"] = _Foreign(found.owned, shadow)
+            place = f"v{key}", found.address - found.owned.address
+        return place or (None, None)
+
+    def _extent(self, name: str) -> tuple[int, int]:
+        """Address and length of memory by name."""
+        foreign = self._foreign.get(name)
+        return self._adapter.extent_of(self._handles[name]) if foreign is None else foreign.extent
+
+    def _around(self, name: str, address: int, nbytes: int) -> tuple[str, int] | None:
+        """The memory known before `name` that has a whole range in it, and where the range begins there."""
+        extent_of = self._adapter.extent_of
+        for other, foreign in self._foreign.items():
+            begin, length = foreign.extent
+            if begin <= address and address + nbytes <= begin + length:
+                return other, address - begin
+        for other, handle in self._handles.items():
+            if other == name:
+                break
+            begin, length = extent_of(handle)
+            if begin <= address and address + nbytes <= begin + length and begin:
+                return other, address - begin
+        return None
+
+    # Memory that lies in other memory.
+
+    def _find_homes(self) -> None:
+        """Find which new storages lie in memory that was known before, and which have none."""
+        for name in self._new:
+            address, nbytes = self._extent(name)
+            if address and nbytes:
+                home = self._around(name, address, nbytes)
+                if home is not None:
+                    self._homes[name], self._addresses[name] = home, address
+            elif nbytes:
+                self._nowhere.append(name)
+        self._new.clear()
+
+    def _follow(self) -> None:
+        """See whether what lies in others' memory still does: it may have been moved, or they."""
+        for name, (home, start) in list(self._homes.items()):
+            address, nbytes = self._extent(name)
+            if address != self._addresses[name]:
+                del self._homes[name]
+                self._new.append(name)
+                continue
+            begin, length = self._extent(home)
+            if begin + start != address or start + nbytes > length:
+                raise Undefined(f"memory that storage {name} lies in was moved or freed")
+
+    def _share_marks(self, now: dict[str, StorageState]) -> None:
+        """Let all that see the same bytes know which of them are not specified; only the oracle marks bytes."""
+        if not any(now[name].shadow for pair in self._homes.items() for name in (pair[0], pair[1][0])):
+            return
+        before = {name: _marks(self.contents.get(name, content)) for name, content in now.items()}
+        marks = {name: _marks(content) for name, content in now.items()}
+        for inward in (True, False):
+            for name, (home, start) in self._homes.items():
+                whole, end = marks[home], start + len(marks[name])
+                both = _latest(marks[name], before[name], whole[start:end], before[home][start:end])
+                if inward:
+                    marks[home] = whole[:start] + both + whole[end:]
+                else:
+                    marks[name] = both
+        for name in {*self._homes, *[home for home, _ in self._homes.values()]}:
+            if marks[name] != _marks(now[name]):
+                self._mark(name, marks[name], now)
+
+    def _mark(self, name: str, marks: bytes, now: dict[str, StorageState]) -> None:
+        shadow = marks if any(marks) else None
+        now[name] = now[name]._replace(shadow=shadow)
+        if name in self._foreign:
+            self._foreign[name].shadow = shadow
+        else:
+            self._adapter.mark(self._handles[name], shadow)
+
+
+class _Foreign:
+    """Memory that something keeps alive which is no storage of the library; its value is live as long as the run is."""
+
+    def __init__(self, extent: Extent, shadow: bytes | None) -> None:
+        self.extent, self.shadow = extent, shadow
+
+    def read(self) -> bytes:
+        """All bytes."""
+        return ctypes.string_at(*self.extent)
+
+
+def _marks(content: StorageState) -> bytes:
+    return content.shadow or bytes(len(content.data))
+
+
+def _latest(ours: bytes, ours_before: bytes, theirs: bytes, theirs_before: bytes) -> bytes:
+    """Marks of bytes that two see: of the side that wrote, unspecified where both did and do not agree.
+
+    Who sees them for the first time, or with another length, has not written.
+    """
+    if len(ours_before) != len(ours):
+        ours_before = ours
+    if len(theirs_before) != len(theirs):
+        theirs_before = theirs
+    rows = zip(ours, ours_before, theirs, theirs_before, strict=True)
+    return bytes([t if o in (t, ob) else o if t == tb else UNSPECIFIED for o, ob, t, tb in rows])

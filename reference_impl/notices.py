@@ -1,0 +1,23 @@
+"""Warnings that PyTorch gives once in a process."""
+
+import warnings
+from typing import Final
+
+TYPED: Final = "TypedStorage is deprecated: UntypedStorage will be the only class of storages (facts 7.4.1)"
+QUANTISED: Final = "quantised dtypes are deprecated (facts 10.1.1)"
+READ_ONLY: Final = "memory that is not writable, and the tensor over it is (facts 8.1.3)"
+
+given: Final[set[str]] = set()
+"""What has been said already."""
+
+
+def warn_once(notice: str) -> None:
+    """Give a notice as a UserWarning, the first time only. Source: facts 7.4.1, 8.1.3 and 10.1.1, torch 2.13."""
+    if notice not in given:
+        given.add(notice)
+        warnings.warn(notice, UserWarning, stacklevel=4)
+
+
+def silence() -> None:
+    """Take all notices for given."""
+    given.update((TYPED, QUANTISED, READ_ONLY))
