@@ -30,6 +30,7 @@ NEG = 2
 # How a view came about, where that forbids writing through it while gradients are recorded (facts 5.4).
 MADE_MULTI = 1
 MADE_NO_GRAD = 2
+_MADE = {MADE_MULTI: "is one of several outputs of its operator", MADE_NO_GRAD: "was made in no_grad mode"}
 
 
 class TensorBase:
@@ -109,11 +110,13 @@ def view_of(t: "Tensor", layout: Layout, made: int = 0, *, free: bool = False) -
     if t._storage._short and not free and type(t._storage._bytes) is not NoBytes:
         check_bounds(layout, t.dtype.itemsize, len(t._storage._bytes))
     v = _new(_class)
+    v._versions = versions = t._versions
+    if base is not None and t._seen != versions[0]:
+        check_history(t)
     v._storage = t._storage
     v._layout = layout
     v.dtype = t.dtype
     v._bits = t._bits
-    v._versions = versions = t._versions
     v._seen = versions[0]
     v._leaf_grad = False
     v.grad = None
@@ -123,7 +126,7 @@ def view_of(t: "Tensor", layout: Layout, made: int = 0, *, free: bool = False) -
     else:
         v._base = base
         v._has_fn = (t._leaf_grad or t._has_fn or base._leaf_grad or base._has_fn) and _grad_enabled[0]
-    v._made = made or t._made if _grad_enabled[0] else MADE_NO_GRAD
+    v._made = t._made or made if _grad_enabled[0] else MADE_NO_GRAD
     return v  # type: ignore[no-any-return]
 
 
@@ -202,11 +205,41 @@ def requires_grad(t: Any) -> bool:
 
 
 def is_leaf(t: Any) -> bool:
-    """Whether a tensor has no history; a view takes over its base's when that has been written since."""
-    if t._has_fn:
-        return False
-    base = t._base
-    return base is None or t._seen == t._versions[0] or not (base._leaf_grad or base._has_fn)
+    """Whether a tensor has no history. Raises: grad (see `check_history`)."""
+    _take_over(t)
+    return not t._has_fn
+
+
+def _take_over(t: Any) -> None:
+    # A view whose base has been written since it was made, or last asked, takes over what has become of its base.
+    if t._base is None or t._seen == t._versions[0] or not requires_grad(t):
+        return
+    if t._made:
+        raise LayoutError("grad", f"the base of this view, which {_MADE[t._made]}, has been written since (facts 5.4)")
+    t._has_fn = True
+    t._seen = t._versions[0]
+
+
+def check_history(*operands: Any) -> None:
+    """Ask operands for the history that a result of theirs is to have, before anything else is asked of them.
+
+    Raises: grad (RuntimeError) for a view whose base has been written since, if it is one of several outputs or was
+    made while gradients were off.
+    Source: facts 5.4, torch 2.13.
+    """
+    if _grad_enabled[0]:
+        for t in operands:
+            if isinstance(t, TensorBase):
+                _take_over(t)
+
+
+def check_differentiable(d: dtype, *operands: Any) -> None:
+    """Refuse to record a result of a dtype that has no gradient.
+
+    Raises: grad (RuntimeError). Source: facts 5.4, torch 2.13.
+    """
+    if not (d.is_floating_point or d.is_complex) and records_history(*operands):
+        raise LayoutError("grad", f"a result of {d} has no gradient, but an operand requires one (facts 5.4)")
 
 
 def records_history(*inputs: Any) -> bool:
@@ -231,14 +264,14 @@ def check_inplace(t: Any, *inputs: Any) -> None:
     base = t._base
     if base is not None:
         if t._made:
-            how = "is one of several outputs of its operator" if t._made == MADE_MULTI else "was made in no_grad mode"
             raise LayoutError(
-                "grad", f"this view {how} and is written in place while gradients are recorded (facts 5.4)"
+                "grad", f"this view {_MADE[t._made]} and is written in place while gradients are recorded (facts 5.4)"
             )
         if own and is_leaf(base):
             raise LayoutError("grad", "a view of a leaf that requires grad is written in place (facts 5.4)")
     if own and is_leaf(t):
         raise LayoutError("grad", "a leaf that requires grad is written in place (facts 5.4)")
+    check_history(*inputs)
 
 
 def written(t: Any, *inputs: Any) -> None:
@@ -247,13 +280,15 @@ def written(t: Any, *inputs: Any) -> None:
     versions[0] += 1
     if (t.dtype.is_floating_point or t.dtype.is_complex) and records_history(*inputs):
         t._has_fn = True
+        t._seen = versions[0]
         if t._base is not None:
             t._base._has_fn = True
 
 
 def recorded(out: "Tensor", *inputs: Any) -> "Tensor":
-    """Give an operator's fresh result a history if an input requires grad."""
+    """Give an operator's fresh result a history if an input requires grad. Raises: grad (see `check_history`)."""
     if (out.dtype.is_floating_point or out.dtype.is_complex) and records_history(*inputs):
+        check_history(*inputs)
         out._has_fn = True
     return out
 

@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import check_copyable
-from .core import TensorBase, as_int, values
+from .core import TensorBase, as_int, check_history, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import wrap_dim
@@ -108,6 +108,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
         result = _extreme(name, input, dims, False)
         marks = nan_or(reduce_marks(input, dims, False, smooth=True), result, input.dtype)
         return deliver(result, input.dtype, marks, input, out)
+    check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     a = values(input)
     if a.ndim and a.shape[d] == 0:

@@ -12,6 +12,7 @@ from .copies import copy_elements, reader, store
 from .core import (
     TensorBase,
     as_int,
+    check_history,
     check_inplace,
     check_internal_overlap,
     check_no_overlap,
@@ -66,6 +67,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
 
     Raises: dimension, index, dtype. Source: facts 4.4, torch 2.13.
     """
+    check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if index.ndim > 1:
         raise LayoutIndexError("dimension", "index_select: the index must be a vector")

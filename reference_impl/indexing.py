@@ -217,8 +217,10 @@ def assign(target: "Tensor", value: "Tensor") -> None:
         # Leading lengths of 1 are viewed away, so that a value may have more dimensions than its target. It is
         # broadcast before anything is asked of the target.
         source = reader(value, expand(view(value._layout, shape[extra:]), target._layout.shape))
-    check_inplace(target, value)
-    if shape or not target._layout.shape:
+    copied = bool(shape) or not target._layout.shape
+    if not copied or target.dtype.is_floating_point or target.dtype.is_complex:
+        check_inplace(target, value)
+    if copied:
         write_copy(target, source)
     else:
         write_fill(target, value)

@@ -14,6 +14,7 @@ from .core import (
     array,
     as_int,
     as_ints,
+    check_history,
     check_internal_overlap,
     check_no_overlap,
     fresh,
@@ -72,6 +73,7 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     Source: facts 4.5, torch 2.13.
     """
     items = _sequence(tensors, "cat")
+    check_history(*items)
     if not items:
         raise LayoutValueError("size", "cat: expected a non-empty list of tensors (facts 4.5)")
     for t in items:
@@ -162,6 +164,7 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     items = _sequence(tensors, "stack")
     if not items:
         raise LayoutError("size", "stack: expected a non-empty list of tensors (facts 4.5)")
+    check_history(*items)
     shape = items[0]._layout.shape
     at = wrap_dim(as_int(dim, "dim"), len(shape) + 1)
     for t in items:

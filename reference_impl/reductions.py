@@ -9,7 +9,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, check_fillable, nan_marks
-from .core import as_int, as_ints, from_array, recorded, values
+from .core import as_int, as_ints, check_differentiable, check_history, from_array, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError
 from .layout import contiguous_strides, wrap_dim
@@ -102,12 +102,14 @@ def _summed_as_floats(input: "Tensor", dims: tuple[int, ...]) -> bool:
 def _accumulate(
     name: str, input: "Tensor", dim: Any, keepdim: bool, wanted: Any, out: Any, f: Callable[..., Any]
 ) -> "Tensor":
+    check_history(input)
     dims = reduced_dims(input, dim)
     if wanted is None and out is not None:
         wanted = out.dtype
     d = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
     if input.numel() and not (name == "sum" and d in dt.FLOAT8 and _summed_as_floats(input, dims)):
         need_kernel(name, d, "bifc")
+    check_differentiable(d, input)
     a = values(input)
     source = input.dtype
     with np.errstate(all="ignore"):
@@ -161,6 +163,7 @@ def mean(
     d = dtype or input.dtype
     if not d.is_floating_point and not d.is_complex:
         raise LayoutError("dtype", f"mean: the dtype must be floating point or complex, got {d}")
+    check_history(input)
     dims = reduced_dims(input, dim)
     need_kernel("mean", d, "fc")
     a = cast(values(input), input.dtype, d)

@@ -12,6 +12,8 @@ from .copies import clone, store
 from .core import (
     as_int,
     as_ints,
+    check_differentiable,
+    check_history,
     check_inplace,
     check_internal_overlap,
     from_array,
@@ -49,6 +51,7 @@ _ACCUMULATED.update((d.name, dt.float32) for d in dt.FLOAT8)
 
 
 def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> "Tensor":
+    check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if wanted is None and out is not None:
         wanted = out.dtype
@@ -65,6 +68,7 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
         check_copyable(target)
     elif not input.numel():
         check_fillable(target)
+    check_differentiable(target, input)
     f = np.cumsum if name == "cumsum" else np.cumprod
     with np.errstate(all="ignore"):
         plain = cast(values(input), input.dtype, target)
@@ -158,6 +162,7 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
 
 
 def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
+    check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     target: dtype = wanted or input.dtype
     if input.numel() and (target.category != "float" or target in dt.FLOAT8):
@@ -208,6 +213,7 @@ def sort(
 
 
 def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
+    check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"sort: {input.dtype} is refused")
@@ -274,6 +280,7 @@ def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: b
 
 
 def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     length = input._layout.shape[d] if input.ndim else 1
     if not 0 <= k <= length:
@@ -325,6 +332,7 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
     dims = (kwargs["dims"],) if "dims" in kwargs else dims
+    check_history(input)
     axes = [wrap_dim(d, input.ndim) for d in as_ints(dims, "dims")]
     if len(set(axes)) != len(axes):
         raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
@@ -366,6 +374,7 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
     """
     by = as_ints((shifts,), "shifts")
     along = () if dims is None else as_ints((dims,), "dims")
+    check_history(input)
     shape = input._layout.shape
     if not by:
         raise LayoutError("size", "roll: shifts are empty")

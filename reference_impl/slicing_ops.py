@@ -10,6 +10,7 @@ from .core import (
     as_int,
     as_int_list,
     as_ints,
+    check_history,
     view_of,
 )
 from .errors import LayoutError, LayoutIndexError
@@ -25,6 +26,7 @@ def select(input: "Tensor", dim: int, index: int) -> "Tensor":
     >>> torch.zeros(3, 4).select(1, -1).storage_offset()
     3
     """
+    check_history(input)
     return view_of(input, slicing.select(input._layout, as_int(dim, "dim"), as_int(index, "index")))
 
 
@@ -59,6 +61,7 @@ def unfold(input: "Tensor", dimension: int, size: int, step: int) -> "Tensor":
     >>> torch.arange(5).unfold(0, 3, 1).tolist()
     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
+    check_history(input)
     layout = slicing.unfold(input._layout, as_int(dimension, "dimension"), as_int(size, "size"), as_int(step, "step"))
     return view_of(input, layout)
 
@@ -69,6 +72,7 @@ def diagonal(input: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> 
     >>> torch.zeros(3, 4).diagonal(1).stride()
     (5,)
     """
+    check_history(input)
     layout = slicing.diagonal(input._layout, as_int(offset, "offset"), as_int(dim1, "dim1"), as_int(dim2, "dim2"))
     return view_of(input, layout)
 
@@ -124,6 +128,7 @@ def split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...
     size = as_int(split_size, "split_size")
     if size < 0 and input._layout.shape:
         raise LayoutError("size", f"split: size {size} is negative (facts 3.9)")
+    check_history(input)
     d = _split_dim(input, dim, "split")
     return _pieces(input, d, slicing.split_sizes(input._layout.shape[d], size))
 
@@ -140,6 +145,7 @@ def split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["
     [4, 1]
     """
     sizes = as_int_list(split_sizes, "split_sizes")
+    check_history(input)
     d = _split_dim(input, dim, "split_with_sizes")
     slicing.check_split(input._layout.shape[d], sizes)
     return _pieces(input, d, list(sizes))
@@ -251,6 +257,7 @@ def unbind(input: "Tensor", dim: int = 0) -> tuple["Tensor", ...]:
     >>> [p.stride() for p in torch.zeros(2, 3).unbind(1)]
     [(3,), (3,), (3,)]
     """
+    check_history(input)
     if not input._layout.shape:
         raise LayoutIndexError("dimension", "unbind: the tensor has no dimensions (facts 3.9)")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)

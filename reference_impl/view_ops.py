@@ -11,6 +11,7 @@ from .core import (
     as_ints,
     bad_arguments,
     build,
+    check_history,
     detached,
     recorded,
     view_of,
@@ -148,6 +149,7 @@ def permute(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
         if dims or set(kwargs) != {"dims"}:
             raise bad_arguments("permute")
         dims = (as_int_list(kwargs["dims"], "dims"),)
+    check_history(input)
     return view_of(input, views.permute(input._layout, as_ints(dims, "dims")))
 
 
@@ -159,6 +161,7 @@ def transpose(input: "Tensor", dim0: int, dim1: int) -> "Tensor":
     """
     if type(dim0) is not int or type(dim1) is not int:
         dim0, dim1 = as_int(dim0, "dim0"), as_int(dim1, "dim1")
+    check_history(input)
     return view_of(input, views.transpose(input._layout, dim0, dim1))
 
 
@@ -279,6 +282,7 @@ def squeeze(input: "Tensor", dim: Any = None) -> "Tensor":
     >>> torch.zeros(1, 3, 1).squeeze().shape, torch.zeros(1, 3, 1).squeeze(1).shape
     (torch.Size([3]), torch.Size([1, 3, 1]))
     """
+    check_history(input)
     return view_of(input, squeeze_layout(input, dim))
 
 
@@ -295,6 +299,7 @@ def unsqueeze(input: "Tensor", dim: int) -> "Tensor":
     >>> torch.zeros(2, 3).unsqueeze(1).stride()
     (3, 3, 1)
     """
+    check_history(input)
     return view_of(input, views.unsqueeze(input._layout, dim if type(dim) is int else as_int(dim, "dim")))
 
 

@@ -20,9 +20,6 @@ FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
 """(weight, operations with their own weights)."""
 
 
-SEVERAL_OUTPUTS = ("split", "chunk", "unbind")
-"""Not drawn where gradients are recorded: the oracle has no history in which a later write to the base would show."""
-
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     "index_select": lambda x, values: bool(x.shape) and _is_there("int64", values, rank=1),
     "masked_select": lambda x, values: _is_there("bool", values),
@@ -49,8 +46,6 @@ def _is_there(dtype: str, values: Values, rank: int = 64) -> bool:
 
 def _suits(source: Source, name: str, x: TensorState, values: Values) -> bool:
     """Whether an operation is one to draw here."""
-    if name in SEVERAL_OUTPUTS and "g" in (x.flags or ""):
-        return False
     needed = NEEDED.get(name)
     return needed is None or needed(x, values) or source.chance(ODD)
 

@@ -31,6 +31,11 @@ def _reduced_along(source: Source, x: TensorState, values: Values) -> Arguments:
     return (draw_dim(source, len(x.shape)),), keywords
 
 
+def _place(source: Source, x: TensorState, values: Values) -> Arguments:
+    # Along a dimension of a tensor that has none, PyTorch 2.13 reads a length that is not there (corrections, 4.4).
+    return _reduced_along(source, x, values) if x.shape else ((), {})
+
+
 def _along(source: Source, x: TensorState, values: Values) -> Arguments:
     return (draw_dim(source, len(x.shape)),), {}
 
@@ -112,7 +117,7 @@ def _type(source: Source, x: TensorState, values: Values) -> Arguments:
 
 COMPUTING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (4, ("sum", _reduced)), (2, ("mean", _reduced)), (2, ("amax", _reduced)), (2, ("amin", _reduced)),
-    (1, ("prod", _reduced_along)), (2, ("argmax", _reduced_along)), (2, ("max", _reduced_along)),
+    (1, ("prod", _reduced_along)), (2, ("argmax", _place)), (2, ("max", _reduced_along)),
     (1, ("all", _reduced_along)), (3, ("cumsum", _along)), (1, ("cumprod", _along)), (2, ("softmax", _along)),
     (3, ("sort", _sorted)), (2, ("argsort", _sorted)), (1, ("topk", _largest)), (3, ("flip", _flipped)),
     (3, ("roll", _rolled)), (4, ("cat", _joined)), (3, ("stack", _joined)), (3, ("index_select", _selected)),

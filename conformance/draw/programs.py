@@ -119,7 +119,7 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
         slack = source.integer(0, 5) * ITEMSIZES[held]
         backing = "guarded" if source.chance(25) else "owned"
         storages.append(Storage(nbytes + slack, fill, backing))
-    if source.chance(5) and inputs[0].dtype.startswith(("float", "complex", "bfloat")):
+    if source.chance(10) and inputs[0].dtype.startswith(("float", "complex", "bfloat")):
         inputs[0] = replace(inputs[0], requires_grad=True)
     return tuple(storages), tuple(inputs)
 

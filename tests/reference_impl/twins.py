@@ -74,12 +74,12 @@ def random_layout(rng, max_ndim=4, max_len=4, allow_overlap=True, shape=None):
     return Layout(tuple(shape), tuple(strides), offset)
 
 
-def flag(a, name, b):
-    """A flag of history as torch has it; what torch refuses to tell is taken for what the reference says."""
+def flag(x, name):
+    """A flag of history, or that it is refused: a view among several whose base was written has none."""
     try:
-        return getattr(a, name)
+        return getattr(x, name)
     except RuntimeError:
-        return getattr(b, name)
+        return "refused"
 
 
 class Pair:
@@ -202,8 +202,8 @@ class Pair:
             ("offset", a.storage_offset(), b.storage_offset()),
             ("contiguous", a.is_contiguous(), b.is_contiguous()),
             ("version", a._version, b._version),
-            ("requires_grad", flag(a, "requires_grad", b), b.requires_grad),
-            ("is_leaf", flag(a, "is_leaf", b), b.is_leaf),
+            ("requires_grad", a.requires_grad, b.requires_grad),
+            ("is_leaf", flag(a, "is_leaf"), flag(b, "is_leaf")),
             ("is_conj", a.is_conj(), b.is_conj()),
             ("is_neg", a.is_neg(), b.is_neg()),
             ("is_view", a._is_view(), b._is_view()),
