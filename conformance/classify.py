@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from .observation import Observation, Raised, State, TensorState, same_objects
-from .operations import OPERATIONS, bind, overload
+from .operations import OPERATIONS, bind, overload, writes_to
 from .program import Argument, Program, Ref, Step
 
 NOTHING = TensorState("nothing", ())
@@ -108,9 +108,8 @@ class Event:
 
     @property
     def writes(self) -> bool:
-        """Whether the operation changes its first operand."""
-        operation = OPERATIONS.get(self.entry)
-        return operation is not None and operation.writes
+        """Whether the operation changes one of its operands."""
+        return writes_to(self.step) is not None
 
     def argument(self, name: str) -> Any:
         """An argument by parameter name, None where it is not given."""

@@ -106,9 +106,11 @@ def torch_template(step: Step, form: str = "") -> str:
     """The template of a step in PyTorch's style: methods, properties and functions named as the program names them.
 
     What is not in the table of operations is a function under `torch` (`nn.functional.relu`, `linalg.inv`), unless
-    another form is given.
+    another form is given. Methods take no `out=`; the functions of the same names do.
     """
     operation = OPERATIONS.get(overload(step))
+    if any(name == "out" for name, _ in step.kwargs):
+        form = "function"
     given = [f"{{{i}}}" for i in range(len(step.args))] + [f"{name}={{{name}}}" for name, _ in step.kwargs]
     attribute = step.op.removeprefix(f"{operation.owner}.") if operation is not None else step.op
     match form or (operation.form if operation is not None else "function"):

@@ -17,7 +17,7 @@ from .elements import differing, differing_bytes, elements, marks, show
 from .facets import facets, homes_differ, strides_differ, what_it_is
 from .listing import key_name
 from .observation import Observation, State, StorageObject, StorageState, same_objects
-from .operations import OPERATIONS, overload
+from .operations import OPERATIONS, overload, writes_to
 from .program import Program
 
 
@@ -173,7 +173,7 @@ class _Bench:
         operation = OPERATIONS.get(overload(self._program.steps[number]))
         if "sharing" in found:
             found |= {"flags"}  # what is a view of what, and whose version counts
-            if operation is not None and operation.writes:
+            if writes_to(self._program.steps[number]) is not None:
                 found |= {"values", "storage"}  # the write goes to other memory: who else sees it follows
         if found & {"strides", "layout", "sharing"} and (operation is None or operation.by_address):
             found |= {"values", "raises"}

@@ -34,9 +34,22 @@ class Operation(NamedTuple):
     address: bool = False
     owner: str = ""
     expression: str = ""
+    out: bool = False
+    """Whether it takes a tensor to write its result into, as `out=`."""
+    group: str = ""
+    """Heading that it stands below in the table, empty where it has none."""
 
 
-def _parse(line: str) -> Iterator[Operation]:
+def _table(lines: str) -> Iterator[Operation]:
+    group = ""
+    for line in lines.splitlines():
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif line:
+            yield from _parse(line, group)
+
+
+def _parse(line: str, group: str) -> Iterator[Operation]:
     form, rest = line.split(maxsplit=1)
     signature, _, expression = rest.partition(") = ")
     path, _, inside = signature.removesuffix(")").partition("(")
@@ -48,12 +61,12 @@ def _parse(line: str) -> Iterator[Operation]:
         parameters.append(parameter)
         if default:
             defaults[parameter] = eval(default, {"__builtins__": {}})
-    kind = form.rstrip("!@?&")
+    kind = form.rstrip("!@?&>")
     for before, name in _names(path):
         is_class = kind not in ("function", "expression") and (before[:1].isupper() or before == "ndarray")
         yield Operation(
             f"{before}.{name}" if before else name, tuple(parameters), defaults, kind, "!" in form, "@" in form,
-            variadic, "?" in form, "&" in form, before if is_class else "", expression,
+            variadic, "?" in form, "&" in form, before if is_class else "", expression, ">" in form, group,
         )  # fmt: skip
 
 
@@ -65,9 +78,32 @@ def _names(path: str) -> Iterator[tuple[str, str]]:
             yield place, name
 
 
-OPERATIONS: Mapping[str, Operation] = {
-    operation.name: operation for line in SIGNATURES.splitlines() if line for operation in _parse(line)
-}
+OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _table(SIGNATURES)}
+
+
+def group(*names: str) -> str:
+    """Operations of these groups, with spaces between.
+
+    >>> group("ternary")
+    'where lerp addcmul addcdiv clamp clamp_min clamp_max'
+    """
+    found = [operation.name for operation in OPERATIONS.values() if operation.group in names]
+    if missing := set(names) - {operation.group for operation in OPERATIONS.values()}:
+        raise ValueError(f"the table has no group {', '.join(sorted(missing))}")
+    return " ".join(found)
+
+
+def writes_to(step: Step) -> Argument | None:
+    """The argument whose memory or metadata a step changes: its first, or what it is given as `out=`.
+
+    >>> writes_to(Step("add", (0, 1), (("out", 2),))), writes_to(Step("add_", (0, 1))), writes_to(Step("add", (0, 1)))
+    (2, 0, None)
+    """
+    for name, value in step.kwargs:
+        if name == "out":
+            return value
+    operation = OPERATIONS.get(overload(step))
+    return step.args[0] if operation is not None and operation.writes and step.args else None
 
 
 def overload(step: Step) -> str:
@@ -106,7 +142,7 @@ def bind(step: Step) -> dict[str, Argument]:
         raise ValueError(f"{step.op} takes {len(parameters)} arguments, got {len(args)}")
     bound.update(zip(parameters, args, strict=False))
     for name, value in step.kwargs:
-        if name not in parameters:
+        if name not in parameters and not (name == "out" and operation.out):
             raise ValueError(f"{step.op} has no parameter {name!r}")
         bound[name] = value
     if missing := [name for name in parameters if name not in bound]:

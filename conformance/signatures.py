@@ -5,8 +5,11 @@ whose text follows `=` with the parameters in braces. `A|B.c|d` stands for `A.c`
 `ndarray`) before the dot is the class whose method it is, of all others the tensor's.
 
 Marks after the form: `!` it changes its first argument, `@` its result depends on how the operand lies in memory, `?`
-what it answers depends on elements, `&` it answers with an address. Standard library only.
+what it answers depends on elements, `&` it answers with an address, `>` it takes `out=`. A heading in square brackets
+names the group of the operations below it. Standard library only.
 """
+
+from .compute_signatures import COMPUTING
 
 TENSORS = """
 method   view(self, *size)
@@ -44,22 +47,6 @@ method   to(self, dtype=None, non_blocking=False, copy=False, memory_format=None
 method?  tolist(self)
 method   is_contiguous(self, memory_format=None)
 method   is_set_to(self, tensor)
-method!  fill_(self, value)
-method!  zero_(self)
-method!  copy_(self, src, non_blocking=False)
-method!  add_(self, other, alpha=1)
-method!  sub_(self, other, alpha=1)
-method!  mul_(self, other)
-method!  relu_(self)
-assign!  __setitem__(self, index, value)
-method   add(self, other, alpha=1)
-method   sub(self, other, alpha=1)
-method   mul(self, other)
-method   neg(self)
-method   abs(self)
-method   relu(self)
-method   matmul(self, other)
-method   sum(self, dim=None, keepdim=False, dtype=None)
 method!  resize_(self, size, memory_format=None)
 method!  resize_as_(self, other, memory_format=None)
 method!  set_(self, source=None, storage_offset=None, size=None, stride=None)
@@ -74,34 +61,12 @@ method   split(self, split_size, dim=0)
 method   chunk(self, chunks, dim=0)
 method   tensor_split(self, indices_or_sections, dim=0)
 method   unbind(self, dim=0)
-method   mean(self, dim=None, keepdim=False, dtype=None)
-method   prod(self, dim=None, keepdim=False, dtype=None)
-method   amax(self, dim=(), keepdim=False)
-method   amin(self, dim=(), keepdim=False)
-method   argmax(self, dim=None, keepdim=False)
-method   max(self, dim=None, keepdim=False)
-method   all(self, dim=None, keepdim=False)
-method   cumsum(self, dim, dtype=None)
-method   cumprod(self, dim, dtype=None)
-method   softmax(self, dim, dtype=None)
-method   sort(self, dim=-1, descending=False, stable=False)
-method   argsort(self, dim=-1, descending=False, stable=False)
-method   topk(self, k, dim=-1, largest=True, sorted=True)
-method   flip(self, *dims)
-method   roll(self, shifts, dims=None)
-function cat(tensors, dim=0)
-function stack(tensors, dim=0)
-method   index_select(self, dim, index)
-method   masked_fill(self, mask, value)
-method   masked_select(self, mask)
-function conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)
-method   type(self, dtype=None)
 method?  item(self)
 method   numel|dim|element_size|is_pinned|is_shared|storage_offset(self)
 property nbytes|itemsize|device(self)
 method&  data_ptr(self)
 """
-"""What tensors do with each other."""
+"""What tensors say of themselves, their views, and changes of how they lie."""
 
 BITS = """
 method   conj|resolve_conj|resolve_neg|is_conj|is_neg|conj_physical|adjoint|_neg_view(self)
@@ -211,4 +176,4 @@ method?  equal(self, other)
 """
 """Quantised tensors: codes, and what they mean."""
 
-SIGNATURES = TENSORS + BITS + STORAGES + EXCHANGE + COPIES + QUANTISED
+SIGNATURES = TENSORS + BITS + STORAGES + EXCHANGE + COPIES + QUANTISED + COMPUTING

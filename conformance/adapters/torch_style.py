@@ -156,7 +156,6 @@ class TorchStyle:
         if operation is not None and (operation.owner or operation.form == "expression"):
             return torch_template(step) if self._has(operation) else None
         is_method = hasattr(self._tensor_type, step.op)
-        # Methods take no `out=`; the functions of the same names do.
         if operation is not None and operation.form != "function" and "out" not in dict(step.kwargs):
             return torch_template(step) if is_method else None
         if self._has_function(step.op):
