@@ -11,15 +11,19 @@ import json
 import zlib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import combinations_with_replacement
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from .classify import Catalogue
+from .classify import Catalogue, events
 from .draw.programs import draw_program
 from .draw.source import Seeded
 from .program import Program
 from .protocol import Adapter, OracleError
+from .situations import traits
 
 PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
 PROMOTED = PATH.with_name("promoted.jsonl")
@@ -92,14 +96,18 @@ def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
     seen = dict.fromkeys(sorted(queues), 0)
     taken = [False] * len(programs)
     ordered: list[Program] = []
-    while queues:
-        rule = min(queues, key=lambda r: (seen[r], r))
+    waiting = [(0, rule) for rule in seen]
+    while waiting:
+        times, rule = heappop(waiting)
         queue = queues[rule]
         while queue and taken[queue[0]]:
             queue.popleft()
         if not queue:
-            del queues[rule]
             continue
+        if times != seen[rule]:
+            heappush(waiting, (seen[rule], rule))  # seen since then, in programs that others picked
+            continue
+        heappush(waiting, (times, rule))
         number = queue.popleft()
         taken[number] = True
         program, rules = programs[number]
@@ -112,18 +120,44 @@ def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
 def draw(count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8) -> list[Program]:
     """`count` different programs out of `surplus` times as many drawn ones.
 
-    Short programs come first among those that exercise a rule: they are quicker to understand.
+    First those that show an operation in a pair of situations that none before has shown it in (a defect rarely needs
+    more than two to coincide), then whatever rules have least of. Short programs come first among those that exercise a
+    rule: they are quicker to understand.
     """
-    drawn: dict[str, tuple[Program, frozenset[str]]] = {}
+    drawn: dict[str, _Drawn] = {}
     for seed in range(count * surplus):
         made = draw_program(Seeded(f"corpus:{seed}"), oracle)
         if made.expected is None:
             raise OracleError(f"on program {made.program.to_json()}")
         rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
-        drawn.setdefault(made.program.id, (made.program, rules))
-    by_size = sorted(drawn.values(), key=lambda entry: (len(entry[0].steps), entry[0].id))
-    ordered = order(by_size)
-    return ordered[:count]
+        shown = [(e.entry, traits(e)) for e in events(made.program, made.expected) if e is not None]
+        drawn.setdefault(made.program.id, _Drawn(made.program, rules, shown))
+    by_size = sorted(drawn.values(), key=lambda entry: (len(entry.program.steps), entry.program.id))
+    pairing = _pairing(by_size)
+    chosen = {program.id for program in order([(one.program, one.rules) for one in pairing])[:count]}
+    rest = order([(one.program, one.rules) for one in by_size if one.program.id not in chosen])
+    chosen |= {program.id for program in rest[: count - len(chosen)]}
+    return order([(one.program, one.rules) for one in by_size if one.program.id in chosen])
+
+
+class _Drawn(NamedTuple):
+    """A program, the rules that it exercises, and each operation with what can be said of how it is used."""
+
+    program: Program
+    rules: frozenset[str]
+    shown: list[tuple[str, list[str]]]
+
+
+def _pairing(drawn: Iterable[_Drawn]) -> list[_Drawn]:
+    """Those that show an operation in a pair of situations that none before them has shown it in."""
+    seen: set[tuple[str, str, str]] = set()
+    found = []
+    for one in drawn:
+        pairs = {(entry, *pair) for entry, known in one.shown for pair in combinations_with_replacement(known, 2)}
+        if not pairs <= seen:
+            found.append(one)
+            seen |= pairs
+    return found
 
 
 @click.command()

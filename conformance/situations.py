@@ -1,8 +1,8 @@
 """Situations: what a call is made on, as named predicates over what rules see of a step.
 
 Defects hide in situations: only with an offset, only in five dimensions, only for one dtype. A mutant names the one it
-shows in; `holes` counts how often the corpus has each of them for each operation. Situations look at what was there
-before the step, never at what it made, so that they are the same on every library until the first difference.
+shows in; the corpus holds every pair of them that an operation was drawn in (`traits`). Situations look at what was
+there before the step, never at what it made, so that they are the same on every library until the first difference.
 Standard library only.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from .classify import NOTHING, Event
 from .observation import TensorState
-from .program import ITEMSIZES, Argument, DType, MemoryFormat, Slice
+from .program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +214,39 @@ OTHER_EXPANDED = on_other(
     "other expanded", lambda o: any(n > 1 and s == 0 for n, s in zip(o.shape, strides(o), strict=True))
 )
 CONVERTS = Situation("another dtype asked for", lambda e: isinstance(e.argument("dtype"), DType))
+
+NAMED: tuple[Situation, ...] = (
+    EMPTY, SCALAR, ONES, MANY, MANY_IN_A_ROW, OFFSET, ROW_MAJOR, STRIDED, PERMUTED, GAPS, STEPPED, EXPANDED,
+    OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, STEPS, FROM_END, BOUNDS_FROM_END,
+    NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
+    OTHER_EXPANDED, *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
+)  # fmt: skip
+"""Situations that any operation may be in."""
+
+
+def traits(event: Event) -> list[str]:
+    """All that can be said of a step in short: each situation that it is in, and the kind of each argument.
+
+    Of a step that was refused only why: what it would have been done to hardly matters.
+    """
+    if event.raised is not None:
+        return [f"refused: {event.kind}"]
+    return [*[one.name for one in NAMED if one(event)], *_arguments(event)]
+
+
+def _arguments(event: Event) -> Iterator[str]:
+    """The kind of each argument that is no tensor: its value where there are few, else its sign or length."""
+    for name, value in event.bound.items():
+        if value is None or isinstance(value, (bool, str)):
+            yield f"{name}={value}"
+        elif isinstance(value, (DType, MemoryFormat)):
+            yield f"{name}={value.name}"
+        elif isinstance(value, (int, float)):
+            yield f"{name}{'<' if value < 0 else '>' if value > 0 else '='}0"
+        elif isinstance(value, tuple) and not isinstance(value, Ref):
+            numbers = [item for item in value if type(item) is int]
+            yield f"{name} of {len(value)}"
+            if any(number < 0 for number in numbers):
+                yield f"{name} with a negative number"
+            if 0 in numbers:
+                yield f"{name} with 0"
