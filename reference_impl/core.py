@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import shadow
 from .backing import NoBytes, no_data
 from .dtypes import bool_, complex32, dtype
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError, LayoutTypeError, fatal
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
 from .storage import UntypedStorage
@@ -162,9 +162,11 @@ def array(t: Any) -> Array:
 def _out_of_storage(t: Any) -> NoReturn:
     if t._storage._is_meta:
         raise no_data("reading")
-    raise LayoutError(
-        "bounds",
-        f"{t._layout} of {t.dtype} addresses past its storage of {len(t._storage._bytes)} bytes (facts 6.6)",
+    raise fatal(
+        LayoutError(
+            "bounds",
+            f"{t._layout} of {t.dtype} addresses past its storage of {len(t._storage._bytes)} bytes (facts 6.6)",
+        )
     )
 
 

@@ -23,6 +23,7 @@ from .errors import (
     LayoutTypeError,
     LayoutValueError,
     UnsupportedError,
+    fatal,
 )
 from .layout import INT64_MAX, Layout, contiguous_strides
 from .storage import UntypedStorage
@@ -339,19 +340,19 @@ def _imported_dtype(code: int, bits: int, lanes: int) -> dtype:
 
 def _imported_layout(part: Any, itemsize: int) -> Layout:
     if part.ndim < 0:
-        raise LayoutError("dimension", f"from_dlpack: {part.ndim} dimensions")
+        raise fatal(LayoutError("dimension", f"from_dlpack: {part.ndim} dimensions"))
     shape = tuple(part.shape[: part.ndim])
     strides = tuple(part.strides[: part.ndim]) if part.strides else contiguous_strides(shape)
     if any(n < 0 for n in shape):
-        raise LayoutError("size", f"from_dlpack: shape {shape} has a negative length")
+        raise fatal(LayoutError("size", f"from_dlpack: shape {shape} has a negative length"))
     if part.byte_offset % itemsize:
         raise LayoutValueError("size", f"from_dlpack: byte offset {part.byte_offset} is no multiple of {itemsize}")
     layout = Layout(shape, strides, part.byte_offset // itemsize)
     if 0 not in shape:
         if any(s < 0 for n, s in zip(shape, strides, strict=True) if n > 1):
-            raise LayoutValueError("size", f"from_dlpack: strides {strides} are negative (facts 8.3.7)")
+            raise fatal(LayoutValueError("size", f"from_dlpack: strides {strides} are negative (facts 8.3.7)"))
         if layout.required_bytes(itemsize) > INT64_MAX:
-            raise LayoutValueError("overflow", f"from_dlpack: {layout} does not fit 64 bits")
+            raise fatal(LayoutValueError("overflow", f"from_dlpack: {layout} does not fit 64 bits"))
     return layout
 
 
@@ -365,7 +366,7 @@ def _tensor(held: Any, address: int) -> "Tensor":
     layout = _imported_layout(part, d.itemsize)
     nbytes = layout.required_bytes(d.itemsize)
     if nbytes and not part.data:
-        raise LayoutError("memory", f"from_dlpack: {nbytes} bytes at no address")
+        raise fatal(LayoutError("memory", f"from_dlpack: {nbytes} bytes at no address"))
     memory: Any = (ctypes.c_uint8 * nbytes).from_address(part.data) if part.data else np.empty(0, np.uint8)
     deleter = held.deleter
     if deleter:

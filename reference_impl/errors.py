@@ -3,7 +3,7 @@
 A message says what was got, where, and which rule refuses it; its wording is ours and is not meant to match PyTorch's.
 """
 
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 Kind = Literal[
     "argument", "dimension", "index", "size", "view", "bounds", "overlap", "broadcast", "dtype", "format",
@@ -30,6 +30,19 @@ KINDS: Final[dict[str, str]] = {
     "memory": "an allocation that failed",
     "file": "a file that is missing, too short, damaged or no file",
 }
+
+
+E = TypeVar("E", bound=Exception)
+
+
+def fatal(error: E) -> E:
+    """The error, marked as raised where PyTorch raises nothing: its process ends, or goes on with memory not its own.
+
+    >>> fatal(LayoutError("resize", "shared memory cannot be resized")).fatal
+    True
+    """
+    error.fatal = True  # type: ignore[attr-defined]
+    return error
 
 
 class LayoutError(RuntimeError):

@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from .backing import MISSING, as_length
 from .dtypes import dtype
-from .errors import LayoutBufferError, LayoutError, LayoutTypeError, LayoutValueError
+from .errors import LayoutBufferError, LayoutError, LayoutTypeError, LayoutValueError, fatal
 from .storage import UntypedStorage
 
 # Dtypes whose elements PyTorch knows how to decode.
@@ -78,7 +78,11 @@ def from_buffer(buffer: Any, byte_order: Any, count: Any, offset: Any, d: Any) -
             )
         count = (len(data) - offset) // itemsize
     if offset + count * itemsize > len(data):
-        raise LayoutValueError("size", f"from_buffer: {count} elements do not fit the {len(data) - offset} bytes left")
+        error = LayoutValueError(
+            "size", f"from_buffer: {count} elements do not fit the {len(data) - offset} bytes left"
+        )
+        # PyTorch's product wraps around.
+        raise fatal(error) if count * itemsize >= 2**63 else error
     if d not in _DECODED:
         raise LayoutError("dtype", f"from_buffer: {d} cannot be decoded (facts 7.5)")
     storage = UntypedStorage._allocate(count * itemsize)

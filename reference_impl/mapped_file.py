@@ -53,6 +53,8 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
                 )
             try:
                 os.ftruncate(descriptor, nbytes)
+                # PyTorch makes sure of the space by writing a zero: at the file's begin, whatever was there.
+                os.pwrite(descriptor, b"\0", 0)
             except (OSError, OverflowError) as e:
                 raise LayoutError("file", f"from_file: unable to extend {filename} to {nbytes} bytes: {e}") from None
         data = map_descriptor(descriptor, nbytes, shared=shared)

@@ -9,7 +9,7 @@ from . import dtypes as dt
 from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
 from .core import TensorBase, array, build, fresh, from_array, written
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError, LayoutTypeError, fatal
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from .layout import span
 from .quantizers import (
@@ -267,7 +267,7 @@ def codes_of(t: Any) -> Any:
     if 0 in shape:
         return np.empty(shape, np.uint8)
     if span(t._layout) > len(flat):
-        raise LayoutError("bounds", f"{t._layout} addresses past {len(flat)} packed elements")
+        raise fatal(LayoutError("bounds", f"{t._layout} addresses past {len(flat)} packed elements"))
     return np.ndarray(shape, np.uint8, flat, offset, strides)
 
 

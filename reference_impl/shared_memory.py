@@ -76,6 +76,7 @@ def share(storage: UntypedStorage) -> None:
         data[...] = storage._bytes
         storage._bytes = data
         storage._backing = backing
+        storage._allocated = False
         _known[backing.identity] = storage  # type: ignore[index]
 
 

@@ -12,7 +12,7 @@ from .backing import MISSING, Backing, NoBytes, no_data
 from .calls import with_checked_calls
 from .devices import cpu, device, is_meta, meta
 from .dtypes import SUB_BYTE, dtype, uint8
-from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, fatal
 from .storage_methods import StorageMethods
 
 Bytes = npt.NDArray[np.uint8]
@@ -48,7 +48,7 @@ def _byte(value: Any, what: str) -> int:
     if type(value) not in (int, bool):
         raise LayoutError("argument", f"{what} an int, got {type(value).__name__} (facts 7.2)")
     if not -(2**63) <= value < 2**63:
-        raise LayoutError("overflow", f"{what} an int of 64 bits, got {value} (facts 7.2)")
+        raise fatal(LayoutError("overflow", f"{what} an int of 64 bits, got {value} (facts 7.2)"))
     return int(value) % 256
 
 
@@ -64,8 +64,10 @@ class UntypedStorage(StorageMethods):
     [1, 44]
     """
 
-    __slots__ = ("__weakref__", "_backing", "_bytes", "_resizable", "_shadow", "_short")
+    __slots__ = ("__weakref__", "_allocated", "_backing", "_bytes", "_resizable", "_shadow", "_short")
 
+    # Whether the bytes, or those that they are a part of, come from an allocator of PyTorch's.
+    _allocated: bool
     _backing: Backing | None
     _bytes: Any
     _resizable: bool
@@ -83,6 +85,7 @@ class UntypedStorage(StorageMethods):
             raise LayoutTypeError("argument", "UntypedStorage takes a length or a sequence, and a device (facts 7.1)")
         nowhere = is_meta(device)
         self._backing = None
+        self._allocated = True
         self._resizable = True
         self._shadow = None
         self._short = False
@@ -105,6 +108,7 @@ class UntypedStorage(StorageMethods):
         except (MemoryError, ValueError):
             raise LayoutError("memory", f"cannot allocate {nbytes} bytes") from None
         self._backing = None
+        self._allocated = True
         self._resizable = True
         self._shadow = None
         self._short = False
@@ -119,6 +123,7 @@ class UntypedStorage(StorageMethods):
         else:
             self._bytes = np.frombuffer(buffer, np.uint8)
         self._backing = backing
+        self._allocated = False
         self._resizable = False
         self._shadow = None
         self._short = False
@@ -190,6 +195,7 @@ class UntypedStorage(StorageMethods):
         if isinstance(i, slice):
             part = self._slice(i)
             view = UntypedStorage._wrap(self._bytes[part] if self.data_ptr() else np.empty(0, np.uint8))
+            view._allocated = self._allocated
             if self._shadow is not None:
                 view._shadow = self._shadow[part]
             return view
@@ -293,10 +299,11 @@ class UntypedStorage(StorageMethods):
     def new(self) -> "UntypedStorage":
         """An empty storage on the same device.
 
-        Raises: resize (RuntimeError) for shared memory, where PyTorch's process dies. Source: facts 7.2, torch 2.13.
+        Raises: resize (RuntimeError) for memory that no allocator gave, where PyTorch's process dies. Source: facts
+        7.2, torch 2.13.
         """
-        if self.is_shared():
-            raise LayoutError("resize", "new() of a storage in shared memory (facts 7.2)")
+        if not self._allocated:
+            raise fatal(LayoutError("resize", "new() of a storage over foreign, mapped or loaded memory (facts 7.2)"))
         return UntypedStorage._nowhere(0) if self._is_meta else UntypedStorage._allocate(0)
 
     def resize_(self, size: Any) -> "UntypedStorage":
@@ -319,7 +326,7 @@ class UntypedStorage(StorageMethods):
         size = _length(size, "storage resize_")
         if self.is_shared():
             # PyTorch says that it is resizable, and dies (facts 7.2).
-            raise LayoutError("resize", "storage resize_: shared memory cannot be resized (facts 7.8)")
+            raise fatal(LayoutError("resize", "storage resize_: shared memory cannot be resized (facts 7.8)"))
         old = self._bytes
         if self._is_meta:
             self._bytes = NoBytes(size)
@@ -352,7 +359,7 @@ class UntypedStorage(StorageMethods):
             raise LayoutError("argument", f"byteswap: expected a dtype, got {type(dtype).__name__}")
         element_size(dtype)
         if self._is_meta:
-            raise LayoutError("device", "byteswap: a meta storage holds no data (facts 7.2)")
+            raise fatal(LayoutError("device", "byteswap: a meta storage holds no data (facts 7.2)"))
         width = max(dtype.itemsize // 2, 1) if dtype.is_complex else dtype.itemsize
         if len(self._bytes) % width:
             raise LayoutError("size", f"byteswap: {len(self._bytes)} bytes are no multiple of {width}")
