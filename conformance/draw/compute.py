@@ -71,7 +71,8 @@ def _joined(source: Source, x: TensorState, values: Values) -> Arguments:
     others = [ref for ref in alike if values[ref.key] is not x]
     alike = others if others and source.chance(80) else alike
     if source.chance(10):
-        alike = [ref_of(key) for key in values]
+        # Of bits and another dtype, both empty, PyTorch 2.13 makes a tensor without a dtype (corrections, 4.5).
+        alike = [ref_of(k) for k, v in values.items() if v.dtype == x.dtype or "bits" not in v.dtype + x.dtype]
     others = [source.choice(alike) for _ in range(source.integer(0, 2))] if alike else []
     return ((SELF, *others), draw_dim(source, len(x.shape) or 1)), {}
 
