@@ -1,22 +1,22 @@
 """The cases: one operation over one layout, dtype and size class, each a `Program` whose last step is timed.
 
-`CASES` is the one list, for `stridecheck bench` and pytest-benchmark alike. To widen it, add a line to `LAYOUTS`,
-`OPERATIONS`, `SIDES` or `_DTYPES`.
+`CASES` is the one list, for `stridecheck bench` and pytest-benchmark alike. To widen it, add a line to `OPERATIONS` or
+`_DTYPES`, or to the layouts and shapes of `operands.py`.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from stridecheck.conformance.program import ITEMSIZES, Argument, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
+from stridecheck.conformance.program import ITEMSIZES, Argument, Input, MemoryFormat, Program, Ref, Step, Storage
 from stridecheck.reference_impl.layout import contiguous_strides
 
-Shape = tuple[int, ...]
+from .operands import LAYOUTS, SHAPES, Shape, shape_of
 
 
 class UnknownCase(Exception):
@@ -24,32 +24,47 @@ class UnknownCase(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
-    """How an operand comes to its layout: a row-major input of some shape, then views of it."""
+class Operand:
+    """One operand of a timed step; a `dtype` or `fill` of its own where it is no number like the others."""
 
-    says: str
-    ndim: int
-    """Dimensions of the operand."""
+    shape: Shape
+    layout: str
+    dtype: str = ""
+    fill: str = ""
 
 
-LAYOUTS: Mapping[str, Laid] = {
-    "contiguous": Laid("row-major", 2),
-    "transposed": Laid("rows and columns of a row-major tensor exchanged", 2),
-    "stepped": Laid("every second column", 2),
-    "expanded": Laid("one row, repeated with stride 0", 2),
-    "mixed": Laid("the first operand transposed, the second row-major", 2),
-    "channels_last": Laid("NCHW in shape, NHWC in memory", 4),
-    "nchw": Laid("NCHW, row-major", 4),
-}
-"""Layouts of the operands by name; all operands are laid alike, but for `mixed`."""
+Operands = Callable[[Shape, str], Sequence[Operand]]
+"""The operands for a case's shape and layout."""
 
-SIDES: Mapping[str, int] = {"small": 60, "cache": 500, "large": 2000}
-"""Rows and columns of a float32 matrix in each size class: 14 kB, 1 MB and 16 MB. No powers of two, whose lines fall
-into few sets of a cache; other dtypes have as many bytes, not elements."""
+_MIXED = "mixed"
+_SAYS = {_MIXED: "the first operand transposed, the second row-major"}
 
-_IMAGES: Mapping[str, tuple[int, int]] = {"small": (1, 7), "cache": (1, 56), "large": (20, 56)}
-"""Batch and side of the float32 images in each size class, of `_CHANNELS` channels: about the bytes of the matrices."""
-_CHANNELS = 64
+
+def _alike(number: int) -> Operands:
+    """Operands that are all laid as the case says; `mixed` lays the first transposed, the second row-major."""
+
+    def operands(shape: Shape, layout: str) -> Sequence[Operand]:
+        if layout == _MIXED:
+            return Operand(shape, "transposed"), Operand(shape, "contiguous")
+        return [Operand(shape, layout)] * number
+
+    return operands
+
+
+_one = _alike(1)
+
+
+def _into_row_major(shape: Shape, layout: str) -> Sequence[Operand]:
+    return Operand(shape, "contiguous"), Operand(shape, layout)
+
+
+def _image_and_filters(shape: Shape, layout: str) -> Sequence[Operand]:
+    channels = shape[1]
+    return Operand(shape, layout), Operand((channels, channels, 3, 3), layout)
+
+
+def _table_and_indices(shape: Shape, layout: str) -> Sequence[Operand]:
+    return Operand(shape, layout), Operand(shape[:1], "contiguous", "int64", "index1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,47 +74,142 @@ class Operation:
     says: str
     op: str
     layouts: tuple[str, ...]
-    operands: int = 1
-    args: tuple[Argument, ...] = ()
+    operands: Operands = _one
+    args: Callable[[Sequence[Ref], Shape], tuple[Argument, ...]] = lambda refs, shape: tuple(refs)
+    """The arguments, from the operands and the shape of the first."""
     kwargs: tuple[tuple[str, Argument], ...] = ()
-    sizes: tuple[str, ...] = tuple(SIDES)
+    sizes: tuple[str, ...] = ("small", "cache", "large")
     fill: str = "ramp1"
     """Fill of the storages: products overflow and long sums are inexact over any but `grid1`."""
     quick: str = "large"
     """Size class that stands in the quick set."""
+    kind: str = "matrix"
+    """Kind of shapes, for layouts that go with any."""
 
 
 _COPIED = ("contiguous", "transposed", "stepped", "expanded", "channels_last")
+_IN_PLACE = ("contiguous", "transposed", "stepped", "channels_last")
+_ALL = (*LAYOUTS,)
+_QUICK_LAYOUTS = (*_COPIED, "nchw", _MIXED)
+
+_CHANNELS_LAST = (("memory_format", MemoryFormat("channels_last")),)
 
 OPERATIONS: Mapping[str, Operation] = {
-    "copy": Operation("copy_ into a row-major tensor that is there already", "copy_", _COPIED),
-    "contiguous": Operation("contiguous(): a row-major copy where one is needed", "contiguous", _COPIED),
-    "clone": Operation("clone(): a copy that keeps a dense layout", "clone", _COPIED),
+    "copy": Operation("copy_ into a row-major tensor that is there already", "copy_", _ALL, _into_row_major),
+    "contiguous": Operation("contiguous(): a row-major copy where one is needed", "contiguous", _ALL),
+    "clone": Operation("clone(): a copy that keeps a dense layout", "clone", _ALL),
     "to_channels_last": Operation(
-        "contiguous(memory_format=channels_last)",
-        "contiguous",
-        ("nchw",),
-        kwargs=(("memory_format", MemoryFormat("channels_last")),),
+        "contiguous(memory_format=channels_last)", "contiguous", ("nchw",), kwargs=_CHANNELS_LAST
+    ),
+    "clone_channels_last": Operation(
+        "clone(memory_format=channels_last)", "clone", ("nchw", "channels_last"), kwargs=_CHANNELS_LAST, quick=""
+    ),
+    "to_memory_format": Operation(
+        "to(memory_format=channels_last)", "to", ("nchw", "channels_last"), kwargs=_CHANNELS_LAST, quick=""
     ),
     "relu": Operation("relu(x)", "relu", _COPIED),
-    "add": Operation("x + y", "add", (*_COPIED, "mixed"), operands=2),
-    "mul": Operation("x * y", "mul", ("contiguous", "transposed", "mixed"), operands=2, fill="grid1"),
-    "sum_first": Operation("sum(0), along the first dimension", "sum", _COPIED, args=(0,), fill="grid1", quick="cache"),
-    "sum_last": Operation("sum(-1), along the last dimension", "sum", _COPIED, args=(-1,), fill="grid1", quick="cache"),
+    "relu_": Operation(
+        "relu_(x), in place", "relu_", ("contiguous", "transposed", "stepped", "channels_last"), quick=""
+    ),
+    "add": Operation("x + y", "add", (*_COPIED, _MIXED), _alike(2)),
+    "add_": Operation("x += y, in place", "add_", (*_IN_PLACE, _MIXED), _alike(2), quick=""),
+    "mul": Operation("x * y", "mul", ("contiguous", "transposed", _MIXED), _alike(2), fill="grid1"),
+    "sum_first": Operation(
+        "sum(0), along the first dimension",
+        "sum",
+        _COPIED,
+        args=lambda refs, shape: (*refs, 0),
+        fill="grid1",
+        quick="cache",
+    ),
+    "sum_last": Operation(
+        "sum(-1), along the last dimension",
+        "sum",
+        _COPIED,
+        args=lambda refs, shape: (*refs, -1),
+        fill="grid1",
+        quick="cache",
+    ),
+    "sum": Operation("sum(), of all elements", "sum", _COPIED, fill="grid1", sizes=("small", "cache"), quick=""),
+    "softmax": Operation(
+        "softmax(-1)",
+        "softmax",
+        ("contiguous", "transposed"),
+        args=lambda refs, shape: (*refs, -1),
+        fill="grid1",
+        quick="",
+    ),
+    "cat": Operation(
+        "cat((x, y)), along the first dimension",
+        "cat",
+        _COPIED,
+        _alike(2),
+        args=lambda refs, shape: (tuple(refs),),
+        quick="",
+    ),
+    "flip": Operation(
+        "flip(0): rows in reverse",
+        "flip",
+        ("contiguous",),
+        args=lambda refs, shape: (
+            *refs,
+            (0,),
+        ),
+        quick="",
+    ),
+    "index_select": Operation(
+        "index_select(0, i): rows by number",
+        "index_select",
+        ("contiguous", "transposed", "stepped"),
+        _table_and_indices,
+        args=lambda refs, shape: (refs[0], 0, refs[1]),
+        quick="",
+    ),
+    "view": Operation(
+        "view(-1): no bytes move",
+        "view",
+        ("contiguous", "offset"),
+        args=lambda refs, shape: (
+            *refs,
+            (-1,),
+        ),
+        quick="",
+    ),
+    "permute": Operation(
+        "permute, all dimensions reversed: no bytes move",
+        "permute",
+        _COPIED,
+        args=lambda refs, shape: (
+            *refs,
+            tuple(reversed(range(len(shape)))),
+        ),
+        sizes=("small", "large"),
+        quick="",
+    ),
     "matmul": Operation(
         "x @ y",
         "matmul",
-        ("contiguous", "transposed", "mixed", "stepped"),
-        operands=2,
+        ("contiguous", "transposed", _MIXED, "stepped"),
+        _alike(2),
         sizes=("small", "cache"),
         fill="grid1",
         quick="cache",
+    ),
+    "bmm": Operation(
+        "x @ y, a batch of matrices",
+        "matmul",
+        ("contiguous", "transposed", _MIXED, "stepped"),
+        _alike(2),
+        sizes=("small", "cache"),
+        fill="grid1",
+        quick="",
+        kind="batches",
     ),
     "conv2d": Operation(
         "conv2d, 3 x 3, 64 channels to 64",
         "conv2d",
         ("nchw", "channels_last"),
-        operands=2,
+        _image_and_filters,
         kwargs=(("padding", 1),),
         sizes=("small", "cache"),
         fill="grid1",
@@ -113,6 +223,9 @@ _DTYPES: Mapping[str, tuple[str, ...]] = {
     "float64": ("copy", "contiguous"),
 }
 """Dtypes other than float32, where an element's size tells: the operations that are timed in them, large only."""
+
+_POWERS = ("copy", "contiguous", "add")
+"""Operations that are timed in sizes of powers of two as well."""
 
 
 @dataclass(frozen=True)
@@ -139,22 +252,35 @@ class Case:
     @property
     def says(self) -> str:
         """What is done, to which layout."""
-        return f"{OPERATIONS[self.operation].says}; {LAYOUTS[self.layout].says}"
+        return f"{OPERATIONS[self.operation].says}; {_SAYS.get(self.layout) or LAYOUTS[self.layout].says}"
 
     @property
     def is_quick(self) -> bool:
         """Whether the case is one of the quick set."""
-        return self.dtype == "float32" and self.size == OPERATIONS[self.operation].quick
+        usual = self.dtype == "float32" and self.layout in _QUICK_LAYOUTS
+        return usual and self.size == OPERATIONS[self.operation].quick
 
     @cached_property
     def shape(self) -> Shape:
         """Shape of the first operand."""
-        return self._shape(LAYOUTS[self.layout].ndim)
+        return shape_of(_kind(self.operation, self.layout), self.size, self.dtype)
 
     @cached_property
     def program(self) -> Program:
         """The program: operands first, their views, then the one step that is timed."""
-        return _Builder(self).program()
+        spec = OPERATIONS[self.operation]
+        operands = spec.operands(self.shape, self.layout)
+        storages, inputs, refs = [], [], []
+        steps: list[Step] = []
+        for number, operand in enumerate(operands):
+            dtype = operand.dtype or self.dtype
+            shape, view = LAYOUTS[operand.layout].lay(operand.shape, Ref(number))
+            storages.append(Storage(math.prod(shape) * ITEMSIZES[dtype], operand.fill or spec.fill))
+            inputs.append(Input(dtype, shape, contiguous_strides(shape), 0, number))
+            refs.append(Ref(number if view is None else len(operands) + len(steps)))
+            steps += [] if view is None else [view]
+        steps.append(Step(spec.op, spec.args(refs, self.shape), spec.kwargs))
+        return Program(tuple(storages), tuple(inputs), tuple(steps), (f"bench:{self.name}",))
 
     @property
     def storage_bytes(self) -> int:
@@ -165,75 +291,10 @@ class Case:
         """The same case in the smallest size class of its operation."""
         return Case(self.operation, self.layout, self.dtype, OPERATIONS[self.operation].sizes[0])
 
-    def _shape(self, ndim: int) -> Shape:
-        scale = 4 / ITEMSIZES[self.dtype]
-        if ndim == 2:
-            side = round(SIDES[self.size] * math.sqrt(scale))
-            return side, side
-        batch, side = _IMAGES[self.size]
-        return max(1, round(batch * scale)), _CHANNELS, side, side
 
-
-class _Builder:
-    """Gathers the operands of one case: slots of views are known only when all inputs are."""
-
-    def __init__(self, case: Case) -> None:
-        self._case = case
-        self._spec = OPERATIONS[case.operation]
-        self._inputs: list[Shape] = []
-        self._views: list[tuple[int, Step | None]] = []
-        """For each operand its input, and the view of it that is used."""
-
-    def program(self) -> Program:
-        """The whole program."""
-        case, spec = self._case, self._spec
-        if spec.op == "copy_":
-            self._operand("contiguous" if LAYOUTS[case.layout].ndim == 2 else "nchw", case.shape)
-            self._operand(case.layout, case.shape)
-        elif spec.op == "conv2d":
-            self._operand(case.layout, case.shape)
-            self._operand(case.layout, (_CHANNELS, _CHANNELS, 3, 3))
-        else:
-            for number in range(spec.operands):
-                layout = case.layout if case.layout != "mixed" else ("transposed", "contiguous")[number]
-                self._operand(layout, case.shape)
-        return self._assembled()
-
-    def _operand(self, layout: str, shape: Shape) -> None:
-        """Add an operand of that layout and shape."""
-        source, step = _laid(layout, shape, Ref(len(self._inputs)))
-        self._views.append((len(self._inputs), step))
-        self._inputs.append(source)
-
-    def _assembled(self) -> Program:
-        case, spec = self._case, self._spec
-        storages, inputs, operands = [], [], []
-        steps: list[Step] = []
-        for number, shape in enumerate(self._inputs):
-            storages.append(Storage(math.prod(shape) * ITEMSIZES[case.dtype], spec.fill))
-            inputs.append(Input(case.dtype, shape, contiguous_strides(shape), 0, number))
-        for number, step in self._views:
-            operands.append(Ref(number if step is None else len(inputs) + len(steps)))
-            if step is not None:
-                steps.append(step)
-        steps.append(Step(spec.op, (*operands, *spec.args), spec.kwargs))
-        return Program(tuple(storages), tuple(inputs), tuple(steps), (f"bench:{case.name}",))
-
-
-def _laid(layout: str, shape: Shape, ref: Ref) -> tuple[Shape, Step | None]:
-    """Shape of the row-major input, and the view of it that has `layout` and `shape`."""
-    match layout:
-        case "transposed":
-            return shape[::-1], Step("transpose", (ref, 0, 1))
-        case "stepped":
-            rows, columns = shape
-            return (rows, 2 * columns), Step("__getitem__", (ref, (Slice(), Slice(None, None, 2))))
-        case "expanded":
-            return (1, *shape[1:]), Step("expand", (ref, shape))
-        case "channels_last":
-            batch, channels, height, width = shape
-            return (batch, height, width, channels), Step("permute", (ref, (0, 3, 1, 2)))
-    return shape, None
+def _kind(operation: str, layout: str) -> str:
+    laid = LAYOUTS.get(layout)
+    return (laid.kind if laid else "") or OPERATIONS[operation].kind
 
 
 def _cases() -> tuple[Case, ...]:
@@ -241,7 +302,8 @@ def _cases() -> tuple[Case, ...]:
         Case(name, layout, "float32", size)
         for name, spec in OPERATIONS.items()
         for layout in spec.layouts
-        for size in spec.sizes
+        for size in (*spec.sizes, *(("pow2",) if name in _POWERS else ()))
+        if size in SHAPES[_kind(name, layout)]
     ]
     found += [
         Case(name, layout, dtype, "large")
@@ -287,11 +349,11 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Ca
 def describe(case: Case) -> str:
     """One line about a case: its name, the shape, and what is done to which layout.
 
-    >>> describe(Case("sum_last", "stepped", "float32", "small"))
-    'sum_last/stepped/float32/small            60x60         sum(-1), along the last dimension; every second column'
+    >>> " ".join(describe(Case("sum_last", "stepped", "float32", "small")).split())
+    'sum_last/stepped/float32/small 60x60 sum(-1), along the last dimension; every second column'
     """
     shape = "x".join(map(str, case.shape))
-    return f"{case.name:<42}{shape:<14}{case.says}"
+    return f"{case.name:<50} {shape:<18} {case.says}"
 
 
 def _matches(name: str, glob: str) -> bool:

@@ -14,7 +14,8 @@ from functools import cached_property
 from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Slice, Step, Storage
 from stridecheck.reference_impl.layout import contiguous_strides
 
-from .cases import Case, Shape
+from .cases import Case
+from .operands import Shape
 
 MEGABYTES = 64
 
