@@ -47,9 +47,9 @@ def without_steps(program: Program, seen: Sequence[Observation], first: int, las
     """The program without steps `first`…`last`: new inputs are laid out as what these steps made was after them.
 
     `seen` is what the oracle observed of the whole program. Values that lay in one storage still do. Where no step
-    remains before them, inputs and storages are as these steps left them; else the storages begin as they did. None
-    where a value cannot be an input: it is no plain tensor, or its memory cannot be seen or belongs to a step that
-    remains.
+    remains before them, inputs and storages are as these steps left them; else the storages begin as they did. The
+    program is not whole where a value reaches outside its memory. None where a value cannot be an input: it is no plain
+    tensor, or its memory cannot be seen or belongs to a step that remains.
 
     >>> from stridecheck.conformance.adapters.reference import Reference
     >>> from stridecheck.conformance.execute import execute
@@ -103,7 +103,7 @@ class _Renumbering:
         self._places = {key: self._inputs + number for number, key in enumerate(made)}
 
     def __call__(self, ref: Ref) -> Ref:
-        key = self._stands_for.get(ref.key, ref.key)
+        key = self._stands_for.get(ref.key, ref.key) if ref.slot in self._slots else ref.key
         if key in self._places:
             return Ref(self._places[key])
         slot, _, item = key.partition(".")

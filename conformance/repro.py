@@ -6,6 +6,7 @@ A script needs nothing but the library. It exits 1 while the deviation is there 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeAlias
@@ -86,62 +87,76 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     checks = {"scalar": "repr({x})", "file": 'open(folder + "/{x}", "rb").read()', **getattr(idiom, "checks", {})}
     if not hasattr(idiom, "checks") or (claim.check not in checks and claim.check not in BUILT_IN):
         return ""
-    lines = [f"# {claim.sentence}"]
+    steps = program.steps[: claim.step + 1] if claim.step >= 0 else program.steps
+    lines = _memory(program, steps, idiom)
+    for number, item in enumerate(program.inputs):
+        lines.append(idiom.write_input(f"x{number}", item, f"s{item.storage}"))
+    for number in range(len(steps)):
+        text = _write_step(program, number, idiom)
+        if text is None:
+            return ""
+        lines += _with_errors(text, number, claim)
+    if claim.check in checks:
+        lines += _comparison(checks[claim.check], program, claim, idiom)
+    begin, end = [f"# {claim.sentence}"], []
     if claim.check == "ends":
         # What crashes or hangs is a child, so that this too ends with status 1.
-        lines += [
+        begin += [
             "import os, signal",
             "if child := os.fork(): raise SystemExit(os.waitpid(child, 0)[1] != 7 << 8)",
             f"signal.setitimer(signal.ITIMER_REAL, {claim.expected})",
         ]
-    steps = program.steps[: claim.step + 1] if claim.step >= 0 else program.steps
-    lines += _imports(steps, idiom)
+        end = ["os._exit(7)"]
+    helpers = _called(getattr(idiom, "helpers", {}), "\n".join(lines))
+    return "\n".join([*begin, *_imports(steps, idiom), *helpers, *lines, *end]) + "\n"
+
+
+def _memory(program: Program, steps: Sequence[Step], idiom: Idiom) -> list[str]:
+    """Source that makes the storages, and the files that steps name."""
     has_files = any(list(step.files()) for step in steps)
-    if has_files:
-        lines += ["import tempfile", "folder = tempfile.mkdtemp()"]
+    lines = ["import tempfile", "folder = tempfile.mkdtemp()"] if has_files else []
     for number, storage in enumerate(program.storages):
         data = repr(storage.data) if storage.fill == "literal" else FILL_SOURCES[storage.fill].format(n=storage.nbytes)
         if storage.backing != "file":
             lines.append(idiom.write_storage(f"s{number}", storage, data))
         elif has_files:
             lines.append(f'with open(folder + "/{File(number).name}", "wb") as file: file.write({data})')
-    lines.extend(
-        idiom.write_input(f"x{number}", item, f"s{item.storage}") for number, item in enumerate(program.inputs)
-    )
-    for number, step in enumerate(steps):
-        text = _write_step(program, number, step, idiom)
-        if text is None:
-            return ""
-        if number == claim.step and claim.check == "error-text":
-            kind, said = ast.literal_eval(claim.expected)
-            lines += [
-                f"try: {text}",
-                f"except {kind} as error: raise SystemExit(str(error).strip().startswith({said!r}) and str(error))",
-                "except Exception: raise SystemExit(0)",
-                'raise SystemExit("not raised")',
-            ]
-        elif number == claim.step and claim.check in ("raises", "error"):
-            kind = "Exception" if claim.check == "raises" else ast.literal_eval(claim.expected)
-            lines += [f"try: {text}", f"except {kind}: raise SystemExit(0)", 'raise SystemExit("not raised")']
-        elif number in claim.raising:
-            lines += [f"try: {text}", "except Exception: pass"]
-        else:
-            lines.append(text)
-    if claim.check == "ends":
-        lines.append("os._exit(7)")
-    if claim.check in checks:
-        places = dict(zip("xyz", [_name(value, program, idiom) for value in claim.values], strict=False))
-        expression = print_template(checks[claim.check], places, str)
-        want = claim.expected
-        if claim.check in ("byte", "file"):
-            place, want = ast.literal_eval(claim.expected)
-            expression += f"[{place}]"
-        lines += [
-            f"got, want = {expression}, {want}",
-            'print("got", got, "want", want)',
-            "raise SystemExit(got != want)",
+    return lines
+
+
+def _with_errors(text: str, number: int, claim: Claim) -> list[str]:
+    """A step with what becomes of the error that it raises, or should."""
+    if number == claim.step and claim.check == "error-text":
+        kind, said = ast.literal_eval(claim.expected)
+        return [
+            f"try: {text}",
+            f"except {kind} as error: raise SystemExit(str(error).strip().startswith({said!r}) and str(error))",
+            "except Exception: raise SystemExit(0)",
+            'raise SystemExit("not raised")',
         ]
-    return "\n".join(lines) + "\n"
+    if number == claim.step and claim.check in ("raises", "error"):
+        kind = "Exception" if claim.check == "raises" else ast.literal_eval(claim.expected)
+        return [f"try: {text}", f"except {kind}: raise SystemExit(0)", 'raise SystemExit("not raised")']
+    return [f"try: {text}", "except Exception: pass"] if number in claim.raising else [text]
+
+
+def _comparison(check: str, program: Program, claim: Claim, idiom: Idiom) -> list[str]:
+    places = dict(zip("xyz", [_name(value, program, idiom) for value in claim.values], strict=False))
+    expression, want = print_template(check, places, str), claim.expected
+    if claim.check in ("byte", "file"):
+        place, want = ast.literal_eval(claim.expected)
+        expression += f"[{place}]"
+    return [f"got, want = {expression}, {want}", 'print("got", got, "want", want)', "raise SystemExit(got != want)"]
+
+
+def _called(helpers: Mapping[str, str], text: str) -> list[str]:
+    """Definitions of the functions that a text calls, and of those that these call."""
+    needed: list[str] = []
+    for name, source in reversed(list(helpers.items())):
+        if re.search(rf"(?<![\w.]){name}\(", text):
+            needed.insert(0, source)
+            text += source
+    return needed
 
 
 def _imports(steps: Sequence[Step], idiom: Idiom) -> list[str]:
@@ -165,7 +180,8 @@ def shows(text: str, claim: Claim) -> bool:
     return False
 
 
-def _write_step(program: Program, number: int, step: Step, idiom: Idiom) -> str | None:
+def _write_step(program: Program, number: int, idiom: Idiom) -> str | None:
+    step = program.steps[number]
     template = idiom.template(step)
     if template is None:
         return None

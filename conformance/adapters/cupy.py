@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import cupy
@@ -16,6 +17,7 @@ class Cupy(NumpyStyle):
     """CuPy on the current device."""
 
     name = "cupy"
+    helpers: Mapping[str, str] = {}
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides", "view-check", "overlap-check", "write-through"}),
@@ -62,6 +64,16 @@ class Cupy(NumpyStyle):
         array = cupy.ndarray(shape, dtype, memptr=root.data + offset, strides=strides)
         array.base = root
         return array
+
+    def as_strided(self, x: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+        """PyTorch's `as_strided`, over the whole memory that an array lies in."""
+        root, itemsize = root_of(x), x.itemsize
+        offset = self.address_of(x) - self.address_of(root) if storage_offset is None else storage_offset * itemsize
+        return self.make(root, x.dtype, tuple(size), tuple([s * itemsize for s in stride]), offset)
+
+    def scope(self) -> dict[str, Any]:
+        """CuPy's own `as_strided` counts from the array."""
+        return super().scope() | {"as_strided": self.as_strided}
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes of the allocation's part that the root array covers."""

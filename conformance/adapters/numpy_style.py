@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..program import ITEMSIZES, Input, Storage
@@ -105,16 +105,25 @@ ERROR_KINDS = (
 CHECKS: Mapping[str, str] = {
     "shape": "({x}.dtype.name, list({x}.shape))",
     "strides": "[s // {x}.itemsize for s, n in zip({x}.strides, {x}.shape) if n > 1]",
-    "layout": "([s // {x}.itemsize for s in {x}.strides], ({x}.ctypes.data - {y}.ctypes.data) // {x}.itemsize)",
+    "layout": "([s // {x}.itemsize for s in {x}.strides], (at({x}) - at(root({x}))) // {x}.itemsize)",
     "row-major": "{x}.flags.c_contiguous",
     "values": "repr({x}.tolist())",
     "same-object": "{x} is {y}",
-    "same-storage": "np.may_share_memory({x}, {y})",
+    "same-storage": "root({x}) is root({y})",
     "storage-of": "{x}",
     "byte": "{x}.ravel('K').view(np.uint8).tolist()",
     "nbytes": "{x}.nbytes",
 }
 """Expressions that scripts compare with what should be."""
+
+HELPERS: Mapping[str, str] = {
+    "root": 'def root(x): return root(x.base) if hasattr(getattr(x, "base", None), "__array_interface__") else x',
+    "at": 'def at(x): return x.__array_interface__["data"][0]',
+    "as_strided": """def as_strided(x, size, stride, offset):
+    start = at(x) - at(root(x)) if offset is None else offset * x.itemsize
+    return np.ndarray(size, x.dtype, root(x), start, [s * x.itemsize for s in stride])""",
+}
+"""PyTorch's `as_strided`, which counts from the memory that an array lies in, not from the array; and its parts."""
 
 
 def root_of(x: Any) -> Any:
@@ -132,8 +141,9 @@ class NumpyStyle(TableStyle):
 
     observes_storage = True
     checks: Mapping[str, str] = CHECKS
+    helpers: Mapping[str, str] = HELPERS
     templates: Mapping[str, str] = TEMPLATES
-    error_kinds = ERROR_KINDS
+    error_kinds: Sequence[tuple[str, str]] = ERROR_KINDS
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
         super().__init__(namespace, {name: namespace.dtype(dtype) for name, dtype in dtypes.items()})
@@ -163,16 +173,6 @@ class NumpyStyle(TableStyle):
         """An array over the storage."""
         itemsize = ITEMSIZES[dtype]
         return self.make(storage, self._dtypes[dtype], shape, tuple([s * itemsize for s in strides]), offset * itemsize)
-
-    def as_strided(self, x: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
-        """PyTorch's `as_strided`: over the whole memory that `x` lies in, offset absolute."""
-        root, itemsize = root_of(x), x.itemsize
-        offset = self.address_of(x) - self.address_of(root) if storage_offset is None else storage_offset * itemsize
-        return self.make(root, x.dtype, tuple(size), tuple([s * itemsize for s in stride]), offset)
-
-    def scope(self) -> dict[str, Any]:
-        """NumPy's own `as_strided` counts from the array, not from its memory."""
-        return super().scope() | {"as_strided": self.as_strided}
 
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is an array."""

@@ -41,6 +41,11 @@ class TableStyle:
     """What a script begins with; by default the module under that name."""
     checks: Mapping[str, str] = {}
     """Expressions that scripts compare with what should be."""
+    helpers: Mapping[str, str] = {}
+    """Source of functions that templates and checks call and the library lacks, by name, those first that others call.
+
+    A script defines what it needs of them.
+    """
     templates: Mapping[str, str] = {}
     error_kinds: Sequence[tuple[str, str]] = ()
     """Pieces of the library's messages with the kind of error that they tell, most telling first."""
@@ -56,7 +61,10 @@ class TableStyle:
 
     def scope(self) -> dict[str, Any]:
         """What the names in templates mean."""
-        return {self.prefix: self.namespace}
+        names = {self.prefix: self.namespace}
+        for source in self.helpers.values():
+            exec(source, names)
+        return names
 
     def operation(self, step: Step) -> Callable[..., Any] | None:
         """The compiled template of a step, cached by its form."""

@@ -90,6 +90,50 @@ def test_arguments_get_simpler(oracle):
     assert small.steps[0] == Step("__getitem__", (Ref(0), (Slice(),)))
 
 
+def _operands(program, oracle):
+    """States of what the last step uses, as it finds them; none where there is no step."""
+    states = {}
+    for observation in execute(program, oracle)[:-1]:
+        states.update(observation.values)
+    return [states[ref.key] for step in program.steps[-1:] for ref in step.refs() if ref.key in states]
+
+
+def test_steps_become_the_input_of_the_one_that_fails(oracle):
+    """Of views before a failing step nothing is left but the layout that they had made, as small as it can be."""
+    views = (Step("t", (Ref(0),)), Step("__getitem__", (Ref(1), (Slice(1, None),))), Step("neg", (Ref(2),)))
+    program = Program((Storage(200),), (Input("int32", (4, 5), (5, 1), 3),), views)
+
+    def fails(p):
+        return [s.op for s in p.steps[-1:]] == ["neg"] and any(x.contiguity[0] == "F" for x in _operands(p, oracle))
+
+    small = shrink(program, fails, lambda p: execute(p, oracle))
+    assert small.inputs == (Input("float32", (2,), (0,)),)
+    assert small.storages == (Storage(4),)
+    assert small.steps == (Step("neg", (Ref(0),)),)
+
+
+def test_values_of_one_storage_become_inputs_that_share_it(oracle):
+    """Where a failure needs two values on memory that a step has made, they become inputs on one storage."""
+    steps = (
+        Step("clone", (Ref(0),)),
+        Step("view", (Ref(1), (6,))),
+        Step("narrow", (Ref(2), 0, 2, 3)),
+        Step("zero_", (Ref(2),)),
+        Step("copy_", (Ref(3), Ref(1))),
+    )
+    program = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), steps)
+
+    def fails(p):
+        states = _operands(p, oracle)
+        shared = len(states) == 2 and states[0].storage == states[1].storage
+        return shared and states[0].offset != states[1].offset and p.steps[-1].op == "copy_"
+
+    small = shrink(program, fails, lambda p: execute(p, oracle))
+    assert [step.op for step in small.steps] == ["copy_"]
+    assert [(item.shape, item.offset, item.storage) for item in small.inputs] == [((), 1, 0), ((), 0, 0)]
+    assert small.storages == (Storage(8),)
+
+
 # Whole campaigns against libraries with one bug each.
 
 MINIMAL = {
