@@ -79,11 +79,11 @@ class Paddle(TableStyle):
     templates = TEMPLATES
     error_kinds = ERROR_KINDS
     not_offered = NOT_OFFERED
-    # as_strided checks no bounds. Version counters are there, but no documented views that share them.
+    # as_strided checks no bounds; strides that address nothing are promised by nobody. Version counters are there, but no documented views that share them.
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "infer-size", "guarded", "write-through"}),
-        frozenset(ASPECTS) - {"flags"},
+        frozenset(ASPECTS) - {"flags", "layout"},
     )
     checks: Mapping[str, str] = {
         "shape": "(str({x}.dtype)[7:], list({x}.shape))",

@@ -1,0 +1,129 @@
+"""dpnp on a SYCL device (the CPU where there is no other): NumPy's names over unified shared memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+# Installed by pip, the CPU's driver is where no loader looks for it.
+if (Path(sys.prefix) / "lib" / "libintelocl.so").exists():
+    os.environ.setdefault("OCL_ICD_FILENAMES", str(Path(sys.prefix) / "lib" / "libintelocl.so"))
+
+import dpctl
+import dpnp
+import numpy
+
+from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter
+from ..program import ITEMSIZES, Input, Storage
+from .memory import Region, Regions
+from .numpy import DTYPES
+from .numpy_style import CHECKS, ERROR_KINDS, TEMPLATES, NumpyStyle
+
+_WITHOUT = "unfold unbind mT contiguous"
+
+
+class Dpnp(NumpyStyle):
+    """dpnp's arrays: any strides over memory that it owns, writes through views seen by all."""
+
+    name = "dpnp"
+    imports = "import dpnp as np, numpy"
+    templates: Mapping[str, str] = {
+        name: template for name, template in TEMPLATES.items() if name not in _WITHOUT.split()
+    } | {
+        "contiguous": "np.asarray({self}, order='C')",
+        "cat": "np.concatenate({tensors}, axis={dim})",
+        "stack": "np.stack({tensors}, axis={dim})",
+        "index_select": "np.take({self}, {index}, axis={dim})",
+        "fill_": "{self}.fill({value}) or {self}",
+        "unbind": "np.unstack({self}, axis={dim})",
+        "copy_": "np.copyto({self}, {src}, casting='unsafe') or {self}",
+    }
+    checks: Mapping[str, str] = {
+        **CHECKS,
+        "layout": "(list({x}.get_array().strides), {x}.get_array()._element_offset)",
+        "same-storage": "{x}.get_array().usm_data._pointer == {y}.get_array().usm_data._pointer",
+        "byte": "numpy.frombuffer({x}.get_array().usm_data.tobytes(), numpy.uint8).tolist()",
+    }
+    error_kinds = (*ERROR_KINDS, ("AxisError", "dimension"), ("buffer", "bounds"))
+    not_offered = ("not implemented", "Unsupported", "not supported")
+    capabilities = Capabilities(
+        frozenset(DTYPES),
+        frozenset({"free-strides", "negative-strides", "bounds", "view-check", "write-through"}),
+        frozenset({"raises", "error-kind", "shape", "values", "sharing", "strides", "contiguity", "storage"}),
+    )
+    forks = False  # the queue's threads do not survive a fork: operations hang
+
+    def __init__(self) -> None:
+        warnings.filterwarnings("ignore")
+        super().__init__(dpnp, DTYPES)
+        self._regions = Regions()
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict, with the device's name."""
+        return {"dpnp": dpnp.__version__, "dpctl": dpctl.__version__, "device": dpctl.SyclDevice().name}
+
+    def storage(self, data: Any, backing: str) -> Region:
+        """Memory on the device."""
+        return self.storage_of(dpnp.array(numpy.frombuffer(bytes(data), numpy.uint8)))
+
+    def make(self, root: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        """An array over a region: dpnp takes strides in bytes and the offset in elements."""
+        return dpnp.ndarray(shape, dtype, buffer=root.keeper, offset=offset // dtype.itemsize, strides=strides)
+
+    def as_strided(self, x: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+        """PyTorch's `as_strided`: over the whole memory that `x` lies in, offset absolute."""
+        offset = x.get_array()._element_offset if storage_offset is None else storage_offset
+        strides = tuple([s * x.itemsize for s in stride])
+        return self.make(self.storage_of(x), x.dtype, tuple(size), strides, offset * x.itemsize)
+
+    def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
+        """What the array says of itself."""
+        array = x.get_array()
+        contiguity = ("T" if x.flags.c_contiguous else "F") + "--"
+        return x.dtype.name, x.shape, tuple(array.strides), array._element_offset, contiguity, None, None
+
+    def storage_of(self, x: Any) -> Region:
+        """The memory object that the array lies in."""
+        memory = x.get_array().usm_data
+        return self._regions.at(memory._pointer, memory.nbytes, memory)
+
+    def bytes_of(self, storage: Any) -> bytes:
+        """All bytes, copied to the host after what writes to them."""
+        storage.keeper.sycl_queue.wait()
+        return bytes(storage.keeper.tobytes())
+
+    def extent_of(self, storage: Region) -> tuple[int, int]:
+        """Where the region lies."""
+        return storage.address, storage.nbytes
+
+    def read(self, x: Any) -> bytes:
+        """Elements, row-major."""
+        return bytes(dpnp.asnumpy(x).tobytes("C"))
+
+    def lift(self, x: Any) -> Any:
+        """There are no scalars apart from arrays."""
+        return x
+
+    def write_storage(self, name: str, storage: Storage, data: str) -> str:
+        """Source that makes a storage from the bytes expression `data`."""
+        return f"{name} = np.array(numpy.array(bytearray({data})))"
+
+    def write_input(self, name: str, item: Input, storage: str) -> str:
+        """Source that makes an input over a storage."""
+        strides = tuple(s * ITEMSIZES[item.dtype] for s in item.strides)
+        dtype = self.write_dtype(item.dtype)
+        return f"{name} = np.ndarray({item.shape}, {dtype}, buffer={storage}, offset={item.offset}, strides={strides})"
+
+
+def adapter(variant: str = "") -> Dpnp:
+    """The adapter for `dpnp`; raises ImportError with a reason where there is no SYCL device."""
+    if variant:
+        raise UnknownAdapter(f"dpnp has no variant {variant!r}")
+    if not dpctl.get_devices():
+        raise ImportError("no SYCL device: pip install intel-opencl-rt brings one for the CPU")
+    return Dpnp()

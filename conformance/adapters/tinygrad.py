@@ -1,0 +1,144 @@
+"""tinygrad: views are symbolic, memory is not shown; what is computed is decided when a result is asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+# Without a compiler it interprets its own kernels: the same views and schedules, slowly.
+os.environ.setdefault("DEV", "CPU" if shutil.which(os.environ.get("CC", "clang")) else "PYTHON")
+
+import tinygrad
+from tinygrad import Tensor, dtypes
+
+from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter
+from .table_style import methods
+from .value_style import ASPECTS, FEATURES, ValueStyle
+
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64",
+)  # fmt: skip
+
+_HALVES = (dtypes.float16, dtypes.bfloat16)
+
+
+class Tinygrad(ValueStyle):
+    """tinygrad on the device that `DEV` names."""
+
+    name = "tinygrad"
+    prefix = "tinygrad"
+    imports = (
+        f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad\nfrom tinygrad import Tensor, dtypes"
+    )
+    templates: Mapping[str, str] = methods(
+        """view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze diagonal detach contiguous()
+        clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim) flip roll(shifts, dims) split
+        chunk masked_fill masked_select"""
+    ) | {
+        "view.dtype": "{self}.bitcast({dtype})",
+        "view_as": "{self}.view({other}.shape)",
+        "reshape_as": "{self}.reshape({other}.shape)",
+        "swapaxes": "{self}.transpose({axis0}, {axis1})",
+        "swapdims": "{self}.transpose({dim0}, {dim1})",
+        "broadcast_to": "{self}.expand({size})",
+        "expand_as": "{self}.expand({other}.shape)",
+        "__getitem__": "{self}[{index:index}]",
+        "__setitem__": "{self}.__setitem__({index}, {value})",
+        "copy_": "{self}.assign({src}.expand({self}.shape).cast({self}.dtype))",
+        "zero_": "{self}.assign({self}.zeros_like())",
+        "add_": "{self}.assign({self} + {other})",
+        "sub_": "{self}.assign({self} - {other})",
+        "mul_": "{self}.assign({self} * {other})",
+        "relu_": "{self}.assign({self}.relu())",
+        "type": "{self}.cast({dtype})",
+        "add": "{self} + {other}",
+        "sub": "{self} - {other}",
+        "mul": "{self} * {other}",
+        "sum": "{self}.sum({dim}, {keepdim})",
+        "mean": "{self}.mean({dim}, {keepdim})",
+        "prod": "{self}.prod({dim}, {keepdim})",
+        "amax": "{self}.max(None if {dim} == () else {dim}, {keepdim})",
+        "amin": "{self}.min(None if {dim} == () else {dim}, {keepdim})",
+        "argmax": "{self}.argmax({dim}, {keepdim})",
+        "all": "{self}.all({dim}, {keepdim})",
+        "sort": "{self}.sort({dim}, {descending})",
+        "argsort": "{self}.argsort({dim}, {descending})",
+        "cat": "Tensor.cat(*{tensors}, dim={dim})",
+        "stack": "Tensor.stack(*{tensors}, dim={dim})",
+    }
+    error_kinds = (
+        ("size mismatch", "size"),
+        ("only one dimension can be inferred", "size"),
+        ("cannot broadcast", "broadcast"),
+        ("cannot expand", "broadcast"),
+        ("permutation is not valid", "dimension"),
+        ("out of range", "dimension"),
+    )
+    not_offered = ("not supported", "unsupported", "NotImplemented")
+    row = "Tensor({data}, dtype=dtypes.uint8).bitcast({dtype})"
+    checks: Mapping[str, str] = {
+        "shape": "({x}.dtype.name, list({x}.shape))",
+        "values": "repr({x}.tolist())",
+        "same-object": "{x} is {y}",
+    }
+
+    def __init__(self) -> None:
+        super().__init__(tinygrad, {name: getattr(dtypes, name) for name in DTYPES})
+        here = frozenset(name for name, dtype in self._dtypes.items() if _computes(dtype))
+        self.capabilities = Capabilities(here, FEATURES | {"infer-size"}, ASPECTS)
+
+    def scope(self) -> dict[str, Any]:
+        """Tensor and dtypes by their own names, as people import them."""
+        return super().scope() | {"Tensor": Tensor, "dtypes": dtypes}
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict, with the device."""
+        return {"tinygrad": version("tinygrad"), "device": tinygrad.Device.DEFAULT}
+
+    def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with its results realised, and what it assigned to."""
+
+        def run(*inputs: Any) -> Any:
+            results = function(*inputs)
+            made = [x for r in results for x in (r if isinstance(r, (tuple, list)) else (r,)) if self.is_tensor(x)]
+            for x in (*inputs, *made):
+                x.realize()
+            return results
+
+        return run
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is a tensor."""
+        return isinstance(x, Tensor)
+
+    def host(self, x: Any) -> bytes:
+        """Elements of a tensor."""
+        if 0 in x.shape:
+            return b""
+        # The memoryviews that it answers with know no halves before Python 3.12.
+        return bytes((x.bitcast(dtypes.uint16) if x.dtype in _HALVES else x).data().tobytes())
+
+    def write_dtype(self, name: str) -> str:
+        """A dtype as source text."""
+        return f"dtypes.{name}"
+
+
+def _computes(dtype: Any) -> bool:
+    """Whether the device's compiler knows the dtype: clang has no bfloat16 for some processors."""
+    try:
+        (Tensor([1.0, 0.0]).cast(dtype) + Tensor([1.0, 0.0]).cast(dtype)).realize()
+    except Exception:
+        return False
+    return True
+
+
+def adapter(variant: str = "") -> Tinygrad:
+    """The adapter for `tinygrad`, which has no variants."""
+    if variant:
+        raise UnknownAdapter(f"tinygrad has no variant {variant!r}")
+    return Tinygrad()
