@@ -178,6 +178,8 @@ def asks(*formats: str) -> Situation:
 
 
 def _index_items(event: Event) -> tuple[Any, ...]:
+    if event.entry not in ("__getitem__", "__setitem__"):
+        return ()
     index = event.argument("index")
     return index if isinstance(index, tuple) else (index,)
 

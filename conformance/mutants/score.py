@@ -21,7 +21,6 @@ from stridecheck.reports import records
 
 from .. import corpus, machine
 from ..adapters import reference
-from ..capabilities import needs
 from ..check import (
     COULD_NOT_RUN,
     EXPECTED,
@@ -34,10 +33,13 @@ from ..check import (
     random_units,
 )
 from ..classify import Event, events
+from ..exchange import Exchange
 from ..execute import execute
 from ..judge import Difference, judge
 from ..observation import Observation
 from ..program import Program
+from ..protocol import Adapter, OracleError, ProtocolError
+from ..protocol import Unsupported as NotOffered
 from ..rules import catalogue
 from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 from .fleet import FLEET
@@ -136,16 +138,24 @@ def _lanes(options: Options) -> Iterator[Lane]:
     """The corpus, then random programs unit by unit."""
     oracle = reference.adapter()
     whole = corpus.read(count=options.programs) if options.programs != 0 else []
-    yield Lane(_trials(((program, execute(program, oracle)) for program in whole), 1, "corpus"))
+    yield Lane(_trials(((program, _expected(program, oracle)) for program in whole), 1, "corpus"))
     done = len(whole)
     for unit in random_units(options, oracle):
         yield Lane(_trials(zip(unit.programs, unit.expected, strict=True), done + 1, unit.name))
         done += len(unit.programs)
 
 
+def _expected(program: Program, oracle: Adapter) -> list[Observation] | None:
+    """What the oracle does with a program; None where it cannot say, which `check` tells."""
+    try:
+        return execute(program, oracle)
+    except (OracleError, ProtocolError, NotOffered):
+        return None
+
+
 def _trials(ran: Iterable[tuple[Program, list[Observation] | None]], first: int, source: str) -> Iterator[Trial]:
     for number, (program, expected) in enumerate(ran, first):
-        if expected is not None:  # the oracle did not break on it
+        if expected is not None:
             yield Trial(number, program, expected, list(events(program, expected)), source)
 
 
@@ -217,13 +227,10 @@ class _Hunt:
         if not self._started:
             self._worker.start()
             self._started = True
-        claimed = self._worker.capabilities
-        runnable = {t.number: t for t in batch if claimed.missing(needs(t.program)) is None}
-        self._worker.submit([(number, trial.program) for number, trial in runnable.items()])
-        for number, answer in self._worker.collect():
+        exchange = Exchange(self._worker, [trial.program for trial in batch], lambda number: batch[number].expected)
+        for number, answer in exchange.answers():
             self._reached += 1
-            record = self._told(runnable[number], answer)
-            if record is not None:
+            if (record := self._told(batch[number], answer)) is not None:
                 return record
         return None
 
