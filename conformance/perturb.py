@@ -16,7 +16,7 @@ from stridecheck.reference_impl.shadow import EXACT, NAN, UNSPECIFIED
 from .capabilities import ASPECTS
 from .classify import Event, events
 from .elements import marks
-from .observation import Observation, Raised, StorageState, TensorState
+from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .program import ITEMSIZES, Program
 
 
@@ -42,10 +42,16 @@ class Place:
         """The whole program's observations with another one at this place."""
         return [*self.observations[: self.number], observation, *self.observations[self.number + 1 :]]
 
+    def state(self, key: str) -> State:
+        """A value as the step left it."""
+        event = self.event
+        return self.observation.values.get(key) or event.after.get(key) or event.known[key]
+
     def concerned(self) -> list[str]:
         """Keys of what the step is about: its first result, its first operand, and whatever else it changed."""
-        named = [key for key in (self.event.y_key, self.event.x_key) if key in self.event.after]
-        return list(dict.fromkeys([*named, *self.observation.values]))
+        event = self.event
+        known = [key for key in (event.y_key, event.x_key) if key in event.after or key in event.known]
+        return list(dict.fromkeys([*known, *self.observation.values]))
 
 
 def places(program: Program, observations: Sequence[Observation]) -> Iterator[Place]:
@@ -73,19 +79,25 @@ def perturbed(place: Place, aspect: str) -> Iterator[Observation]:
 
 def _with_state(place: Place, key: str, **changes: Any) -> Observation:
     """The observation with a value described otherwise."""
-    values = {**place.observation.values, key: place.event.after[key]._replace(**changes)}
+    values = {**place.observation.values, key: place.state(key)._replace(**changes)}
     return place.observation._replace(values=values)
 
 
-def _with_bytes(place: Place, name: str, data: bytes) -> Observation:
-    """The observation with a storage that holds other bytes."""
-    storages = {**place.observation.storages, name: StorageState(data, place.contents[name].shadow)}
+def _with_content(place: Place, name: str, **changes: Any) -> Observation:
+    """The observation with a storage that holds something else, or lies elsewhere."""
+    storages = {**place.observation.storages, name: place.contents[name]._replace(**changes)}
     return place.observation._replace(storages=storages)
 
 
-def _each_state(place: Place) -> Iterator[tuple[str, TensorState]]:
+def _with_result(place: Place, at: int, result: Any) -> Observation:
+    """The observation with another answer."""
+    results = place.observation.results or ()
+    return place.observation._replace(results=(*results[:at], result, *results[at + 1 :]))
+
+
+def _each_state(place: Place) -> Iterator[tuple[str, State]]:
     for key in place.concerned():
-        yield key, place.event.after[key]
+        yield key, place.state(key)
 
 
 def _raises(place: Place) -> Iterator[Observation]:
@@ -106,6 +118,10 @@ def _error_kinds(place: Place) -> Iterator[Observation]:
 
 def _shapes(place: Place) -> Iterator[Observation]:
     for key, state in _each_state(place):
+        if isinstance(state, StorageObject):
+            yield _with_state(place, key, nbytes=state.nbytes + 1)
+            yield _with_state(place, key, dtype="int8" if state.dtype != "int8" else "uint8")
+            continue
         yield _with_state(place, key, dtype="int8" if state.dtype != "int8" else "uint8")
         if state.shape:
             yield _with_state(place, key, shape=(*state.shape[:-1], state.shape[-1] + 1))
@@ -116,7 +132,7 @@ def _shapes(place: Place) -> Iterator[Observation]:
 
 def _strides(place: Place) -> Iterator[Observation]:
     for key, state in _each_state(place):
-        if state.strides is None or 0 in state.shape:
+        if isinstance(state, StorageObject) or state.strides is None or 0 in state.shape:
             continue
         for dim, size in enumerate(state.shape):
             if size > 1:
@@ -125,7 +141,7 @@ def _strides(place: Place) -> Iterator[Observation]:
 
 def _layouts(place: Place) -> Iterator[Observation]:
     for key, state in _each_state(place):
-        if state.strides is None or state.offset is None:
+        if isinstance(state, StorageObject) or state.strides is None or state.offset is None:
             continue
         yield _with_state(place, key, offset=state.offset + 1)
         for dim, size in enumerate(state.shape):
@@ -139,43 +155,59 @@ def _plus_one(strides: tuple[int, ...], dim: int) -> tuple[int, ...]:
 
 def _contiguities(place: Place) -> Iterator[Observation]:
     for key, state in _each_state(place):
-        for at, letter in enumerate(state.contiguity):
+        told = state.contiguity if isinstance(state, TensorState) else ""
+        for at, letter in enumerate(told):
             if letter != "-":
                 other = "F" if letter == "T" else "T"
-                yield _with_state(place, key, contiguity=state.contiguity[:at] + other + state.contiguity[at + 1 :])
+                yield _with_state(place, key, contiguity=told[:at] + other + told[at + 1 :])
 
 
 def _sharings(place: Place) -> Iterator[Observation]:
-    results = place.observation.results or ()
-    for at, result in enumerate(results):
+    for at, result in enumerate(place.observation.results or ()):
         if isinstance(result, str):
-            yield place.observation._replace(results=(*results[:at], None, *results[at + 1 :]))
+            yield _with_result(place, at, None)
         elif result is None and place.event.x_key:
-            yield place.observation._replace(results=(*results[:at], place.event.x_key, *results[at + 1 :]))
-    for key in place.concerned():
-        yield _with_state(place, key, storage="s99")
+            yield _with_result(place, at, place.event.x_key)
+        elif result is not None and result[0] == "address":
+            yield _with_result(place, at, ("address", "elsewhere"))
+    for key, state in _each_state(place):
+        if state.storage is not None:
+            yield _with_state(place, key, storage="s99")
+    for name, content in place.observation.storages.items():
+        if content.home is None or content.home[0] != "meta":
+            yield _with_content(place, name, home=("s99", 0))
 
 
 def _flags(place: Place) -> Iterator[Observation]:
     for key, state in _each_state(place):
-        if state.version is not None:
+        if isinstance(state, StorageObject):
+            for letter in "rsfm":
+                yield _with_state(place, key, flags=_toggled(state.flags, letter))
+        elif isinstance(state, ForeignState):
+            yield _with_state(place, key, writable=not state.writable)
+            yield _with_state(place, key, header=(*state.header, 99))
+        elif state.version is not None:
             yield _with_state(place, key, version=state.version + 1)
-        if state.flags is not None:
+        if isinstance(state, TensorState) and state.flags is not None:
             yield _with_state(place, key, base="hidden" if state.base is None else None)
             for letter in "glcnv":
-                flags = state.flags.replace(letter, "") if letter in state.flags else state.flags + letter
-                yield _with_state(place, key, flags=flags)
+                yield _with_state(place, key, flags=_toggled(state.flags, letter))
+
+
+def _toggled(flags: str, letter: str) -> str:
+    return flags.replace(letter, "") if letter in flags else flags + letter
 
 
 def _values(place: Place) -> Iterator[Observation]:
-    results = place.observation.results or ()
-    for at, result in enumerate(results):
-        if isinstance(result, tuple):
-            another = ("scalar", f"not {result[1]}")
-            yield place.observation._replace(results=(*results[:at], another, *results[at + 1 :]))
-    for _, state in _each_state(place):
-        if (found := _other_element(state, place.contents)) is not None:
-            yield _with_bytes(place, state.storage or "", found)
+    for at, result in enumerate(place.observation.results or ()):
+        if isinstance(result, tuple) and result[0] != "address":
+            yield _with_result(place, at, ("scalar", f"not {result[1]}"))
+    for key, state in _each_state(place):
+        if isinstance(state, TensorState):
+            if state.quantizer is not None:
+                yield _with_state(place, key, quantizer=f"not {state.quantizer}")
+            if (found := _other_element(state, place.contents)) is not None:
+                yield _with_content(place, state.storage or "", data=found)
 
 
 def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> bytes | None:
@@ -218,9 +250,12 @@ def _storages(place: Place) -> Iterator[Observation]:
         for at in exact:
             data = bytearray(content.data)
             data[at] ^= 1
-            yield _with_bytes(place, name, bytes(data))
+            yield _with_content(place, name, data=bytes(data))
             break
-        yield _with_bytes(place, name, content.data + b"\0")
+        if content.home is None:
+            yield _with_content(place, name, data=content.data + b"\0")
+        elif content.home[0] == "meta":
+            yield _with_content(place, name, home=("meta", content.home[1] + 1))
     for number, storage in enumerate(place.program.storages):
         if storage.backing == "guarded":
             yield place.observation._replace(damaged=(f"s{number}",))

@@ -11,7 +11,7 @@ from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.perturb import perturbed, places
-from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Step, Storage
+from stridecheck.conformance.program import ITEMSIZES, DType, Input, Program, Ref, Step, Storage
 
 ALL = Capabilities(frozenset(ITEMSIZES), exact_errors=True)
 PLACES = 12
@@ -79,6 +79,32 @@ def _changed(mine, other):
     if isinstance(mine, dict):
         return [key for key in other if mine.get(key) != other[key]]
     return [""]
+
+
+OTHER_KINDS = {
+    "storage": (Step("untyped_storage", (Ref(0),)),),
+    "typed storage": (Step("storage", (Ref(0),)), Step("TypedStorage.resize_", (Ref(1), 2))),
+    "address": (Step("data_ptr", (Ref(0),)),),
+    "array": (Step("numpy", (Ref(0),)), Step("ndarray.__getitem__", (Ref(1), 1))),
+    "capsule": (Step("__dlpack__", (Ref(0),)),),
+    "quantised": (Step("quantize_per_tensor", (Ref(0), 0.5, 3, DType("quint8"))), Step("int_repr", (Ref(1),))),
+    "meta": (Step("UntypedStorage", (5,), (("device", "meta"),)),),
+    "number": (Step("numel", (Ref(0),)),),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_values_of_every_kind_are_told_when_they_differ(kind, oracle):
+    """Storages, numbers, addresses, foreign arrays and quantised tensors fail in every aspect that they have."""
+    program = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), OTHER_KINDS[kind])
+    expected = execute(program, oracle)
+    tried = Counter()
+    for place in places(program, expected):
+        for aspect in judge(program, expected, expected, ALL)[place.number].judged:
+            for observation in perturbed(place, aspect):
+                tried[aspect] += 1
+                assert aspect in _tell(place, observation), (aspect, observation)
+    assert tried.total() > 3
 
 
 def test_skipped_steps_are_no_places(oracle):
