@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..observation import TensorState
 from ..program import Argument, Ref, Step
+from . import pointwise
 from .changes import CHANGING
 from .compute import COMPUTING, SELF, factors
 from .source import Source, weighted
@@ -44,8 +45,15 @@ def _is_there(dtype: str, values: Values, rank: int = 64) -> bool:
     return any(v.dtype == dtype and len(v.shape) <= rank for v in values.values())
 
 
+DEFINED: Mapping[str, tuple[str, ...]] = {**pointwise.DEFINED}
+"""Dtypes that an operation is drawn for, where these are not all."""
+_NUMBERS = frozenset({*pointwise.NUMBERS, "bool"})
+
+
 def _suits(source: Source, name: str, x: TensorState, values: Values) -> bool:
     """Whether an operation is one to draw here."""
+    if x.dtype not in DEFINED.get(name, (x.dtype,)):
+        return False
     needed = NEEDED.get(name)
     return needed is None or needed(x, values) or source.chance(ODD)
 
@@ -54,11 +62,11 @@ def draw_step(source: Source, values: Values) -> Step:
     """One step over the live values; the last made are the likelier first operand."""
     keys = list(values)
     key = keys[-1] if source.chance(55) else source.choice(keys)
-    family = weighted(source, FAMILIES)
-    name, drawer = weighted(source, family)
+    name, drawer = weighted(source, weighted(source, FAMILIES))
     while not _suits(source, name, values[key], values):
-        name, drawer = weighted(source, family)
-    args, keywords = drawer(source, values[key], values)
+        name, drawer = weighted(source, weighted(source, FAMILIES))
+    fitting = {k: v for k, v in values.items() if v.dtype in _NUMBERS} if name in DEFINED else values
+    args, keywords = drawer(source, values[key], fitting)
     step = Step(name, args, tuple(sorted(keywords.items())))
     if any(ref == SELF for ref in step.refs()):
         return replace(step, args=_placed(args, ref_of(key)))

@@ -40,9 +40,11 @@ def draw_shape(source: Source, low: int = 0, high: int = 5) -> tuple[int, ...]:
     )
 
 
-def draw_layout(source: Source, *, negative: bool = False, shape: tuple[int, ...] | None = None) -> Drawn:
-    """A layout, of the given shape or a drawn one."""
-    kind = weighted(source, _KINDS)
+def draw_layout(
+    source: Source, *, negative: bool = False, shape: tuple[int, ...] | None = None, kind: str | None = None
+) -> Drawn:
+    """A layout, of the given shape and kind or drawn ones."""
+    kind = kind or weighted(source, _KINDS)
     if shape is None:
         shape = draw_shape(source, 4, 5) if kind == "channels-last" else draw_shape(source)
     strides = list(_draw_strides(source, kind, shape))

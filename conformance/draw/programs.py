@@ -17,9 +17,12 @@ from ..program import ITEMSIZES, Input, Program, Step, Storage, span
 from ..protocol import Adapter, OracleError
 from .choose import draw_step
 from .layouts import draw_layout, draw_shape
+from .scenes import draw_scene
 from .source import Source, weighted
 
 MAX_STEPS = 8
+SCENES = 12
+"""Percent of programs that begin with an operation whose operands are drawn for each other."""
 MAX_NUMEL = 2_000
 """Values of more elements are not used as operands: programs stay small."""
 
@@ -44,16 +47,20 @@ class DrawnProgram(NamedTuple):
 
 def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, negative: bool = False) -> DrawnProgram:
     """A program of one or two inputs and up to `MAX_STEPS` steps (mostly few), or exactly `steps`."""
-    storages, inputs = _draw_inputs(source, negative=negative)
+    first = draw_scene(source) if not negative and source.chance(SCENES) else None
+    storages, inputs = _draw_inputs(source, negative=negative) if first is None else first[:2]
     execution = Execution(oracle, storages, inputs)
     observations = [execution.initial]
     drawn: list[Step] = []
     count = steps or weighted(source, ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS)))
     for _ in range(count):
         operands = _operands(execution)
-        if not operands:
+        if first is not None and not drawn:
+            step = first.step
+        elif operands:
+            step = draw_step(source, operands)
+        else:
             break
-        step = draw_step(source, operands)
         drawn.append(step)
         try:
             observations.append(execution.step(step))

@@ -54,7 +54,8 @@ def no_arguments(source: Source, x: TensorState, values: Values) -> Arguments:
     return (), {}
 
 
-def _sizes(source: Source, x: TensorState, values: Values) -> Arguments:
+def resized_view(source: Source, x: TensorState, values: Values) -> Arguments:
+    """Sizes of as many elements, one of them perhaps -1."""
     sizes = list(edit_shape(source, x.shape))
     if sizes and source.chance(25):
         sizes[source.integer(0, len(sizes) - 1)] = -1
@@ -71,7 +72,8 @@ def _dtype(source: Source, x: TensorState, values: Values) -> Arguments:
     return (DType(source.choice(common)),), {}
 
 
-def _other(source: Source, x: TensorState, values: Values) -> Arguments:
+def any_other(source: Source, x: TensorState, values: Values) -> Arguments:
+    """Any value."""
     return (ref_of(source.choice(list(values))),), {}
 
 
@@ -99,7 +101,8 @@ def _split(source: Source, x: TensorState, values: Values) -> Arguments:
     return (dim, tuple(sizes)), {}
 
 
-def _order(source: Source, x: TensorState, values: Values) -> Arguments:
+def reordered(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A permutation."""
     return (_dims(source, len(x.shape)),), {}
 
 
@@ -109,7 +112,8 @@ def two_dims(source: Source, x: TensorState, values: Values) -> Arguments:
     return (draw_dim(source, rank), draw_dim(source, rank)), {}
 
 
-def _one_dim(source: Source, x: TensorState, values: Values) -> Arguments:
+def one_dim(source: Source, x: TensorState, values: Values) -> Arguments:
+    """One dimension."""
     return (draw_dim(source, len(x.shape)),), {}
 
 
@@ -125,7 +129,7 @@ def squeezed_dims(source: Source, x: TensorState, values: Values) -> Arguments:
         return (), {}
     if ones and source.chance(60):
         return (source.choice(ones),), {}
-    return _one_dim(source, x, values)
+    return one_dim(source, x, values)
 
 
 def _slice(source: Source, size: int) -> Slice:
@@ -161,7 +165,8 @@ def _index(source: Source, x: TensorState, values: Values) -> Arguments:
     return (_indices(source, x),), {}
 
 
-def _narrowed(source: Source, x: TensorState, values: Values) -> Arguments:
+def narrowed(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A dimension, a start and a length."""
     rank = len(x.shape)
     dim = draw_dim(source, rank)
     size = x.shape[dim] if -rank <= dim < rank else 3
@@ -172,7 +177,8 @@ def _narrowed(source: Source, x: TensorState, values: Values) -> Arguments:
     return (dim, start - size if size and start < size and source.chance(25) else start, length), {}
 
 
-def _selected(source: Source, x: TensorState, values: Values) -> Arguments:
+def selected(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A dimension and an index in it."""
     rank = len(x.shape)
     dim = draw_dim(source, rank)
     size = x.shape[dim] if -rank <= dim < rank else 2
@@ -181,7 +187,8 @@ def _selected(source: Source, x: TensorState, values: Values) -> Arguments:
     return (dim, source.integer(-size, size - 1)), {}
 
 
-def _expanded(source: Source, x: TensorState, values: Values) -> Arguments:
+def expanded(source: Source, x: TensorState, values: Values) -> Arguments:
+    """Sizes to expand to."""
     sizes = [source.integer(0, 4) if size == 1 and source.chance(60) else size for size in x.shape]
     sizes = [-1 if source.chance(15) else size for size in sizes]
     for _ in range(source.integer(0, 2) if source.chance(45) else 0):
@@ -193,7 +200,8 @@ def _expanded(source: Source, x: TensorState, values: Values) -> Arguments:
     return (tuple(sizes),), {}
 
 
-def _windows(source: Source, x: TensorState, values: Values) -> Arguments:
+def windows(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A dimension, the size of windows along it and the step between them."""
     rank = len(x.shape)
     dim = draw_dim(source, rank)
     size = x.shape[dim] if rank and -rank <= dim < rank else 1
@@ -204,7 +212,8 @@ def _windows(source: Source, x: TensorState, values: Values) -> Arguments:
     return (dim, window, step), {}
 
 
-def _diagonal(source: Source, x: TensorState, values: Values) -> Arguments:
+def along_diagonal(source: Source, x: TensorState, values: Values) -> Arguments:
+    """Which diagonal, of which two dimensions."""
     rank = len(x.shape)
     if source.chance(25):
         return (source.integer(-2, 2),), {}
@@ -231,22 +240,24 @@ def free_layout(source: Source, x: TensorState, values: Values) -> Arguments:
     return (size, tuple(stride), offset), {}
 
 
-_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
+FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
 
 
-def _format(source: Source, x: TensorState) -> dict[str, Argument]:
+def format_argument(source: Source, x: TensorState) -> dict[str, Argument]:
+    """A memory format, rather one that fits the rank."""
     fitting = {4: "channels_last", 5: "channels_last_3d"}.get(len(x.shape), "contiguous_format")
     if source.chance(ODD):
-        return {"memory_format": MemoryFormat(source.choice(_FORMATS))}
-    return {"memory_format": MemoryFormat(fitting if source.chance(65) else source.choice((_FORMATS[0], _FORMATS[3])))}
+        return {"memory_format": MemoryFormat(source.choice(FORMATS))}
+    return {"memory_format": MemoryFormat(fitting if source.chance(65) else source.choice((FORMATS[0], FORMATS[3])))}
 
 
-def _formatted(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (), _format(source, x) if source.chance(55) else {}
+def formatted(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A memory format, or none."""
+    return (), format_argument(source, x) if source.chance(55) else {}
 
 
 def _asked(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (), {"memory_format": MemoryFormat(source.choice(_FORMATS))} if source.chance(70) else {}
+    return (), {"memory_format": MemoryFormat(source.choice(FORMATS))} if source.chance(70) else {}
 
 
 def target_dtype(source: Source, x: TensorState) -> DType:
@@ -261,28 +272,29 @@ def _converted(source: Source, x: TensorState, values: Values) -> Arguments:
     if source.chance(25):
         keywords["copy"] = True
     if not keywords or source.chance(45):
-        keywords |= _format(source, x)
+        keywords |= format_argument(source, x)
     return (), keywords
 
 
-def _number(source: Source, x: TensorState) -> Argument:
+def number(source: Source, x: TensorState) -> Argument:
+    """A number that fits the dtype."""
     if x.dtype == "bool":
         return source.chance(50)
     return source.choice((1, 2, 3)) if "int" in x.dtype else source.choice((2, 0.5, 1.5))
 
 
 def _filled(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_number(source, x),), {}
+    return (number(source, x),), {}
 
 
-def _operand(source: Source, x: TensorState, values: Values) -> Argument:
+def operand(source: Source, x: TensorState, values: Values) -> Argument:
     """A number, or a tensor: rather one that broadcasts, of the same dtype, at times in the same memory."""
     if source.chance(18):
-        return _number(source, x)
-    return _another(source, x, values, lambda v: broadcasts(v.shape, x.shape))
+        return number(source, x)
+    return another(source, x, values, lambda v: broadcasts(v.shape, x.shape))
 
 
-def _another(source: Source, x: TensorState, values: Values, fits: Callable[[TensorState], bool]) -> Ref:
+def another(source: Source, x: TensorState, values: Values, fits: Callable[[TensorState], bool]) -> Ref:
     """A tensor that fits, of the same dtype, and rather not the operand itself, whose layout could not differ."""
     mixed = source.chance(15)
     fitting = [k for k, v in values.items() if (mixed or v.dtype == x.dtype) and fits(v)]
@@ -299,35 +311,36 @@ def broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
     return all(a in (1, b) for a, b in zip(reversed(small), reversed(large), strict=False))
 
 
-def _with_operand(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_operand(source, x, values),), {}
+def with_operand(source: Source, x: TensorState, values: Values) -> Arguments:
+    """A number or a tensor."""
+    return (operand(source, x, values),), {}
 
 
 def _copied(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_another(source, x, values, lambda v: broadcasts(v.shape, x.shape)),), {}
+    return (another(source, x, values, lambda v: broadcasts(v.shape, x.shape)),), {}
 
 
 def _assigned(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_indices(source, x), _operand(source, x, values) if source.chance(50) else _number(source, x)), {}
+    return (_indices(source, x), operand(source, x, values) if source.chance(50) else number(source, x)), {}
 
 
 Drawer: TypeAlias = Callable[[Source, TensorState, Values], Arguments]
 
 BASIC: tuple[tuple[int, tuple[str, Drawer]], ...] = (
-    (14, ("view", _sizes)), (3, ("view", _dtype)), (2, ("view_as", _other)), (8, ("reshape", _sizes)),
-    (2, ("reshape_as", _other)), (5, ("flatten", _range)), (4, ("unflatten", _split)), (3, ("ravel", no_arguments)),
-    (7, ("permute", _order)), (6, ("transpose", two_dims)), (1, ("swapaxes", two_dims)),
+    (14, ("view", resized_view)), (3, ("view", _dtype)), (2, ("view_as", any_other)), (8, ("reshape", resized_view)),
+    (2, ("reshape_as", any_other)), (5, ("flatten", _range)), (4, ("unflatten", _split)), (3, ("ravel", no_arguments)),
+    (7, ("permute", reordered)), (6, ("transpose", two_dims)), (1, ("swapaxes", two_dims)),
     (1, ("swapdims", two_dims)), (3, ("movedim", two_dims)), (1, ("moveaxis", two_dims)), (2, ("t", no_arguments)),
-    (2, ("T", no_arguments)), (2, ("mT", no_arguments)), (16, ("__getitem__", _index)), (5, ("narrow", _narrowed)),
-    (5, ("select", _selected)), (8, ("expand", _expanded)), (2, ("expand_as", _other)),
-    (2, ("broadcast_to", _expanded)), (5, ("squeeze", squeezed_dims)), (6, ("unsqueeze", new_dim)),
-    (6, ("unfold", _windows)), (6, ("diagonal", _diagonal)), (9, ("as_strided", free_layout)),
-    (1, ("detach", no_arguments)), (9, ("contiguous", _formatted)), (9, ("clone", _formatted)),
+    (2, ("T", no_arguments)), (2, ("mT", no_arguments)), (16, ("__getitem__", _index)), (5, ("narrow", narrowed)),
+    (5, ("select", selected)), (8, ("expand", expanded)), (2, ("expand_as", any_other)),
+    (2, ("broadcast_to", expanded)), (5, ("squeeze", squeezed_dims)), (6, ("unsqueeze", new_dim)),
+    (6, ("unfold", windows)), (6, ("diagonal", along_diagonal)), (9, ("as_strided", free_layout)),
+    (1, ("detach", no_arguments)), (9, ("contiguous", formatted)), (9, ("clone", formatted)),
     (8, ("to", _converted)), (2, ("tolist", no_arguments)), (2, ("is_contiguous", _asked)),
-    (1, ("is_set_to", _other)), (6, ("fill_", _filled)), (2, ("zero_", no_arguments)), (8, ("copy_", _copied)),
-    (8, ("add_", _with_operand)), (2, ("sub_", _with_operand)), (4, ("mul_", _with_operand)),
-    (2, ("relu_", no_arguments)), (6, ("__setitem__", _assigned)), (9, ("add", _with_operand)),
-    (2, ("sub", _with_operand)), (5, ("mul", _with_operand)), (2, ("neg", no_arguments)),
+    (1, ("is_set_to", any_other)), (6, ("fill_", _filled)), (2, ("zero_", no_arguments)), (8, ("copy_", _copied)),
+    (8, ("add_", with_operand)), (2, ("sub_", with_operand)), (4, ("mul_", with_operand)),
+    (2, ("relu_", no_arguments)), (6, ("__setitem__", _assigned)), (9, ("add", with_operand)),
+    (2, ("sub", with_operand)), (5, ("mul", with_operand)), (2, ("neg", no_arguments)),
     (1, ("abs", no_arguments)), (4, ("relu", no_arguments)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""

@@ -1,0 +1,257 @@
+"""Draws operations by index tensors and masks: gathers, scatters, advanced indexing, assignment through it."""
+
+from __future__ import annotations
+
+from ..program import Argument, Slice, Step
+from .layouts import draw_shape
+from .stage import ALL, NUMBERS, Scene, Stage, on, step
+from .steps import ODD
+
+
+def _shape(stage: Stage, low: int = 1, high: int = 4) -> tuple[int, ...]:
+    shape = draw_shape(stage.source, low, high)
+    return tuple([min(n, 5) for n in shape])
+
+
+def _dim(stage: Stage, shape: tuple[int, ...]) -> tuple[int, int]:
+    """A dimension as it is written, and its size."""
+    if not shape:
+        return 0, 1
+    dim = stage.source.integer(0, len(shape) - 1)
+    return dim - len(shape) if stage.source.chance(30) else dim, shape[dim]
+
+
+def _with(shape: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
+    """The shape with one dimension of another size."""
+    if not shape:
+        return shape
+    place = dim % len(shape)
+    return (*shape[:place], size, *shape[place + 1 :])
+
+
+def _twin(stage: Stage, name: str, percent: int = 40) -> str:
+    return f"{name}_" if stage.source.chance(percent) else name
+
+
+def _count(stage: Stage) -> int:
+    return stage.source.integer(0 if stage.source.chance(8) else 1, 4)
+
+
+def _index_select(stage: Stage) -> Step:
+    shape = _shape(stage)
+    dim, size = _dim(stage, shape)
+    return step("index_select", stage.tensor(shape), dim, stage.indices((_count(stage),), size))
+
+
+def _gather(stage: Stage) -> Step:
+    shape = _shape(stage, 0)
+    dim, size = _dim(stage, shape)
+    inside = tuple([stage.source.integer(min(1, n), n) for n in shape])
+    index = stage.indices(_with(inside, dim, _count(stage)) if shape else (), size)
+    return step("gather", stage.tensor(shape), dim, index)
+
+
+def _take(stage: Stage) -> Step:
+    shape = _shape(stage, 0, 3)
+    total = 1
+    for size in shape:
+        total *= size
+    return step("take", stage.tensor(shape), stage.indices(_shape(stage, 0, 2), total, low=-total if total else 0))
+
+
+def _take_along(stage: Stage) -> Step:
+    shape = _shape(stage)
+    dim, size = _dim(stage, shape)
+    inside = tuple([1 if stage.source.chance(30) else n for n in shape])
+    return step("take_along_dim", stage.tensor(shape), stage.indices(_with(inside, dim, _count(stage)), size), dim)
+
+
+def _masked_select(stage: Stage) -> Step:
+    shape = _shape(stage, 0)
+    return step("masked_select", stage.tensor(shape), stage.tensor(_mask_shape(stage, shape), dtype="bool"))
+
+
+def _mask_shape(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape, or one that broadcasts to it."""
+    return shape if stage.source.chance(60) else tuple([1 if stage.source.chance(40) else n for n in shape])
+
+
+def _nonzero(stage: Stage) -> Step:
+    x = stage.tensor(_shape(stage, 0), dtype="bool" if stage.source.chance(60) else None)
+    return step(stage.source.choice(("nonzero", "nonzero", "argwhere")), x)
+
+
+def _embedding(stage: Stage) -> Step:
+    rows = stage.source.integer(1, 5)
+    index = stage.indices(_shape(stage, 0, 3), rows)
+    return step("nn.functional.embedding", index, stage.tensor((rows, stage.source.integer(1, 4))))
+
+
+def _one_hot(stage: Stage) -> Step:
+    classes = stage.source.integer(1, 4)
+    return step("nn.functional.one_hot", stage.indices(_shape(stage, 0, 3), classes), classes)
+
+
+def _masked_fill(stage: Stage) -> Step:
+    shape = _shape(stage, 0)
+    x = stage.tensor(shape)
+    mask = stage.tensor(_mask_shape(stage, shape), dtype="bool")
+    return step(_twin(stage, "masked_fill"), x, mask, 2 if stage.dtype != "bool" else True)
+
+
+def _masked_scatter(stage: Stage) -> Step:
+    shape = _shape(stage, 0)
+    x = stage.tensor(shape)
+    total = 1
+    for size in shape:
+        total *= size
+    mask = stage.tensor(_mask_shape(stage, shape), dtype="bool")
+    return step(_twin(stage, "masked_scatter"), x, mask, stage.tensor((total,)))
+
+
+def _index_writes(stage: Stage) -> Step:
+    source = stage.source
+    shape = _shape(stage)
+    dim, size = _dim(stage, shape)
+    x = stage.tensor(shape)
+    name = source.choice(("index_add", "index_copy", "index_fill"))
+    count = min(_count(stage), size) if name == "index_copy" else _count(stage)
+    index = stage.indices((count,), size, distinct=name == "index_copy")
+    if name == "index_fill":
+        return step(_twin(stage, name), x, dim, index, 2 if stage.dtype != "bool" else True)
+    counted = count + source.chance(ODD // 2)
+    source_of = stage.tensor(_with(shape, dim, counted), beside=x)
+    return step(_twin(stage, name), x, dim, index, source_of)
+
+
+def _scatter(stage: Stage) -> Step:
+    source = stage.source
+    shape = _shape(stage)
+    dim, size = _dim(stage, shape)
+    x = stage.tensor(shape)
+    inside = tuple([source.integer(min(1, n), n) for n in shape])
+    place = dim % len(shape)
+    name = source.choice(("scatter", "scatter_add"))
+    # Along the dimension every index comes once, so that no place is written to twice.
+    along = min(inside[place], size)
+    index = stage.indices((*inside[:place], along, *inside[place + 1 :]), size) if name == "scatter_add" else None
+    if index is None:
+        flat = (1,) * place + (along,) + (1,) * (len(shape) - place - 1)
+        index = stage.indices(flat, size, distinct=True)
+        return step(_twin(stage, name), x, dim, index, stage.tensor(flat) if source.chance(60) else 3)
+    return step(_twin(stage, name), x, dim, index, stage.tensor(shape))
+
+
+def _put(stage: Stage) -> Step:
+    shape = _shape(stage, 1, 3)
+    total = 1
+    for size in shape:
+        total *= size
+    count = min(_count(stage), total)
+    x = stage.tensor(shape)
+    return step(_twin(stage, "put"), x, stage.indices((count,), total, distinct=True), stage.tensor((count,)))
+
+
+def _advanced(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
+    """An index of index tensors, masks, slices, integers, `None` and the rest."""
+    source = stage.source
+    items: list[Argument] = []
+    inside = draw_shape(source, 0, 2)
+    inside = tuple([min(n, 3) for n in inside])
+    place = 0
+    used = False
+    while place < len(shape):
+        what = source.integer(0, 9)
+        size = shape[place]
+        if what < 5 or (place == len(shape) - 1 and not used):
+            given = tuple([1 if source.chance(20) else n for n in inside])
+            low = -size if source.chance(30) else 0
+            items.append(stage.indices(given, size, dtype="int32" if source.chance(8) else "int64", low=low))
+            used = True
+        elif what < 8:
+            step_size = source.choice((None, None, 2))
+            items.append(Slice(source.integer(0, 1) or None, None, step_size))
+        elif what == 8 and size:
+            items.append(source.integer(-size, size - 1))
+        elif place + 2 <= len(shape) and not used and source.chance(40):
+            items.append(stage.tensor(shape[place : place + 2], dtype="bool"))
+            used = True
+            place += 1
+        else:
+            if source.chance(40):
+                items.append(None)
+            items.append(stage.tensor((size,), dtype="bool") if not used else Slice())
+            used = True
+        place += 1
+        if used and source.chance(30):
+            break
+    return tuple(items)
+
+
+def _getitem(stage: Stage) -> Step:
+    shape = _shape(stage)
+    x = stage.tensor(shape)
+    return step("__getitem__", x, _advanced(stage, shape))
+
+
+def _setitem(stage: Stage) -> Step:
+    shape = _shape(stage, 1, 3)
+    x = stage.tensor(shape)
+    if stage.source.chance(50):
+        return step("__setitem__", x, _advanced(stage, shape), True if stage.dtype == "bool" else 2)
+    size = shape[0]
+    if not size:
+        return step("__setitem__", x, (Slice(),), 1)
+    count = min(_count(stage), size)
+    index = stage.indices((count,), size, distinct=True)
+    return step("__setitem__", x, (index,), stage.tensor((count, *shape[1:]), beside=x))
+
+
+def _index_put(stage: Stage) -> Step:
+    shape = _shape(stage, 1, 3)
+    x = stage.tensor(shape)
+    count = min(_count(stage), shape[0])
+    index = (stage.indices((count,), shape[0], distinct=True),)
+    values = stage.tensor((count, *shape[1:]) if stage.source.chance(70) else ())
+    keywords: dict[str, Argument] = {"accumulate": True} if stage.source.chance(30) else {}
+    return step(_twin(stage, "index_put"), x, index, values, **keywords)
+
+
+def _diagonal_scatter(stage: Stage) -> Step:
+    shape = _shape(stage, 2, 4)
+    shape = (2, 3) if len(shape) < 2 else shape
+    offset = stage.source.integer(-1, 1)
+    rows, columns = shape[0], shape[1]
+    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    return step("diagonal_scatter", stage.tensor(shape), stage.tensor((*shape[2:], length)), offset)
+
+
+def _select_scatter(stage: Stage) -> Step:
+    shape = _shape(stage, 1, 4)
+    shape = shape if shape else (3,)
+    dim, size = _dim(stage, shape)
+    place = dim % len(shape)
+    index = stage.source.integer(-size, size - 1) if size else 0
+    return step("select_scatter", stage.tensor(shape), stage.tensor((*shape[:place], *shape[place + 1 :])), dim, index)
+
+
+def _slice_scatter(stage: Stage) -> Step:
+    source = stage.source
+    shape = _shape(stage, 1, 4)
+    shape = shape if shape else (3,)
+    dim, size = _dim(stage, shape)
+    start, stride = source.integer(0, size), source.integer(1, 2)
+    length = -(-(size - start) // stride)
+    part = stage.tensor(_with(shape, dim, length + source.chance(ODD // 2)))
+    return step("slice_scatter", stage.tensor(shape), part, dim, start, None, stride)
+
+
+INDEXED: tuple[tuple[int, Scene], ...] = (
+    (3, on(ALL, _index_select)), (4, on(ALL, _gather)), (2, on(ALL, _take)), (2, on(ALL, _take_along)),
+    (2, on(ALL, _masked_select)), (3, on(ALL, _nonzero)), (2, on(NUMBERS, _embedding)), (1, on(NUMBERS, _one_hot)),
+    (3, on(ALL, _masked_fill)), (2, on(ALL, _masked_scatter)), (5, on(NUMBERS, _index_writes)),
+    (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
+    (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),
+    (2, on(ALL, _slice_scatter)),
+)  # fmt: skip
+"""(weight, how an operation and its operands are drawn)."""

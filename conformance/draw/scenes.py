@@ -1,0 +1,27 @@
+"""Programs that begin with an operation whose operands must fit each other: they and it are drawn together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..program import Input, Step, Storage
+from .products import PRODUCTS
+from .source import Source, weighted
+from .stage import Scene
+
+SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = ((30, PRODUCTS),)
+"""(weight, scenes with their own weights)."""
+
+
+class DrawnScene(NamedTuple):
+    """Storages, inputs over them, and a first step."""
+
+    storages: tuple[Storage, ...]
+    inputs: tuple[Input, ...]
+    step: Step
+
+
+def draw_scene(source: Source) -> DrawnScene:
+    """Operands in all kinds of layouts, and the operation that they are for."""
+    stage, step = weighted(source, weighted(source, SCENES))(source)
+    return DrawnScene(tuple(stage.storages), tuple(stage.inputs), step)

@@ -1,0 +1,104 @@
+"""Inputs that are drawn for one operation: shapes that fit each other, layouts that differ as they like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ..program import ITEMSIZES, Input, Ref, Step, Storage
+from .layouts import draw_layout
+from .source import Source, weighted
+from .steps import ODD
+
+FILLS = {
+    "float16": "half1", "bfloat16": "half1", "float32": "single1", "complex64": "single1", "float64": "double1",
+    "complex128": "double1", "bool": "bool1",
+}  # fmt: skip
+REAL = ((50, "float32"), (20, "float64"), (12, "bfloat16"), (8, "float16"))
+"""(weight, dtype): what images and products are computed in."""
+NUMBERS = (*REAL, (15, "int64"), (5, "int16"), (5, "uint8"), (10, "complex64"))
+"""(weight, dtype): numbers of every kind."""
+ALL = (*NUMBERS, (10, "bool"))
+
+
+class Stage:
+    """Collects storages and inputs; `tensor` and `indices` answer with the reference to the input that they add."""
+
+    def __init__(self, source: Source, dtype: str) -> None:
+        self.source = source
+        self.dtype = dtype
+        self.storages: list[Storage] = []
+        self.inputs: list[Input] = []
+
+    def tensor(
+        self,
+        shape: tuple[int, ...],
+        *,
+        dtype: str | None = None,
+        kind: str | None = None,
+        beside: Ref | None = None,
+        grad: bool = True,
+        tame: bool = False,
+    ) -> Ref:
+        """A tensor of that shape in any layout, or one of that kind; at times in the memory of `beside`.
+
+        A `tame` one has numbers of like magnitude, whose squares no dtype is too small for.
+        """
+        source, dtype = self.source, dtype or self.dtype
+        drawn = draw_layout(source, shape=shape, kind=kind)
+        nbytes = drawn.reach * ITEMSIZES[dtype]
+        if beside is not None and self.inputs[beside.slot].dtype == dtype and source.chance(12):
+            number = self.inputs[beside.slot].storage
+            old = self.storages[number]
+            if old.fill != "literal":
+                self.storages[number] = Storage(max(old.nbytes, nbytes), old.fill, old.backing)
+                return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, number))
+        fill = FILLS.get(dtype, "ramp1") if tame or dtype == "bool" or source.chance(75) else "ramp1"
+        backing = "guarded" if source.chance(20) else "owned"
+        self.storages.append(Storage(nbytes + source.integer(0, 3) * ITEMSIZES[dtype], fill, backing))
+        wants_grad = grad and source.chance(5) and dtype.startswith(("float", "bfloat", "complex"))
+        where = len(self.storages) - 1
+        return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, where, wants_grad))
+
+    def indices(
+        self, shape: tuple[int, ...], limit: int, *, dtype: str = "int64", low: int = 0, distinct: bool = False
+    ) -> Ref:
+        """A tensor of indices from `low` to below `limit`, rarely one that is not; `distinct` ones where they fit."""
+        source = self.source
+        drawn = draw_layout(source, shape=shape)
+        if limit <= low:
+            limit = low + 1
+        if distinct:
+            # Every second to fourth index, so that the order of elements in memory shows.
+            step = source.choice([s for s in (1, 2, 3) if s == 1 or limit % s] or [1])
+            numbers = [low + i * step % (limit - low) for i in range(drawn.reach)]
+        else:
+            numbers = [source.integer(low, limit - 1) for _ in range(drawn.reach)]
+        if numbers and source.chance(ODD // 2):
+            numbers[drawn.offset if drawn.offset < len(numbers) else 0] = limit
+        data = b"".join(n.to_bytes(ITEMSIZES[dtype], "little", signed=True) for n in numbers)
+        self.storages.append(Storage(len(data), "literal", "owned", data))
+        return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
+
+    def _add(self, item: Input) -> Ref:
+        self.inputs.append(item)
+        return Ref(len(self.inputs) - 1)
+
+
+Scene: TypeAlias = Callable[[Source], tuple[Stage, Step]]
+"""Draws the inputs of one operation, and the step that it is."""
+
+
+def on(dtypes: tuple[tuple[int, str], ...], draw: Callable[[Stage], Step]) -> Scene:
+    """A scene whose tensors are of one of these dtypes unless they say otherwise."""
+
+    def scene(source: Source) -> tuple[Stage, Step]:
+        stage = Stage(source, weighted(source, dtypes))
+        return stage, draw(stage)
+
+    return scene
+
+
+def step(op: str, *args: object, **keywords: object) -> Step:
+    """A step, its keywords in the order that programs have them in."""
+    return Step(op, args, tuple(sorted(keywords.items())))
