@@ -36,7 +36,9 @@ from .division import div, div as divide, div as true_divide, floor_divide
 from .dtype_view import conj, imag, real, view_as_complex, view_as_real
 from .dtypes import ALL as _ALL, dtype
 from .extremes import amax, amin, aminmax, argmax, argmin, max, min
-from .factorizations import geqrf, lu_unpack, old_cholesky as cholesky, old_qr as qr, old_svd as svd, orgqr
+from .factorizations import (
+    geqrf, lu_unpack, lu_with_info as lu, old_cholesky as cholesky, old_qr as qr, old_svd as svd, orgqr, ormqr,
+)
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from .from_values import tensor
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -158,6 +160,7 @@ _LAZY.update(
     (name, module)
     for module, names in {
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
+        "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",
     }.items()
     for name in names.split()

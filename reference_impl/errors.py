@@ -95,6 +95,10 @@ class UnsupportedError(NotImplementedError):
         self.kind = kind
 
 
+class UnspecifiedError(RuntimeError):
+    """Whether PyTorch refuses depends on how it rounds: there is nothing to expect."""
+
+
 class LayoutBufferError(BufferError):
     """A `BufferError` of PyTorch's with its normalised kind: memory that may not be exchanged."""
 

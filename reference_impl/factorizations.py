@@ -1,7 +1,7 @@
 """Factorisations: cholesky, qr, svd, eig, lu and their like; column-major as LAPACK leaves them (facts 4.4)."""
 
 # ruff: noqa: N803 - PyTorch's own names
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .copies import clone
 from .errors import LayoutError
 from .formats import contiguous_format
 from .lapack import (
+    check_dtype,
     check_matrices,
     info_of,
     lapack_result,
@@ -29,8 +30,12 @@ if TYPE_CHECKING:
 def cholesky(A: "Tensor", *, upper: bool = False, out: "Tensor | None" = None) -> "Tensor":
     """Triangular root, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
     check_matrices("cholesky", A, square=True)
-    refuse_singular("cholesky", A, lambda a: np.linalg.cholesky(np.swapaxes(a, -1, -2).conj() if upper else a))
+    _refuse_indefinite(A, upper)
     return _root(A, upper, out)
+
+
+def _refuse_indefinite(A: "Tensor", upper: bool) -> None:
+    refuse_singular("cholesky", A, lambda a: np.linalg.cholesky(np.swapaxes(a, -1, -2).conj() if upper else a))
 
 
 def _root(A: "Tensor", upper: bool, out: Any = None) -> "Tensor":
@@ -48,17 +53,18 @@ def cholesky_ex(A: "Tensor", *, upper: bool = False, check_errors: bool = False,
 
 def old_cholesky(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.cholesky` under its old name. Raises: as `linalg.cholesky`."""
-    result = cholesky(input, upper=upper)
+    check_matrices("cholesky", input, square=bool(input.numel()), early="nothing")
     if not input.numel():
-        result = clone(input, memory_format=contiguous_format)
-    return write_out(out, result, input)
+        return write_out(out, clone(input, memory_format=contiguous_format), input)
+    _refuse_indefinite(input, upper)
+    return write_out(out, _root(input, upper), input)
 
 
 def qr(A: "Tensor", mode: str = "reduced", *, out: Any = None) -> Any:
     """Orthogonal and triangular factor, column-major. Raises: dimension, dtype, argument. Source: facts 4.4."""
     if mode not in ("reduced", "complete", "r"):
         raise LayoutError("argument", f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}")
-    check_matrices("qr", A)
+    check_matrices("qr", A, kernel="always")
     *batch, m, n = A._layout.shape
     k = min(m, n)
     shapes = ((*batch, m, m if mode == "complete" else k), (*batch, m if mode == "complete" else k, n))
@@ -101,7 +107,7 @@ _COMPLEX = {dt.float32: dt.complex64, dt.float64: dt.complex128}
 
 def eig(A: "Tensor", *, out: Any = None) -> Any:
     """Eigenvalues and vectors, complex, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    check_matrices("eig", A, square=True)
+    check_matrices("eig", A, square=True, kernel="always")
     d = _COMPLEX.get(A.dtype, A.dtype)
     shape = A._layout.shape
     w, v = tried(lambda a: tuple(np.linalg.eig(a)), wide_values(A), shapes=(shape[:-1], shape))
@@ -110,7 +116,7 @@ def eig(A: "Tensor", *, out: Any = None) -> Any:
 
 def eigvals(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Eigenvalues, complex. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("eigvals", A, square=True)
+    check_matrices("eigvals", A, square=True, kernel="always")
     d = _COMPLEX.get(A.dtype, A.dtype)
     (w,) = tried(np.linalg.eigvals, wide_values(A), shapes=(A._layout.shape[:-1],))
     return write_outs(out, (lapack_result(w, d, A, columns=False),), A)[0]  # type: ignore[no-any-return]
@@ -123,7 +129,7 @@ def _check_uplo(UPLO: str) -> None:
 
 def eigh(A: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
     """Eigenvalues and vectors of symmetric matrices, column-major. Raises: dimension, size, dtype."""
-    check_matrices("eigh", A, square=True)
+    check_matrices("eigh", A, square=True, early="nothing")
     _check_uplo(UPLO)
     shape = A._layout.shape
     w, v = tried(lambda a: tuple(np.linalg.eigh(a)), wide_values(A), shapes=(shape[:-1], shape))
@@ -134,7 +140,7 @@ def eigh(A: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
 
 def eigvalsh(A: "Tensor", UPLO: str = "L", *, out: "Tensor | None" = None) -> "Tensor":
     """Eigenvalues of symmetric matrices. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("eigvalsh", A, square=True)
+    check_matrices("eigvalsh", A, square=True, early="nothing")
     _check_uplo(UPLO)
     (w,) = tried(np.linalg.eigvalsh, wide_values(A), shapes=(A._layout.shape[:-1],))
     return write_outs(out, (lapack_result(w.real, A.dtype.to_real(), A, columns=False),), A)[0]  # type: ignore[no-any-return]
@@ -163,7 +169,7 @@ def lu_factor_ex(A: "Tensor", *, pivot: bool = True, check_errors: bool = False,
 
 
 def _lu_parts(name: str, A: "Tensor") -> tuple["Tensor", ...]:
-    check_matrices(name, A)
+    check_matrices(name, A, early="nothing")
     *batch, m, n = A._layout.shape
     pivots = zeros_of((*batch, min(m, n)))
     shadow.leave_unspecified(pivots)
@@ -172,7 +178,7 @@ def _lu_parts(name: str, A: "Tensor") -> tuple["Tensor", ...]:
 
 def lu(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
     """Permutation and triangular factors, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    check_matrices("lu", A)
+    check_matrices("lu", A, early="nothing")
     *batch, m, n = A._layout.shape
     k = min(m, n)
     shapes = ((*batch, m, m) if pivot else (0,), (*batch, m, k), (*batch, k, n))
@@ -217,7 +223,7 @@ def old_svd(input: "Tensor", some: bool = True, compute_uv: bool = True, *, out:
 
 def geqrf(input: "Tensor", *, out: Any = None) -> Any:
     """QR in LAPACK's own form, column-major. Raises: dimension, dtype. Source: torch 2.13."""
-    check_matrices("geqrf", input)
+    check_matrices("geqrf", input, early="nothing", kernel="always")
     *batch, m, n = input._layout.shape
     parts = (lapack_result(np.zeros(input._layout.shape), input.dtype, input),
              lapack_result(np.zeros((*batch, min(m, n))), input.dtype, input, columns=False))  # fmt: skip
@@ -237,9 +243,83 @@ def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" 
         raise LayoutError("size", f"householder_product: {tau._layout.shape} reflections for {shape}")
     if tau.dtype is not input.dtype:
         raise LayoutError("dtype", f"householder_product: {input.dtype} and {tau.dtype}")
+    check_dtype("householder_product", input, early="nothing", kernel="always")
     return write_outs(out, (lapack_result(np.zeros(shape), input.dtype, input, tau),), input, tau)[0]  # type: ignore[no-any-return]
 
 
 def orgqr(input: "Tensor", input2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.householder_product` under its old name. Raises: as `linalg.householder_product`."""
     return householder_product(input, input2, out=out)
+
+
+def ormqr(
+    input: "Tensor", input2: "Tensor", input3: "Tensor", left: bool = True, transpose: bool = False, *,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
+    """A matrix times the orthogonal factor that `geqrf` left, column-major.
+
+    Shapes: the reflections (…, m, k) and (…, k), the matrix (…, m, n), or (…, n, m) where it is not on the left.
+    Raises: dimension, size, dtype. Source: torch 2.13.
+    """
+    reflections, scales, shape = (t._layout.shape for t in (input, input2, input3))
+    if len(reflections) < 2 or len(shape) < 2:
+        raise LayoutError("dimension", f"ormqr: matrices are needed, got {reflections} and {shape}")
+    length = shape[-2 if left else -1]
+    if length != reflections[-2] or not scales or scales[-1] != min(length, reflections[-1]):
+        raise LayoutError("size", f"ormqr: {reflections} and {scales} do not fit {shape}")
+    if scales[:-1] != reflections[:-2] or shape[:-2] != reflections[:-2]:
+        raise LayoutError("size", f"ormqr: stacks of {reflections[:-2]}, {scales[:-1]} and {shape[:-2]} matrices")
+    if not input.dtype is input2.dtype is input3.dtype:
+        raise LayoutError("dtype", f"ormqr: {input.dtype}, {input2.dtype} and {input3.dtype}")
+    check_dtype("ormqr", input, early="nothing", kernel="always")
+    result = lapack_result(np.zeros(shape), input.dtype, input, input2, input3)
+    return write_outs(out, (result,), input, input2, input3)[0]  # type: ignore[no-any-return]
+
+
+def lu_with_info(A: "Tensor", pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """`torch.lu`: `linalg.lu_factor_ex` under its old name. Raises: dimension, dtype, argument. Source: torch 2.13."""
+    parts = _lu_parts("lu", A)
+    if not pivot and A.numel():
+        raise LayoutError("argument", "lu: on the CPU there is no factorisation without pivots")
+    return write_outs(out, parts if get_infos else parts[:2], A)
+
+
+class LDLFactors(NamedTuple):
+    """Both factors in one matrix, and the pivots."""
+
+    LD: "Tensor"
+    pivots: "Tensor"
+
+
+class LDLFactorsAndInfo(NamedTuple):
+    """Both factors in one matrix, the pivots, and whether it failed."""
+
+    LD: "Tensor"
+    pivots: "Tensor"
+    info: "Tensor"
+
+
+def ldl_factor_ex(A: "Tensor", *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """Factors of symmetric or Hermitian matrices that may be indefinite, column-major. Raises: as `ldl_factor`."""
+    check_matrices("ldl_factor_ex", A, square=True)
+    if check_errors:
+        _refuse_singular_symmetric(A)
+    pivots = shadow.leave_unspecified(zeros_of(A._layout.shape[:-1]))
+    parts = lapack_result(np.zeros(A._layout.shape), A.dtype, A), pivots, info_of(A)
+    return LDLFactorsAndInfo(*write_outs(out, parts, A))
+
+
+def ldl_factor(A: "Tensor", *, hermitian: bool = False, out: Any = None) -> Any:
+    """Factors of symmetric or Hermitian matrices that may be indefinite, column-major.
+
+    Raises: dimension, size, dtype, argument (a singular matrix). Source: facts 4.4, torch 2.13.
+    """
+    check_matrices("ldl_factor", A, square=True)
+    _refuse_singular_symmetric(A)
+    parts = ldl_factor_ex(A, hermitian=hermitian)
+    return LDLFactors(*write_outs(out, parts[:2], A))
+
+
+def _refuse_singular_symmetric(A: "Tensor") -> None:
+    # Only the lower triangle is looked at.
+    refuse_singular("ldl_factor", A, lambda a: np.linalg.inv(np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)))

@@ -5,20 +5,24 @@ These depend on the library and on the condition of the matrix: computed with Nu
 
 # ruff: noqa: N803 - PyTorch's own names
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from . import dtypes as dt
 from . import shadow
 from .core import values
-from .errors import LayoutError
+from .errors import LayoutError, UnsupportedError
 from .layout import Strides, contiguous_strides
 from .out import write_out
 from .results import finish
 
 if TYPE_CHECKING:
     from .tensors import Tensor
+
+Early = Literal["floats", "precise", "nothing"]
+Kernel = Literal["filled", "always", "never"]
+_COMPUTED = frozenset((dt.float32, dt.float64, dt.complex64, dt.complex128))
 
 
 def column_major(shape: tuple[int, ...]) -> Strides:
@@ -33,21 +37,32 @@ def column_major(shape: tuple[int, ...]) -> Strides:
     return tuple(strides)
 
 
-def check_matrices(name: str, A: "Tensor", *, square: bool = False, low: bool = False) -> None:
-    """Refuse what is no stack of matrices. Raises: dimension, size (where not square), dtype."""
+def check_matrices(
+    name: str, A: "Tensor", *, square: bool = False, early: Early = "floats", kernel: Kernel = "filled"
+) -> None:
+    """Refuse what is no stack of matrices. Raises: dimension, size (where not square), dtype as `check_dtype`."""
     if len(A._layout.shape) < 2:
         raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed, got shape {A._layout.shape}")
     if square and A._layout.shape[-1] != A._layout.shape[-2]:
         raise LayoutError("size", f"{name}: square matrices are needed, got shape {A._layout.shape}")
-    check_floats(name, A, low=low)
+    check_dtype(name, A, early=early, kernel=kernel)
 
 
-def check_floats(name: str, A: "Tensor", *, low: bool = False) -> None:
-    """Refuse dtypes that LAPACK does not compute in. Raises: dtype (RuntimeError)."""
-    if not (A.dtype.is_floating_point or A.dtype.is_complex):
-        raise LayoutError("dtype", f"{name}: floating point or complex is needed, got {A.dtype}")
-    if not low and is_low_precision(A.dtype):
-        raise LayoutError("dtype", f"{name}: low precision is not supported, got {A.dtype}")
+def check_dtype(name: str, A: "Tensor", *, early: Early = "floats", kernel: Kernel = "filled") -> None:
+    """Refuse dtypes that LAPACK does not compute in.
+
+    What `early` names is asked for before a kernel is looked for: floating point or complex, in full precision, or
+    nothing. A kernel is looked for where there are elements, always, or never.
+
+    Raises: dtype (RuntimeError early, NotImplementedError where there is no kernel).
+    """
+    d = A.dtype
+    if early != "nothing" and not (d.is_floating_point or d.is_complex):
+        raise LayoutError("dtype", f"{name}: floating point or complex is needed, got {d}")
+    if early == "precise" and is_low_precision(d):
+        raise LayoutError("dtype", f"{name}: low precision is not supported, got {d}")
+    if d not in _COMPUTED and (kernel == "always" or (kernel == "filled" and A.numel())):
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
 
 
 def wide_values(A: "Tensor") -> Any:

@@ -9,12 +9,18 @@ from .factorizations import eigh as eigh
 from .factorizations import eigvals as eigvals
 from .factorizations import eigvalsh as eigvalsh
 from .factorizations import householder_product as householder_product
+from .factorizations import ldl_factor as ldl_factor
+from .factorizations import ldl_factor_ex as ldl_factor_ex
 from .factorizations import lu as lu
 from .factorizations import lu_factor as lu_factor
 from .factorizations import lu_factor_ex as lu_factor_ex
 from .factorizations import qr as qr
 from .factorizations import svd as svd
 from .factorizations import svdvals as svdvals
+from .least_squares import cond as cond
+from .least_squares import lstsq as lstsq
+from .least_squares import tensorinv as tensorinv
+from .least_squares import tensorsolve as tensorsolve
 from .matrices import det as det
 from .matrices import diagonal as diagonal
 from .matrices import matmul as matmul
@@ -31,6 +37,7 @@ from .norms import vector_norm as vector_norm
 from .products import linalg_cross as cross
 from .solving import inv as inv
 from .solving import inv_ex as inv_ex
+from .solving import ldl_solve as ldl_solve
 from .solving import lu_solve as lu_solve
 from .solving import pinv as pinv
 from .solving import solve as solve

@@ -48,6 +48,8 @@ class LinearAlgebraMethods:
     svd = factorizations.old_svd
     geqrf = factorizations.geqrf
     orgqr = factorizations.orgqr
+    ormqr = factorizations.ormqr
+    lu = factorizations.lu_with_info
     inverse = solving.inv
     cholesky = factorizations.old_cholesky
     qr = factorizations.old_qr

@@ -16,7 +16,7 @@ from .errors import LayoutError
 from .formats import contiguous_format
 from .joining import cat
 from .lapack import (
-    check_floats,
+    check_dtype,
     check_matrices,
     lapack_result,
     tried,
@@ -42,7 +42,7 @@ def det(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
 
 def slogdet(A: "Tensor", *, out: Any = None) -> Any:
     """Sign and logarithm of the determinant. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("slogdet", A, square=True)
+    check_matrices("slogdet", A, square=True, early="precise")
     shape = A._layout.shape[:-2]
     s, v = tried(lambda a: tuple(np.linalg.slogdet(a)), wide_values(A), shapes=(shape, shape))
     return write_outs(out, (lapack_result(np.asarray(s), A.dtype, A, columns=False),
@@ -51,7 +51,7 @@ def slogdet(A: "Tensor", *, out: Any = None) -> Any:
 
 def logdet(input: "Tensor") -> "Tensor":
     """Logarithm of the determinant. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("logdet", input, square=True)
+    check_matrices("logdet", input, square=True, early="precise")
     return lapack_result(np.zeros(input._layout.shape[:-2]), input.dtype, input, columns=False)
 
 
@@ -93,13 +93,13 @@ def _identity(t: "Tensor") -> "Tensor":
 
 def matrix_exp(input: "Tensor") -> "Tensor":
     """Exponential of matrices, row-major. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("matrix_exp", input, square=True, low=True)
+    check_matrices("matrix_exp", input, square=True, kernel="never")
     return lapack_result(np.zeros(input._layout.shape), input.dtype, input, columns=False)
 
 
 def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = None) -> "Tensor":
     """Products of vectors along a dimension, the first conjugated. Raises: dimension, broadcast, dtype."""
-    check_floats("vecdot", x, low=True)
+    check_dtype("vecdot", x, kernel="never")
     if out is not None and out.dtype is not x.dtype:
         raise LayoutError("dtype", f"vecdot: out must have the dtype {x.dtype}, got {out.dtype}")
 
@@ -165,7 +165,7 @@ def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> 
 def matrix_rank(A: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
                 out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Numbers of singular values above a tolerance. Raises: dimension, dtype. Source: torch 2.13."""
-    check_matrices("matrix_rank", A, square=hermitian)
+    check_matrices("matrix_rank", A, square=hermitian, early="precise")
     batch = A._layout.shape[:-2]
     for t in (tol, atol, rtol):
         if isinstance(t, TensorBase):

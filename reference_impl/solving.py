@@ -7,10 +7,10 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .core import CONJ, TensorBase
-from .errors import LayoutError
+from .core import CONJ, TensorBase, values
+from .errors import LayoutError, LayoutIndexError, fatal
 from .lapack import (
-    check_floats,
+    check_dtype,
     check_matrices,
     column_major,
     info_of,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def inv(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Inverse, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    check_matrices("inv", A, square=True)
+    check_matrices("inv", A, square=True, early="precise")
     refuse_singular("inv", A, np.linalg.inv)
     return _inverse(A, out)
 
@@ -50,7 +50,7 @@ class InvEx(NamedTuple):
 
 def inv_ex(A: "Tensor", *, check_errors: bool = False, out: Any = None) -> Any:
     """`inv`, and a number for each matrix: 0 where it succeeded. Raises: as `inv`."""
-    check_matrices("inv_ex", A, square=True)
+    check_matrices("inv_ex", A, square=True, early="precise")
     return InvEx(*write_outs(out, (_inverse(A), info_of(A)), A))
 
 
@@ -60,7 +60,7 @@ def _is_vector(A: "Tensor", B: "Tensor") -> bool:
 
 
 def _solve(name: str, A: "Tensor", B: "Tensor", left: bool, out: Any, *, with_info: bool) -> Any:
-    check_matrices(name, A, square=True)
+    check_matrices(name, A, square=True, kernel="never")
     if A.dtype is not B.dtype:
         raise LayoutError("dtype", f"{name}: {A.dtype} and {B.dtype}")
     vector = _is_vector(A, B)
@@ -73,6 +73,7 @@ def _solve(name: str, A: "Tensor", B: "Tensor", left: bool, out: Any, *, with_in
     if given[-2 if left else -1] != n:
         raise LayoutError("size", f"{name}: {A._layout.shape} and {B._layout.shape} do not fit")
     shape = (*broadcast_shapes(tuple(batch), given[:-2]), *given[-2:])
+    check_dtype(name, A)
     strides = column_major(shape)
     found = finish(np.zeros(shape), A.dtype, A, B, strides=strides)
     if vector:
@@ -118,7 +119,7 @@ def solve_triangular(
     if A.dtype is not B.dtype:
         raise LayoutError("dtype", f"solve_triangular: {A.dtype} and {B.dtype}")
     shape = _matrices("solve_triangular", A, B, left)
-    check_floats("solve_triangular", A)
+    check_dtype("solve_triangular", A, early="nothing", kernel="always")
     return write_outs(out, (lapack_result(np.zeros(shape), A.dtype, A, B),), A, B)[0]  # type: ignore[no-any-return]
 
 
@@ -128,7 +129,7 @@ def triangular_solve(
 ) -> Any:  # fmt: skip
     """`linalg.solve_triangular` under its old name, with a copy of the matrix. Raises: dimension, size, dtype."""
     shape = _matrices("triangular_solve", A, b, True)
-    check_floats("triangular_solve", A)
+    check_dtype("triangular_solve", A, early="nothing", kernel="always")
     batch = shape[:-2]
     a = np.broadcast_to(wide_values(A), (*batch, *A._layout.shape[-2:]))
     return write_outs(out, (lapack_result(np.zeros(shape), b.dtype, A, b), lapack_result(a, A.dtype, A, b)), A, b)
@@ -137,12 +138,17 @@ def triangular_solve(
 def cholesky_solve(input: "Tensor", input2: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.solve` with a triangular root, column-major. Raises: dimension, size, dtype. Source: facts 4.4."""
     shape = _matrices("cholesky_solve", input2, input, True)
+    if input.dtype is not input2.dtype:
+        raise LayoutError("dtype", f"cholesky_solve: {input.dtype} and {input2.dtype}")
+    check_dtype("cholesky_solve", input2, early="nothing", kernel="always")
     return write_out(out, lapack_result(np.zeros(shape), input.dtype, input, input2), input, input2)
 
 
 def cholesky_inverse(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """Inverse of the square of a triangular root, column-major. Raises: dimension, size. Source: torch 2.13."""
-    check_matrices("cholesky_inverse", input, square=True)
+    check_matrices("cholesky_inverse", input, square=True, early="nothing", kernel="always")
+    if (np.diagonal(values(input), 0, -2, -1) == 0).any():
+        raise LayoutError("argument", "cholesky_inverse: a diagonal element is zero")
     return write_out(out, lapack_result(np.zeros(input._layout.shape), input.dtype, input), input)
 
 
@@ -151,7 +157,7 @@ def lu_solve(
     out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """`solve` with `lu_factor`'s result; from the right row-major, conjugated. Raises: dimension, size, dtype."""
-    check_floats("lu_solve", LU)
+    check_dtype("lu_solve", LU, kernel="never")
     if LU.dtype is not B.dtype:
         raise LayoutError("dtype", f"lu_solve: {LU.dtype} and {B.dtype}")
     if pivots.dtype is not dt.int32:
@@ -159,6 +165,7 @@ def lu_solve(
     shape = _matrices("lu_solve", LU, B, left)
     if pivots._layout.shape != LU._layout.shape[:-1]:
         raise LayoutError("size", f"lu_solve: pivots of {pivots._layout.shape} for matrices of {LU._layout.shape}")
+    check_dtype("lu_solve", B)
     result = lapack_result(np.zeros(shape), B.dtype, LU, B)
     if not left:
         # The adjoint of the solution of the adjoint system.
@@ -176,7 +183,7 @@ def old_lu_solve(b: "Tensor", LU_data: "Tensor", LU_pivots: "Tensor", *, out: "T
 def pinv(A: "Tensor", rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
          out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Pseudoinverse. Raises: dimension, dtype. Source: torch 2.13."""
-    check_matrices("pinv", A, square=hermitian)
+    check_matrices("pinv", A, square=hermitian, early="precise")
     *lead, m, n = A._layout.shape
     batch: Any = tuple(lead)
     for t in (rcond, atol, rtol):
@@ -190,3 +197,23 @@ def pinv(A: "Tensor", rcond: Any = None, hermitian: bool = False, *, atol: Any =
 def pinverse(input: "Tensor", rcond: float = 1e-15) -> "Tensor":
     """`linalg.pinv` under its old name. Raises: as `linalg.pinv`."""
     return pinv(input, rcond)
+
+
+def ldl_solve(
+    LD: "Tensor", pivots: "Tensor", B: "Tensor", *, hermitian: bool = False, out: "Tensor | None" = None
+) -> "Tensor":
+    """`solve` with `ldl_factor`'s result, column-major. Raises: dimension (also IndexError), size, dtype."""
+    check_matrices("ldl_solve", LD, square=True, kernel="never")
+    if B.ndim < 2:
+        raise LayoutIndexError("dimension", f"ldl_solve: a matrix is needed, got shape {B._layout.shape}")
+    if LD.dtype is not B.dtype:
+        raise LayoutError("dtype", f"ldl_solve: {LD.dtype} and {B.dtype}")
+    shape = _matrices("ldl_solve", LD, B, True)
+    if pivots._layout.shape != LD._layout.shape[:-1]:
+        raise LayoutError("size", f"ldl_solve: pivots of {pivots._layout.shape} for matrices of {LD._layout.shape}")
+    if pivots.dtype.category != "int":
+        raise LayoutError("dtype", f"ldl_solve: the pivots must be integers, got {pivots.dtype}")
+    if LD._layout.shape[:-2] != shape[:-2]:
+        raise fatal(LayoutError("bounds", f"ldl_solve: the pivots of {LD._layout.shape} are read for {shape}"))
+    check_dtype("ldl_solve", LD)
+    return write_outs(out, (lapack_result(np.zeros(shape), B.dtype, LD, B),), LD, B)[0]  # type: ignore[no-any-return]

@@ -9,11 +9,17 @@ from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.opinfo import samples
-from stridecheck.conformance.protocol import Unsupported
+from stridecheck.conformance.protocol import Undefined, Unsupported
 
 FAMILIES = [
+    "*_lowrank",
     "*grid_sampl*",
     "_upsample_bilinear2d_aa",
+    "linalg.cond",
+    "linalg.ldl_*",
+    "linalg.lstsq",
+    "linalg.tensor*",
+    "lu",
     "masked.*",
     "max_pool2d_with_indices_backward",
     "nn.functional.bilinear",
@@ -24,6 +30,7 @@ FAMILIES = [
     "nn.functional.multi*_margin_loss",
     "nn.functional.triplet_margin_with_distance_loss",
     "nn.functional.upsample_*",
+    "ormqr",
     "slice",
 ]
 LARGEST = 120
@@ -51,6 +58,8 @@ def test_samples_are_judged_without_a_difference(operators, oracle, library):
         for tried in (program, relayout(Seeded(program.id), program)):
             try:
                 expected, got = (execute(tried, adapter) for adapter in (oracle, library))
+            except Undefined:
+                continue
             except Unsupported as lacking:
                 pytest.fail(f"{lacking}: {tried}")
             verdicts = judge(tried, expected, got, library.capabilities)
