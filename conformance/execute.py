@@ -105,7 +105,7 @@ class Execution:
         except Unsupported:
             raise
         except Exception as error:
-            return self._observe(None, raised=raised_by(error, self._adapter))
+            return self.refused(raised_by(error, self._adapter))
         return self.take(slot, step, outcome)
 
     def bound(self, step: Step) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -152,6 +152,10 @@ class Execution:
             return self._memory.path_of(argument)
         # A buffer of its own each time: a tensor over it may be written to.
         return bytearray(argument) if kind is bytes else argument
+
+    def refused(self, raised: Raised) -> Observation:
+        """Observe after a step that raised."""
+        return self._observe(None, raised=raised)
 
     def take(self, slot: int, step: Step, outcome: Any) -> Observation:
         """Take in what the step of a slot answered, and observe."""

@@ -51,7 +51,10 @@ class Claim:
 
 
 class Idiom(Protocol):
-    """What an adapter has for printing; one that lacks it gets no scripts."""
+    """What an adapter has for printing; one that lacks it gets no scripts.
+
+    One whose library takes functions as a whole has `call` too: what a script calls in the place of `program`.
+    """
 
     imports: str
     checks: Mapping[str, str]
@@ -91,11 +94,11 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     lines = _memory(program, steps, idiom)
     for number, item in enumerate(program.inputs):
         lines.append(idiom.write_input(f"x{number}", item, f"s{item.storage}"))
-    for number in range(len(steps)):
-        text = _write_step(program, number, idiom)
-        if text is None:
-            return ""
-        lines += _with_errors(text, number, claim)
+    call = getattr(idiom, "call", "")
+    written = _written_whole(program, claim, idiom, call) if call else _written(program, len(steps), claim, idiom)
+    if written is None:
+        return ""
+    lines += written
     if claim.check in checks:
         lines += _comparison(checks[claim.check], program, claim, idiom)
     begin, end = [f"# {claim.sentence}"], []
@@ -109,6 +112,42 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
         end = ["os._exit(7)"]
     helpers = _called(getattr(idiom, "helpers", {}), "\n".join(lines))
     return "\n".join([*begin, *_imports(steps, idiom), *helpers, *lines, *end]) + "\n"
+
+
+def _written(program: Program, count: int, claim: Claim, idiom: Idiom) -> list[str] | None:
+    """The first steps, one after the other; None where the library has nothing for one."""
+    lines = []
+    for number in range(count):
+        text = step_source(program, number, idiom)
+        if text is None:
+            return None
+        lines += _with_errors(text, number, claim)
+    return lines
+
+
+def _written_whole(program: Program, claim: Claim, idiom: Idiom, call: str) -> list[str] | None:
+    """The steps up to the one claimed as one function, and its call; those before that raise are left out."""
+    last = claim.step if claim.step >= 0 else len(program.steps) - 1
+    numbers = [number for number in range(last + 1) if number == last or number not in claim.raising]
+    source = function_source(program, numbers, idiom)
+    if source is None:
+        return None
+    inputs = ", ".join(f"x{number}" for number in range(len(program.inputs)))
+    results = "".join(f"r{number}, " for number in numbers).rstrip()
+    return [source, *_with_errors(f"{results} = {call}({inputs})", last, claim)]
+
+
+def function_source(program: Program, numbers: Sequence[int], idiom: Idiom) -> str | None:
+    """A function `program` of the inputs that runs some steps and answers with all their results.
+
+    None where the library has nothing for one of them.
+    """
+    steps = [step_source(program, number, idiom) for number in numbers]
+    if None in steps:
+        return None
+    inputs = ", ".join(f"x{number}" for number in range(len(program.inputs)))
+    results = "".join(f"r{number}, " for number in numbers).rstrip()
+    return "\n    ".join([f"def program({inputs}):", *map(str, steps), f"return {results}"])
 
 
 def _memory(program: Program, steps: Sequence[Step], idiom: Idiom) -> list[str]:
@@ -180,7 +219,8 @@ def shows(text: str, claim: Claim) -> bool:
     return False
 
 
-def _write_step(program: Program, number: int, idiom: Idiom) -> str | None:
+def step_source(program: Program, number: int, idiom: Idiom) -> str | None:
+    """A step as an assignment to the name of its result; None where the library has nothing of that name."""
     step = program.steps[number]
     template = idiom.template(step)
     if template is None:

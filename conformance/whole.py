@@ -8,17 +8,18 @@ inputs, against what the program up to the step before left. Standard library on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 from .execute import Execution, raised_by
-from .idiom import print_template
-from .listing import value_name
+from .idiom import modules_of
 from .observation import Observation
-from .program import Argument, Program, Ref, Step
+from .program import Program
 from .protocol import Adapter, Unsupported
+from .repro import Idiom, function_source
 
 
-class WholeAdapter(Adapter, Protocol):
+class WholeAdapter(Adapter, Idiom, Protocol):
     """An adapter whose library takes functions over tensors as a whole."""
 
     def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,12 +27,6 @@ class WholeAdapter(Adapter, Protocol):
 
     def scope(self) -> dict[str, Any]:
         """What the names in printed steps mean."""
-
-    def template(self, step: Step) -> str | None:
-        """The step's expression in the library's idiom; None where it has nothing of that name."""
-
-    def write(self, argument: Argument, value: Callable[[Ref], str]) -> str:
-        """An argument as source text."""
 
 
 def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
@@ -57,7 +52,9 @@ def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
         except Unsupported:
             raise
         except Exception as error:
-            observation = Observation(raised=raised_by(error, adapter))
+            # What a function that raised did to its inputs is seen; what it made before is lost with it.
+            raised = raised_by(error, adapter)
+            observation = Observation(raised=raised) if kept else fresh.refused(raised)
         observations.append(observation)
     return observations
 
@@ -69,10 +66,9 @@ def _observe(
     made = {*range(len(program.inputs)), *(program.slot_of(number) for number in steps[:-1])}
     if any(ref.slot not in made for ref in program.steps[steps[-1]].refs()):
         return seen, Observation(skipped=True)
-    scope = adapter.scope()
-    exec(compile(source(program, steps, adapter), "<program>", "exec"), scope)
+    function = _function(program, steps, adapter)
     inputs = [fresh.live[str(number)] for number in range(len(program.inputs))]
-    *before, last = zip(steps, adapter.whole(scope["program"])(*inputs), strict=True)
+    *before, last = zip(steps, adapter.whole(function)(*inputs), strict=True)
     for number, outcome in before:
         fresh.enter(program.slot_of(number), program.steps[number], outcome)
     fresh.follow(seen)
@@ -80,22 +76,16 @@ def _observe(
     return fresh, fresh.take(program.slot_of(number), program.steps[number], outcome)
 
 
-def source(program: Program, steps: Sequence[int], adapter: WholeAdapter, name: str = "program") -> str:
-    """A function of the program's inputs that runs some of its steps and answers with all their results.
-
-    Raises
-    ------
-    Unsupported
-        The library does not have an operation.
-    """
-    lines = [f"def {name}({', '.join(f'x{number}' for number in range(len(program.inputs)))}):"]
-    for number in steps:
-        step = program.steps[number]
-        template = adapter.template(step)
-        if template is None:
-            raise Unsupported(f"op:{step.op}")
-        places = {str(i): a for i, a in enumerate(step.args)} | dict(step.kwargs)
-        text = print_template(template, places, lambda a: adapter.write(a, lambda ref: value_name(ref, program)))
-        lines.append(f"    r{number} = {text}")
-    lines.append(f"    return {''.join(f'r{number}, ' for number in steps)}")
-    return "\n".join(lines) + "\n"
+def _function(program: Program, numbers: Sequence[int], adapter: WholeAdapter) -> Callable[..., Any]:
+    """Some steps as a function of the inputs, made of the very text that scripts print."""
+    steps = [program.steps[number] for number in numbers]
+    if any(list(step.files()) for step in steps):
+        raise Unsupported("files:a function that is taken as a whole has no folder")
+    source = function_source(program, numbers, adapter)
+    if source is None:
+        raise Unsupported(f"op:{next(step.op for step in steps if adapter.template(step) is None)}")
+    modules = {name for step in steps for name in modules_of(adapter.template(step) or "")}
+    scope = {name: import_module(name) for name in modules} | adapter.scope()
+    exec(compile(source, "<program>", "exec"), scope)
+    function: Callable[..., Any] = scope["program"]
+    return function

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from typing import Any
 
 import dask
 import dask.array
+import dask.base
 import numpy
 
 from ..capabilities import Capabilities
@@ -65,14 +67,16 @@ class Dask(ValueStyle):
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
-        return {"dask": dask.__version__, "numpy": numpy.__version__}
+        return {"dask": version("dask"), "numpy": numpy.__version__}
 
     def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with its results computed: what is wrong with a graph shows only then."""
 
+        compute: Callable[..., Any] = dask.base.compute
+
         def run(*inputs: Any) -> Any:
             results = function(*inputs)
-            dask.compute(results)
+            compute(results)
             return results
 
         return run

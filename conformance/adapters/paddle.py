@@ -79,7 +79,7 @@ class Paddle(TableStyle):
     templates = TEMPLATES
     error_kinds = ERROR_KINDS
     not_offered = NOT_OFFERED
-    # as_strided checks no bounds; strides that address nothing are promised by nobody. Version counters are there, but no documented views that share them.
+    # as_strided checks no bounds, and strides that address nothing are promised by nobody.
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "infer-size", "guarded", "write-through"}),

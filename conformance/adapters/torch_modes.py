@@ -58,13 +58,13 @@ class Meta(Torch):
 
         def without_data(*args: Any) -> Any:
             try:
-                return self.call(function, args)
+                return self.run(function, args)
             except self.needs_data as error:
                 raise Unsupported(f"data:{step.op}") from error
 
         return without_data
 
-    def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def run(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run one operation."""
         return function(*args)
 
@@ -104,7 +104,7 @@ class Fake(Meta):
         with self.mode:
             return fake_tensor.FakeTensor(self.mode, meta, torch.device("cpu"))
 
-    def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def run(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run one operation under the mode."""
         with self.mode:
             return function(*args)
@@ -124,6 +124,7 @@ class Compiled(Torch):
     def __init__(self, backend: str) -> None:
         super().__init__()
         self.backend = backend
+        self.call = f'torch.compile(program, backend="{backend}", dynamic=False)'
         self.name = "torch:compile" if backend == "inductor" else f"torch:compile-{backend}"
         logging.getLogger("torch").setLevel(logging.CRITICAL)
         # Loaded before a child is forked for each crash: the compiler takes seconds to import.
