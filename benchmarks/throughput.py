@@ -10,13 +10,13 @@ import json
 import resource
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import click
 from stridecheck.conformance import corpus, observation
 from stridecheck.conformance.adapters import reference
-from stridecheck.conformance.campaign import Campaign, Unit, units_of
+from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.draw.programs import draw_program
 from stridecheck.conformance.draw.source import Seeded
@@ -26,6 +26,7 @@ from stridecheck.conformance.judge import judge
 from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
 from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.conformance.units import units_of
 from stridecheck.reports import records
 
 T = TypeVar("T")
@@ -97,15 +98,15 @@ def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> in
         oracle=reference.adapter(),
         catalogue=catalogue(),
         expectations=bundled(worker.name, worker.versions),
-        write=_write,
     )
-    units = units_of(programs, "throughput")
-    campaign.run(Unit(unit.name, unit.programs, from_corpus=from_corpus) for unit in units)
-    return campaign.judged
-
-
-def _write(record: records.Record) -> None:
-    records.to_line(record)
+    units = (replace(unit, from_corpus=from_corpus) for unit in units_of(programs, "throughput"))
+    judged = 0
+    for found in campaign.run(units):
+        for record in found:
+            records.to_line(record)
+            if isinstance(record, records.Unit):
+                judged += record.programs - sum(record.unsupported.values())
+    return judged
 
 
 def _parts(spec: str, programs: Sequence[Program]) -> dict[str, float]:

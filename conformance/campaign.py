@@ -1,13 +1,13 @@
 """A campaign: many programs on one adapter, unit by unit, from observation to record.
 
 The same loop serves every source: programs go to the worker and to the oracle at the same time, both lists of
-observations to `judge`, the oracle's to the rules, and what comes out to the results file.
+observations to `judge`, the oracle's to the rules, and what comes out becomes the unit's records.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -16,155 +16,127 @@ from stridecheck.reports import records
 from .classify import Catalogue, Rule
 from .exchange import Exchange
 from .execute import execute
-from .expectations import Expectation, Expectations
+from .expectations import Expectations
 from .failures import Failures, Found, found_in
 from .judge import Difference, StepVerdict, judge
+from .listing import listing
 from .observation import Observation
 from .program import Program
 from .protocol import Adapter
 from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
-
-UNIT = 128
-"""Programs that are sent to a worker at a time."""
+from .units import Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Programs with a name of their own; `expected` where the oracle has run them already."""
+@dataclass
+class Judged:
+    """What has come of a unit so far."""
 
     name: str
-    programs: tuple[Program, ...]
-    expected: tuple[list[Observation] | None, ...] = ()
-    from_corpus: bool = True
+    from_corpus: bool
+    programs: int
+    outcomes: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, dict[str, Counter[str]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+    )
+    unsupported: Counter[str] = field(default_factory=Counter)
+    covered: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    failures: list[Found] = field(default_factory=list)
+    out_of_date: list[records.Failure] = field(default_factory=list)
+    """Listed programs that pass."""
 
 
 @dataclass
 class Campaign:
-    """Runs units on one worker and writes records; `red` counts what nobody expected.
+    """Judges units on one worker.
 
-    `rules` is a glob: programs that exercise no such rule are not run, and other rules are not counted.
+    `rules` is a glob: programs that exercise no such rule are not judged, and other rules are not counted.
     """
 
     worker: Worker
     oracle: Adapter
     catalogue: Catalogue
     expectations: Expectations
-    write: Callable[[records.Record], None]
     rules: str = "*"
-    progress: Callable[[int], None] = lambda _: None
-    known: dict[str, list[Observation]] = field(default_factory=dict)
-    """What the oracle did with corpus programs, for the next adapter of the same run."""
-    red: int = 0
-    judged: int = 0
-    matched: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Corpus programs that failed under each expectation."""
-    used: set[str] = field(default_factory=set)
-    """Expectations that covered a failure of a program from any source."""
-    ran: set[str] = field(default_factory=set)
-    """Corpus programs that were judged."""
-    exercised: set[tuple[str, str]] = field(default_factory=set)
-    """(rule, aspect) pairs that were judged."""
+    lists_hold: bool = True
+    """Whether a program that is listed under an expectation and passes is red; not while the list is being made."""
+    known: dict[str, Sequence[Observation]] | None = None
+    """What the oracle did with corpus programs, where there is another adapter of the same run to use it for."""
     failures: Failures = field(init=False)
 
     def __post_init__(self) -> None:
         self.failures = Failures(self.worker, self.oracle, self.catalogue, self.expectations)
 
-    def run(self, units: Iterable[Unit]) -> None:
-        """Run all units; each is in the results file when the next but one begins.
+    def run(self, units: Iterable[Unit]) -> Iterator[list[records.Record]]:
+        """The records of each unit: its failures, then its counts, so that a unit whose counts are there is whole.
 
         Raises
         ------
         AdapterFailed
-            The library died and could not be started again; what it had answered is recorded.
+            The library died and could not be started again; the failures of the unit are given first, without counts.
         """
         coming = iter(units)
-        unit, previous = next(coming, None), None
+        unit = next(coming, None)
+        previous: tuple[Unit, Exchange, dict[int, Answer]] | None = None
         while unit is not None:
-            batch = self._send(unit)
+            this, exchange = unit, self._exchange(unit)
             # While the worker is at it, the next unit is drawn and the one before judged.
             unit = next(coming, None)
-            if previous is not None:
-                self._evaluate(previous)
-            self._collect(batch, previous)
-            # Shrinking needs the worker, so failures are written when it is idle.
-            if previous is not None:
-                self._report(previous)
-            previous = batch
+            judged = self._judge_unit(*previous) if previous is not None else None
+            answers: dict[int, Answer] = {}
+            try:
+                answers.update(exchange.answers())  # one at a time: what comes before an error stays
+            except AdapterFailed:
+                self.failures.give_up()  # there is no library left to shrink with
+                if judged is not None:
+                    yield self.records_of(judged)
+                yield self.records_of(self._judge_unit(this, exchange, answers))[:-1]
+                raise
+            # Shrinking needs the worker, so failures are told when it is idle.
+            if judged is not None:
+                yield self.records_of(judged)
+            previous = this, exchange, answers
         if previous is not None:
-            self._evaluate(previous)
-            self._report(previous)
+            yield self.records_of(self._judge_unit(*previous))
 
-    def _collect(self, batch: _Batch, previous: _Batch | None) -> None:
-        try:
-            for number, answer in batch.exchange.answers():
-                batch.answers[number] = answer
-        except AdapterFailed:
-            self.failures.give_up()  # there is no library left to shrink with
-            if previous is not None:
-                self._report(previous)
-            self._evaluate(batch)
-            self._write(batch.failures)  # without counts: this unit is not whole
-            raise
+    def _exchange(self, unit: Unit) -> Exchange:
+        return Exchange(self.worker, unit.programs, lambda number: self._expect(unit, number))
 
-    def _send(self, unit: Unit) -> _Batch:
-        """Hand a unit to the worker, and run it on the oracle meanwhile."""
-        return _Batch(unit, Exchange(self.worker, unit.programs, lambda number: self._expect(unit, number)))
-
-    def _expect(self, unit: Unit, number: int) -> list[Observation]:
+    def _expect(self, unit: Unit, number: int) -> Sequence[Observation]:
         drawn = unit.expected[number] if unit.expected else None
         if drawn is not None:
             return drawn
         program = unit.programs[number]
-        if not unit.from_corpus:
+        if not unit.from_corpus or self.known is None:
             return execute(program, self.oracle)
         if program.id not in self.known:
             self.known[program.id] = execute(program, self.oracle)
         return self.known[program.id]
 
-    def _evaluate(self, batch: _Batch) -> None:
+    def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""
-        counts, outcomes, failures = batch.counts, batch.outcomes, batch.failures
-        for number, answer in batch.answers.items():
-            program = batch.unit.programs[number]
-            if isinstance(answer, Unsupported):
-                batch.unsupported[answer.reason] += 1
-                continue
-            expected = batch.exchange.expected.get(number, ())
-            rules = self._rules_of(program, expected) if expected else []
-            if rules is None:
-                continue
-            if isinstance(answer, Broken):
-                outcomes[answer.outcome] += 1
-                failures.append(Found(program, answer.outcome, batch.unit.name, broken=answer))
-                continue
-            found = self._judge(batch.unit, program, expected, answer, rules, counts)
-            worst = "pass"
-            for one in found:
-                worst = one.outcome if worst != "fail" else worst
-            outcomes[worst] += 1
-            failures.extend(found)
-        outcomes["unsupported"] += batch.unsupported.total()
-        self.judged += sum(n for outcome, n in outcomes.items() if outcome != "unsupported")
-        self.red += sum(outcomes[outcome] for outcome in records.RED)
+        judged = Judged(unit.name, unit.from_corpus, len(unit.programs))
+        for number, answer in answers.items():
+            self.judge(judged, unit.programs[number], exchange.expected.get(number, ()), answer)
+        return judged
 
-    def _report(self, batch: _Batch) -> None:
-        """Write a unit's records; its counts come last, so that a unit that is there is whole."""
-        self._write(batch.failures)
-        self.write(
-            records.Unit(
-                self.worker.name,
-                batch.unit.name,
-                len(batch.unit.programs),
-                {outcome: n for outcome, n in sorted(batch.outcomes.items()) if n},
-                {rule: _sorted(by) for rule, by in sorted(batch.counts.items())},
-                dict(sorted(batch.unsupported.items())),
-            )
-        )
-        self.progress(len(batch.unit.programs))
-
-    def _write(self, failures: Sequence[Found]) -> None:
-        for record in self.failures.records_of(failures):
-            self.write(record)
+    def judge(self, judged: Judged, program: Program, expected: Sequence[Observation], answer: Answer) -> list[Found]:
+        """Judge one program and add what comes of it to its unit; what went wrong with it, expected or not."""
+        if isinstance(answer, Unsupported):
+            judged.unsupported[answer.reason] += 1
+            judged.outcomes["unsupported"] += 1
+            return []
+        rules = self._rules_of(program, expected) if expected else []
+        if rules is None:
+            return []
+        if isinstance(answer, Broken):
+            ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
+            found = [Found(program, answer.outcome, judged.name, rules=ids, broken=answer)]
+            judged.outcomes[answer.outcome] += 1
+        else:
+            found = self._differences(judged, program, expected, answer, rules)
+            judged.outcomes[self._worst(judged, program, rules, found)] += 1
+        judged.failures += found
+        return found
 
     def _rules_of(self, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
         """Rules of each observation; None where the program exercises none of those asked for."""
@@ -174,94 +146,83 @@ class Campaign:
         wanted = [[rule for rule in step if fnmatchcase(rule.id, self.rules)] for step in rules]
         return wanted if any(wanted) else None
 
-    def _judge(
+    def _differences(
         self,
-        unit: Unit,
+        judged: Judged,
         program: Program,
         expected: Sequence[Observation],
         got: Sequence[Observation],
         rules: Sequence[Sequence[Rule]],
-        counts: dict[str, dict[str, Counter[str]]],
     ) -> list[Found]:
         found: list[Found] = []
-        if unit.from_corpus:
-            self.ran.add(program.id)
         for verdict, step_rules in zip(judge(program, expected, got, self.worker.capabilities), rules, strict=False):
             outcome_of: dict[str, str] = {}
             for difference in verdict.differences:
-                one = self._outcome(unit, program, difference, step_rules)
+                one = self._outcome(judged, program, difference, step_rules)
                 if one is not None:
                     found.append(one)
                     if outcome_of.get(difference.aspect) != "fail":
                         outcome_of[difference.aspect] = one.outcome
-            self._count(verdict, step_rules, outcome_of, counts)
+            _count(judged, verdict, step_rules, outcome_of)
         return _most_telling(found)
 
-    def _outcome(self, unit: Unit, program: Program, difference: Difference, rules: Sequence[Rule]) -> Found | None:
+    def _outcome(self, judged: Judged, program: Program, difference: Difference, rules: Sequence[Rule]) -> Found | None:
         """The outcome of one difference; None where it is under none of the rules asked for."""
         found = found_in(program, difference, rules, self.expectations)
         if self.rules != "*" and not found.rules:
             return None
         entry, outcome = found.expectation, "fail"
         if entry is not None:
-            self.used.add(entry.name)
-            if unit.from_corpus:
-                self.matched[entry.name].add(program.id)
-            if not unit.from_corpus or self.expectations.is_listed(program.id, entry.name):
+            covered = judged.covered[entry.name]
+            if judged.from_corpus:
+                covered.add(program.id)
+            if not judged.from_corpus or self.expectations.is_listed(program.id, entry.name):
                 outcome = "xfail"
-        return replace(found, outcome=outcome, source=unit.name)
+        return replace(found, outcome=outcome, source=judged.name)
 
-    def _count(
-        self,
-        verdict: StepVerdict,
-        rules: Sequence[Rule],
-        outcome_of: Mapping[str, str],
-        counts: dict[str, dict[str, Counter[str]]],
-    ) -> None:
-        for rule in rules:
-            by_aspect = counts[rule.id]
-            for aspect in rule.aspects & verdict.judged:
-                by_aspect[aspect][outcome_of.get(aspect, "pass")] += 1
-                self.exercised.add((rule.id, aspect))
-
-    # Expectations that no longer hold.
-
-    def close(self) -> list[str]:
-        """What is wrong with the expectations after a run over corpus programs, one sentence each; writes records."""
-        problems = [
-            f"program {program} is listed under {name!r}, but passes"
-            for program, names in sorted(self.expectations.listed.items())
-            for name in sorted(names)
-            if program in self.ran and program not in self.matched.get(name, ())
-        ]
-        for entry in self.expectations.entries:
-            if entry.name in self.used or not self._concerns(entry):
-                continue
-            if not any(entry.name in names for names in self.expectations.listed.values()):
-                problems.append(f"expectation {entry.name!r} matched nothing, though its rules were judged")
-        for problem in problems:
-            self.red += 1
-            self.write(_xpass(self.worker.name, problem))
-        return problems
-
-    def _concerns(self, entry: Expectation) -> bool:
-        return any(
-            aspect in entry.aspects and any(fnmatchcase(rule, glob) for glob in entry.rules)
-            for rule, aspect in self.exercised
+    def _worst(self, judged: Judged, program: Program, rules: Sequence[Sequence[Rule]], found: Sequence[Found]) -> str:
+        """The outcome of a program, which is red too where it is listed under an expectation and does as it should."""
+        outcomes = {one.outcome for one in found}
+        worst = "fail" if "fail" in outcomes else "xfail" if outcomes else "pass"
+        if not judged.from_corpus or not self.lists_hold or self.rules != "*":
+            return worst
+        listed = self.expectations.listed.get(program.id, frozenset())
+        passed = sorted(name for name in listed if program.id not in judged.covered.get(name, ()))
+        if not passed:
+            return worst
+        entries = [entry for entry in self.expectations.entries if entry.name in passed]
+        ids = dict.fromkeys(
+            rule.id for step in rules for rule in step if any(entry.concerns(rule.id) for entry in entries)
         )
+        names = " and ".join(map(repr, passed))
+        problem = f"program {program.id} is listed under {names}, but passes"
+        judged.out_of_date.append(out_of_date(self.worker.name, problem, tuple(ids), program, judged.name))
+        return worst if worst == "fail" else "xpass"
+
+    def records_of(self, judged: Judged) -> list[records.Record]:
+        """A unit's records; its counts come last."""
+        unit = records.Unit(
+            self.worker.name,
+            judged.name,
+            judged.programs,
+            {outcome: n for outcome, n in sorted(judged.outcomes.items()) if n},
+            {rule: _sorted(by) for rule, by in sorted(judged.counts.items())},
+            dict(sorted(judged.unsupported.items())),
+            {name: sorted(programs) for name, programs in sorted(judged.covered.items())},
+        )
+        try:
+            failures = list(self.failures.records_of(judged.failures))
+        except AdapterFailed:
+            self.failures.give_up()
+            failures = list(self.failures.records_of(judged.failures))
+        return [*failures, *judged.out_of_date, unit]
 
 
-@dataclass
-class _Batch:
-    unit: Unit
-    exchange: Exchange
-    answers: dict[int, Answer] = field(default_factory=dict)
-    unsupported: Counter[str] = field(default_factory=Counter)
-    outcomes: Counter[str] = field(default_factory=Counter)
-    counts: dict[str, dict[str, Counter[str]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
-    )
-    failures: list[Found] = field(default_factory=list)
+def _count(judged: Judged, verdict: StepVerdict, rules: Sequence[Rule], outcome_of: Mapping[str, str]) -> None:
+    for rule in rules:
+        by_aspect = judged.counts[rule.id]
+        for aspect in rule.aspects & verdict.judged:
+            by_aspect[aspect][outcome_of.get(aspect, "pass")] += 1
 
 
 _IMPLIES = {
@@ -286,20 +247,18 @@ def _most_telling(found: Sequence[Found]) -> list[Found]:
     return shown
 
 
-def _xpass(adapter: str, problem: str) -> records.Failure:
+def out_of_date(
+    adapter: str, problem: str, rules: tuple[str, ...], program: Program | None = None, source: str = ""
+) -> records.Failure:
+    """The record of an expectation that no longer holds."""
     return records.Failure(
-        adapter=adapter, program="", outcome="xpass", step=-1, operation="", value="", aspect="", rules=(),
-        expected=None, got=None, message=f"{problem}: update the expectations (--update-expectations)",
+        adapter=adapter, program=program.id if program is not None else "", outcome="xpass", step=-1, operation="",
+        value="", aspect="", rules=rules, expected=None, got=None,
+        message=f"{problem}: update the expectations (--update-expectations)", source=source,
+        found=program.to_json() if program is not None else {}, listing=listing(program) if program is not None else "",
     )  # fmt: skip
 
 
 def _sorted(counts: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
     """Counts in an order that does not depend on the run: two runs write the same lines."""
     return {aspect: dict(sorted(counter.items())) for aspect, counter in sorted(counts.items())}
-
-
-def units_of(programs: Sequence[Program], name: str, size: int = UNIT) -> Iterator[Unit]:
-    """Corpus programs cut into units of `size`, named by their places."""
-    for start in range(0, len(programs), size):
-        part = tuple(programs[start : start + size])
-        yield Unit(f"{name}:{start}-{start + len(part)}", part)

@@ -1,65 +1,33 @@
-"""Checks adapters: corpus and random programs through one campaign each, one results file for all."""
+"""Checks adapters: a campaign for each over the units of the run, one results file for all."""
 
 from __future__ import annotations
 
-import itertools
-import shlex
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from stridecheck.reports import records
 
-from . import corpus, exhaustive, machine
-from .campaign import UNIT, Campaign, Unit, units_of
+from . import corpus, machine
+from .campaign import Campaign, out_of_date
+from .crews import Crew, Crews, crews
 from .discovery import find
-from .draw.programs import draw_program
-from .draw.relayout import relayout
-from .draw.source import Seeded
-from .expectations import ExpectationError, Expectations, bundled, load
-from .observation import Observation
+from .expectations import ExpectationError, Expectations
+from .options import Options as Options
+from .options import command_line as command_line
 from .program import Program
-from .protocol import Adapter
+from .resume import reopen
 from .rules import catalogue
-from .runner import MEMORY, PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Worker
+from .runner import AdapterFailed, Worker
+from .session import expectations, oracle
+from .units import Part, Unit, plan
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
 """Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to check and how; the defaults are the corpus alone, which is deterministic."""
-
-    adapters: tuple[str, ...]
-    rules: str = "*"
-    programs: int | None = None
-    """Corpus programs to run: a prefix is a fair sample; None means all, 0 none."""
-    examples: int = 0
-    """Random programs to run after the corpus."""
-    seconds: float = 0.0
-    """Time to go on drawing random programs."""
-    seed: int = 0
-    exhaustive: bool = False
-    """Whether every small layout is viewed as every small shape."""
-    opinfo: str = ""
-    """Glob of PyTorch's operators whose own samples are run too; needs torch with its testing helpers."""
-    relayouts: int = 0
-    """How often each of those samples is run again over drawn layouts."""
-    expect: Path | None = None
-    """Expectation file in the place of the bundled one."""
-    update_expectations: bool = False
-    python: str = ""
-    """Interpreter of the environment that has the library; empty means this one."""
-    skip_missing: bool = False
-    """Whether a library or device that is not here is skipped, with its reason, instead of ending with an error."""
-    timeout: float = PROGRAM_TIMEOUT
-    start_timeout: float = START_TIMEOUT
-    memory: int = MEMORY >> 20
-    """MiB by which the library's process may grow; 0 sets no limit."""
 
 
 class Progress(Protocol):
@@ -89,12 +57,37 @@ class Silent:
 
 
 @dataclass
-class _Tally:
-    red: int = 0
-    judged: int = 0
+class _Results:
+    """The results file of a run, and what has been written into it, now or before the run was ended."""
+
+    writer: records.ResultsWriter
+    red: bool = False
+    judged: bool = False
     failed: list[AdapterFailed] = field(default_factory=list)
+    adapters: dict[str, records.Adapter] = field(default_factory=dict)
+    """The last record of each library, by what it was asked for."""
+    units: dict[str, dict[str, records.Unit]] = field(default_factory=lambda: defaultdict(dict))
+    """Whole units, by library and name."""
+
+    def write(self, record: records.Record) -> None:
+        """Append a record to the file."""
+        self.writer.write(record)
+        self.note(record)
+
+    def note(self, record: records.Record) -> None:
+        """Take in a record that is in the file."""
+        match record:
+            case records.Adapter():
+                self.adapters[record.spec] = record
+            case records.Unit():
+                self.units[record.adapter][record.unit] = record
+                self.red |= any(record.outcomes.get(outcome) for outcome in records.RED)
+                self.judged |= any(n for outcome, n in record.outcomes.items() if outcome != "unsupported")
+            case records.Failure():
+                self.red |= record.outcome in records.RED
 
     def exit_code(self) -> int:
+        """How the run ends."""
         if self.red:
             return UNEXPECTED
         if self.failed:
@@ -115,12 +108,15 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         There is no adapter of a name; nothing is written then.
     CorpusError, ExpectationError
         A file that was asked for is missing or broken.
+    ResumeError, ResultsError
+        The run cannot be gone on with.
+    SchedulerError
+        The cluster cannot be used.
     KeyboardInterrupt
         Ctrl-C: the file has no footer then.
     """
-    if options.update_expectations and options.rules != "*":
-        raise ExpectationError("--update-expectations needs all rules: a list made under --rules would miss the others")
-    if not options.python:
+    _refuse(options)
+    if not options.python and not options.scheduler:
         for spec in options.adapters:
             find(spec)  # a name that is mistyped must not cost the results that are there
     progress = progress or Silent()
@@ -130,105 +126,121 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         {"id": r.id, "family": r.family, "sentence": r.sentence, "source": r.source, "aspects": sorted(r.aspects)}
         for r in catalogue().rules.values()
     ]
-    tally = _Tally()
-    known: dict[str, list[Observation]] = {}
-    named: dict[str, str] = {}
+    arguments = {name: value for name, value in options.to_json().items() if value not in (None, "")}
+    header = machine.header(command_line("check", options), arguments, rules)
+    path = out / "results.jsonl"
+    done = reopen(path, header) if options.resume else []
+    if done and isinstance(footer := done[-1], records.Footer):
+        progress.note(f"{path} is complete")
+        return footer.exit_code
     begun = time.monotonic()
-    with records.ResultsWriter(out / "results.jsonl") as writer:
-        writer.write(machine.header(command_line("check", options), _arguments(options), rules))
+    with crews(options) as places, records.ResultsWriter(path, append=bool(done)) as writer:
+        results = _Results(writer)
+        for record in done:
+            results.note(record)
+        if not done:
+            writer.write(header)
+        finished = list(results.adapters)[:-1]  # another began after them
         for spec in dict.fromkeys(options.adapters):
-            _check_one(spec, options, programs, writer, progress, tally, known, named)
-        code = tally.exit_code()
+            if spec not in finished or results.adapters[spec].status != "ready":
+                _check_one(spec, options, programs, results, places, progress)
+        code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     return code
 
 
-def command_line(command: str, options: Options) -> str:
-    """The command that does the same again, fit to be pasted into a shell."""
-    parts = ["stridecheck", command, *options.adapters]
-    for one in fields(options):
-        value = getattr(options, one.name)
-        if one.name != "adapters" and value != one.default:
-            flag = f"--{one.name.replace('_', '-')}"
-            parts += [flag] if value is True else [flag, str(value)]
-    return shlex.join(parts)
-
-
-def _arguments(options: Options) -> dict[str, Any]:
-    return {k: str(v) if isinstance(v, Path) else v for k, v in asdict(options).items() if v not in (None, "")}
-
-
-def _oracle() -> Adapter:
-    from .adapters import reference
-
-    return reference.adapter()
+def _refuse(options: Options) -> None:
+    """Refuse to make a list out of a part of what belongs into it."""
+    if options.update_expectations and options.rules != "*":
+        raise ExpectationError("--update-expectations needs all rules: a list made under --rules would miss the others")
+    if options.update_expectations and options.shard[1] > 1:
+        raise ExpectationError(
+            "--update-expectations needs the whole run: a list made by a shard would miss the others"
+        )
 
 
 def _check_one(
-    spec: str,
-    options: Options,
-    programs: Sequence[Program],
-    writer: records.ResultsWriter,
-    progress: Progress,
-    tally: _Tally,
-    known: dict[str, list[Observation]],
-    named: dict[str, str],
+    spec: str, options: Options, programs: Sequence[Program], results: _Results, places: Crews, progress: Progress
 ) -> None:
-    worker = Worker(
-        spec,
-        python=options.python or sys.executable,
-        program_timeout=options.timeout,
-        start_timeout=options.start_timeout,
-        memory=options.memory << 20,
-    )
-    with worker:
-        try:
-            worker.start()
-            if (other := named.setdefault(worker.name, spec)) != spec:
+    try:
+        with places.crew(spec) as crew:
+            _introduce(crew, spec, results)
+            known = expectations(options, crew.introduction)
+            name = crew.introduction.name
+            if options.update_expectations and known.path is None:
+                raise ExpectationError(f"{name} has no expectation file to update: give --expect FILE")
+            try:
+                _run(crew, _left(options, programs, results, name, progress), results, progress)
+            except AdapterFailed as error:  # it died, and could not be started again
+                raise AdapterFailed("error", error.reason) from None  # it did start: no mistake of usage
+    except AdapterFailed as error:
+        missing = error.kind == "missing"
+        begun = results.adapters.get(spec)
+        name = begun.name if begun is not None else "torch:cpu" if spec == "torch" else spec
+        results.write(records.Adapter(name, "skipped" if missing else "failed", error.reason, spec=spec))
+        progress.note(f"{name}: {'skipped' if missing else 'failed'}, {error.reason}")
+        if not missing or not options.skip_missing:
+            results.failed.append(error)
+        return  # what did not run says nothing about expectations
+    if options.update_expectations:
+        progress.note(f"{name}: wrote {_write_list(known, options, programs, results.units[name])}")
+    elif options.rules == "*" and options.shard[1] == 1:
+        for problem in _conclude(name, known, results):
+            progress.note(f"{name}: {problem}")
+
+
+def _introduce(crew: Crew, spec: str, results: _Results) -> None:
+    """Record the library, unless that was done before the run was ended."""
+    new = crew.introduction
+    for other, adapter in results.adapters.items():
+        if adapter.name == new.name and adapter.status == "ready":
+            if other != spec:
                 # Records are told apart by the adapter's name: two of one name would be one library.
-                raise AdapterFailed("unknown", f"{spec} is named {worker.name!r}, as {other} is")
-        except AdapterFailed as error:
-            _could_not_start(spec, error, writer, progress)
-            if error.kind != "missing" or not options.skip_missing:
-                tally.failed.append(error)
+                raise AdapterFailed("unknown", f"{spec} is named {new.name!r}, as {other} is")
+            if adapter.versions != new.versions:
+                raise AdapterFailed(
+                    "error", f"{spec} is another than when the run began: {dict(adapter.versions)} then"
+                )
             return
-        expectations = _expectations(worker, options)
-        if options.update_expectations and expectations.path is None:
-            raise ExpectationError(f"{worker.name} has no expectation file to update: give --expect FILE")
-        total = len(programs) + options.examples if not options.seconds else None
-        progress.begin(worker.name, total)
-        writer.write(records.Adapter(worker.name, "ready", "", dict(worker.versions), worker.capabilities.to_json()))
-        campaign = Campaign(
-            worker=worker,
-            oracle=_oracle(),
-            catalogue=catalogue(),
-            expectations=expectations,
-            write=writer.write,
-            rules=options.rules,
-            progress=progress.advance,
-            known=known,
-        )
-        try:
-            campaign.run(units_of(programs, "corpus"))
-            campaign.run(random_units(options, campaign.oracle))
-            campaign.run(_exhaustive_units(options))
-            campaign.run(_opinfo_units(options))
-        except AdapterFailed as error:  # it died, and could not be started again
-            error = AdapterFailed("error", error.reason)  # it did start: no mistake of usage
-            _could_not_start(worker.name, error, writer, progress)
-            tally.failed.append(error)
-            return  # what did not run says nothing about expectations
-        finally:
-            tally.red += campaign.red
-            tally.judged += campaign.judged
-        red = campaign.red
-        if options.update_expectations:
-            path = expectations.write_list(campaign.matched, None if options.programs is None else campaign.ran)
-            progress.note(f"{worker.name}: wrote {path}")
-        elif options.rules == "*":
-            for problem in campaign.close():
-                progress.note(f"{worker.name}: {problem}")
-        tally.red += campaign.red - red
+    results.write(new)
+
+
+def _left(
+    options: Options, programs: Sequence[Program], results: _Results, name: str, progress: Progress
+) -> Iterator[Part]:
+    """The parts of the run that are not in the file."""
+    done = results.units[name]
+    total = len(programs) + options.examples
+    progress.begin(name, None if options.seconds else -(-total // options.shard[1]))
+    progress.advance(sum(unit.programs for unit in done.values()))
+    return (part for part in plan(options, programs) if part.name not in done)
+
+
+def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress) -> None:
+    for found in crew.run(parts):
+        for record in found:
+            results.write(record)
+            if isinstance(record, records.Unit):
+                progress.advance(record.programs)
+
+
+def _write_list(
+    known: Expectations, options: Options, programs: Sequence[Program], units: dict[str, records.Unit]
+) -> Path:
+    """Write which corpus programs failed under which expectation."""
+    matched: dict[str, set[str]] = defaultdict(set)
+    for unit in units.values():
+        for name, covered in unit.covered.items():
+            matched[name].update(covered)
+    return known.write_list(matched, None if options.programs is None else {program.id for program in programs})
+
+
+def _conclude(name: str, known: Expectations, results: _Results) -> Iterator[str]:
+    """What is wrong with the expectations after the whole run; records it, too."""
+    for entry, rules in known.idle(results.units[name].values()):
+        problem = f"expectation {entry.name!r} matched nothing, though its rules were judged"
+        results.write(out_of_date(name, problem, rules))
+        yield problem
 
 
 def reproduce(spec: str, python: str, program: Program) -> list[records.Failure]:
@@ -239,70 +251,8 @@ def reproduce(spec: str, python: str, program: Program) -> list[records.Failure]
     AdapterFailed
         The library cannot be started here.
     """
-    found: list[records.Failure] = []
-
-    def write(record: records.Record) -> None:
-        if isinstance(record, records.Failure):
-            found.append(record)
-
     with Worker(spec, python=python or sys.executable) as worker:
         worker.start()
-        campaign = Campaign(worker, _oracle(), catalogue(), Expectations(), write)
-        campaign.run([Unit("repro", (program,), from_corpus=False)])
-    return found
-
-
-def _could_not_start(spec: str, error: AdapterFailed, writer: records.ResultsWriter, progress: Progress) -> None:
-    missing = error.kind == "missing"
-    name = "torch:cpu" if spec == "torch" else spec
-    writer.write(records.Adapter(name, "skipped" if missing else "failed", error.reason))
-    progress.note(f"{name}: {'skipped' if missing else 'failed'}, {error.reason}")
-
-
-def _expectations(worker: Worker, options: Options) -> Expectations:
-    if options.expect is not None:
-        return load(options.expect, worker.versions)
-    return bundled(worker.name, worker.versions)
-
-
-def _exhaustive_units(options: Options) -> Iterator[Unit]:
-    """Every small layout with every view target, a few at a time: all of them at once are many."""
-    remaining = exhaustive.programs() if options.exhaustive else iter(())
-    for number in itertools.count():
-        programs = tuple(itertools.islice(remaining, UNIT))
-        if not programs:
-            return
-        yield Unit(f"exhaustive:{number}", programs, from_corpus=False)
-
-
-def _opinfo_units(options: Options) -> Iterator[Unit]:
-    """PyTorch's own samples of the operators asked for, a unit each operator."""
-    if not options.opinfo:
-        return
-    from .opinfo import samples
-
-    for operator, group in itertools.groupby(samples(options.opinfo), key=lambda sample: sample.operator):
-        found = {sample.program.id: sample.program for sample in group}
-        for program in list(found.values()):
-            for turn in range(options.relayouts):
-                moved = relayout(Seeded(f"{options.seed}:{program.id}:{turn}"), program)
-                found[moved.id] = moved
-        programs = tuple(found.values())
-        for unit in units_of(programs, f"opinfo:{operator}"):
-            yield replace(unit, from_corpus=False)
-
-
-def random_units(options: Options, oracle: Adapter) -> Iterator[Unit]:
-    """Seeded programs, unit by unit, until there are enough or the time is up."""
-    deadline = time.monotonic() + options.seconds
-    number = 0
-    while number < options.examples or (options.seconds and time.monotonic() < deadline):
-        size = UNIT if options.seconds else min(UNIT, options.examples - number)
-        drawn = [draw_program(Seeded(f"{options.seed}:{number + i}"), oracle) for i in range(size)]
-        yield Unit(
-            f"random:{options.seed}:{number}-{number + size}",
-            tuple(d.program for d in drawn),
-            tuple(d.expected for d in drawn),
-            from_corpus=False,
-        )
-        number += size
+        campaign = Campaign(worker, oracle(), catalogue(), Expectations())
+        unit = Unit("repro", (program,), from_corpus=False)
+        return [r for found in campaign.run([unit]) for r in found if isinstance(r, records.Failure)]

@@ -16,6 +16,7 @@ from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
+from stridecheck.reports import records
 
 from .capabilities import ASPECTS
 from .classify import Rule
@@ -49,7 +50,11 @@ class Expectation:
             return False
         if self.operations and not any(fnmatchcase(operation, glob) for glob in self.operations):
             return False
-        return any(fnmatchcase(rule, glob) for rule in rules for glob in self.rules)
+        return any(self.concerns(rule) for rule in rules)
+
+    def concerns(self, rule: str) -> bool:
+        """Whether one of its globs matches a rule."""
+        return any(fnmatchcase(rule, glob) for glob in self.rules)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,24 @@ class Expectations:
     def is_listed(self, program: str, name: str) -> bool:
         """Whether a corpus program is known to fail under an expectation."""
         return name in self.listed.get(program, frozenset())
+
+    def idle(self, units: Iterable[records.Unit]) -> list[tuple[Expectation, tuple[str, ...]]]:
+        """Those that covered nothing in all units of a run, though rules of theirs were judged, with these rules.
+
+        One that programs are listed under says so by each of them.
+        """
+        used: set[str] = set()
+        judged: set[tuple[str, str]] = set()
+        for unit in units:
+            used.update(unit.covered)
+            judged.update((rule, aspect) for rule, by_aspect in unit.counts.items() for aspect in by_aspect)
+        has_list = {name for names in self.listed.values() for name in names}
+        found = []
+        for entry in self.entries:
+            rules = sorted({rule for rule, aspect in judged if aspect in entry.aspects and entry.concerns(rule)})
+            if rules and entry.name not in used | has_list:
+                found.append((entry, tuple(rules)))
+        return found
 
     def write_list(self, matched: Mapping[str, Iterable[str]], ran: Collection[str] | None = None) -> Path:
         """Write the sorted text file: `matched` has the programs that failed under each expectation.

@@ -49,7 +49,7 @@ class Found:
     difference: Difference | None = None
     """What differs; None where the program could not be judged, and `broken` says why."""
     rules: tuple[str, ...] = ()
-    """Rules that the difference is under."""
+    """Rules that the difference is under; all that the program exercises where it could not be judged."""
     expectation: Expectation | None = None
     operation: str = ""
     broken: Broken | None = None
@@ -68,7 +68,7 @@ class Found:
 
     def is_like(self, other: Found) -> bool:
         """Whether two failures show the same thing, of other values."""
-        share = not self.rules or not set(self.rules).isdisjoint(other.rules)
+        share = self.broken is not None or not self.rules or not set(self.rules).isdisjoint(other.rules)
         return share and self.likeness == other.likeness
 
 
@@ -216,9 +216,10 @@ class Failures:
     def _judged(self, program: Program, expected: Sequence[Observation], answer: Answer) -> _Ran:
         if isinstance(answer, Unsupported):
             return _Ran()
+        rules = self.catalogue.classify(program, expected) if expected else []
         if isinstance(answer, Broken):
-            return _Ran(expected, (), (Found(program, answer.outcome, broken=answer),))
-        rules = self.catalogue.classify(program, expected)
+            ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
+            return _Ran(expected, (), (Found(program, answer.outcome, rules=ids, broken=answer),))
         failures = [
             found_in(program, difference, rules[verdict.step + 1], self.expectations)
             for verdict in judge(program, expected, answer, self.worker.capabilities)
@@ -259,7 +260,7 @@ class Failures:
             operation=found.operation,
             value=key_name(difference.value, told.program) if difference.value else "",
             aspect=difference.aspect,
-            rules=found.rules,
+            rules=found.rules if told.broken is None else told.rules,
             expected=difference.expected,
             got=difference.got,
             message=difference.message,

@@ -26,6 +26,8 @@ START_TIMEOUT = 90.0
 """Seconds that a library may take to import."""
 MEMORY = 2 << 30
 """Bytes by which a worker may grow."""
+MAX_STARTS = 3
+"""Processes that somebody else may kill while they start."""
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
 """Return codes of processes that somebody else has ended, if it does not happen again."""
 
@@ -104,8 +106,13 @@ class Worker:
         AdapterFailed
             It could not be found, imported or used here.
         """
-        server = self._serve()
-        message = self._greeting(server)
+        for _ in range(MAX_STARTS):
+            server = self._serve()
+            message = self._greeting(server)
+            if message is not None:
+                break
+        else:
+            raise AdapterFailed("error", f"{self.spec}: killed {MAX_STARTS} times while starting")
         self.name, self.versions = message["ready"], message["versions"]
         self.capabilities = Capabilities.from_json(message["capabilities"])
         self._forks = message["forks"]
@@ -120,13 +127,17 @@ class Worker:
         self._servers.append(server)
         return server
 
-    def _greeting(self, server: Server) -> dict[str, Any]:
-        """What a server says when it has imported the library."""
+    def _greeting(self, server: Server) -> dict[str, Any] | None:
+        """What a server says when it has imported the library; None where somebody else has killed it."""
         message = server.receive(time.monotonic() + self.start_timeout)
         if message is Silence.LATE:
             reason = f"gave no answer within {self.start_timeout:g} s of starting"
         elif message is Silence.ENDED:
-            reason = f"{signal_name(server.end(1.0))} while starting{_last_words(server)}"
+            status = server.end(1.0)
+            if status in _FROM_OUTSIDE:
+                self._servers.remove(server)
+                return None
+            reason = f"{signal_name(status)} while starting{_last_words(server)}"
         elif not isinstance(message, dict) or not {"failed", "ready"} & message.keys():
             reason = f"wrote {str(message)[:100]!r} while starting"
         elif "failed" in message:
@@ -145,8 +156,8 @@ class Worker:
 
     def _is_up(self, child: Child) -> bool:
         """Wait until a process is ready for its first batch; False where it never will be."""
-        if not child.server.is_ready:
-            self._greeting(child.server)
+        if not child.server.is_ready and self._greeting(child.server) is None:
+            return False
         return child.await_up(time.monotonic() + self.start_timeout)
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -163,10 +174,15 @@ class Worker:
         self._child = self._spare = None
 
     def submit(self, batch: Sequence[tuple[int, Program]]) -> None:
-        """Send programs, each with a number that its answer will carry; the batch before must be collected."""
+        """Send programs, each with a number that its answer will carry; the batch before must be collected.
+
+        Raises
+        ------
+        AdapterFailed
+            There is no process, and none to be had.
+        """
         assert not self._pending, "a batch is under way"
-        assert self._child is not None
-        if self.memory and self._child.growth > self.memory // 2:
+        if self._child is None or (self.memory and self._child.growth > self.memory // 2):
             self._renew()  # it leaks: nobody's fault alone
         self._pending, self._ran = dict(batch), {}
         self._send()
@@ -295,17 +311,20 @@ class Worker:
             self._discard(self._child)
         self._child, self._spare = self._spare, None
         try:
-            if self._child is None or not self._is_up(self._child):
-                # None was waiting, or it is gone with its server.
-                if self._child is not None:
-                    self._discard(self._child)
-                self._child = self._make()
-                if not self._is_up(self._child):
-                    words = _last_words(self._child.server)
-                    raise AdapterFailed("error", f"{self.spec}: its worker process did not come up{words}")
+            for _ in range(MAX_STARTS):
+                if self._child is None:
+                    self._child = self._make()
+                if self._is_up(self._child):
+                    break
+                words = _last_words(self._child.server)
+                self._discard(self._child)  # it is gone with its server, or was killed
+                self._child = None
+            else:
+                raise AdapterFailed("error", f"{self.spec}: its worker process did not come up{words}")
         except AdapterFailed:
             self.stop(at_once=True)
             raise
+        assert self._child is not None
         self._child.server.words.forget()  # the words of the last one are not those of this
         self._spare = self._make()
 

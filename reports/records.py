@@ -11,7 +11,7 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -65,6 +65,8 @@ class Adapter:
     reason: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     capabilities: Mapping[str, Json] = field(default_factory=dict)
+    spec: str = ""
+    """What it was asked for by: a name, `module:attribute` or a file's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class Unit:
     """rule -> aspect -> outcome -> number of judged steps."""
     unsupported: Mapping[str, int] = field(default_factory=dict)
     """Programs not run, by the missing capability."""
+    covered: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Expectations that covered a difference, by name, each with the ids of the corpus programs among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +240,13 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
         "rule -> aspect -> outcome -> whole number",
         lambda value: _is_table(3, value),
     ),
+    "Mapping[str, Sequence[str]]": (
+        "an object of lists of texts",
+        lambda value: (
+            isinstance(value, dict)
+            and all(isinstance(item, list) and all(isinstance(one, str) for one in item) for item in value.values())
+        ),
+    ),
     "tuple[str, ...]": (
         "a list of texts",
         lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
@@ -297,9 +308,9 @@ class ResultsWriter:
         The file cannot be written (no permission, no space left).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, append: bool = False) -> None:
         self.path = path
-        self._file = path.open("w", encoding="utf-8")
+        self._file = path.open("a" if append else "w", encoding="utf-8")
 
     def write(self, record: Record) -> None:
         """Append one record and hand it to the operating system."""

@@ -30,7 +30,6 @@ from ..check import (
     Progress,
     Silent,
     command_line,
-    random_units,
 )
 from ..classify import Event, events
 from ..exchange import Exchange
@@ -42,6 +41,7 @@ from ..protocol import Adapter, OracleError, ProtocolError
 from ..protocol import Unsupported as NotOffered
 from ..rules import catalogue
 from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
+from ..units import drawings, whole
 from .fleet import FLEET
 from .mutant import Mutant
 
@@ -137,10 +137,10 @@ def _records(options: Options) -> Iterator[records.Mutant]:
 def _lanes(options: Options) -> Iterator[Lane]:
     """The corpus, then random programs unit by unit."""
     oracle = reference.adapter()
-    whole = corpus.read(count=options.programs) if options.programs != 0 else []
-    yield Lane(_trials(((program, _expected(program, oracle)) for program in whole), 1, "corpus"))
-    done = len(whole)
-    for unit in random_units(options, oracle):
+    programs = corpus.read(count=options.programs) if options.programs != 0 else []
+    yield Lane(_trials(((program, _expected(program, oracle)) for program in programs), 1, "corpus"))
+    done = len(programs)
+    for unit in whole(drawings(options), oracle):
         yield Lane(_trials(zip(unit.programs, unit.expected, strict=True), done + 1, unit.name))
         done += len(unit.programs)
 

@@ -13,6 +13,14 @@ from .common import Bars, fail, out_option, render, told
 from .exit_codes import EXIT_CODES
 
 
+def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
+    """`I/N`, with I from 1 to N."""
+    number, _, of = value.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise click.BadParameter(f"{value!r} is no I/N with I from 1 to N, like 2/3")
+    return int(number), int(of)
+
+
 @click.command("check", epilog=EXIT_CODES)
 @click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER...")
 @click.option(
@@ -67,6 +75,29 @@ from .exit_codes import EXIT_CODES
     metavar="MIB",
     help="Memory by which the library's process may grow; 0 sets no limit.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that judge at the same time, each with a library of its own.",
+)
+@click.option(
+    "--shard",
+    callback=_shard,
+    default="1/1",
+    show_default=True,
+    metavar="I/N",
+    help="Only every N-th unit from the I-th on: N machines share a run, `report` puts it together.",
+)
+@click.option(
+    "--scheduler",
+    default="",
+    metavar="ADDRESS",
+    help="Dask scheduler whose cluster judges (tcp://host:8786); `local` starts one.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the run in DIR that was ended, where it was.")
 @out_option()
 def check_command(out: Path, **options: Any) -> None:
     """Judge libraries against the rules of PyTorch's memory layout.
@@ -79,6 +110,7 @@ def check_command(out: Path, **options: Any) -> None:
       stridecheck check torch
       stridecheck check numpy --rules 'view.*' --programs 200
       stridecheck check my_library/adapter.py --seconds 60 --python .venv/bin/python
+      stridecheck check torch --examples 1000000 --workers 16 --resume
     """
     _refuse_idle(options)
     with told(out), Bars() as bars:

@@ -15,8 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from stridecheck.benchmarks.cases import UnknownCase
 from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
 from stridecheck.conformance.corpus import CorpusError
+from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ResultsError
 
 from .exit_codes import INTERRUPTED
@@ -36,8 +38,10 @@ def told(out: Path | None = None) -> Iterator[None]:
     """Turn what a user can cause into one line and an exit code; nothing that was written is lost."""
     try:
         yield
-    except (ResultsError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter) as error:
+    except (ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter) as error:
         fail(USAGE, str(error))
+    except SchedulerError as error:
+        fail(COULD_NOT_RUN, str(error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly
     except OSError as error:

@@ -1,0 +1,319 @@
+"""Where the parts of a run are run: in this process, in others on this machine, or on a Dask cluster.
+
+A part is run as a whole or not at all, and its records come back as a whole: a process that dies on the way costs only
+time. What travels is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from stridecheck.reports import records
+
+from .observation import Observation
+from .options import Options
+from .runner import AdapterFailed
+from .session import Session
+from .units import Part, from_json, to_json
+
+PARTS = 2
+"""Parts that are handed out together: while the library is at one, the one before is judged."""
+MAX_TRIES = 5
+"""Processes that may be lost to one task before it is given up."""
+
+
+class Crew(Protocol):
+    """Runs the parts of one library's run."""
+
+    introduction: records.Adapter
+    """What the library says of itself."""
+
+    def run(self, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
+        """The records of each part, in whatever order they are done.
+
+        Raises
+        ------
+        AdapterFailed
+            The library died and could not be started again.
+        """
+
+
+class Crews(Protocol):
+    """Makes crews; as a context manager it ends what they run in."""
+
+    def crew(self, spec: str) -> Any:
+        """A context manager around the crew for a library; raises AdapterFailed where it cannot be started."""
+
+
+@contextmanager
+def crews(options: Options) -> Iterator[Crews]:
+    """What the options ask for.
+
+    Raises
+    ------
+    SchedulerError
+        The cluster cannot be reached, or Dask is not installed.
+    """
+    with ExitStack() as stack:
+        if options.scheduler:
+            yield stack.enter_context(_dask(options))
+        elif options.workers > 1:
+            yield stack.enter_context(_processes(options))
+        else:
+            yield Here(options)
+
+
+class SchedulerError(Exception):
+    """The scheduler that was named cannot be used; the message says why."""
+
+
+class Here:
+    """Runs everything in this process."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        # What the oracle does with the corpus is remembered only where there is another library to use it for.
+        self._known: dict[str, Sequence[Observation]] | None = {} if len(options.adapters) > 1 else None
+
+    def crew(self, spec: str) -> Session:
+        """A session is a crew of one."""
+        return Session(self._options, spec, self._known)
+
+
+# What runs elsewhere: module-level functions of texts.
+
+
+class _Sessions:
+    """The sessions of this process, one for each thread that runs tasks: a library is started once, not for each."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, tuple[tuple[str, str], Session]] = {}
+
+    def get(self, settings: str, spec: str) -> Session:
+        """The session of this thread."""
+        thread, key = threading.get_ident(), (settings, spec)
+        if thread in self._open and self._open[thread][0] != key:
+            self._open.pop(thread)[1].worker.stop()
+        if thread not in self._open:
+            self._open[thread] = key, Session(Options.from_json(json.loads(settings)), spec)
+        return self._open[thread][1]
+
+    def close(self) -> None:
+        """End all of them."""
+        while self._open:
+            self._open.popitem()[1][1].worker.stop()
+
+
+_SESSIONS = _Sessions()
+
+
+def introduce(settings: str, spec: str) -> tuple[str, str]:
+    """What a library says of itself, as a record's line; or the kind and the reason of its failure."""
+    try:
+        return "", records.to_line(_SESSIONS.get(settings, spec).introduction)
+    except AdapterFailed as error:
+        return error.kind, error.reason
+
+
+def run_parts(settings: str, spec: str, parts: str) -> tuple[list[list[str]], tuple[str, str] | None]:
+    """The lines of each part's records; and the kind and reason where the library failed for good."""
+    done: list[list[str]] = []
+    try:
+        session = _SESSIONS.get(settings, spec)
+        # One at a time: what comes before an error stays.
+        done.extend(
+            [records.to_line(record) for record in found] for found in session.run(map(from_json, json.loads(parts)))
+        )
+    except AdapterFailed as error:
+        _SESSIONS.close()
+        return done, (error.kind, error.reason)
+    return done, None
+
+
+def close_sessions() -> None:
+    """End the libraries of this process: a cluster goes on when a run is over."""
+    _SESSIONS.close()
+
+
+@dataclass
+class _Task:
+    parts: str
+    tries: int = 0
+
+
+class Elsewhere:
+    """Hands parts to an executor, and again where the process that had them is lost.
+
+    `lost` are the exceptions that say so. `make` makes another executor where one is broken.
+    """
+
+    def __init__(
+        self, options: Options, make: Callable[[], Executor], width: int, lost: tuple[type[BaseException], ...]
+    ) -> None:
+        self._settings = json.dumps(options.to_json())
+        self._make, self._width, self._lost = make, width, lost
+        self._executor = make()
+
+    @contextmanager
+    def crew(self, spec: str) -> Iterator[_Crew]:
+        """The crew for a library."""
+        yield _Crew(self, spec)
+
+    def close(self) -> None:
+        """Take no more tasks."""
+        self._executor.shutdown(wait=False)
+
+    def introduce(self, spec: str) -> tuple[str, str]:
+        """What `introduce` answers in one of the processes."""
+        for _ in range(MAX_TRIES):
+            with suppress(*self._lost):
+                said: tuple[str, str] = self._submit(introduce, spec).result()
+                return said
+        return "error", f"{spec}: the process that started it was lost {MAX_TRIES} times"
+
+    def _submit(self, task: Callable[..., Any], *arguments: str) -> Future[Any]:
+        try:
+            return self._executor.submit(task, self._settings, *arguments)
+        except BrokenExecutor:
+            self._executor = self._make()
+            return self._executor.submit(task, self._settings, *arguments)
+
+    def run(self, spec: str, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
+        """The records of each part, as they come."""
+        coming = (_Task(texts) for texts in _texts(parts))
+        again: deque[_Task] = deque()
+        running: dict[Future[Any], _Task] = {}
+        while True:
+            # Those that have lost a process go one at a time, so that the guilty one takes no other with it.
+            while not running or (not again and len(running) < 2 * self._width and not _is_alone(running)):
+                task = again.popleft() if again else next(coming, None)
+                if task is None:
+                    break
+                running[self._submit(run_parts, spec, task.parts)] = task
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                task = running.pop(future)
+                try:
+                    done, failed = future.result()
+                except self._lost as error:
+                    again.append(_Task(task.parts, task.tries + 1))
+                    if task.tries + 1 == MAX_TRIES:
+                        reason = f"{spec}: the process was lost {MAX_TRIES} times ({type(error).__name__})"
+                        raise AdapterFailed("error", reason) from None
+                    continue
+                except CancelledError:
+                    raise SchedulerError("the scheduler has gone; go on with --resume") from None
+                for lines in done:
+                    yield [records.from_line(line) for line in lines]
+                if failed is not None:
+                    raise AdapterFailed(*failed)
+
+
+def _is_alone(running: dict[Future[Any], _Task]) -> bool:
+    return any(task.tries for task in running.values())
+
+
+class _Crew:
+    def __init__(self, place: Elsewhere, spec: str) -> None:
+        self._place, self._spec = place, spec
+        kind, said = place.introduce(spec)
+        if kind:
+            raise AdapterFailed(kind, said)
+        introduction = records.from_line(said)
+        assert isinstance(introduction, records.Adapter)
+        self.introduction = introduction
+
+    def run(self, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
+        yield from self._place.run(self._spec, parts)
+
+
+def _texts(parts: Iterable[Part]) -> Iterator[str]:
+    remaining = iter(parts)
+    while some := list(islice(remaining, PARTS)):
+        yield json.dumps([to_json(part) for part in some])
+
+
+# Processes on this machine.
+
+
+@contextmanager
+def _processes(options: Options) -> Iterator[Elsewhere]:
+    """As many processes as the options say; they end with this one, also where it is killed."""
+    context = multiprocessing.get_context("spawn")  # threads are running here: a fork would copy their locks
+    leash, held = context.Pipe(duplex=False)
+
+    def make() -> Executor:
+        return ProcessPoolExecutor(options.workers, mp_context=context, initializer=_obey, initargs=(leash,))
+
+    place = Elsewhere(options, make, options.workers, (BrokenExecutor,))
+    try:
+        yield place
+    finally:
+        place.close()
+        held.close()
+        leash.close()
+
+
+def _obey(leash: Connection) -> None:
+    """End this process when the other end of the leash is let go."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+
+    def wait_for_end() -> None:
+        with suppress(EOFError, OSError):
+            leash.recv()
+        os._exit(0)
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+
+
+# A cluster.
+
+
+@contextmanager
+def _dask(options: Options) -> Iterator[Elsewhere]:
+    """The cluster at an address, or one of as many processes as the options say, made for this run."""
+    try:
+        import distributed
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise SchedulerError("--scheduler needs Dask: pip install 'stridecheck[dask]'") from None
+    with ExitStack() as stack:
+        address: Any = options.scheduler
+        if address == "local":
+            address = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=options.workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+                )
+            )
+        try:
+            client = stack.enter_context(distributed.Client(address, timeout=10))
+        except (OSError, ValueError) as error:
+            raise SchedulerError(f"no Dask scheduler at {address}: {error}") from None
+        width = max(1, sum(client.nthreads().values()))
+        place = Elsewhere(options, lambda: client.get_executor(pure=False), width, (KilledWorker,))
+        try:
+            yield place
+        finally:
+            place.close()
+            client.run(close_sessions)

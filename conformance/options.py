@@ -1,0 +1,84 @@
+"""What to check and how: the options of a run, as the command line and the results file have them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .runner import MEMORY, PROGRAM_TIMEOUT, START_TIMEOUT
+
+WHERE = ("workers", "scheduler", "resume")
+"""Options that say where and how a run goes on, and not what it finds out."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to check and how; the defaults are the corpus alone, which is deterministic."""
+
+    adapters: tuple[str, ...]
+    rules: str = "*"
+    programs: int | None = None
+    """Corpus programs to run: a prefix is a fair sample; None means all, 0 none."""
+    examples: int = 0
+    """Random programs to run after the corpus."""
+    seconds: float = 0.0
+    """Time to go on drawing random programs."""
+    seed: int = 0
+    exhaustive: bool = False
+    """Whether every small layout is viewed as every small shape."""
+    opinfo: str = ""
+    """Glob of PyTorch's operators whose own samples are run too; needs torch with its testing helpers."""
+    relayouts: int = 0
+    """How often each of those samples is run again over drawn layouts."""
+    expect: Path | None = None
+    """Expectation file in the place of the bundled one."""
+    update_expectations: bool = False
+    python: str = ""
+    """Interpreter of the environment that has the library; empty means this one."""
+    skip_missing: bool = False
+    """Whether a library or device that is not here is skipped, with its reason, instead of ending with an error."""
+    timeout: float = PROGRAM_TIMEOUT
+    start_timeout: float = START_TIMEOUT
+    memory: int = MEMORY >> 20
+    """MiB by which the library's process may grow; 0 sets no limit."""
+    workers: int = 1
+    """Processes of this machine that run units at the same time, each with a library of its own."""
+    shard: tuple[int, int] = (1, 1)
+    """Which part of the run this is, and of how many: of two shards the first runs every other unit."""
+    scheduler: str = ""
+    """Address of a Dask scheduler whose cluster runs the units; `local` starts one."""
+    resume: bool = False
+    """Whether a run that was ended goes on where it was."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The options as JSON data."""
+        return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(self).items()}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Options:
+        """The options that `to_json` wrote.
+
+        >>> options = Options(("numpy",), shard=(1, 3), expect=Path("mine.toml"))
+        >>> Options.from_json(options.to_json()) == options
+        True
+        """
+        paths = {"expect": Path(data["expect"])} if data.get("expect") else {}
+        return Options(**{**data, **paths, "adapters": tuple(data["adapters"]), "shard": tuple(data["shard"])})
+
+
+def command_line(command: str, options: Options) -> str:
+    """The command that does the same again, fit to be pasted into a shell."""
+    parts = ["stridecheck", command, *options.adapters]
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if one.name != "adapters" and value != one.default:
+            flag = f"--{one.name.replace('_', '-')}"
+            parts += [flag] if value is True else [flag, _text(value)]
+    return shlex.join(parts)
+
+
+def _text(value: Any) -> str:
+    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
