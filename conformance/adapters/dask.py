@@ -71,7 +71,6 @@ class Dask(ValueStyle):
 
     def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with its results computed: what is wrong with a graph shows only then."""
-
         compute: Callable[..., Any] = dask.base.compute
 
         def run(*inputs: Any) -> Any:
