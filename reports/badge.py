@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from .claims import headline
 from .mutants import found_out
 from .run import Run
 from .summary import AdapterSummary, summaries
@@ -33,6 +34,8 @@ def badge(run: Run) -> Mapping[str, object]:
 def _message(run: Run, judged: Sequence[AdapterSummary]) -> tuple[str, str]:
     if not run.complete:
         return "incomplete run", "lightgrey"
+    if run.claims and not judged:
+        return headline(run.claims), "blue"
     if run.mutants and not judged:
         return found_out(run.mutants), "red" if run.exit_code else "brightgreen"
     if not judged:

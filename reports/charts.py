@@ -6,7 +6,8 @@ altair and vl-convert are imported here only, and need neither a browser nor the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -97,9 +98,41 @@ def x_copy_chart(rows: pd.DataFrame, adapters: Sequence[str], title: str, scale_
         ),
         **series,
     )
+    chart = alt.layer(one.encode(x=x), spread, points)
+    return _drawn(chart.properties(width=_WIDTH, height=alt.Step(max(9, 34 // len(adapters)))), title)
+
+
+def claim_chart(trials: Sequence[Mapping[str, Any]], low: float, high: float, title: str) -> str:
+    """The ratios of a claim's trials with their intervals, and the range that was claimed, as an SVG element.
+
+    Parameters
+    ----------
+    trials
+        With `ratio`, `low` and `high`, positive numbers.
+    low, high
+        The range that agrees with the claim; `low` may be 0.
+    title
+        What a screen reader says of the chart.
+    """
+    rows = pd.DataFrame([{"trial": f"{number:02}", **trial} for number, trial in enumerate(trials)])
+    ends = [0.8 * min(0.8, low or 0.8, rows["low"].min()), 1.25 * max(1.25, high, rows["high"].max())]
+    scale = alt.Scale(type="log", domain=ends, nice=False)
+    ticks = [tick for tick in (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100) if ends[0] <= tick <= ends[1]]
+    x = alt.X("ratio:Q", title=None, scale=scale, axis=alt.Axis(values=ticks, format="~g"))
+    y = alt.Y("trial:N", title=None, axis=None)
+    claimed = alt.Chart(pd.DataFrame({"low": [max(low, ends[0])], "high": [max(high, low, ends[0])]}))
+    band = claimed.mark_rect(color=_COLOURS[1], opacity=0.25).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    one = alt.Chart(pd.DataFrame({"ratio": [1]})).mark_rule(strokeDash=[3, 3], color="currentColor", opacity=0.5)
+    base = alt.Chart(rows[["trial", "ratio", "low", "high"]])
+    spread = base.mark_rule(strokeWidth=1.5, color=_COLOURS[0]).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
+    points = base.mark_point(filled=True, size=40, opacity=1, color=_COLOURS[0]).encode(x=x, y=y)
+    chart = alt.layer(band, one.encode(x=x), spread, points)
+    return _drawn(chart.properties(width=_WIDTH, height=alt.Step(14)), title)
+
+
+def _drawn(chart: Any, title: str) -> str:
     chart = (
-        alt.layer(one.encode(x=x), spread, points)
-        .properties(width=_WIDTH, height=alt.Step(max(9, 34 // len(adapters))), description=title)
+        chart.properties(description=title)
         .configure(background="transparent", font="system-ui, sans-serif", padding=2)
         .configure_view(stroke=None)
         .configure_axis(

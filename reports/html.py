@@ -15,10 +15,11 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from . import text
-from .charts import SERIES
+from . import claims, text
+from .charts import SERIES, claim_chart
 from .frames import COLUMNS
 from .mutants import by, found_out
+from .records import Claim
 from .run import Run
 from .summary import summaries
 from .timing_view import time_groups
@@ -74,6 +75,12 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         known_groups=known_groups(run),
         found_out=found_out,
         by=by,
+        claims_headline=claims.headline,
+        claim_range=claims.range_of,
+        claim_trial=claims.trial,
+        claim_chart=_claim_chart,
+        claim_marks=claims.MARKS,
+        claim_symbols=claims.SYMBOLS,
         time_groups=time_groups(run.frames.timings) if run.timings else [],
         columns=COLUMNS,
         aspect_words=_ASPECTS,
@@ -85,6 +92,14 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         script=Markup(script),
         script_digest=digest,
     )  # fmt: skip
+
+
+def _claim_chart(claim: Claim) -> Markup:
+    """The chart of a claim's ratios; empty where it is a statement or was not tried."""
+    if claim.low is None or claim.high is None or not claims.range_of(claim):
+        return Markup()
+    title = f"{claim.id}: measured ratios, and the claimed range"
+    return Markup(claim_chart(claim.trials, claim.low, claim.high, title))
 
 
 def _environment() -> jinja2.Environment:

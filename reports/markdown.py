@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
+from .claims import headline, trial
 from .mutants import found_out
 from .run import Run
 from .summary import AdapterSummary, summaries
@@ -47,6 +48,7 @@ def _parts(run: Run) -> Iterator[str]:
     yield from _known(run)
     yield from _times(run)
     yield from _mutants(run)
+    yield from _claims(run)
     yield f"<sub>stridecheck {_text(run.header.suite)}, `{_code(run.header.command)}`</sub>"
 
 
@@ -158,6 +160,19 @@ def _mutants(run: Run) -> Iterator[str]:
         for mutant in left:
             yield f"| {_text(mutant.name)} | {_text(mutant.sentence)} | {count(mutant.reached)} |"
         yield ""
+
+
+def _claims(run: Run) -> Iterator[str]:
+    if not run.claims:
+        return
+    yield "### Claims\n"
+    yield f"{_text(headline(run.claims))}.\n"
+    yield "| claim | claimed | measured | verdict | why |\n|---|---|---|---|---|"
+    for claim in run.claims:
+        measured = "<br>".join(_text(trial(one)) for one in claim.trials)
+        cells = (_text(claim.says), _text(claim.claimed), measured, claim.verdict, _text(claim.why))
+        yield f"| {' | '.join(cells)} |"
+    yield ""
 
 
 def _html(text: str) -> str:

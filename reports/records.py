@@ -1,7 +1,7 @@
 """The record format: one JSON line each, appended and flushed while a run goes on.
 
-A results file is a header, then adapters, units, failures, timings and mutants in any order, then a footer. A file
-without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
+A results file is a header, then adapters, units, failures, timings, mutants and claims in any order, then a footer. A
+file without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
 This module needs nothing but the standard library, so that any room may write records.
 """
 
@@ -189,6 +189,26 @@ class Mutant:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim about memory layout, and what measuring it came to."""
+
+    record: ClassVar[str] = "claim"
+    id: str
+    says: str
+    claimed: str
+    """The figure as it is published."""
+    verdict: str
+    """`confirmed`, `refuted`, `depends`, `cannot tell`, `measured` (there is no figure to try) or `not tried`."""
+    why: str = ""
+    low: float | None = None
+    """Smallest ratio that agrees with the claim."""
+    high: float | None = None
+    trials: tuple[Mapping[str, Json], ...] = ()
+    """`label`, `unit` (ns, bytes or holds), `first`, `second`, their `ratio`, from `low` to `high` over the processes,
+    and what it `says`: agrees, contradicts, open or measured."""
+
+
+@dataclass(frozen=True, slots=True)
 class Footer:
     """Last line of a run that ended by itself."""
 
@@ -198,10 +218,10 @@ class Footer:
     exit_code: int
 
 
-Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Footer
+Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Claim | Footer
 
 _KINDS: dict[str, type[Record]] = {
-    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Footer)
+    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Claim, Footer)
 }
 _TUPLES = {"rules", "shape", "samples_ns"}
 

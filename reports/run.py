@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .records import (
     RED,
     Adapter,
+    Claim,
     Failure,
     Footer,
     Header,
@@ -65,6 +66,7 @@ class Run:
     measurements: tuple[Timing, ...] = ()
     """One for each case, library and measuring process."""
     mutants: tuple[Mutant, ...] = ()
+    claims: tuple[Claim, ...] = ()
     """Libraries that are wrong on purpose: the suite's own score."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
@@ -194,6 +196,7 @@ class _Merger:
         self.failures: dict[tuple[str, ...], Failure] = {}
         self.timings: dict[tuple[str, str, int, int], Timing] = {}
         self.mutants: dict[str, Mutant] = {}
+        self.claims: dict[str, Claim] = {}
         self.repeated = 0
 
     def add(self, path: Path) -> None:
@@ -212,6 +215,8 @@ class _Merger:
                 self._add(record, before)
             elif isinstance(record, Mutant):
                 self.mutants[record.name] = record
+            elif isinstance(record, Claim):
+                self.claims[record.id] = record
 
     def _add_adapters(self, adapters: Sequence[Adapter], path: Path) -> dict[str, str]:
         """Take in one file's adapters; the answer says what each is called in the merged run."""
@@ -256,6 +261,7 @@ class _Merger:
             failures=tuple(self.failures.values()),
             measurements=tuple(self.timings.values()),
             mutants=tuple(self.mutants.values()),
+            claims=tuple(self.claims.values()),
             notes=tuple(self._notes()),
         )
 

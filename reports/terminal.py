@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import mutants
+from . import claims, mutants
 from .run import Run
 from .summary import AdapterSummary, summaries
 from .text import count, time_ns
@@ -22,6 +22,7 @@ def lines(run: Run) -> Iterator[str]:
         yield f"  {adapter.name:<{width}}  {_says(adapter)}"
     yield from _times(run)
     yield from mutants.lines(run.mutants)
+    yield from claims.lines(run.claims)
 
 
 def _times(run: Run) -> Iterator[str]:

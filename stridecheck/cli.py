@@ -14,6 +14,7 @@ from .commands.exit_codes import EXIT_CODES, INTERRUPTED
 COMMANDS = {
     "check": "check:check_command",
     "bench": "bench:bench_command",
+    "claims": "claims:claims_command",
     "report": "results:report",
     "diff": "results:diff",
     "rules": "rules:rules",

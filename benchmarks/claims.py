@@ -1,0 +1,371 @@
+"""Claims about memory layout that circulate without machine, sizes or method, each with what is measured to try it.
+
+A claim has a figure: a range of ratios (of time or of bytes, second over first), or whether a statement holds. Both
+sides of a trial take turns in one process, and several processes measure it. A trial agrees where the ratios of all
+processes lie in the range, contradicts where none does and all lie on one side of it, and leaves it open otherwise.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from stridecheck.conformance import machine
+from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, Progress, Silent
+from stridecheck.reports import records
+
+from . import clock
+
+if TYPE_CHECKING:
+    from .contests import Trial
+
+PROCESSES = 3
+"""Processes that measure each contest: their medians differ by more than blocks of one do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim: what is said, in which words the figure is given, and what that means for a trial."""
+
+    id: str
+    says: str
+    claimed: str
+    """The figure as it is published."""
+    low: float | None = 1.0
+    """Smallest ratio that agrees, second over first; 1 for a statement; None where there is no figure to try."""
+    high: float | None = 1.0
+    why: str = ""
+    """One sentence: why it is as it is."""
+
+
+def _slower(percent: float, tolerance: float = 0.15) -> dict[str, float]:
+    """The range of ratios that "so many percent slower" means, with some tolerance."""
+    ratio = 1 + percent / 100
+    return {"low": ratio / (1 + tolerance), "high": ratio * (1 + tolerance)}
+
+
+def _around(ratio: float, tolerance: float = 0.15) -> dict[str, float]:
+    return {"low": ratio / (1 + tolerance), "high": ratio * (1 + tolerance)}
+
+
+def _between(low: float, high: float) -> dict[str, float]:
+    return {"low": low, "high": high}
+
+
+HOLDS = _between(1, 1)
+NO_FIGURE: dict[str, float | None] = {"low": None, "high": None}
+FASTER = _between(0.0, 0.97)
+"""Said to be faster, without a figure: by 3 % at least."""
+
+CLAIMS: Sequence[Claim] = (
+    Claim(
+        "contiguous.matmul", "A matrix product takes half as long again on a non-contiguous operand", "+50 %",
+        **_slower(50),
+        why="BLAS takes a transposed operand as it is; only strides that no BLAS knows are copied first, which is less "
+        "than the product itself unless the matrix is small.",
+    ),
+    Claim(
+        "contiguous.conv2d", "A convolution takes three quarters longer on a non-contiguous input", "+75 %",
+        **_slower(75),
+        why="oneDNN reorders its input in any case; what a stride costs beyond that is one more copy of the input.",
+    ),
+    Claim(
+        "contiguous.add", "Elementwise operations take as long on a non-contiguous tensor", "no difference",
+        **_around(1.0),
+        why="The result keeps a dense operand's strides, so that both are read in memory's order; gaps are read too, "
+        "and cost.",
+    ),
+    Claim(
+        "contiguous.transpose", "A transpose takes two and a half times as long on a non-contiguous tensor", "+150 %",
+        **_slower(150),
+        why="The transpose of a transposed tensor is contiguous already: nothing is copied at all.",
+    ),
+    Claim(
+        "contiguous.general", "Contiguous tensors are 50 to 75 % faster than non-contiguous ones", "50 to 75 %",
+        **_between(1.5, 1.75),
+        why="There is no such thing as non-contiguous: a transpose often costs nothing, a step what the gaps cost.",
+    ),
+    Claim(
+        "column-major.matmul", "Column-major order suits matrix work", "faster",
+        **FASTER,
+        why="The product of two transposed matrices is the transposed product in the other order: BLAS does the same "
+        "work.",
+    ),
+    Claim(
+        "row-major.most", "Row-major order suits most work", "faster",
+        **FASTER,
+        why="What counts is that an operation goes along memory: an elementwise one always does, a sum along the "
+        "dimension that is contiguous.",
+    ),
+    Claim(
+        "in-place.add.time", "Adding in place takes as long as out of place", "1 ms against 1 ms",
+        **_around(1.0),
+        why="The same elements are read and written, but fresh memory has to be had from the system, and its pages "
+        "touched, where it is large.",
+    ),
+    Claim(
+        "in-place.relu.time", "ReLU in place takes as long as out of place", "2 ms against 2 ms",
+        **_around(1.0),
+        why="As for add: what differs is the fresh memory.",
+    ),
+    Claim(
+        "in-place.add.memory", "Adding two tensors in place saves half of the memory", "50 %",
+        **_around(0.5, 0.05),
+        why="Of three tensors (two operands, one result) one is saved, a third.",
+    ),
+    Claim(
+        "in-place.relu.memory", "ReLU in place saves half of the memory", "50 %",
+        **_around(0.5, 0.05),
+        why="Of two tensors (operand and result) one is saved.",
+    ),
+    Claim(
+        "in-place.memory", "In-place operations save 33 to 50 % of memory", "33 to 50 %",
+        **_between(0.5, 0.67),
+        why="One tensor of two or three; of a chain of operations more.",
+    ),
+    Claim(
+        "in-place.low", "In-place operations take little memory, products and convolutions much", "low; high",
+        **HOLDS,
+        why="In place nothing is allocated; products and convolutions allocate their result, convolutions their "
+        "workspace too.",
+    ),
+    Claim(
+        "in-place.matmul", "matmul in place saves a third of the memory", "33 %",
+        **HOLDS,
+        why="There is none: each element of a product needs a whole row and column of its operands.",
+    ),
+    Claim(
+        "in-place.conv2d", "conv2d in place saves a third of the memory", "33 %",
+        **HOLDS,
+        why="There is none, for the same reason.",
+    ),
+    Claim(
+        "memory.detach", "detach is a copy and takes much memory", "high memory",
+        **HOLDS,
+        why="detach answers with a view of the same storage.",
+    ),
+    Claim(
+        "memory.views", "Views take little memory and time, clone much", "low; high",
+        **HOLDS,
+        why="A view is new metadata over the same storage.",
+    ),
+    Claim(
+        "int8.dynamic.time", "Dynamic INT8 quantisation makes a model 2.5 times as fast", "100 ms → 40 ms",
+        **_around(0.4),
+        why="Only linear layers are quantised, and gain where reading their weights is what takes the time.",
+    ),
+    Claim(
+        "int8.dynamic.memory", "Dynamic INT8 quantisation lowers memory to 40 %", "100 MB → 40 MB",
+        **_around(0.4),
+        why="Weights of linear layers take one byte instead of four; convolutions stay as they are.",
+    ),
+    Claim(
+        "int8.static.time", "Static INT8 quantisation makes a model more than 3 times as fast", "100 ms → 30 ms",
+        **_around(0.3),
+        why="It depends on the processor's 8-bit instructions and on how much of the time is convolutions.",
+    ),
+    Claim(
+        "int8.static.memory", "Static INT8 quantisation lowers memory to 35 %", "100 MB → 35 MB",
+        **_around(0.35),
+        why="All weights take one byte instead of four; scales and metadata are added, which tell in a small model.",
+    ),
+    Claim(
+        "half.time", "Mixed precision makes a model twice as fast", "100 ms → 50 ms",
+        **_around(0.5),
+        why="On a CPU it depends on bfloat16 instructions; without them it is emulated, and slower.",
+    ),
+    Claim(
+        "half.memory", "Mixed precision halves memory", "100 MB → 50 MB",
+        **_around(0.5),
+        why="Autocast keeps the weights in FP32 and makes bfloat16 copies of them beside.",
+    ),
+    Claim(
+        "int8.general", "Quantisation makes inference 2 to 3 times faster", "2 to 3 times",
+        **_between(1 / 3, 1 / 2),
+        why="As for dynamic quantisation above.",
+    ),
+    Claim(
+        "checkpointing.memory", "Gradient checkpointing lowers memory by half", "50 %",
+        **_around(0.5),
+        why="Only activations are saved, not weights and their gradients: the deeper the net and the larger the batch, "
+        "the more.",
+    ),
+    Claim(
+        "conversion.nhwc", "permute(0, 2, 3, 1).contiguous() of a batch of images, the usual conversion time", "",
+        **NO_FIGURE,
+        why="Compared with a plain copy of the same bytes: interleaving three channels need not cost more, but does.",
+    ),
+    Claim(
+        "contiguous.between", "contiguous() between the convolutions of a model helps", "faster",
+        **FASTER,
+        why="In NCHW it does nothing; in channels_last it undoes the layout, and each convolution puts it back.",
+    ),
+    Claim(
+        "channels-last.model", "Converting a model to channels_last helps (26 to 76 % on a Xeon)", "26 to 76 %",
+        **_between(1 / 1.76, 1 / 1.26),
+        why="Convolutions need not reorder their input; what that is worth depends on the net and the library.",
+    ),
+    Claim(
+        "transpose.helper",
+        "A helper that calls contiguous() only where strides ask for it beats transpose + contiguous", "faster",
+        **FASTER,
+        why="contiguous() looks at the strides itself and answers with its operand where nothing is to be done.",
+    ),
+    Claim(
+        "reshape.by-hand", "reshape by hand (view where the element count agrees) is faster than reshape", "faster",
+        **FASTER,
+        why="reshape makes the view itself; Python in front of it only adds to that.",
+    ),
+    Claim(
+        "reshape.by-hand.correct", "reshape by hand answers as reshape does", "correct",
+        **HOLDS,
+        why="Equal element counts do not make a view possible: on a transposed tensor view raises.",
+    ),
+    Claim(
+        "loader.by-hand", "Batches concatenated by a hand-written loader are memory-efficient", "less memory",
+        **_between(0.0, 0.95),
+        why="Both make one tensor a batch; DataLoader's samples are views as well.",
+    ),
+    Claim(
+        "load.shared", "Loading tensors that point to one storage is faster than loading independent ones", "faster",
+        **FASTER,
+        why="One storage is read at once; of large tensors the reading is all that counts, and the bytes are the same.",
+    ),
+    Claim(
+        "storage.byte", "A storage conversion such as storage.byte() changes the original", "changes it",
+        **HOLDS,
+        why="Conversions answer with a new storage.",
+    ),
+)  # fmt: skip
+"""All claims, in the order of the page."""
+
+NOT_HERE: Mapping[str, str] = {
+    "pinned.copies": "Pinned memory makes host-to-device copies faster: needs a device",
+    "channels-last.gpu": "channels_last makes ResNet-50 in mixed precision 22 % faster on a GPU: needs a device",
+}
+"""Claims that need what is not here, with what that is."""
+
+
+def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Claim] = CLAIMS) -> int:
+    """Try claims, write `results.jsonl` into the directory `out`, and answer with the exit code.
+
+    Raises
+    ------
+    OSError
+        The directory cannot be written.
+    """
+    progress = progress or Silent()
+    out.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    with records.ResultsWriter(out / "results.jsonl") as writer:
+        writer.write(machine.header("stridecheck claims", {"processes": PROCESSES}))
+        here = find_spec("torch") is not None
+        reason = "" if here else "torch is not installed here: pip install 'stridecheck[torch]'"
+        writer.write(records.Adapter("torch:cpu", "ready" if here else "skipped", reason))
+        progress.begin("claims", len(chosen) * PROCESSES)
+        for claim, measured in _measured(chosen if here else (), progress):
+            writer.write(_judged(claim, measured))
+        for id, says in NOT_HERE.items():
+            writer.write(records.Claim(id, says, "", "not tried"))
+        code = (EXPECTED if chosen else NOTHING_JUDGED) if here else COULD_NOT_RUN
+        if reason:
+            progress.note(f"torch: skipped, {reason}")
+        writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
+    return code
+
+
+Measured = list[tuple[str, Any, Any]]
+"""For each trial of a claim its label and what both sides came to: samples in ns, bytes, or truths."""
+
+
+def _measured(chosen: Sequence[Claim], progress: Progress) -> Iterator[tuple[Claim, list[Measured]]]:
+    """Each claim with what every process has measured; all processes but the last are done before the first claim."""
+    before: list[dict[str, Measured]] = []
+    for process in range(PROCESSES):
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _quiet) as pool:
+            found: dict[str, Measured] = {}
+            for claim in chosen:
+                found[claim.id] = pool.submit(measure, claim.id).result()
+                progress.advance(1)
+                if process == PROCESSES - 1:
+                    yield claim, [*[one[claim.id] for one in before], found[claim.id]]
+            before.append(found)
+
+
+def _quiet() -> None:
+    """What torch's profiler and its deprecations say in this process is of no interest; errors are answers."""
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+
+
+def measure(id: str) -> Measured:
+    """Try a claim in this process, on one thread."""
+    import torch
+
+    from . import contests
+
+    torch.set_num_threads(1)
+    return [_try(trial) for trial in contests.TRIALS[id]()]
+
+
+def _try(trial: Trial) -> tuple[str, Any, Any]:
+    from .contests import Bytes, Contest
+
+    if isinstance(trial, Contest):
+        runners = [clock.Runner(call) for call in trial.make()]
+        clock.race(runners, clock.QUICK)
+        for runner in runners:
+            if runner.error is not None:
+                raise runner.error
+        return trial.label, runners[0].samples_ns, runners[1].samples_ns
+    if isinstance(trial, Bytes):
+        return trial.label, *trial.count()
+    return trial.label, True, trial.holds()
+
+
+def _judged(claim: Claim, measured: Sequence[Measured]) -> records.Claim:
+    trials = [_trial(claim, [process[number] for process in measured]) for number in range(len(measured[0]))]
+    return records.Claim(
+        claim.id, claim.says, claim.claimed, _verdict(trials), claim.why, claim.low, claim.high, tuple(trials)
+    )
+
+
+def _verdict(trials: Sequence[Mapping[str, Any]]) -> str:
+    says = {trial["says"] for trial in trials}
+    if says == {"measured"}:
+        return "measured"
+    if {"agrees", "contradicts"} <= says:
+        return "depends"
+    if says == {"open"}:
+        return "cannot tell"
+    return "confirmed" if "agrees" in says else "refuted"
+
+
+def _trial(claim: Claim, measured: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
+    """One trial over all processes: its ratio with the interval, and whether that meets what is claimed."""
+    label, first, second = measured[0]
+    if isinstance(first, list):
+        # Round by round, for what slows the machine slows both sides.
+        ratios = [median(b / a for a, b in zip(one[1], one[2], strict=True)) for one in measured]
+        unit, sides = "ns", [median(median(one[place]) for one in measured) for place in (1, 2)]
+    else:
+        ratios = [float(second) / float(first)]
+        unit, sides = "holds" if isinstance(first, bool) else "bytes", [float(first), float(second)]
+    ratio, low, high = median(ratios), min(ratios), max(ratios)
+    if claim.low is None or claim.high is None:
+        says = "measured"
+    elif claim.low <= low and high <= claim.high:
+        says = "agrees"
+    else:
+        says = "contradicts" if high < claim.low or low > claim.high else "open"
+    return {"label": label, "unit": unit, "first": sides[0], "second": sides[1],
+            "ratio": ratio, "low": low, "high": high, "says": says}  # fmt: skip

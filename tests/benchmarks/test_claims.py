@@ -1,0 +1,93 @@
+"""Claims: each has trials, what they say follows from what was measured, and the command tells it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from stridecheck.benchmarks import claims, contests
+from stridecheck.benchmarks.claims import CLAIMS, NO_FIGURE, Claim
+from stridecheck.reports.records import Claim as Record
+from stridecheck.reports.records import read_results
+
+
+def test_every_claim_has_trials_and_every_trial_a_claim():
+    assert {claim.id for claim in CLAIMS} == set(contests.TRIALS)
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
+    for claim in CLAIMS:
+        labels = [trial.label for trial in contests.TRIALS[claim.id]()]
+        assert labels
+        assert len(set(labels)) == len(labels), claim.id
+
+
+def judged(claim, *trials):
+    """The record that comes of a claim; each trial is a list of ratios, one a process."""
+    processes = [
+        [(f"trial {number}", [100.0] * 5, [100.0 * ratios[process]] * 5) for number, ratios in enumerate(trials)]
+        for process in range(3)
+    ]
+    return claims._judged(claim, processes)
+
+
+SLOWER = Claim("x", "It is slower", "+50 %", 1.3, 1.7)
+
+
+@pytest.mark.parametrize(
+    ("trials", "verdict", "says"),
+    [
+        ([[1.5, 1.4, 1.6]], "confirmed", ["agrees"]),
+        ([[1.0, 1.1, 0.9]], "refuted", ["contradicts"]),
+        ([[1.5, 1.4, 1.6], [1.0, 1.0, 1.0]], "depends", ["agrees", "contradicts"]),
+        ([[1.5, 1.0, 2.0]], "cannot tell", ["open"]),
+        ([[1.0, 1.0, 1.0], [1.2, 1.4, 1.5]], "refuted", ["contradicts", "open"]),
+        ([[1.9, 1.8, 2.0]], "refuted", ["contradicts"]),
+    ],
+)
+def test_the_verdict_follows_from_where_the_ratios_lie(trials, verdict, says):
+    record = judged(SLOWER, *trials)
+    assert record.verdict == verdict
+    assert [trial["says"] for trial in record.trials] == says
+
+
+def test_what_slows_the_machine_slows_both_sides():
+    """Ratios are taken round by round: a machine that doubles its speed half-way changes none."""
+    process = [("trial", [100.0, 100.0, 200.0, 200.0, 200.0], [150.0, 150.0, 300.0, 300.0, 300.0])]
+    (trial,) = claims._judged(SLOWER, [process] * 3).trials
+    assert (trial["ratio"], trial["low"], trial["high"]) == (1.5, 1.5, 1.5)
+
+
+def test_without_a_figure_there_is_no_verdict():
+    assert judged(Claim("x", "It takes its time", "", **NO_FIGURE), [1.5, 1.4, 1.6]).verdict == "measured"
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "stridecheck", "claims", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+def test_the_command_tries_claims_and_renders_them(tmp_path):
+    """Statements, bytes and times are measured in processes of their own; page, summary and terminal show them."""
+    asked = ("storage.byte", "in-place.relu.memory", "reshape.by-hand", "in-place.matmul")
+    done = run(*[word for id in asked for word in ("--only", id)], "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    records = {record.id: record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)}
+    assert records["storage.byte"].verdict == "refuted"
+    assert records["in-place.relu.memory"].verdict == "confirmed"
+    assert records["in-place.matmul"].verdict == "refuted"
+    (trial, *_) = records["reshape.by-hand"].trials
+    assert trial["unit"] == "ns"
+    assert 0 < trial["low"] <= trial["ratio"] <= trial["high"]
+    assert records["pinned.copies"].verdict == "not tried"
+    page = (tmp_path / "report.html").read_text()
+    assert "A storage conversion such as storage.byte() changes the original" in page
+    assert page.count("measured ratios, and the claimed range") == 2
+    assert "refuted" in (tmp_path / "summary.md").read_text()
+    assert json.loads((tmp_path / "badge.json").read_text())["message"].startswith("4 claims")
+
+
+def test_an_unknown_claim_is_told(tmp_path):
+    done = run("--only", "nonsense", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no claim matches 'nonsense'" in done.stderr
+    assert "in-place.add.time" in run("--list").stdout
