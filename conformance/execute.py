@@ -15,7 +15,7 @@ from .memory import Memory
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .operations import OPERATIONS, overload
 from .program import QUANTISED, Argument, DType, File, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
-from .protocol import Adapter, NeverMade, ProtocolError, Unsupported
+from .protocol import Adapter, NeverMade, ProtocolError, Undefined, Unsupported
 
 MAX_TEXT = 400
 """Characters of an exception's text that are kept."""
@@ -39,6 +39,8 @@ class Execution:
         """Every storage and foreign value made so far."""
         self.scalars: dict[str, Any] = {}
         """Every number, text or list that a step has answered with."""
+        self.vague: set[str] = set()
+        """Those that come of bytes which nobody specifies."""
         self.states: dict[str, TensorState] = {}
         """The latest state of each tensor."""
         self.others: dict[str, StorageObject | ForeignState] = {}
@@ -100,6 +102,8 @@ class Execution:
             function, arguments = self.bound(step)
         except NeverMade:
             return Observation(skipped=True)
+        if self._memory.is_seen_twice:
+            self._check_overlap(step)
         try:
             outcome = function(*arguments)
         except Unsupported:
@@ -107,6 +111,19 @@ class Execution:
         except Exception as error:
             return self.refused(raised_by(error, self._adapter))
         return self.take(slot, step, outcome)
+
+    def _check_overlap(self, step: Step) -> None:
+        """Refuse a write whose operands lie in one memory by different storages.
+
+        PyTorch takes such memory for different: which element is read before which is written is not defined.
+        """
+        operation = OPERATIONS.get(overload(step))
+        if operation is None or not operation.writes:
+            return
+        states = [self.states.get(ref.key) or self.others.get(ref.key) for ref in step.refs()]
+        names = {state.storage for state in states if state is not None and state.storage is not None}
+        if len({self._memory.root_of(name) for name in names}) < len(names):
+            raise Undefined("a write reads its own memory by another storage")
 
     def bound(self, step: Step) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of a step and the arguments to call it with, as the library wants them.
@@ -204,6 +221,8 @@ class Execution:
         """An answer that is no value with memory of its own: a later step may use it, but it never changes."""
         self.scalars[key] = x
         operation = OPERATIONS.get(overload(step))
+        if (operation is None or operation.reads) and not self._is_specified(step):
+            self.vague.add(key)
         if operation is not None and operation.address and type(x) is int:
             # An address differs from run to run; where it points does not.
             return ("address", self._memory.place_of(x))

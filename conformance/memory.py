@@ -109,6 +109,17 @@ class Memory:
             return ()
         return tuple([n for n, b in self._guarded.items() if not (b.startswith(GUARD) and b.endswith(GUARD))])
 
+    @property
+    def is_seen_twice(self) -> bool:
+        """Whether some storage lies in the memory of another one."""
+        return bool(self._homes)
+
+    def root_of(self, name: str) -> str:
+        """The memory that a storage lies in: another one's, or its own."""
+        while name in self._homes:
+            name = self._homes[name][0]
+        return name
+
     # Files.
 
     @property
@@ -178,9 +189,13 @@ class Memory:
                 home = self._around(name, address, nbytes)
                 if home is not None:
                     self._homes[name], self._addresses[name] = home, address
-            elif nbytes:
+            elif not address and self._is_nowhere(self._handles[name]):
                 self._nowhere.append(name)
         self._new.clear()
+
+    def _is_nowhere(self, handle: Any) -> bool:
+        """Whether a storage is on meta; one that is merely empty has no address either."""
+        return self._adapter.is_storage(handle) and "m" in self._adapter.describe_storage(handle)[2]
 
     def _follow(self) -> None:
         """See whether what lies in others' memory still does: it may have been moved, or they."""

@@ -27,6 +27,8 @@ class Options:
     seconds: float = 0.0
     """Time to go on drawing random programs."""
     seed: int = 0
+    draw: str = "tensors"
+    """What random programs are about: `tensors`, `mixed` (values of every kind), or `all`."""
     exhaustive: bool = False
     """Whether every small layout is viewed as every small shape."""
     opinfo: str = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 from . import exhaustive
@@ -41,15 +41,19 @@ class Drawing:
     seed: int
     start: int
     stop: int
+    about: str = "tensors"
+    """What they are about, as `Options.draw` says."""
 
     @property
     def name(self) -> str:
-        """Name of the unit, `random:7:0-128`."""
-        return f"random:{self.seed}:{self.start}-{self.stop}"
+        """Name of the unit, `random:7:0-128`, or `random-mixed:7:0-128` where they are about one thing."""
+        kind = "random" if self.about == "tensors" else f"random-{self.about}"
+        return f"{kind}:{self.seed}:{self.start}-{self.stop}"
 
     def draw(self, oracle: Adapter) -> Unit:
         """The unit itself, with what the oracle did while the programs were drawn."""
-        drawn = [draw_program(Seeded(f"{self.seed}:{number}"), oracle) for number in range(self.start, self.stop)]
+        seeds = [Seeded(f"{self.seed}:{number}") for number in range(self.start, self.stop)]
+        drawn = [draw_program(seed, oracle, draw=self.about) for seed in seeds]
         return Unit(
             self.name, tuple(d.program for d in drawn), tuple(d.expected for d in drawn), from_corpus=False
         )  # fmt: skip
@@ -62,7 +66,7 @@ Part: TypeAlias = Unit | Drawing
 def to_json(part: Part) -> dict[str, Any]:
     """The part as JSON data; what the oracle has done already stays behind."""
     if isinstance(part, Drawing):
-        return {"seed": part.seed, "start": part.start, "stop": part.stop}
+        return asdict(part)
     programs = [program.to_json() for program in part.programs]
     return {"name": part.name, "programs": programs, "from_corpus": part.from_corpus}
 
@@ -71,7 +75,7 @@ def from_json(data: dict[str, Any]) -> Part:
     """The part that `to_json` wrote.
 
     >>> from_json(to_json(Drawing(7, 0, 128)))
-    Drawing(seed=7, start=0, stop=128)
+    Drawing(seed=7, start=0, stop=128, about='tensors')
     """
     if "seed" in data:
         return Drawing(**data)
@@ -101,7 +105,7 @@ def drawings(options: Options) -> Iterator[Drawing]:
     number = 0
     while number < options.examples or (options.seconds and time.monotonic() < deadline):
         size = UNIT if options.seconds else min(UNIT, options.examples - number)
-        yield Drawing(options.seed, number, number + size)
+        yield Drawing(options.seed, number, number + size, options.draw)
         number += size
 
 

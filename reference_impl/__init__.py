@@ -155,6 +155,7 @@ _LAZY = {
     "special": "",
     "sparse_coo_tensor": "sparse",
     "to_dlpack": "dlpack",
+    "utils": "",
 }
 _LAZY.update(
     (name, module)

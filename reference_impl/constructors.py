@@ -262,6 +262,8 @@ def empty_like(
     """
     meta = input._storage._is_meta if device is None else is_meta(device)
     d = input.dtype if dtype is None else dtype_or_default(dtype)
+    if d in dt.QUANTIZED and d is not input.dtype:
+        raise LayoutError("dtype", f"empty_like: a tensor of {d} needs a quantizer (facts 10.1.8)")
     return flagged(uninitialised(input._layout.shape, like_strides(input, memory_format), d, meta), requires_grad)
 
 

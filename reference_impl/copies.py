@@ -30,7 +30,7 @@ from .core import (
     written,
 )
 from .devices import is_meta
-from .dtypes import dtype
+from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
@@ -130,7 +130,12 @@ def contiguous(input: "Tensor", *, memory_format: memory_format = contiguous_for
 def to_copy(
     input: "Tensor", dtype: dtype, memory_format: memory_format | None = None, beside: UntypedStorage | None = None
 ) -> "Tensor":
-    """A copy in a dtype, where `beside` lies; strides preserved unless a format is given. Source: facts 4.1.6."""
+    """A copy in a dtype, where `beside` lies; strides preserved unless a format is given.
+
+    Raises: dtype (RuntimeError) for codes, which need a quantizer. Source: facts 4.1.6 and 10.1.8.
+    """
+    if dtype in QUANTIZED and dtype is not input.dtype:
+        raise LayoutError("dtype", f"{input.dtype} to {dtype}: quantize instead (facts 10.1.8)")
     return _copied(input, like_strides(input, memory_format), dtype, input._storage if beside is None else beside)
 
 

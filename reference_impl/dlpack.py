@@ -5,7 +5,9 @@ it needs the memory no more.
 """
 
 import ctypes
+import gc
 import weakref
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,6 +27,7 @@ from .errors import (
     UnsupportedError,
     fatal,
 )
+from .kernels.capsules import destroyed, given_back, given_back_versioned
 from .layout import INT64_MAX, Layout, contiguous_strides
 from .storage import UntypedStorage
 
@@ -32,7 +35,18 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 VERSION: Final = (1, 3)
-CPU: Final = (1, 0)
+
+
+DLDeviceType = IntEnum(
+    "DLDeviceType",
+    {
+        "kDLCPU": 1, "kDLCUDA": 2, "kDLCUDAHost": 3, "kDLOpenCL": 4, "kDLVulkan": 7, "kDLMetal": 8, "kDLVPI": 9,
+        "kDLROCM": 10, "kDLROCMHost": 11, "kDLExtDev": 12, "kDLCUDAManaged": 13, "kDLOneAPI": 14, "kDLWebGPU": 15,
+        "kDLHexagon": 16, "kDLMAIA": 17,
+    },
+)  # fmt: skip
+"""DLPack's numbers for kinds of devices."""
+CPU: Final = (DLDeviceType.kDLCPU, 0)
 
 _INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6
 _CODES: Final[dict[dtype, tuple[int, int, int]]] = {
@@ -110,32 +124,22 @@ _new_capsule = _api("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c
 _is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _set_name = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
-# A capsule that is being destroyed must not be made an object again.
-_raw_is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
-_raw_pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 
-# What others may still read: structure, shape, strides and memory, until their deleter is called.
+# What others may still read: structure, shape, strides and memory, until it is given back.
 _exported: Final[dict[int, Any]] = {}
 _USED: Final = {name: b"used_" + name for name in _STRUCTURES}
+_DELETERS: Final = {b"dltensor": given_back.address, b"dltensor_versioned": given_back_versioned.address}
 
 
-def _release(address: int) -> None:
-    _exported.pop(address, None)
+def _let_go(phase: str = "stop", info: Any = None) -> None:
+    """Free what was given back since the last time; called before each export and after each garbage collection."""
+    if phase == "stop":
+        for address, (held, *_) in list(_exported.items()):
+            if held.manager_ctx:
+                _exported.pop(address, None)
 
 
-def _release_unused(capsule: int) -> None:
-    for name in _STRUCTURES:
-        if _raw_is_valid(capsule, name):
-            _release(_raw_pointer(capsule, name))
-
-
-_delete: Final = _Deleter(_release)
-_destroy_capsule: Final = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_release_unused)
-
-
-# Others may call these when this module is gone already.
-for _function in (_delete, _destroy_capsule):
-    _api("Py_IncRef", None, ctypes.py_object)(_function)
+gc.callbacks.append(_let_go)
 
 
 def exported_dtype(d: dtype) -> tuple[int, int, int]:
@@ -174,7 +178,7 @@ def to_capsule(
     if not self._storage._is_meta and stream is not None and stream != -1:
         raise LayoutAssertionError("device", "dlpack: stream must be None on the CPU (facts 8.3)")
     name = _wanted_name(max_version)
-    _check_target(dl_device)
+    _check_target(dl_device, copy)
     code = exported_dtype(self.dtype)
     if self._storage._is_meta:
         raise LayoutBufferError("device", "dlpack: a meta tensor has no memory to export (facts 8.3)")
@@ -197,12 +201,14 @@ def _wanted_name(max_version: Any) -> bytes:
         raise LayoutTypeError("argument", f"dlpack: max_version must be two ints, got {max_version!r}") from None
 
 
-def _check_target(dl_device: Any) -> None:
+def _check_target(dl_device: Any, copy: bool | None) -> None:
     if dl_device is None:
         return
     if not isinstance(dl_device, (tuple, list)) or not all(isinstance(x, int) for x in dl_device):
         raise LayoutTypeError("argument", f"dlpack: dl_device must be a tuple of ints, got {dl_device!r}")
     if len(dl_device) != 2 or dl_device[0] != CPU[0]:
+        if copy is False:
+            raise LayoutValueError("device", f"dlpack: cannot move to device {tuple(dl_device)} without a copy")
         raise UnsupportedError("device", f"dlpack: there is no device {tuple(dl_device)}")
 
 
@@ -222,11 +228,12 @@ def _capsule(t: "Tensor", name: bytes, code: tuple[int, int, int]) -> Any:
         held.major, held.minor = VERSION
         # PyTorch does not say that memory was copied.
         held.flags = 0
-    held.deleter = ctypes.cast(_delete, ctypes.c_void_p)
+    held.deleter = _DELETERS[name]
     address = ctypes.addressof(held)
+    _let_go()
     # The bytes themselves are kept, not the storage: a storage that is resized gets others.
     _exported[address] = held, arrays, t._storage._bytes
-    return _new_capsule(address, name, ctypes.cast(_destroy_capsule, ctypes.c_void_p))
+    return _new_capsule(address, name, destroyed.address)
 
 
 def to_dlpack(tensor: "Tensor") -> Any:
@@ -271,7 +278,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             options["dl_device"] = target
         elif copy is False:
             raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
-    if source[0] in (2, 10):
+    if source[0] in (DLDeviceType.kDLCUDA, DLDeviceType.kDLROCM):
         raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
     if own is not None and copy and not own.is_conj() and not requires_grad(own):
         # The copy is made here, so that what is known of its bytes comes along.

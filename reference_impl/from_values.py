@@ -36,7 +36,7 @@ def tensor(
     if isinstance(data, np.ndarray):
         t = tensor_from_array(data, dtype_from_numpy(data.dtype) if dtype is None else dtype_or_default(dtype))
         return flagged(t, requires_grad)
-    found, values = _parsed(data)
+    found, values = _parsed(data, told=dtype is not None)
     d = found if dtype is None else dtype_or_default(dtype)
     if d.category == "raw" and d is not dt.complex32:
         raise LayoutError("dtype", f"tensor: values of {d} cannot be given as numbers")
@@ -55,19 +55,21 @@ def tensor(
     return flagged(from_array(cast(values, source, d), d), requires_grad)
 
 
-def _parsed(data: Any) -> tuple[dtype, Any]:
+def _parsed(data: Any, *, told: bool) -> tuple[dtype, Any]:
+    """The dtype that values suggest, and the values; `told` where a dtype is given, which nothing may suggest."""
     if isinstance(data, np.generic):
         return dtype_from_numpy(data.dtype), np.asarray(data)
+    if isinstance(data, (str, bytes)):
+        raise LayoutTypeError("argument", f"tensor: a {type(data).__name__} is no data")
     if not isinstance(data, (bool, int, float, complex, list, tuple, range)):
         try:
-            data = list(data)
+            data = list(data) if not isinstance(data, (dict, set)) else None
         except TypeError:
-            raise LayoutError("argument", f"tensor: cannot infer a dtype of {type(data).__name__}") from None
-    plain = _plain(data)
-    try:
-        values = np.array(plain)
-    except ValueError:
-        raise LayoutValueError("size", "tensor: the lists differ in length or depth") from None
+            data = None
+    plain = _plain(data, told)
+    lengths = _lengths(plain)
+    _check_even(plain, lengths)
+    values = np.array(plain) if 0 not in lengths else np.empty(lengths)
     kind = values.dtype.kind
     if kind == "b":
         return dt.bool_, values
@@ -84,14 +86,39 @@ def _parsed(data: Any) -> tuple[dtype, Any]:
     raise LayoutTypeError("argument", f"tensor: cannot use values like {type(data).__name__}")
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: Any, told: bool) -> Any:
     if isinstance(data, (list, tuple, range)):
-        return [_plain(x) for x in data]
+        if len(data) and isinstance(data[0], str):
+            raise LayoutValueError("argument", "tensor: a str where there should be numbers")
+        return [_plain(x, told) for x in data]
+    if isinstance(data, np.ndarray) and data.ndim:
+        return [_plain(x, told) for x in data]
     if isinstance(data, TensorBase):
         return data.tolist()  # type: ignore[attr-defined]
     if not isinstance(data, (bool, int, float, complex, np.generic, np.ndarray)):
-        raise LayoutTypeError("argument", f"tensor: cannot use a {type(data).__name__} as a value")
+        what = f"tensor: a {type(data).__name__} is no number"
+        if told or isinstance(data, str):
+            raise LayoutTypeError("argument", what)
+        raise LayoutError("argument", f"{what}, and suggests no dtype")
     return data
+
+
+def _lengths(data: Any) -> tuple[int, ...]:
+    """Lengths of the lists that come first, from the outermost inwards."""
+    return (len(data), *(_lengths(data[0]) if len(data) else ())) if isinstance(data, list) else ()
+
+
+def _check_even(data: Any, lengths: tuple[int, ...]) -> None:
+    """Refuse lists of other lengths (ValueError), and lists where numbers should be or the other way (TypeError)."""
+    if isinstance(data, list) is not bool(lengths):
+        raise LayoutTypeError("argument", "tensor: numbers and lists beside each other")
+    if lengths:
+        if 0 in lengths:
+            return  # PyTorch looks no further where there is nothing to read
+        if len(data) != lengths[0]:
+            raise LayoutValueError("size", f"tensor: a list of {len(data)} beside one of {lengths[0]}")
+        for item in data:
+            _check_even(item, lengths[1:])
 
 
 def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":

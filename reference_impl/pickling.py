@@ -106,7 +106,13 @@ def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
 
 
 def copy_tensor(t: "Tensor") -> "Tensor":
-    """Another tensor object over the same memory: a leaf, no view. Source: facts 7.9.10, torch 2.13."""
+    """Another tensor object over the same memory: a leaf, no view.
+
+    Raises: argument (AttributeError) for newer dtypes, as reading back what is pickled of them does.
+    Source: facts 7.9.8 and 7.9.10, torch 2.13.
+    """
+    if t.dtype in UNTYPED:
+        _unreadable(f"tensor of {t.dtype}")
     return rebuilt(t._storage, t._layout, t.dtype, requires_grad(t), t._bits)
 
 

@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from . import dtypes as dt
 from . import quantized_methods as quantized_methods
-from . import shadow
 from .calls import checked
 from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides
@@ -18,7 +15,7 @@ from .formats import contiguous_format, memory_format
 from .layout import contiguous_strides
 from .notices import QUANTISED as QUANTISED_NOTICE
 from .notices import warn_once
-from .quantized_tensor import QuantizedTensor, check_channels_last, fill_codes, quantized
+from .quantized_tensor import QuantizedTensor, check_channels_last, fill_codes, quantized, unknown_codes
 from .quantized_tensor import restored as restored
 from .quantizers import (
     CODES,
@@ -79,16 +76,11 @@ def _source_is_tensor(input: Any) -> None:
 def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     check_channels_last(input, q)
     shape, strides, _ = input._layout
-    wanted = suggested_strides(shape, suggested_format(shape, strides)) if d.pack == 1 else contiguous_strides(shape)
+    ordered = d.pack > 1 and isinstance(q, PerChannel)
+    wanted = contiguous_strides(shape) if ordered else suggested_strides(shape, suggested_format(shape, strides))
     out = fresh(shape, wanted, CODES[d])
     codes = encode(array(input), q, d)
-    result = fill_codes(out, codes, q, d)
-    if d.pack == 1:
-        with np.errstate(all="ignore"):
-            nan = np.isnan(array(input))
-        if nan.any():
-            shadow.stamp(result, np.where(nan, shadow.UNSPECIFIED, 0).astype(np.uint8))
-    return result
+    return fill_codes(out, codes, q, d, unknown_codes(input))
 
 
 def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...], d: dtype) -> PerChannel:
@@ -98,13 +90,18 @@ def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...], 
         raise LayoutError("size", "there must be as many zero points as scales (facts 10.1.6)")
     if not 0 <= axis < len(shape):
         raise LayoutError("dimension", f"channel axis {axis} of shape {shape} is out of range (facts 10.1.6)")
+    if not scales.dtype.is_floating_point:
+        raise LayoutError("dtype", f"scales must be floating point numbers, not {scales.dtype} (facts 10.1.6)")
+    if shape[axis] != scales.numel():
+        raise LayoutError("size", f"{scales.numel()} scales for {shape[axis]} channels (facts 10.1.6)")
     exact = not zero_points.dtype.is_floating_point
-    found = tuple(float(s) for s in scales.tolist()), tuple(zero_points.tolist())
-    if shape[axis] != len(found[0]):
-        raise LayoutError("size", f"{len(found[0])} scales for {shape[axis]} channels (facts 10.1.6)")
+    kinds = (dt.float64, dt.int64) if exact else (dt.float32, dt.float32)
+    # Tensors of the right dtype and in order are taken as they are: who holds them may change them.
+    scales, zero_points = (t.to(kind).contiguous() for t, kind in zip((scales, zero_points), kinds, strict=True))
+    q = PerChannel(scales, zero_points, axis)
     if exact and d.pack == 1:
-        check_zero_points(found[1], d)
-    return PerChannel(*found, axis, exact)
+        check_zero_points(zero_points.tolist(), d)
+    return q
 
 
 @checked

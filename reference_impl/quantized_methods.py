@@ -72,9 +72,9 @@ def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
     if isinstance(q, PerTensor):
         return q
     if dim == q.axis:
-        return PerTensor(q.scales[index], int(q.zero_points[index]))
-    if len(q.scales) == 1:
-        return PerTensor(q.scales[0], int(q.zero_points[0]))
+        return q.channel(index)
+    if q.scales.numel() == 1:
+        return q.channel(0)
     return q._replace(axis=q.axis - 1)
 
 
@@ -83,12 +83,12 @@ def _sliced(q: Quantizer, dim: int, part: slice) -> Quantizer:
     if isinstance(q, PerTensor):
         return q
     kept = part if dim == q.axis else slice(None)
-    scales, points = q.scales[kept], q.zero_points[kept]
-    if not scales:
+    if kept == slice(None) and q.scales.numel() != 1:
+        return q
+    found = q.part(kept)
+    if not found.scales.numel():
         raise LayoutError("size", "a slice without channels (facts 10.1.6)")
-    if len(scales) == 1:
-        return PerTensor(scales[0], int(points[0]))
-    return q._replace(scales=scales, zero_points=points)
+    return found.channel(0) if found.scales.numel() == 1 else found
 
 
 def _widened(q: Quantizer, dim: int) -> Quantizer:

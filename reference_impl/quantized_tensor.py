@@ -63,16 +63,14 @@ class QuantizedTensor(Tensor):
         return self._uniform.zero_point
 
     def q_per_channel_scales(self) -> Tensor:
-        """The scales, as float64 (float32 where zero points are floats). Raises: dtype (RuntimeError)."""
-        q = self._by_channel
-        d = dt.float64 if q.exact else dt.float32
-        return from_array(np.array(q.scales, d.numpy), d)
+        """The scales themselves, as float64 (float32 where zero points are floats). Raises: dtype (RuntimeError)."""
+        scales: Tensor = self._by_channel.scales
+        return scales
 
     def q_per_channel_zero_points(self) -> Tensor:
-        """The zero points, as int64 or float32. Raises: dtype (RuntimeError)."""
-        q = self._by_channel
-        d = dt.int64 if q.exact else dt.float32
-        return from_array(np.array(q.zero_points, d.numpy), d)
+        """The zero points themselves, as int64 or float32. Raises: dtype (RuntimeError)."""
+        zero_points: Tensor = self._by_channel.zero_points
+        return zero_points
 
     def q_per_channel_axis(self) -> int:
         """The dimension of the channels. Raises: dtype (RuntimeError)."""
@@ -85,13 +83,19 @@ class QuantizedTensor(Tensor):
     def int_repr(self) -> Tensor:
         """The codes as integers, copied in the suggested format; packed ones as the bytes that hold them.
 
+        Raises: format (RuntimeError) for packed codes in channels-last memory.
         Source: facts 10.1.3 and 10.1.7, torch 2.13.
         """
         if self.dtype.pack > 1:
+            shape, strides, _ = self._layout
+            if suggested_format(shape, strides) is not contiguous_format:
+                # PyTorch gives the flat answer the format of the tensor.
+                raise LayoutError("format", f"int_repr of {self.dtype} in channels-last memory (facts 10.1.7)")
             count = -(-self.numel() // self.dtype.pack)
-            return from_array(self._storage._bytes[:count].copy(), dt.uint8)
-        d = CODES[self.dtype]
-        return _suggested(self, codes_of(self), d)
+            packed = from_array(self._storage._bytes[:count].copy(), dt.uint8)
+            packed._storage._shadow = None if self._storage._shadow is None else self._storage._shadow[:count].copy()
+            return packed
+        return _suggested(self, codes_of(self), CODES[self.dtype])
 
     def dequantize(self) -> Tensor:
         """The numbers as float32, in the suggested format.
@@ -105,7 +109,8 @@ class QuantizedTensor(Tensor):
         """The only element's number. Raises: size (RuntimeError) where there is not exactly one."""
         if self.numel() != 1:
             raise LayoutError("size", f"item(): {self.numel()} elements, not one")
-        one = self._quantizer if isinstance(self._quantizer, PerTensor) else PerTensor(self._quantizer.scales[0], 0)
+        q = self._quantizer
+        one = q if isinstance(q, PerTensor) else PerTensor(q.channel(0).scale, 0)
         return decode(codes_of(self).reshape(()), one).item()
 
     def tolist(self) -> Any:
@@ -138,7 +143,7 @@ class QuantizedTensor(Tensor):
         else:
             wanted = suggested_format(shape, strides) if memory_format is preserve_format else memory_format
         out = fresh(shape, format_strides(shape, wanted), CODES[self.dtype])
-        return fill_codes(out, codes_of(self), self._quantizer, self.dtype)
+        return fill_codes(out, codes_of(self), self._quantizer, self.dtype, _marks_of(self))
 
     def contiguous(self, *, memory_format: memory_format = contiguous_format) -> "QuantizedTensor":
         """The tensor itself where it is contiguous in the format, else a copy in it. Raises: format."""
@@ -177,6 +182,7 @@ class QuantizedTensor(Tensor):
             if src._layout.shape != self._layout.shape:
                 raise LayoutError("size", f"copy_: shape {src._layout.shape} to {self._layout.shape}")
             array(self)[...] = encode(array(src), self._quantizer, self.dtype)
+            shadow.stamp(self, unknown_codes(src))
         written(self, src)
         return self
 
@@ -184,6 +190,7 @@ class QuantizedTensor(Tensor):
         """Write one number, quantised. Raises: argument."""
         number = value.item() if isinstance(value, Tensor) else value
         array(self)[...] = encode(np.full(self._layout.shape, number, np.float32), self._quantizer, self.dtype)
+        shadow.stamp(self, None)
         written(self)
         return self
 
@@ -205,8 +212,8 @@ class QuantizedTensor(Tensor):
         """Whether two quantised tensors have one quantizer, shape and codes."""
         return (
             isinstance(other, QuantizedTensor)
-            and (self.dtype, self._quantizer, self._layout.shape)
-            == (other.dtype, other._quantizer, other._layout.shape)
+            and (self.dtype, self._layout.shape) == (other.dtype, other._layout.shape)
+            and self._quantizer.says_the_same(other._quantizer)
             and bool((codes_of(self) == codes_of(other)).all())
         )
 
@@ -224,7 +231,7 @@ class QuantizedTensor(Tensor):
 
     def _saved_quantizer(self) -> Any:
         q = self._quantizer
-        return [q.scale, q.zero_point] if isinstance(q, PerTensor) else [q.scales, q.zero_points, q.axis, q.exact]
+        return list(q)
 
 
 _TYPE_NAMES: Final = {
@@ -254,8 +261,7 @@ def restored(t: Tensor, saved: Any) -> QuantizedTensor:
     """What `load` makes of the codes and of what `save` wrote of their quantizer."""
     if len(saved) == 2:
         return quantized(t, PerTensor(float(saved[0]), int(saved[1])))
-    scales, zero_points, axis, exact = saved
-    return quantized(t, PerChannel(tuple(scales), tuple(zero_points), axis, exact))
+    return quantized(t, PerChannel(*saved))
 
 
 def codes_of(t: Any) -> Any:
@@ -279,21 +285,42 @@ def check_channels_last(t: Any, q: Quantizer) -> None:
             raise LayoutError("format", f"a channels-last tensor has its channels in dimension 0 or 1, not in {q.axis}")
 
 
+def _marks_of(t: Any) -> Any:
+    """Marks of a tensor's codes, None where all are specified; those of packed ones all alike."""
+    if t.dtype.pack == 1:
+        return shadow.marks_of(t)
+    known = t._storage._shadow
+    count = -(-t.numel() // t.dtype.pack)
+    return shadow.UNSPECIFIED if known is not None and known[:count].any() else None
+
+
+def unknown_codes(source: Any) -> Any:
+    """Marks of the codes of numbers: none is specified of a NaN, or of a number known within a tolerance only."""
+    with np.errstate(all="ignore"):
+        unknown = np.isnan(array(source))
+    known = shadow.marks_of(source)
+    if known is not None:
+        unknown |= known != shadow.EXACT
+    return np.where(unknown, shadow.UNSPECIFIED, 0).astype(np.uint8) if unknown.any() else None
+
+
 def _suggested(t: Any, values: Any, d: dtype) -> Tensor:
     shape, strides, _ = t._layout
-    return from_array(values, d, suggested_strides(shape, suggested_format(shape, strides)))
+    result = from_array(values, d, suggested_strides(shape, suggested_format(shape, strides)))
+    shadow.stamp(result, _marks_of(t))
+    return result
 
 
-def fill_codes(out: Any, codes: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
-    """A quantised tensor over fresh memory, with the layout of `out` and given codes."""
-    shape = out._layout.shape
-    if d.pack == 1:
-        array(out)[...] = codes
-        storage = out._storage
-    else:
-        storage = UntypedStorage._allocate(packed_bytes(shape, d))
-        storage._bytes[...] = pack(np.ascontiguousarray(codes), d, len(storage))
-        filled = -(-codes.size // d.pack)
+def fill_codes(out: Any, codes: Any, q: Quantizer, d: dtype, marks: Any) -> QuantizedTensor:
+    """A quantised tensor with the layout of `out` and given codes; packed ones follow each other as in memory."""
+    array(out)[...] = codes
+    storage = out._storage
+    shadow.stamp(out, marks)
+    if d.pack > 1:
+        unknown = storage._shadow is not None
+        flat, storage = storage._bytes, UntypedStorage._allocate(packed_bytes(out._layout.shape, d))
+        storage._bytes[...] = pack(flat, d, len(storage))
+        filled = 0 if unknown else -(-flat.size // d.pack)
         if filled < len(storage):
             # What the rounding of each row leaves over at the end is never written.
             storage._shadow = np.zeros(len(storage), np.uint8)

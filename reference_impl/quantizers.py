@@ -6,9 +6,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
+from .core import build, values
 from .dtypes import dtype
 from .errors import LayoutError
-from .layout import Shape
+from .layout import Layout, Shape
 
 # The integers that codes are handed out as.
 CODES: Final = {
@@ -55,14 +56,25 @@ class PerTensor(NamedTuple):
         """Scales and zero points that broadcast to a shape."""
         return np.float32(self.scale), np.float32(self.zero_point)
 
+    def says_the_same(self, other: "Quantizer") -> bool:
+        """Whether another quantizer gives the same numbers to the same codes."""
+        return self == other
+
 
 class PerChannel(NamedTuple):
-    """A scale and zero point for each index of a dimension; `exact` where the zero points are whole numbers."""
+    """A scale and zero point for each index of a dimension, as two tensors that are handed out as they are.
 
-    scales: tuple[float, ...]
-    zero_points: tuple[float, ...]
+    Shapes: both (channels,); scales float64 with whole zero points (int64), else both float32.
+    """
+
+    scales: Any
+    zero_points: Any
     axis: int
-    exact: bool = True
+
+    @property
+    def exact(self) -> bool:
+        """Whether the zero points are whole numbers."""
+        return not self.zero_points.dtype.is_floating_point
 
     @property
     def scheme(self) -> qscheme:
@@ -75,11 +87,35 @@ class PerChannel(NamedTuple):
         Raises: size (RuntimeError) where there are more or fewer channels.
         """
         within = 0 <= self.axis < len(shape)
-        if not within or shape[self.axis] != len(self.scales):
+        count = self.scales.numel()
+        if not within or shape[self.axis] != count:
             found = shape[self.axis] if within else "no"
-            raise LayoutError("size", f"{len(self.scales)} scales for {found} channels (facts 10.1.6)")
-        along = tuple(len(self.scales) if d == self.axis else 1 for d in range(len(shape)))
-        return np.array(self.scales, np.float32).reshape(along), np.array(self.zero_points, np.float32).reshape(along)
+            raise LayoutError("size", f"{count} scales for {found} channels (facts 10.1.6)")
+        along = tuple(count if d == self.axis else 1 for d in range(len(shape)))
+        scales, points = (values(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
+        return scales, points
+
+    def channel(self, index: int) -> PerTensor:
+        """The quantizer of one channel alone."""
+        return PerTensor(float(values(self.scales)[index]), int(values(self.zero_points)[index]))
+
+    def part(self, kept: slice) -> "PerChannel":
+        """The quantizer of some channels: over the same memory, though no view that is recorded."""
+        found = range(*kept.indices(self.scales.numel()))
+        rows = [
+            build(t._storage, Layout((len(found),), (found.step,), t._layout.offset + found.start), t.dtype)
+            for t in (self.scales, self.zero_points)
+        ]
+        return PerChannel(rows[0], rows[1], self.axis)
+
+    def says_the_same(self, other: "Quantizer") -> bool:
+        """Whether another quantizer gives the same numbers to the same codes."""
+        return (
+            isinstance(other, PerChannel)
+            and (self.axis, self.scheme) == (other.axis, other.scheme)
+            and np.array_equal(values(self.scales), values(other.scales))
+            and np.array_equal(values(self.zero_points), values(other.zero_points))
+        )
 
 
 Quantizer = PerTensor | PerChannel

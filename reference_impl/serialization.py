@@ -290,6 +290,7 @@ class _Reader:
         parts = [(s["nbytes"], self._part(s.get("data")), self._part(s.get("marks"))) for s in table["storages"]]
         self._storages = [self._storage(nbytes, data, marks, nowhere) for nbytes, data, marks in parts]
         self._sources = [data for _, data, _ in parts]
+        self._typed: dict[int, TypedStorage] = {}
         self._entries = table["tensors"]
         self._tensors: list[Any] = [None] * len(self._entries)
 
@@ -336,11 +337,10 @@ class _Reader:
         ((kind, inner),) = x.items()
         if kind == "tensor":
             return self._tensor(inner)
-        if kind == "untyped":
-            # PyTorch reads untyped storages back as bytes with a dtype.
-            return typed(self._storages[inner], dt.uint8)
-        if kind == "typed":
-            return typed(self._storages[inner[0]], dt.ALL[inner[1]])
+        if kind in ("untyped", "typed"):
+            # PyTorch reads untyped storages back as bytes with a dtype, and each storage as one object.
+            number, name = (inner, "uint8") if kind == "untyped" else inner
+            return self._typed.setdefault(number, typed(self._storages[number], dt.ALL[name]))
         if kind == "dict":
             return {self.decode(k): self.decode(v) for k, v in inner}
         if kind in _SEQUENCES:

@@ -14,6 +14,11 @@ from ..program import Argument, Input, Ref, Step, Storage
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
 ERROR_KINDS = (
+    ("offset must be non-negative", "index"),
+    ("no greater than buffer length", "index"),
+    ("unsupported ScalarType", "dtype"),
+    ("instances of 'NoneType' and 'int'", "device"),
+    ("requires an integer input type", "dtype"),
     ("out of bounds for storage", "bounds"),
     ("refer to a single memory location", "overlap"),
     ("refers to a single memory location", "overlap"),
@@ -166,8 +171,12 @@ class TorchStyle:
         """Whether the library has what an operation of another class, or an expression, is made of."""
         if operation.form == "expression":
             return all(self._has_function(path) for path in _FUNCTION.findall(operation.expression))
-        attribute = operation.name.removeprefix(f"{operation.owner}.")
-        return operation.owner == "ndarray" or hasattr(getattr(self.namespace, operation.owner, None), attribute)
+        attribute, owner = (
+            operation.name.removeprefix(f"{operation.owner}."),
+            getattr(self.namespace, operation.owner, None),
+        )
+        is_declared = attribute in getattr(owner, "__annotations__", ())
+        return operation.owner == "ndarray" or hasattr(owner, attribute) or is_declared
 
     def _has_function(self, path: str) -> bool:
         owner = self.namespace

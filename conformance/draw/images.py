@@ -194,4 +194,3 @@ IMAGES: tuple[tuple[int, Scene], ...] = (
     (4, on(NUMBERS, _shuffled)), (3, on(REAL[:2], _windows)), (1, on(REAL, _gated)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""
-

@@ -228,7 +228,7 @@ def _diagonal_scatter(stage: Stage) -> Step:
 
 def _select_scatter(stage: Stage) -> Step:
     shape = _shape(stage, 1, 4)
-    shape = shape if shape else (3,)
+    shape = shape or (3,)
     dim, size = _dim(stage, shape)
     place = dim % len(shape)
     index = stage.source.integer(-size, size - 1) if size else 0
@@ -238,7 +238,7 @@ def _select_scatter(stage: Stage) -> Step:
 def _slice_scatter(stage: Stage) -> Step:
     source = stage.source
     shape = _shape(stage, 1, 4)
-    shape = shape if shape else (3,)
+    shape = shape or (3,)
     dim, size = _dim(stage, shape)
     start, stride = source.integer(0, size), source.integer(1, 2)
     length = -(-(size - start) // stride)

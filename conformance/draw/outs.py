@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from ..program import Ref, Step
 from .layouts import draw_shape
 from .products import size

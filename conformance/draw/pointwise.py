@@ -141,7 +141,24 @@ _OF_ONE = {
     *group("unary").split(),
     *(name for name in group("in-place").split() if name.removesuffix("_") in group("unary").split()),
 }
-_ELSEWHERE = frozenset("neg abs relu add sub mul fill_ zero_ copy_ add_ sub_ mul_ relu_ __setitem__".split())
+_ELSEWHERE = frozenset(
+    [
+        "neg",
+        "abs",
+        "relu",
+        "add",
+        "sub",
+        "mul",
+        "fill_",
+        "zero_",
+        "copy_",
+        "add_",
+        "sub_",
+        "mul_",
+        "relu_",
+        "__setitem__",
+    ]
+)
 """Drawn with the basic steps."""
 
 

@@ -6,25 +6,29 @@ Failed steps stay in the program: what a refused call leaves behind is judged li
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 from typing import NamedTuple
 
-from stridecheck.reference_impl.shadow import UNSPECIFIED
-
 from ..execute import Execution
-from ..observation import Observation, TensorState
-from ..program import ITEMSIZES, Input, Program, Step, Storage, span
-from ..protocol import Adapter, OracleError
+from ..observation import Observation
+from ..program import ITEMSIZES, Input, Program, Step, Storage
+from ..protocol import Adapter, OracleError, Undefined
 from .choose import draw_step
+from .inventory import inventory_of
 from .layouts import draw_layout, draw_shape
+from .mixed import draw_mixed_step, draw_theme
 from .scenes import draw_scene
 from .source import Source, weighted
 
 MAX_STEPS = 8
+COUNTS = ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS))
+"""(weight, steps) of programs on tensors; those on values of every kind are longer: sharing comes first, then use."""
+MIXED_COUNTS = ((8, 1), (12, 2), (16, 3), (20, 4), (20, 6), (24, MAX_STEPS))
 SCENES = 12
 """Percent of programs that begin with an operation whose operands are drawn for each other."""
-MAX_NUMEL = 2_000
-"""Values of more elements are not used as operands: programs stay small."""
+DRAWS = ("all", "tensors", "mixed")
+"""What random programs are about."""
+MIXED = 30
+"""Percent of programs with values of every kind, where both are drawn."""
 
 COMMON_DTYPES = (
     (130, "float32"), (36, "int64"), (24, "float64"), (24, "uint8"), (18, "int16"), (18, "bool"), (18, "complex64"),
@@ -34,9 +38,6 @@ COMMON_DTYPES = (
 DTYPES = (*COMMON_DTYPES, *((1, name) for name in ITEMSIZES if name not in {name for _, name in COMMON_DTYPES}))
 """(weight, dtype): every one, those without arithmetic now and then."""
 
-CHOOSING = ("bool", "uint8", "int32", "int64")
-"""Dtypes of indices and masks."""
-
 
 class DrawnProgram(NamedTuple):
     """A program, and what the oracle did with it while it was drawn; None where the oracle broke on its last step."""
@@ -45,47 +46,74 @@ class DrawnProgram(NamedTuple):
     expected: list[Observation] | None
 
 
-def draw_program(source: Source, oracle: Adapter, *, steps: int | None = None, negative: bool = False) -> DrawnProgram:
-    """A program of one or two inputs and up to `MAX_STEPS` steps (mostly few), or exactly `steps`."""
-    first = draw_scene(source) if not negative and source.chance(SCENES) else None
+def draw_program(
+    source: Source, oracle: Adapter, *, steps: int | None = None, negative: bool = False, draw: str = "tensors"
+) -> DrawnProgram:
+    """A program of one or two inputs and up to `MAX_STEPS` steps (mostly few), or exactly `steps`.
+
+    `draw` is one of `DRAWS`: `tensors` draws steps on tensors alone, `mixed` values of every kind, `all` both.
+    """
+    mixed = draw == "mixed" or (draw == "all" and source.chance(MIXED))
+    first = draw_scene(source) if not negative and not mixed and source.chance(SCENES) else None
     storages, inputs = _draw_inputs(source, negative=negative) if first is None else first[:2]
-    execution = Execution(oracle, storages, inputs)
-    observations = [execution.initial]
-    drawn: list[Step] = []
-    count = steps or weighted(source, ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS)))
-    for _ in range(count):
-        operands = _operands(execution)
-        if first is not None and not drawn:
-            step = first.step
-        elif operands:
-            step = draw_step(source, operands)
+    if mixed and source.chance(25):
+        storages = (*storages, Storage(20, backing="file"))
+    count = steps or weighted(source, MIXED_COUNTS if mixed else COUNTS)
+    run = _Run(oracle, storages, inputs)
+    theme = draw_theme(source) if mixed else ()
+    tries = 0
+    while len(run.steps) < count and tries < 2 * count:
+        tries += 1
+        there = inventory_of(run.execution, storages)
+        if first is not None and not run.steps:
+            step: Step | None = first.step
+        elif mixed:
+            step = draw_mixed_step(source, there, theme)
         else:
+            step = draw_step(source, there.tensors) if there.tensors else None
+        if step is None:
             break
-        drawn.append(step)
         try:
-            observations.append(execution.step(step))
+            run.step(step)
+        except Undefined:
+            continue
         except OracleError:
             # The program is kept: whoever runs it finds out, and says so.
-            return DrawnProgram(Program(storages, inputs, tuple(drawn)), None)
-        if observations[-1].raised is not None and step.op in ("resize_", "resize_as_"):
+            return DrawnProgram(Program(storages, inputs, (*run.steps, step)), None)
+        if run.observations[-1].raised is not None and step.op in ("resize_", "resize_as_"):
             # PyTorch changes the sizes before it refuses: what it does with such a tensor next is not specified.
             break
-    return DrawnProgram(Program(storages, inputs, tuple(drawn)), observations)
+    return DrawnProgram(Program(storages, inputs, tuple(run.steps)), run.observations)
 
 
-def _operands(execution: Execution) -> dict[str, TensorState]:
-    """Values that steps may use: not too large, and inside their storages; a refused `resize_` leaves some outside."""
-    fitting = {}
-    for key, state in execution.states.items():
-        reach = span(state.shape, state.strides or (), state.offset or 0)[1]
-        content = execution.contents[state.storage or ""]
-        if prod(state.shape) > MAX_NUMEL or reach * ITEMSIZES.get(state.dtype, 1) > len(content.data):
-            continue
-        # What fresh memory says as an index or a mask would decide even the shape of a result.
-        if state.dtype in CHOOSING and content.shadow is not None and UNSPECIFIED in content.shadow:
-            continue
-        fitting[key] = state
-    return fitting
+class _Run:
+    """The oracle's run of a program as it grows; a step that is not defined leaves it as it was."""
+
+    def __init__(self, oracle: Adapter, storages: tuple[Storage, ...], inputs: tuple[Input, ...]) -> None:
+        self._oracle, self._storages, self._inputs = oracle, storages, inputs
+        self.steps: list[Step] = []
+        self.execution = Execution(oracle, storages, inputs)
+        self.observations = [self.execution.initial]
+
+    def step(self, step: Step) -> None:
+        """Run one more step.
+
+        Raises
+        ------
+        Undefined
+            It is not defined what would come of it.
+        OracleError
+            The oracle broke.
+        """
+        try:
+            self.observations.append(self.execution.step(step))
+        except Undefined:
+            # Half of the step may be done: all before it is run again.
+            self.execution = Execution(self._oracle, self._storages, self._inputs)
+            for done in self.steps:
+                self.execution.step(done)
+            raise
+        self.steps.append(step)
 
 
 def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...], tuple[Input, ...]]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from stridecheck.conformance.check import USAGE, Options, check
+from stridecheck.conformance.draw.programs import DRAWS
 
 from .common import Bars, fail, out_option, render, told
 from .exit_codes import EXIT_CODES
@@ -34,6 +35,13 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
     "--seconds", type=click.FloatRange(0), default=0.0, metavar="S", help="Also random programs for S seconds."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random programs.")
+@click.option(
+    "--draw",
+    type=click.Choice(DRAWS),
+    default="tensors",
+    show_default=True,
+    help="What random programs are about: tensors alone, or mixed with storages, arrays, files and the like.",
+)
 @click.option(
     "--expect",
     type=click.Path(path_type=Path, dir_okay=False),

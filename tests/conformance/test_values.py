@@ -8,7 +8,7 @@ import pytest
 from stridecheck.conformance import observation
 from stridecheck.conformance.adapters.reference import Reference
 from stridecheck.conformance.adapters.torch import Torch
-from stridecheck.conformance.campaign import Campaign, Unit
+from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.execute import Execution, execute
 from stridecheck.conformance.expectations import Expectations
 from stridecheck.conformance.judge import judge
@@ -17,6 +17,7 @@ from stridecheck.conformance.program import DType, File, Input, Program, Ref, Sl
 from stridecheck.conformance.protocol import Undefined
 from stridecheck.conformance.rules import catalogue
 from stridecheck.conformance.runner import Worker
+from stridecheck.conformance.units import Unit
 from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED
 
 X = Ref(0)
@@ -300,15 +301,15 @@ class Mine(Torch):
 
 adapter = Mine
 """
-    records = []
     with Worker(adapter_file(source)) as worker:
         worker.start()
-        campaign = Campaign(worker, Reference(), catalogue(), Expectations(), records.append)
+        campaign = Campaign(worker, Reference(), catalogue(), Expectations())
         steps = (
             Step("UntypedStorage.from_file", (File(1), True, 20)),
             Step("UntypedStorage.fill_", (Ref(1), 7)),
         )
-        campaign.run([Unit("here", (_program(*steps, storages=FILE),), from_corpus=False)])
+        unit = Unit("here", (_program(*steps, storages=FILE),), from_corpus=False)
+        records = [record for found in campaign.run([unit]) for record in found]
     failure = next(record for record in records if getattr(record, "repro", ""))
     assert "tempfile" in failure.repro
     assert "r1" in failure.repro

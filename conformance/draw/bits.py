@@ -1,0 +1,56 @@
+"""Draws steps on conjugate and negative bits, and on complex numbers seen as pairs."""
+
+from __future__ import annotations
+
+from ..observation import TensorState
+from .inventory import Family, Inventory, StepDrawer, pick
+from .source import Source
+from .steps import ODD, Arguments, ref_of
+
+
+def _is_complex(state: TensorState) -> bool:
+    return state.dtype.startswith("complex")
+
+
+def _has_bits(state: TensorState) -> bool:
+    return bool({"c", "n"} & set(state.flags or ""))
+
+
+def _of(*, complex_first: bool) -> StepDrawer:
+    """A tensor, rather one that the operation is for."""
+
+    def draw(source: Source, there: Inventory) -> Arguments | None:
+        meant = [
+            key
+            for key, state in there.tensors.items()
+            if (_is_complex(state) if complex_first else _has_bits(state)) or _has_bits(state)
+        ]
+        key = pick(source, meant if meant and not source.chance(2 * ODD) else there.tensors)
+        return None if key is None else ((ref_of(key),), {})
+
+    return draw
+
+
+def _negative(source: Source, there: Inventory) -> Arguments | None:
+    """Any number can have the bit; of complex ones the signs of zeros are left to the loop."""
+    key = pick(source, [k for k, x in there.tensors.items() if x.dtype != "bool" and not _is_complex(x)])
+    return None if key is None else ((ref_of(key),), {})
+
+
+def _pairs(source: Source, there: Inventory) -> Arguments | None:
+    """A tensor whose last dimension has the two parts."""
+    meant = [k for k, x in there.tensors.items() if x.shape[-1:] == (2,) and x.dtype.startswith("float")]
+    key = pick(source, meant if meant and not source.chance(2 * ODD) else there.tensors)
+    return None if key is None else ((ref_of(key),), {})
+
+
+TURNING: Family = (
+    (30, ("conj", _of(complex_first=True))), (14, ("imag", _of(complex_first=True))),
+    (10, ("real", _of(complex_first=True))), (8, ("mH", _of(complex_first=True))), (4, ("H", _of(complex_first=True))),
+    (5, ("adjoint", _of(complex_first=True))), (6, ("conj_physical", _of(complex_first=True))),
+    (12, ("resolve_conj", _of(complex_first=False))), (12, ("resolve_neg", _of(complex_first=False))),
+    (4, ("is_conj", _of(complex_first=False))), (4, ("is_neg", _of(complex_first=False))),
+    (8, ("_neg_view", _negative)), (8, ("view_as_real", _of(complex_first=True))), (8, ("view_as_complex", _pairs)),
+    (6, ("contiguous", _of(complex_first=False))), (6, ("clone", _of(complex_first=False))),
+)  # fmt: skip
+"""Bits, and views of complex numbers."""

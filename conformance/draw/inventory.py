@@ -1,0 +1,100 @@
+"""What there is when a step is drawn: values of every kind, and what is known of the memory that they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any, TypeAlias
+
+from stridecheck.reference_impl.shadow import UNSPECIFIED
+
+from ..execute import Execution
+from ..observation import ForeignState, StorageObject, StorageState, TensorState
+from ..program import ITEMSIZES, QUANTISED, Ref, Storage, span
+from .source import Source
+from .steps import Arguments, Values, ref_of
+
+MAX_NUMEL = 2_000
+"""Values of more elements are not used as operands: programs stay small."""
+CHOOSING = ("bool", "uint8", "int32", "int64")
+"""Dtypes of indices and masks."""
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The values of a program after its last step.
+
+    `tensors` are those that any operation may be drawn for; `coded` the quantised ones, `nowhere` those on meta, which
+    few operations take.
+    """
+
+    tensors: Values
+    coded: Values
+    nowhere: Values
+    storages: Mapping[str, StorageObject]
+    foreign: Mapping[str, ForeignState]
+    scalars: Mapping[str, Any]
+    contents: Mapping[str, StorageState]
+    files: Sequence[int] = field(default=())
+    """Numbers of the program's files."""
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """Memory that must stay where it is: something else lies in it, or it lies in something else."""
+        homes = {name: content.home for name, content in self.contents.items() if content.home is not None}
+        return frozenset({*homes, *(home[0] for home in homes.values())})
+
+    def is_exact(self, state: TensorState | StorageObject | ForeignState) -> bool:
+        """Whether every byte of the memory that a value lies in is specified."""
+        content = self.contents.get(state.storage or "")
+        return content is not None and content.shadow is None
+
+    def number(self, source: Source) -> Ref | None:
+        """An integer that an earlier step has answered with."""
+        found = [key for key, x in self.scalars.items() if type(x) is int and abs(x) < 1 << 20]
+        return ref_of(source.choice(found)) if found else None
+
+
+def inventory_of(execution: Execution, storages: Sequence[Storage]) -> Inventory:
+    """What there is after the last step of a run on the oracle."""
+    contents = execution.contents
+    groups: dict[str, dict[str, TensorState]] = {"tensors": {}, "coded": {}, "nowhere": {}}
+    for key, state in execution.states.items():
+        home = contents[state.storage or ""].home
+        group = "nowhere" if home and home[0] == "meta" else "coded" if state.dtype in QUANTISED else "tensors"
+        if prod(state.shape) <= MAX_NUMEL and (group != "tensors" or _is_operand(state, contents)):
+            groups[group][key] = state
+    return Inventory(
+        **groups,
+        storages={key: state for key, state in execution.others.items() if isinstance(state, StorageObject)},
+        foreign={key: state for key, state in execution.others.items() if isinstance(state, ForeignState)},
+        scalars={key: x for key, x in execution.scalars.items() if key not in execution.vague},
+        contents=contents,
+        files=[number for number, storage in enumerate(storages) if storage.backing == "file"],
+    )
+
+
+def _is_operand(state: TensorState, contents: Mapping[str, StorageState]) -> bool:
+    """Whether a tensor is inside its storage; a refused `resize_` leaves some outside."""
+    reach = span(state.shape, state.strides or (), state.offset or 0)[1]
+    content = contents[state.storage or ""]
+    if reach * ITEMSIZES.get(state.dtype, 1) > len(content.data):
+        return False
+    # What fresh memory says as an index or a mask would decide even the shape of a result.
+    return not (state.dtype in CHOOSING and content.shadow is not None and UNSPECIFIED in content.shadow)
+
+
+def pick(source: Source, keys: Iterable[str]) -> str | None:
+    """One of the keys, the last made the likelier; None where there is none."""
+    found = list(keys)
+    if not found:
+        return None
+    return found[-1] if source.chance(50) else source.choice(found)
+
+
+StepDrawer: TypeAlias = Callable[[Source, Inventory], Arguments | None]
+"""Draws the arguments of a step for what there is; None where that is not enough."""
+Family: TypeAlias = tuple[tuple[int, tuple[str, StepDrawer]], ...]
+"""(weight, (operation, how its arguments are drawn))."""

@@ -1,0 +1,151 @@
+"""Draws quantised tensors, views and copies of them, and the questions that they answer.
+
+Arithmetic on them is missing in PyTorch: that it is refused is drawn now and then.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..observation import TensorState
+from ..program import PACKED, QUANTISED, Argument, DType, Ref
+from .inventory import Family, Inventory, StepDrawer, pick
+from .layouts import draw_shape
+from .source import Source
+from .steps import BASIC, ODD, Arguments, Drawer, ref_of
+
+WHOLE = tuple(name for name in QUANTISED if name not in PACKED)
+SCALES = (0.5, 0.25, 1.0, 2.0, 0.1)
+
+
+def _float(source: Source, there: Inventory) -> tuple[Ref, TensorState] | None:
+    """A tensor of float32, now and then one that cannot be quantised."""
+    meant = [k for k, x in there.tensors.items() if x.dtype == "float32" and there.is_exact(x)]
+    key = pick(source, meant if meant and not source.chance(ODD) else there.tensors)
+    return None if key is None else (ref_of(key), there.tensors[key])
+
+
+def _zero_point(source: Source, dtype: str) -> int:
+    return source.choice((0, 3, 10, 300, -1)) if source.chance(ODD) else source.integer(0, 3)
+
+
+def _target(source: Source) -> str:
+    if source.chance(ODD):
+        return source.choice(("float32", "int8"))
+    return source.choice(WHOLE) if not source.chance(25) else source.choice(tuple(PACKED))
+
+
+def _per_tensor(source: Source, there: Inventory) -> Arguments | None:
+    found = _float(source, there)
+    dtype = _target(source)
+    if found is None:
+        return None
+    return (found[0], source.choice(SCALES), _zero_point(source, dtype), DType(dtype)), {}
+
+
+def _parameters(source: Source, there: Inventory) -> Arguments:
+    """Scales or zero points for the steps that come: as many as a dimension of a tensor that may be quantised has.
+
+    Where there are scales already, zero points for them.
+    """
+    lengths = [n for x in there.tensors.values() if x.dtype == "float32" for n in x.shape if 0 < n < 7] or [2]
+    scaled = [n for n in lengths if _rows(there, ("float64", "float32"), n) and not _rows(there, ("int64",), n)]
+    length = source.choice(scaled or lengths)
+    whole = bool(scaled) and not source.chance(20)
+    numbers = tuple([source.integer(0, 3) if whole else source.choice(SCALES) for _ in range(length)])
+    return (numbers,), {"dtype": DType("int64" if whole else source.choice(("float64", "float32")))}
+
+
+def _rows(there: Inventory, kinds: tuple[str, ...], length: int) -> list[str]:
+    """Tensors that hold that many scales or zero points."""
+    return [k for k, x in there.tensors.items() if x.shape == (length,) and x.dtype in kinds and there.is_exact(x)]
+
+
+def _per_channel(source: Source, there: Inventory) -> Arguments | None:
+    found = _float(source, there)
+    if found is None or not found[1].shape:
+        return None
+    shape = found[1].shape
+    fitting = []
+    for axis, length in enumerate(shape):
+        scales = _rows(there, ("float32", "float64"), length)
+        points = _rows(there, ("int64",), length) or (_rows(there, ("float32",), length) if source.chance(50) else [])
+        if scales and points:
+            fitting.append((axis, source.choice(scales), source.choice(points)))
+    if not fitting:
+        return None
+    axis, scale, point = source.choice(fitting)
+    packed = there.tensors[point].dtype == "float32"
+    dtype = source.choice(tuple(PACKED)) if packed and not source.chance(ODD) else source.choice(WHOLE)
+    return (found[0], ref_of(scale), ref_of(point), axis, DType(dtype)), {}
+
+
+def _fresh(source: Source, there: Inventory) -> Arguments:
+    keywords: dict[str, Argument] = {
+        "scale": source.choice(SCALES), "zero_point": source.integer(0, 3), "dtype": DType(_target(source)),
+    }  # fmt: skip
+    return (draw_shape(source, 0, 3),), keywords
+
+
+def _coded(source: Source, there: Inventory) -> tuple[Ref, TensorState] | None:
+    key = pick(source, there.coded)
+    return None if key is None else (ref_of(key), there.coded[key])
+
+
+def _asked(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    if found is None or source.chance(ODD // 2):
+        key = pick(source, there.tensors)
+        return None if key is None else ((ref_of(key),), {})
+    return (found[0],), {}
+
+
+_VIEWS = (
+    "view", "reshape", "permute", "transpose", "__getitem__", "select", "narrow", "unsqueeze", "squeeze", "flatten",
+    "expand", "as_strided", "t", "detach", "contiguous", "clone", "ravel", "movedim", "fill_",
+)  # fmt: skip
+_DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in BASIC if name in _VIEWS}
+
+
+def _like_any(name: str) -> StepDrawer:
+    """An operation of every tensor's, on one with codes that fill whole bytes."""
+
+    def draw(source: Source, there: Inventory) -> Arguments | None:
+        keys = [k for k, x in there.coded.items() if x.dtype not in PACKED and prod(x.shape) < 200]
+        key = pick(source, keys)
+        if key is None:
+            return None
+        args, keywords = _DRAWERS[name](source, there.coded[key], {key: there.coded[key]})
+        return (ref_of(key), *args), keywords
+
+    return draw
+
+
+def _copied(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    key = pick(source, [*there.coded, *there.tensors])
+    if found is None or key is None or found[1].dtype in PACKED:
+        return None
+    alike = [k for k, x in {**there.coded, **there.tensors}.items() if x.shape == found[1].shape]
+    return (found[0], ref_of(source.choice(alike))), {}
+
+
+def _compared(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    return None if found is None else ((found[0], ref_of(source.choice(list(there.coded)))), {})
+
+
+def _refused(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    return None if found is None else ((found[0], found[0]), {})
+
+
+CODING: Family = (
+    (30, ("quantize_per_tensor", _per_tensor)), (40, ("quantize_per_channel", _per_channel)),
+    (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (16, ("int_repr", _asked)),
+    (16, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
+    (4, ("q_per_channel_scales", _asked)), (4, ("q_per_channel_zero_points", _asked)),
+    (4, ("q_per_channel_axis", _asked)), *((4, (name, _like_any(name))) for name in _DRAWERS),
+    (6, ("copy_", _copied)), (3, ("equal", _compared)), (2, ("add", _refused)), (2, ("mul", _refused)),
+)  # fmt: skip
+"""Quantised tensors."""

@@ -1,0 +1,71 @@
+"""What DLPack calls when memory is given back, as machine code.
+
+It may be called while an exception is on its way, where Python code would lose that exception, and from any thread. So
+nothing is freed here: a structure is marked as given back in its field `manager_ctx`, and let go of later.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import cfunc, types
+
+from .jit import instruction
+from .llvm import I64, load, store
+
+_POINTER, _NAME = 16, 24
+"""Where CPython's capsules have their pointer and the address of their name, in bytes."""
+CONTEXT, CONTEXT_VERSIONED = 48, 8
+"""Where `manager_ctx` is in the two structures of DLPack, in bytes."""
+_LENGTH = len("dltensor")
+
+
+@instruction
+def _word(typing: Any, address: Any) -> Any:
+    """The 8 bytes at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return load(builder, args[0], I64)
+
+    return types.int64(types.int64), generate
+
+
+@instruction
+def _byte(typing: Any, address: Any) -> Any:
+    """The byte at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.zext(load(builder, args[0], ir.IntType(8)), I64)
+
+    return types.int64(types.int64), generate
+
+
+@instruction
+def _put(typing: Any, address: Any, value: Any) -> Any:
+    """Write 8 bytes to an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        store(builder, args[1], args[0])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+@cfunc(types.void(types.int64), cache=True)
+def given_back(held: int) -> None:
+    """The deleter of a structure without a version."""
+    _put(held + CONTEXT, 1)
+
+
+@cfunc(types.void(types.int64), cache=True)
+def given_back_versioned(held: int) -> None:
+    """The deleter of a structure with a version."""
+    _put(held + CONTEXT_VERSIONED, 1)
+
+
+@cfunc(types.void(types.int64), cache=True)
+def destroyed(capsule: int) -> None:
+    """The destructor of a capsule: one that nobody consumed still has the name that it was made with."""
+    name = _word(capsule + _NAME)
+    if _byte(name) == 100:  # the d of dltensor; consumers write used_ before it
+        held = _word(capsule + _POINTER)
+        _put(held + (CONTEXT if _byte(name + _LENGTH) == 0 else CONTEXT_VERSIONED), 1)

@@ -1,0 +1,3 @@
+"""The part of `torch.utils` that the reference has: `dlpack`."""
+
+from . import dlpack as dlpack
