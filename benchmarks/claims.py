@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -266,10 +267,12 @@ def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Cla
     out.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     with records.ResultsWriter(out / "results.jsonl") as writer:
-        writer.write(machine.header("stridecheck claims", {"processes": PROCESSES}))
         here = find_spec("torch") is not None
+        versions = {"torch": version("torch")} if here else {}
+        writer.write(machine.header("stridecheck claims", {"processes": PROCESSES, **versions}))
         reason = "" if here else "torch is not installed here: pip install 'stridecheck[torch]'"
-        writer.write(records.Adapter("torch:cpu", "ready" if here else "skipped", reason))
+        if not here:
+            writer.write(records.Adapter("torch:cpu", "skipped", reason))
         progress.begin("claims", len(chosen) * PROCESSES)
         for claim, measured in _measured(chosen if here else (), progress):
             writer.write(_judged(claim, measured))

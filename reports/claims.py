@@ -34,20 +34,38 @@ def headline(claims: Sequence[Claim]) -> str:
     return f"{count(len(claims), 'claim')}: {', '.join(parts)}"
 
 
-def trial(measured: Mapping[str, Json]) -> str:
-    """One trial: both sides, and the ratio with its interval.
+def sides(measured: Mapping[str, Json]) -> str:
+    """Both sides of a trial, or whether a statement holds.
 
-    >>> sides = {"label": "64 x 64", "unit": "ns", "first": 1000.0, "second": 1500.0}
-    >>> trial({**sides, "ratio": 1.5, "low": 1.4, "high": 1.6, "says": "agrees"})
+    >>> sides({"unit": "bytes", "first": 8388608.0, "second": 4194304.0})
+    '8.0 MiB → 4.0 MiB'
+    """
+    unit, first, second = (measured[name] for name in ("unit", "first", "second"))
+    if unit == "holds":
+        return "yes" if second else "no"
+    return f"{size(int(first))} → {size(int(second))}" if unit == "bytes" else f"{time_ns(first)} → {time_ns(second)}"
+
+
+def ratio(measured: Mapping[str, Json]) -> str:
+    """The ratio of a trial, with its range over the processes where it was timed.
+
+    >>> ratio({"unit": "ns", "ratio": 1.5, "low": 1.4, "high": 1.6})
+    '1.50 [1.40, 1.60]'
+    """
+    if measured["unit"] == "holds":
+        return ""
+    spread = f" [{measured['low']:.2f}, {measured['high']:.2f}]" if measured["unit"] == "ns" else ""
+    return f"{measured['ratio']:.2f}{spread}"
+
+
+def trial(measured: Mapping[str, Json]) -> str:
+    """One trial on one line.
+
+    >>> both = {"label": "64 x 64", "unit": "ns", "first": 1000.0, "second": 1500.0}
+    >>> trial({**both, "ratio": 1.5, "low": 1.4, "high": 1.6, "says": "agrees"})
     '64 x 64: 1 µs → 1.5 µs, 1.50 [1.40, 1.60]'
     """
-    label, unit, first, second = (measured[name] for name in ("label", "unit", "first", "second"))
-    if unit == "holds":
-        return f"{label}: {'yes' if second else 'no'}"
-    if unit == "bytes":
-        return f"{label}: {size(int(first))} → {size(int(second))}, {measured['ratio']:.2f}"
-    interval = f"[{measured['low']:.2f}, {measured['high']:.2f}]"
-    return f"{label}: {time_ns(first)} → {time_ns(second)}, {measured['ratio']:.2f} {interval}"
+    return ", ".join(filter(None, (f"{measured['label']}: {sides(measured)}", ratio(measured))))
 
 
 def range_of(claim: Claim) -> str:

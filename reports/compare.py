@@ -112,12 +112,12 @@ def _row(key: Key, old: _Side, new: _Side, smallest: float, cases: int) -> tuple
         [np.asarray(samples) / weight for samples, weight in zip(side.samples, of_side, strict=True)]
         for side, of_side in zip((old, new), weights, strict=True)
     ]
-    ratio, low, high = _interval(sides[0], sides[1], cases)
+    ratio, low, high = ratio_interval(sides[0], sides[1], cases)
     return (*key, old.median_ns, new.median_ns, by, ratio, low, high, _p_value(sides[0], sides[1]), "")
 
 
-def _interval(
-    old: Sequence[NDArray[np.float64]], new: Sequence[NDArray[np.float64]], cases: int
+def ratio_interval(
+    old: Sequence[NDArray[np.float64]], new: Sequence[NDArray[np.float64]], cases: int = 1
 ) -> tuple[float, float, float]:
     """The ratio of medians, and its interval: over processes, or over blocks where a side has one process only."""
     from scipy.stats import bootstrap  # takes a while to import
