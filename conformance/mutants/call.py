@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..classify import Event
 from ..observation import Observation, TensorState
 from ..operations import OPERATIONS, overload
-from ..program import Argument, Ref, Step
+from ..program import ITEMSIZES, QUANTISED, Argument, Ref, Step
 
 
 class Geometry(NamedTuple):
@@ -20,11 +20,16 @@ class Geometry(NamedTuple):
     strides: tuple[int, ...]
     offset: int
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element."""
+        return ITEMSIZES.get(self.dtype) or QUANTISED[self.dtype]
+
 
 class Call:
     """What was asked of which tensors: `event` as rules see it, `args` as the library is given them.
 
-    `x` is the first operand, None where there is none; only mutants of operations that have one look at it.
+    `x` is the first operand, of whatever kind, None where there is none; `live` has all by their keys.
     """
 
     def __init__(self, adapter: Any, step: Step, right: Callable[..., Any], args: Sequence[Any]) -> None:
@@ -32,9 +37,10 @@ class Call:
         self._right = right
         self._written = (*step.args, *(value for _, value in step.kwargs))
         live = dict(_live(self._written, self.args))
-        before = {key: self._state(x) for key, x in live.items()}
+        before = {key: self._state(x) for key, x in live.items() if adapter.is_tensor(x)}
         self.event = Event(step, 0, before, before, Observation())
         self.x: Any = live.get(self.event.x_key)
+        self.live = live
 
     @cached_property
     def before(self) -> Geometry:
@@ -57,6 +63,11 @@ class Call:
         dtype, shape, strides, offset, contiguity, version, flags = self.adapter.describe(x)
         storage = str(id(self.adapter.storage_of(x)))
         return TensorState(dtype, shape, strides, offset, contiguity, storage, version, None, flags)
+
+    def named(self, parameter: str) -> Any:
+        """The tensor that is given for a parameter, None where there is none."""
+        ref = self.event.argument(parameter)
+        return self.live.get(ref.key) if isinstance(ref, Ref) else None
 
     def right(self) -> Any:
         """Do as the library does."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from stridecheck.reference_impl.layout import Layout
 
-from ..program import ITEMSIZES, span
+from ..program import span
 from .call import Geometry
 
 GUARDED = 64
@@ -20,10 +20,10 @@ GUARDED = 64
 
 def fits(geometry: Geometry, nbytes: int) -> bool:
     """Whether a layout stays inside a storage of that many bytes."""
-    dtype, shape, strides, offset = geometry
+    _, shape, strides, offset = geometry
     if len(shape) != len(strides) or min((*shape, *strides, offset)) < 0:
         return False
-    return span(shape, strides, offset)[1] * ITEMSIZES[dtype] <= nbytes
+    return span(shape, strides, offset)[1] * geometry.itemsize <= nbytes
 
 
 def lay_out(x: Any, geometry: Geometry) -> None:
@@ -56,6 +56,11 @@ def set_version(x: Any, version: int) -> None:
 def count_apart(x: Any) -> None:
     """Give a tensor of the reference a version counter of its own."""
     x._versions = list(x._versions)
+
+
+def count_together(x: Any, other: Any) -> None:
+    """Let two tensors of the reference share a version counter."""
+    x._versions = other._versions
 
 
 def set_base(x: Any, base: Any) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..classify import Event
 from ..observation import Observation, TensorState
+from ..operations import OPERATIONS
 from ..situations import ALWAYS, Situation
 from .wrongs import Wrong
 
@@ -17,8 +20,9 @@ Shown = Callable[[TensorState], TensorState]
 class Mutant:
     """A library that does one thing wrong: `does` in the place of some operations, or `shows` of every tensor.
 
-    `operations` are those that go wrong, by PyTorch's names with spaces between, in the situation `when`. `like` is the
-    thread of a real bug that the defect is modelled on. `base` is the adapter that does everything else right.
+    `operations` are those that go wrong in the situation `when`: PyTorch's names with spaces between, groups of them
+    in brackets. `like` is the thread of a real bug that the defect is modelled on. `base` is the adapter that does
+    everything else right.
     """
 
     id: str
@@ -30,9 +34,14 @@ class Mutant:
     like: str = ""
     base: str = "reference"
 
+    @property
+    def entries(self) -> frozenset[str]:
+        """Names in the table of the operations that go wrong."""
+        return _entries(self.operations)
+
     def concerns(self, entry: str) -> bool:
         """Whether an operation, by its name in the table, is one of those that go wrong."""
-        return entry in self.operations.split()
+        return entry in self.entries
 
     def goes_wrong(self, event: Event) -> bool:
         """Whether the defect may show in a step."""
@@ -44,3 +53,15 @@ class Mutant:
             states = (state for observation in observations for state in observation.values.values())
             return any(isinstance(state, TensorState) and self.shows(state) != state for state in states)
         return any(event is not None and self.goes_wrong(event) for event in steps)
+
+
+@lru_cache(maxsize=512)
+def _entries(operations: str) -> frozenset[str]:
+    """The names that are written out, and those of the groups in brackets.
+
+    >>> sorted(_entries("cat [joins]"))[:3]
+    ['block_diag', 'cartesian_prod', 'cat']
+    """
+    names = re.sub(r"\[[^]]*\]", " ", operations).split()
+    groups = re.findall(r"\[([^]]*)\]", operations)
+    return frozenset([*names, *[name for name, operation in OPERATIONS.items() if operation.group in groups]])

@@ -71,7 +71,7 @@ class Lane:
 
     def of(self, mutant: Mutant) -> Iterator[Trial]:
         """The programs that can show a mutant's defect."""
-        used = {place for entry in mutant.operations.split() for place in self._using[entry]}
+        used = {place for entry in mutant.entries for place in self._using[entry]}
         for place in range(len(self.trials)) if mutant.shows else sorted(used):
             trial = self.trials[place]
             if mutant.is_reached(trial.events, trial.expected):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from ..perturb import addressed
-from ..program import ITEMSIZES, span
+from ..program import span
 from ..situations import row_major
 from . import hands
 from .call import Call, Geometry
@@ -162,7 +162,7 @@ def spills(places: Places) -> Wrong:
 
     def wrong(call: Call) -> Any:
         outcome, now = call.right(), call.geometry(call.x)
-        size = ITEMSIZES[now.dtype]
+        size = now.itemsize
         for end in last(now):
             value = hands.read(call.x)[end * size : (end + 1) * size]
             for place in places(now):
@@ -176,7 +176,7 @@ def skips(places: Places) -> Wrong:
     """Some elements keep the value that they had."""
 
     def wrong(call: Call) -> Any:
-        kept, size = hands.read(call.x), ITEMSIZES[call.before.dtype]
+        kept, size = hands.read(call.x), call.before.itemsize
         outcome = call.right()
         for place in places(call.before):
             hands.write(call.x, place * size, kept[place * size : (place + 1) * size])
@@ -198,7 +198,7 @@ def blanks(places: Places) -> Wrong:
 
 
 def _blank(x: Any, geometry: Geometry, places: Places) -> None:
-    size = ITEMSIZES[geometry.dtype]
+    size = geometry.itemsize
     for place in places(geometry):
         hands.write(x, place * size, bytes(size))
 

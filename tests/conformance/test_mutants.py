@@ -38,11 +38,12 @@ def _found(mutant, program, oracle):
 @pytest.mark.parametrize("mutant", FLEET.values(), ids=lambda mutant: mutant.id)
 def test_every_mutant_is_whole(mutant):
     """A mutant has one sentence, and goes wrong in operations that exist or in what it shows."""
-    assert re.fullmatch(r"[a-zA-Z_]+\.[a-z0-9-]+", mutant.id)
+    assert re.fullmatch(r"[a-zA-Z0-9_-]+\.[a-z0-9-]+", mutant.id)
     assert re.fullmatch(r"\S.*\S\.", mutant.sentence)
     assert (mutant.does is None) != (mutant.shows is None)
     assert bool(mutant.operations) == (mutant.does is not None)
-    assert set(mutant.operations.split()) <= set(OPERATIONS)
+    assert mutant.entries <= set(OPERATIONS)
+    assert set(re.findall(r"\[([^]]*)\]", mutant.operations)) <= {operation.group for operation in OPERATIONS.values()}
     assert mutant.base in ("reference", "torch")
     assert re.fullmatch(r"([\w.-]+/[\w.-]+#\d+)?", mutant.like)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...program import ITEMSIZES
 from ...situations import (
     EMPTY,
     EXPANDED,
@@ -72,7 +71,7 @@ def _in_a_copy(call: Call) -> object:
 
 def _whole_storage(call: Call) -> object:
     """The write goes to everything that lies in the storage."""
-    size = call.x.untyped_storage().nbytes() // ITEMSIZES[call.before.dtype]
+    size = call.x.untyped_storage().nbytes() // call.before.itemsize
     call.on(call.do("as_strided", call.x, (size,), (1,), 0))
     return call.x
 
