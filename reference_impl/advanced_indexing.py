@@ -21,6 +21,7 @@ from .core import (
     from_array,
     order_marks,
     recorded,
+    requires_grad,
     values,
     written,
 )
@@ -181,7 +182,9 @@ def scatter_indexed(self: "Tensor", target: "Tensor", items: dict[int, Any], val
     while extra < len(shape) and shape[extra] == 1:
         extra += 1
     layout = Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset)
-    put(target, items, reader(value, layout), False)
+    source = reader(value, layout)
+    source._has_fn = requires_grad(value)
+    put(target, items, source, False)
 
 
 def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -> None:

@@ -8,7 +8,8 @@ from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import nonzero
 from .conversion import cast_marks
-from .core import TensorBase, array, check_tensors, fresh, recorded, values
+from .copies import to
+from .core import TensorBase, array, check_tensors, fresh, is_tensor, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
 from .output_layout import broadcast_shapes, output_strides
@@ -49,7 +50,7 @@ def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Te
         known = [np.zeros(shape, np.uint8) if m is None else m for m in marks]
         picked = np.where(chosen, known[0], known[1]).astype(np.uint8)
         shadow.stamp(result, shadow.UNSPECIFIED if shadow.marks_of(condition) is not None else picked)
-    return write_out(out, recorded(result, *operands), condition, *operands)
+    return write_out(out, recorded(result, *operands), condition, *operands, exact=True, apart=True)
 
 
 def _raw_bool(x: Any) -> Any:
@@ -71,11 +72,17 @@ def _copy_marks(x: Any, common: Any, shape: tuple[int, ...]) -> Any:
 _LERP = Op("lerp", lambda a, b, w: np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)), "fc", exact=False)
 
 
+def _weight(name: str, input: "Tensor", end: "Tensor", weight: Any) -> Any:
+    # A weight without dimensions is a number, of whatever dtype.
+    for x in (end, weight):
+        if isinstance(x, TensorBase) and x.dtype is not input.dtype and (x is end or x._layout.shape):
+            raise LayoutError("dtype", f"{name}: operands of {input.dtype} and {x.dtype}")
+    return to(weight, input.dtype) if is_tensor(weight) else weight
+
+
 def lerp(input: "Tensor", end: "Tensor", weight: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """Between two tensors by a weight. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
-    for x in (end, weight):
-        if isinstance(x, TensorBase) and x.dtype is not input.dtype:
-            raise LayoutError("dtype", f"lerp: operands of {input.dtype} and {x.dtype}")
+    weight = _weight("lerp", input, end, weight)
     if isinstance(weight, TensorBase):
         return apply(_LERP, (input, end, weight), out)
     op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)
@@ -102,9 +109,7 @@ def addcdiv(
 
 def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
     """`lerp` in place. Raises: grad, overlap, broadcast, dtype."""
-    for x in (end, weight):
-        if isinstance(x, TensorBase) and x.dtype is not self.dtype:
-            raise LayoutError("dtype", f"lerp_: operands of {self.dtype} and {x.dtype}")
+    weight = _weight("lerp_", self, end, weight)
     if isinstance(weight, TensorBase):
         return apply_(_LERP, self, (end, weight))
     op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)

@@ -12,7 +12,7 @@ from .core import TensorBase, as_int, check_history, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import wrap_dim
-from .out import write_out
+from .out import check_out, write_out
 from .pointwise_ops import maximum, minimum
 from .reductions import ValuesAndIndices, deliver, nan_or, reduce_marks, reduced_dims
 from .results import need_kernel
@@ -132,7 +132,10 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
     )
     second = deliver(where, dt.int64, reduce_marks(input, dims, keepdim, smooth=False), input, None)
     if out is not None:
-        return ValuesAndIndices(write_out(out[0], first), write_out(out[1], second))
+        check_out(out[0], input)
+        return ValuesAndIndices(
+            write_out(out[0], first, exact=True, apart=True), write_out(out[1], second, exact=True, apart=True)
+        )
     return ValuesAndIndices(first, second)
 
 

@@ -21,6 +21,7 @@ from .core import (
     from_array,
     order_marks,
     recorded,
+    requires_grad,
     values,
     written,
 )
@@ -136,10 +137,10 @@ def take_along_dim(
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     length = input._layout.shape[d]
     where = values(indices)
-    if where.size and where.min() < 0 and where.min() >= -length:
-        # Unlike `gather`, negative indices count from the end.
+    if where.size and length and (where.min() < 0 or where.max() >= length):
+        # Unlike those of `gather`, indices are counted on around the end.
         marks = shadow.marks_of(indices)
-        indices = from_array(np.where(where < 0, where + length, where), dt.int64)
+        indices = from_array(np.remainder(where, length), dt.int64)
         shadow.stamp(indices, marks)
     a, b = list(input._layout.shape), list(indices._layout.shape)
     if a:
@@ -148,12 +149,9 @@ def take_along_dim(
     wide = [list(shared), list(shared)]
     if a:
         wide[0][d], wide[1][d] = input._layout.shape[d], indices._layout.shape[d]
-    return gather(
-        reader(input, expand(input._layout, tuple(wide[0]))),
-        d,
-        reader(indices, expand(indices._layout, tuple(wide[1]))),
-        out=out,
-    )
+    source = reader(input, expand(input._layout, tuple(wide[0])))
+    source._has_fn = requires_grad(input)
+    return gather(source, d, reader(indices, expand(indices._layout, tuple(wide[1]))), out=out)
 
 
 def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

@@ -24,7 +24,6 @@ from .core import (
     values,
     view_of,
 )
-from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .index_ops import index_select
@@ -99,7 +98,9 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     format = _common_format(items)
     strides = suggested_strides(target, format)
     if out is not None:
-        return _cat_out(out, items, at, target, strides, d)
+        result = fresh(target, strides, d)
+        _fill_parts(result, kept, at, raw=False)
+        return _cat_out(out, result, items)
     result = fresh(target, strides, d)
     raw = all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept)
     if result.numel() and (at or format is not contiguous_format or not raw or len(kept) < len(items)):
@@ -133,18 +134,17 @@ def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) 
             shadow.stamp(reader(result, part), marks)
 
 
-def _cat_out(out: Any, parts: list["Tensor"], at: int, shape: Any, strides: Any, d: dtype) -> "Tensor":
+def _cat_out(out: Any, result: "Tensor", parts: list["Tensor"]) -> "Tensor":
     check_out(out, *parts)
-    if not can_cast(d, out.dtype):
-        raise LayoutTypeError("dtype", f"cat: a {d} result cannot be cast to {out.dtype}")
-    resize_output(out, shape, strides)
+    if not can_cast(result.dtype, out.dtype):
+        raise LayoutTypeError("dtype", f"cat: a {result.dtype} result cannot be cast to {out.dtype}")
+    resize_output(out, *result._layout[:2])
     check_internal_overlap(out)
     for t in parts:
-        check_no_overlap(out, t)
-    result = fresh(shape, strides, d)
-    _fill_parts(result, [t for t in parts if not _skipped(t)], at, raw=False)
+        if not _skipped(t):
+            check_no_overlap(out, t)
     copy_elements(out, result)
-    marks = order_marks(out)
+    marks = order_marks(out, *parts)
     if marks is not None:
         shadow.stamp(out, marks)
     out._versions[0] += 1
@@ -177,7 +177,7 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     else:
         result = cat([unsqueeze(t, at) for t in items], at)
     if out is not None:
-        return write_out(out, result, *items)
+        return _cat_out(out, result, items)
     return result
 
 
@@ -328,12 +328,12 @@ def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> 
 
 def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1) -> "Tensor":
     """A row-major copy with the last dimension as a diagonal. Raises: dimension. Source: torch 2.13."""
-    if not input.ndim:
-        raise LayoutIndexError("dimension", "diag_embed: a dimension is needed")
     ndim = input.ndim + 1
     a, b = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
     if a == b:
         raise LayoutError("dimension", "diag_embed: the dimensions are the same")
+    if not input.ndim:
+        raise LayoutIndexError("dimension", "diag_embed: a dimension is needed")
     side = input._layout.shape[-1] + abs(offset)
     rest = iter(input._layout.shape[:-1])
     shape = tuple([side if k in (a, b) else next(rest) for k in range(ndim)])

@@ -69,6 +69,16 @@ def vector_norm(
     if extreme and made.numel():
         # Small and large powers leave the range of the sums.
         shadow.leave_unspecified(made)
+    elif made.numel() and power not in (0, 1) and abs(power) != np.inf:
+        with np.errstate(all="ignore"):
+            limits = np.finfo(made.dtype.numpy)
+            found = np.abs(values(made).astype(np.float64)) ** power
+            far = (found > limits.max / 2) | (found > 0) & (found < limits.tiny * 2**24)
+        if far.any():
+            # Whether sums leave their range depends on how they are taken.
+            known = shadow.marks_of(made)
+            known = np.zeros(far.shape, np.uint8) if known is None else known
+            shadow.stamp(made, np.where(far, shadow.UNSPECIFIED, known).astype(np.uint8))
     return write_out(out, made, x)
 
 

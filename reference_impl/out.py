@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from . import shadow
 from .conversion import cast, cast_marks
 from .copies import store, write_copy
-from .core import TensorBase, check_inplace, order_marks, records_history, values, written
+from .core import TensorBase, check_inplace, check_overlap, order_marks, records_history, values, written
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -35,8 +35,11 @@ def resize_output(out: "Tensor", shape: Shape, strides: Strides | None = None) -
         return
     check_numel(shape)
     offset = out._layout.offset
-    out._layout = Layout(shape, contiguous_strides(shape) if strides is None else strides, offset)
+    # Strides come after the storage has grown: where it cannot, the output is left row-major.
+    out._layout = Layout(shape, contiguous_strides(shape), offset)
     grow(out)
+    if strides is not None:
+        out._layout = Layout(shape, strides, offset)
 
 
 def grow(t: "Tensor") -> None:
@@ -47,21 +50,29 @@ def grow(t: "Tensor") -> None:
         t._storage.resize_(needed)
 
 
-def write_out(out: "Tensor | None", result: "Tensor", *inputs: Any) -> "Tensor":
+def write_out(
+    out: "Tensor | None", result: "Tensor", *inputs: Any, exact: bool = False, apart: bool = False
+) -> "Tensor":
     """Deliver an operator's fresh result, or copy it into `out`.
 
-    Raises: grad, dtype, resize. Source: facts 4.3.6, torch 2.13.
+    `exact` where the operator converts nothing, `apart` where it looks for overlap.
+
+    Raises: grad, dtype, overlap, resize. Source: facts 4.3.6 and 5.2, torch 2.13.
     """
     if out is None:
         return result
     check_out(out, *inputs)
+    if exact and out.dtype is not result.dtype:
+        raise LayoutError("dtype", f"a {result.dtype} result needs an out of that dtype, got {out.dtype}")
+    if apart:
+        check_overlap(out, *inputs)
     if not can_cast(result.dtype, out.dtype):
         raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {out.dtype} (facts 4.3.8)")
 
     resize_output(out, result._layout.shape, result._layout.strides)
     plain = values(result)
     marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
-    order = order_marks(out)
+    order = order_marks(out, *inputs)
     store(out, cast(plain, result.dtype, out.dtype), marks if order is None else order)
     out._versions[0] += 1
     return out

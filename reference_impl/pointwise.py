@@ -46,8 +46,8 @@ class Op:
     """
 
     __slots__ = (
-        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "name", "refusal", "result",
-        "smooth", "wide_scalar",
+        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "name", "reads_signs",
+        "refusal", "result", "smooth", "tracked", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +65,8 @@ class Op:
         wide_scalar: bool = False,
         refusal: str = "",
         like: bool = False,
+        reads_signs: bool = False,
+        tracked: bool = True,
     ) -> None:
         self.name = name
         self.compute = compute
@@ -84,6 +86,10 @@ class Op:
         self.refusal = refusal
         # Delivered into an `empty_like` of the input.
         self.like = like
+        # Looks at the sign of a NaN, which is not specified.
+        self.reads_signs = reads_signs
+        # In place, automatic differentiation does not look at it.
+        self.tracked = tracked
 
     def check(self, common: dtype) -> None:
         """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
@@ -140,7 +146,7 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
             m = shadow.marks_of(x)
             if m is not None:
                 # A NaN is a NaN whatever its bits.
-                m = np.where(m == shadow.NAN, shadow.EXACT, m)
+                m = np.where(m == shadow.NAN, shadow.UNSPECIFIED if op.reads_signs else shadow.EXACT, m)
                 if not op.smooth:
                     m = np.where(m == shadow.TOLERANCE, shadow.UNSPECIFIED, m)
                 found.append(m.astype(np.uint8))
@@ -234,7 +240,8 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
 
     Raises: grad, overlap, broadcast, dtype, in this order. Source: facts 4.3.7, 4.3.8 and 5, torch 2.13.
     """
-    check_inplace(self, *others)
+    if op.tracked:
+        check_inplace(self, *others)
     operands = (self, *others)
     try:
         write_into(op, self, operands)
@@ -243,7 +250,7 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
             # Integer division by zero is found while writing: what is there by then depends on the traversal.
             shadow.leave_unspecified(self)
         raise
-    written(self, *others)
+    written(self, *(others if op.tracked else ()))
     return self
 
 
@@ -288,7 +295,8 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
 
     Raises: grad, overlap, broadcast, dtype. Source: facts 4.3.6, torch 2.13.
     """
-    check_out(out, *operands)
+    # Truth values have no gradients to lose.
+    check_out(out, *(operands if op.result != "bool" else ()))
     check_overlap(out, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     common, result = op.dtypes(operands)
@@ -323,4 +331,4 @@ def apply_with_scalars(op: Op, input: Any, scalars: tuple[Any, ...], out: "Tenso
         source = to_copy(input, common)
     result = apply(op, (source,))
     result._has_fn = False
-    return write_out(out, recorded(result, input), input)
+    return write_out(out, recorded(result, input), input, apart=True)

@@ -12,7 +12,7 @@ from .arithmetic import abs as absolute
 from .arithmetic import mul
 from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
 from .dtype_view import imag, real
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError
 from .out import write_out, write_over
 from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
@@ -87,7 +87,8 @@ _UNARY: dict[str, Op] = {
         result="float",
         exact=exact,
         exact_complex=False,
-        smooth=name in ("sqrt", "rsqrt", "reciprocal"),
+        # Not what jumps at zero: a tolerance is no help beside it.
+        smooth=name == "sqrt",
     )
     for name, (f, exact) in _TO_FLOAT.items()
 } | {
@@ -102,7 +103,7 @@ _UNARY: dict[str, Op] = {
     "isinf": Op("isinf", _isinf, "bifchu8e", result="bool"),
     "isfinite": Op("isfinite", _isfinite, "bifchu8e", result="bool"),
     "bitwise_not": Op("bitwise_not", _bitwise_not, "biu"),
-    "logical_not": Op("logical_not", _logical(np.logical_not), "bifch", result="bool"),
+    "logical_not": Op("logical_not", _logical(np.logical_not), "bifch", result="bool", tracked=False),
 }
 
 
@@ -130,9 +131,9 @@ _COMPARE: dict[str, tuple[Function, str]] = {
     "le": (np.less_equal, "bif"), "gt": (np.greater, "bif"), "ge": (np.greater_equal, "bif"),
 }  # fmt: skip
 BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE.items()} | {
-    "logical_and": Op("logical_and", _logical(np.logical_and), "bifch", result="bool"),
-    "logical_or": Op("logical_or", _logical(np.logical_or), "bifch", result="bool"),
-    "logical_xor": Op("logical_xor", _logical(np.logical_xor), "bifch", result="bool"),
+    "logical_and": Op("logical_and", _logical(np.logical_and), "bifch", result="bool", tracked=False),
+    "logical_or": Op("logical_or", _logical(np.logical_or), "bifch", result="bool", tracked=False),
+    "logical_xor": Op("logical_xor", _logical(np.logical_xor), "bifch", result="bool", tracked=False),
     "bitwise_and": Op("bitwise_and", np.bitwise_and, "biu"),
     "bitwise_or": Op("bitwise_or", np.bitwise_or, "biu"),
     "bitwise_xor": Op("bitwise_xor", np.bitwise_xor, "biu"),
@@ -275,17 +276,18 @@ def _classified(input: "Tensor", f: Function) -> "Tensor":
 
 def round(input: "Tensor", *, decimals: int = 0, out: "Tensor | None" = None) -> "Tensor":
     """Rounded to the nearest integer, halves to even. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    if decimals:
-        scale = 10.0**decimals
-        return apply(Op("round", lambda a: np.rint(a * scale) / scale, "f", exact=False), (input,), out)
-    return apply(_UNARY["round"], (input,), out)
+    return apply(_rounding(decimals) if decimals else _UNARY["round"], (input,), out)
 
 
 def round_(input: "Tensor", *, decimals: int = 0) -> "Tensor":
     """`round` in place. Raises: grad, overlap, dtype."""
-    if decimals:
-        raise UnsupportedError("argument", "round_: decimals are not modelled")
-    return apply_(_UNARY["round"], input, ())
+    return apply_(_rounding(decimals) if decimals else _UNARY["round"], input, ())
+
+
+def _rounding(decimals: int) -> Op:
+    scale = 10.0**decimals
+    # Halves that only rounding made may fall either way.
+    return Op("round", lambda a: np.rint(a * scale) / scale, "f", exact=False, exact_short=False)
 
 
 def positive(input: "Tensor") -> "Tensor":

@@ -14,7 +14,7 @@ from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous
 from .copies import contiguous
-from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
+from .core import as_int, check_inplace, check_overlap, check_tensors, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
@@ -237,6 +237,8 @@ def addbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1
 
 def addr_(self: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addr` in place. Raises: grad, overlap, dimension, size, dtype."""
+    check_inplace(self, vec1, vec2)
+    check_overlap(self, vec1, vec2)
     return write_over(self, addr(self.detach(), vec1, vec2, beta=beta, alpha=alpha), vec1, vec2)
 
 

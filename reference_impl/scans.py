@@ -15,7 +15,7 @@ from .core import (
     check_differentiable,
     check_history,
     check_inplace,
-    check_internal_overlap,
+    check_overlap,
     from_array,
     order_marks,
     recorded,
@@ -27,7 +27,7 @@ from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .joining import cat
 from .layout import contiguous_strides, wrap_dim
-from .out import resize_output, write_out
+from .out import check_out, resize_output, write_out
 from .output_layout import preserved_strides
 from .reductions import ValuesAndIndices
 from .results import finish, need_kernel, rearranged
@@ -57,10 +57,11 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
         wanted = out.dtype
     target = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
     if out is not None:
+        check_out(out, input)
         resize_output(out, input._layout.shape)
         if input.ndim and input.numel():
             need_kernel(name, target, "ifc")
-            check_internal_overlap(out)
+            check_overlap(out, input)
     else:
         if input.ndim and input.numel():
             need_kernel(name, target, "ifc")
@@ -108,7 +109,7 @@ def cumprod(input: "Tensor", dim: int, *, dtype: Any = None, out: "Tensor | None
 
 def _cumulative_(name: str, self: "Tensor", dim: Any, wanted: Any) -> "Tensor":
     check_inplace(self)
-    check_internal_overlap(self)
+    check_overlap(self)
     result = _cumulative(name, self, dim, wanted or self.dtype, None)
     marks = order_marks(self)
     store(self, values(result), marks if marks is not None else shadow.marks_of(result))

@@ -15,7 +15,7 @@ from .arithmetic import mul, mul_
 from .constructors import empty_like
 from .conversion import cast
 from .copies import fill_
-from .core import TensorBase, array, as_int, fresh, from_array, recorded, values
+from .core import TensorBase, array, as_int, check_inplace, fresh, from_array, recorded, values, written
 from .dtype_view import imag
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
@@ -47,8 +47,7 @@ def _sinc(a: Any) -> Any:
 
 
 def _heaviside(a: Any, b: Any) -> Any:
-    if a.dtype.kind == "f":
-        return np.heaviside(a, b)
+    # 0 for a NaN, too.
     return np.where(a == 0, b, (a > 0).astype(a.dtype))
 
 
@@ -62,9 +61,11 @@ def _shift_left(a: Any, b: Any) -> Any:
 
 
 def _shift_right(a: Any, b: Any) -> Any:
-    # What is shifted too far leaves the sign.
+    # What is shifted too far leaves the sign, nothing of an unsigned number.
     bits = 8 * a.dtype.itemsize
-    return np.right_shift(a, np.where((b < 0) | (b >= bits), bits - 1, b).astype(a.dtype))
+    far = (b < 0) | (b >= bits)
+    kept = np.right_shift(a, np.where(far, bits - 1, b).astype(a.dtype))
+    return kept if a.dtype.kind == "i" else np.where(far, 0, kept).astype(a.dtype)
 
 
 def _logaddexp(a: Any, b: Any) -> Any:
@@ -129,7 +130,19 @@ class _Wide(Op):
 
 
 _OPS: dict[str, tuple[Op, bool]] = {
-    name: (Op(name, f, groups, result=result, exact=name in _EXACT, refusal=_REFUSED.get(name, "")), True)
+    name: (
+        Op(
+            name,
+            f,
+            groups,
+            result=result,
+            exact=name in _EXACT,
+            refusal=_REFUSED.get(name, ""),
+            like=name in ("rad2deg", "deg2rad"),
+            reads_signs=name in ("signbit", "copysign"),
+        ),
+        True,
+    )
     for name, (f, groups, result) in (_UNARY | _BINARY).items()
 }
 _OPS |= {name: (Op(name, _nothing, "f", result="float"), False) for name in _UNKNOWN_SHORT}
@@ -312,7 +325,11 @@ def nan_to_num(
 
 
 def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None) -> "Tensor":
-    """`nan_to_num` in place. Raises: grad, overlap, dtype."""
+    """`nan_to_num` in place; integers have nothing to replace. Raises: grad, overlap, dtype."""
+    if self.dtype.category in ("int", "bool"):
+        check_inplace(self)
+        written(self)
+        return self
     return apply_(_replaced(nan, posinf, neginf), self, ())
 
 

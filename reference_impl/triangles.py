@@ -68,12 +68,12 @@ def tril_triu(input: "Tensor", diagonal: int, upper: bool) -> Any:
 
 def tril(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the lower triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _triangle(input, diagonal, False), input)
+    return write_out(out, _triangle(input, diagonal, False), input, exact=True)
 
 
 def triu(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the upper triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _triangle(input, diagonal, True), input)
+    return write_out(out, _triangle(input, diagonal, True), input, exact=True)
 
 
 def _triangle(input: "Tensor", diagonal: int, upper: bool) -> "Tensor":

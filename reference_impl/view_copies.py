@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, slicing_ops, view_ops
 from .copies import clone, write_copy
-from .core import CONJ, as_int, as_ints, bad_arguments, build, recorded, view_of
+from .core import CONJ, as_int, as_ints, bad_arguments, build, recorded, records_history, view_of
 from .dtypes import dtype as _dtype
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -27,6 +27,9 @@ def _viewed(input: "Tensor", *size: Any, dtype: Any = None) -> "Tensor":
     return view_ops.reshape(input, *size)
 
 
+_REAL_ONLY = ("select_copy", "slice_copy", "slice_scatter", "select_scatter")
+
+
 def _copied(view: Any) -> Any:
     if isinstance(view, (tuple, list)):
         return tuple([_copied(v) for v in view])
@@ -35,6 +38,8 @@ def _copied(view: Any) -> Any:
 
 def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def copy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if name in _REAL_ONLY and args[0].dtype.is_complex and records_history(args[0]):
+            raise LayoutError("grad", f"{name}: no gradients through complex numbers")
         result = _copied(function(*args, **kwargs))
         if out is None:
             return result
@@ -60,19 +65,27 @@ squeeze_copy = _copy_of(view_ops.squeeze, "squeeze_copy")
 unsqueeze_copy = _copy_of(view_ops.unsqueeze, "unsqueeze_copy")
 select_copy = _copy_of(slicing_ops.select, "select_copy")
 diagonal_copy = _copy_of(slicing_ops.diagonal, "diagonal_copy")
-detach_copy = _copy_of(view_ops.detach, "detach_copy")
+
+
+def _itself(input: "Tensor") -> "Tensor":
+    return input
+
+
+# Unlike `detach`, its copy keeps its history.
+detach_copy = _copy_of(_itself, "detach_copy")
 
 
 def _checked_narrow(input: "Tensor", dim: int, start: int, length: int) -> "Tensor":
     """`narrow` with the errors of a copying operator."""
     if dim >= max(input.ndim, 1):
         raise LayoutError("dimension", f"narrow_copy: dimension {dim} of {input.ndim}")
+    wrap_dim(as_int(dim, "dim"), input.ndim)
     if length < 0:
         raise LayoutError("index", f"narrow_copy: a negative length {length}")
     return slicing_ops.narrow(input, dim, start, length)
 
 
-alias_copy = _copy_of(view_ops.detach, "alias_copy")
+alias_copy = _copy_of(_itself, "alias_copy")
 unfold_copy = _copy_of(slicing_ops.unfold, "unfold_copy")
 narrow_copy = _copy_of(_checked_narrow, "narrow_copy")
 split_copy = _copy_of(slicing_ops.split, "split_copy")
@@ -118,6 +131,8 @@ def whole_clone(input: "Tensor") -> "Tensor":
 def _scattered(name: str, input: "Tensor", src: "Tensor", view: Callable[["Tensor"], "Tensor"]) -> "Tensor":
     result = whole_clone(input)
     part = view(result)
+    if name in _REAL_ONLY and input.dtype.is_complex and records_history(input, src):
+        raise LayoutError("grad", f"{name}: no gradients through complex numbers")
     if part._layout.shape != src._layout.shape:
         raise LayoutError("size", f"{name}: a source of shape {src._layout.shape} for a part of {part._layout.shape}")
     write_copy(part, src)

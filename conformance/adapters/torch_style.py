@@ -29,6 +29,8 @@ ERROR_KINDS = (
     ("must be greater or equal to the number of dimensions", "broadcast"),
     ("leading, non-existing dimension", "broadcast"),
     ("can't be cast to the desired output type", "dtype"),
+    ("Padding length must be divisible", "size"),
+    ("Number of channels must be divisible", "size"),
     ("must be divisible by", "dtype"),
     ("self.stride(-1) must be 1", "dtype"),
     ("self.dim() cannot be 0 to view", "dtype"),

@@ -7,9 +7,13 @@ from dataclasses import replace
 
 from ..observation import TensorState
 from ..program import Argument, Ref, Step
-from . import pointwise
+from . import factories, pointwise, rearranging, reduce
 from .changes import CHANGING
 from .compute import COMPUTING, SELF, factors
+from .factories import MAKING
+from .pointwise import POINTWISE
+from .rearranging import REARRANGING
+from .reduce import REDUCING
 from .source import Source, weighted
 from .steps import BASIC, ODD, Drawer, Values, ref_of
 
@@ -17,11 +21,20 @@ FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
     (64, BASIC),
     (12, CHANGING),
     (24, COMPUTING),
+    (16, POINTWISE),
+    (8, REDUCING),
+    (10, REARRANGING),
+    (5, MAKING),
 )
 """(weight, operations with their own weights)."""
 
 
+FLOATING = ("float", "bfloat", "complex")
+
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
+    **pointwise.NEEDED,
+    **reduce.NEEDED,
+    **rearranging.NEEDED,
     "index_select": lambda x, values: bool(x.shape) and _is_there("int64", values, rank=1),
     "masked_select": lambda x, values: _is_there("bool", values),
     "masked_fill": lambda x, values: _is_there("bool", values),
@@ -38,14 +51,18 @@ NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     ),
 }
 """What some operations need to succeed: without it they are rarely drawn, for what is refused shows one thing only."""
-FLOATING = ("float", "bfloat", "complex")
 
 
 def _is_there(dtype: str, values: Values, rank: int = 64) -> bool:
     return any(v.dtype == dtype and len(v.shape) <= rank for v in values.values())
 
 
-DEFINED: Mapping[str, tuple[str, ...]] = {**pointwise.DEFINED}
+DEFINED: Mapping[str, tuple[str, ...]] = {
+    **pointwise.DEFINED,
+    **reduce.DEFINED,
+    **rearranging.DEFINED,
+    **factories.DEFINED,
+}
 """Dtypes that an operation is drawn for, where these are not all."""
 _NUMBERS = frozenset({*pointwise.NUMBERS, "bool"})
 

@@ -40,7 +40,7 @@ def _convolution(rank: int) -> Scene:
                 keywords[name] = source.integer(low, high)
         return step(f"conv{rank}d", *operands, **keywords)
 
-    return on(REAL[:2] if rank == 3 else REAL[:3], draw)
+    return on(REAL[1:2] if rank == 3 else REAL[:3], draw)
 
 
 def _transposed(rank: int) -> Scene:
@@ -190,7 +190,7 @@ IMAGES: tuple[tuple[int, Scene], ...] = (
     (4, _pooled("max", 2)), (2, _pooled("max", 1)), (1, _pooled("max", 3)), (3, _pooled("avg", 2)),
     (1, _pooled("avg", 1)), (1, _pooled("avg", 3)), (1, _pooled("lp", 2)), (3, _adapted("avg", 2)),
     (1, _adapted("avg", 1)), (1, _adapted("avg", 3)), (2, _adapted("max", 2)), (1, _adapted("max", 1)),
-    (5, on(REAL[:2], _batch_norm)), (5, on(REAL[:2], _normalised)), (6, on(ALL, _padded)), (4, on(REAL[:2], _resampled)),
-    (4, on(NUMBERS, _shuffled)), (3, on(REAL[:2], _windows)), (1, on(REAL, _gated)),
+    (5, on(REAL[:2], _batch_norm)), (5, on(REAL[:2], _normalised)), (6, on(ALL, _padded)),
+    (4, on(REAL[:2], _resampled)), (4, on(NUMBERS, _shuffled)), (3, on(REAL[:2], _windows)), (1, on(REAL, _gated)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""

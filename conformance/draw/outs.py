@@ -1,4 +1,4 @@
-"""Draws `out=`: outputs of the right shape in any layout, of another shape, of another dtype, over an operand's memory."""
+"""Draws `out=`: outputs of the right shape in any layout, of another shape or dtype, over an operand's memory."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from .layouts import draw_shape
 from .products import size
 from .stage import NUMBERS, REAL, Scene, Stage, on, step
 
-_UNARY = ("neg", "exp", "sqrt", "sin", "floor", "sign", "square", "reciprocal", "abs")
-_BINARY = ("add", "mul", "sub", "div", "maximum", "atan2", "pow")
-_COMPARING = ("eq", "lt", "ge", "logical_and")
+_UNARY = ("neg", "exp", "sqrt", "sin", "floor", "sign", "square", "reciprocal")
+_BINARY = ("add", "mul", "sub", "div")
+_COMPARING = ("eq", "ne", "logical_and", "logical_or")
 
 
-def _shape(stage: Stage, low: int = 0, high: int = 4) -> tuple[int, ...]:
-    return tuple([min(n, 5) for n in draw_shape(stage.source, low, high)])
+def _shape(stage: Stage, low: int = 0, high: int = 4, least: int = 0) -> tuple[int, ...]:
+    return tuple([min(max(n, least), 5) for n in draw_shape(stage.source, low, high)])
 
 
-def _out(stage: Stage, shape: tuple[int, ...], *, beside: Ref | None = None, dtype: str | None = None) -> Ref:
-    """A tensor to write into: mostly as it should be, at times of another shape or dtype, or over an operand."""
+def _out(
+    stage: Stage,
+    shape: tuple[int, ...],
+    *,
+    beside: Ref | None = None,
+    dtype: str | None = None,
+    converts: bool = False,
+) -> Ref:
+    """A tensor to write into: mostly as it should be, at times of another shape, or over an operand.
+
+    Of another dtype only where the operation `converts` to it.
+    """
     source = stage.source
     what = source.integer(0, 99)
     if what < 10 and beside is not None:
         return beside
     if what < 24:
         shape = source.choice((shape[1:], (*shape, 1), (0,), _shape(stage, 1, 3)))
-    if what >= 92:
+    if what >= 92 and converts:
         dtype = source.choice(("float64", "int32", "complex64", "float32"))
     return stage.tensor(shape, beside=beside, dtype=dtype, grad=source.chance(20))
 
@@ -47,7 +57,7 @@ def _of_two(stage: Stage) -> Step:
     shape = _shape(stage)
     x = stage.tensor(shape)
     y = stage.tensor(_partner(stage, shape))
-    return step(stage.source.choice(_BINARY), x, y, out=_out(stage, shape, beside=x))
+    return step(stage.source.choice(_BINARY), x, y, out=_out(stage, shape, beside=x, converts=True))
 
 
 def _compared(stage: Stage) -> Step:
@@ -70,12 +80,12 @@ def _of_three(stage: Stage) -> Step:
 
 def _reduced(stage: Stage) -> Step:
     source = stage.source
-    shape = _shape(stage, 1)
+    shape = _shape(stage, 1, least=1)
     dim = source.integer(0, len(shape) - 1)
     x = stage.tensor(shape)
     keep = source.chance(40)
     left = (*shape[:dim], *((1,) if keep else ()), *shape[dim + 1 :])
-    name = source.choice(("sum", "mean", "amax", "amin", "var", "logsumexp", "prod"))
+    name = source.choice(("sum", "amax", "amin", "var", "prod"))
     return step(name, x, dim, **({"keepdim": True} if keep else {}), out=_out(stage, left))
 
 
@@ -109,34 +119,35 @@ def _product(stage: Stage) -> Step:
         x, y = stage.tensor((n, k)), stage.tensor((k, m))
         return step("matmul", x, y, out=_out(stage, (n, m)))
     added = stage.tensor((n, m))
-    return step("addmm", added, stage.tensor((n, k)), stage.tensor((k, m)), out=_out(stage, (n, m), beside=added))
+    return step("addmm", added, stage.tensor((n, k)), stage.tensor((k, m)), out=_out(stage, (n, m)))
 
 
 def _gathered(stage: Stage) -> Step:
-    shape = _shape(stage, 1, 3)
+    shape = _shape(stage, 1, 3, least=1)
     dim = stage.source.integer(0, len(shape) - 1)
     count = stage.source.integer(1, 3)
     left = (*shape[:dim], count, *shape[dim + 1 :])
     x = stage.tensor(shape)
     if stage.source.chance(50):
-        return step("index_select", x, dim, stage.indices((count,), shape[dim]), out=_out(stage, left, beside=x))
-    return step("gather", x, dim, stage.indices(left, shape[dim]), out=_out(stage, left, beside=x))
+        return step("index_select", x, dim, stage.indices((count,), shape[dim], sure=True), out=_out(stage, left))
+    return step("gather", x, dim, stage.indices(left, shape[dim], sure=True), out=_out(stage, left))
 
 
 def _triangle(stage: Stage) -> Step:
     shape = _shape(stage, 2, 3)
     x = stage.tensor(shape)
-    return step(stage.source.choice(("tril", "triu")), x, out=_out(stage, shape, beside=x))
+    return step(stage.source.choice(("tril", "triu")), x, out=_out(stage, shape))
 
 
 def _pair(stage: Stage) -> Step:
     """Two outputs, the second of indices."""
-    shape = _shape(stage, 1, 3)
-    shape = tuple([max(n, 1) for n in shape])
+    shape = _shape(stage, 1, 3, least=1)
     dim = stage.source.integer(0, len(shape) - 1)
     left = (*shape[:dim], *shape[dim + 1 :])
     x = stage.tensor(shape)
-    return step("max", x, dim, out=(_out(stage, left), stage.tensor(left, dtype="int64")))
+    return step(
+        "max", x, dim, out=(stage.tensor(left, kind="permuted"), stage.tensor(left, dtype="int64", kind="permuted"))
+    )
 
 
 OUTS: tuple[tuple[int, Scene], ...] = (

@@ -88,7 +88,7 @@ def _chosen(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _decimals(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (), {"decimals": source.integer(-1, 2)} if source.chance(30) else {}
+    return (), {"decimals": source.integer(-1, 2)} if source.chance(30) and x.dtype in REAL else {}
 
 
 def _kept(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -183,15 +183,16 @@ DEFINED: Mapping[str, tuple[str, ...]] = {
     **{name: REAL for name in group("unary").split() if name.startswith("nn.")},
     **dict.fromkeys(("floor", "ceil", "trunc", "frac", "deg2rad", "rad2deg", "erf", "erfc", "fmod", "remainder",
                      "floor_divide", "maximum", "minimum", "clamp", "clamp_min", "clamp_max", "fmax", "fmin", "round",
-                     "clamp_", "fmod_", "remainder_", "floor_divide_", "isposinf", "isneginf", "lt", "le", "gt", "ge",
+                     "clamp_", "isposinf", "isneginf", "lt", "le", "gt", "ge",
                      "heaviside", "copysign", "signbit", "atan2", "sign", "nan_to_num", "xlogy", "lt_", "le_", "gt_",
                      "ge_", "sign_", "nan_to_num_"),
                     (*REAL, *INTEGERS)),
-    **dict.fromkeys(("hypot", "hypot_", "nextafter", "nextafter_", "logaddexp", "atan2_", "copysign_", "floor_", "ceil_",
-                     "trunc_", "frac_", "round_", "erf_", "erfc_", "xlogy_"), REAL),
-    **dict.fromkeys(("lerp", "lerp_", "addcdiv", "addcdiv_", "div_", "exp_", "exp2_", "expm1_", "log_", "log2_", "log10_",
-                     "log1p_", "sqrt_", "rsqrt_", "sin_", "cos_", "tan_", "atan_", "sinh_", "tanh_", "sigmoid_",
-                     "reciprocal_"), (*REAL, *COMPLEX)),
+    **dict.fromkeys(("hypot", "hypot_", "nextafter", "nextafter_", "logaddexp", "atan2_", "copysign_", "floor_",
+                     "ceil_", "trunc_", "frac_", "round_", "erf_", "erfc_", "xlogy_", "fmod_", "remainder_",
+                     "floor_divide_", "sinh", "cosh", "sinh_"), REAL),
+    **dict.fromkeys(("lerp", "lerp_", "addcdiv", "addcdiv_", "div_", "exp_", "exp2_", "expm1_", "log_", "log2_",
+                     "log10_", "log1p_", "sqrt_", "rsqrt_", "sin_", "cos_", "tan_", "atan_", "sinh_", "tanh_",
+                     "sigmoid_", "reciprocal_"), (*REAL, *COMPLEX)),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_and_", "bitwise_or_",
                      "bitwise_xor_", "bitwise_not_"), (*INTEGERS, "bool")),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), INTEGERS),

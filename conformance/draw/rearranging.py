@@ -1,6 +1,4 @@
-"""Draws operations that move elements about without computing: repeats, turns, triangles, diagonals, copies of views,
-scatters into copies, broadcasts and the splits by another name.
-"""
+"""Draws what moves elements about: repeats, turns, triangles, copies of views, broadcasts, splits by another name."""
 
 from __future__ import annotations
 
@@ -217,6 +215,7 @@ NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     "block_diag": lambda x, values: len(x.shape) < 3 and prod(x.shape) < 21,
     "column_stack": lambda x, values: len(x.shape) > 0,
     "kron": lambda x, values: prod(x.shape) < 21,
-    **dict.fromkeys(("unfold_copy",), lambda x, values: bool(x.shape)),
+    "unfold_copy": lambda x, values: bool(x.shape),
+    "as_strided_scatter": lambda x, values: "g" not in (x.flags or ""),
 }  # fmt: skip
 """What some of them need to succeed."""

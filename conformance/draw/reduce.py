@@ -91,9 +91,10 @@ REDUCING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
 _ORDERED = (*REAL, *INTEGERS)
 DEFINED: Mapping[str, tuple[str, ...]] = {
     **{name: (*NUMBERS, "bool") for _, (name, _) in REDUCING},
-    **dict.fromkeys(("mean", "nanmean", "std", "var", "std_mean", "var_mean", "linalg.vector_norm", "norm"),
+    **dict.fromkeys(("mean", "std", "var", "std_mean", "var_mean", "linalg.vector_norm", "norm"),
                     (*REAL, *COMPLEX)),
-    **dict.fromkeys(("nansum", "log_softmax", "nn.functional.softmin", "logcumsumexp", "logsumexp"), REAL),
+    **dict.fromkeys(("cumsum_", "cumprod_"), NUMBERS),
+    **dict.fromkeys(("nanmean", "nansum", "log_softmax", "nn.functional.softmin", "logcumsumexp", "logsumexp"), REAL),
     **dict.fromkeys(("min", "max", "argmin", "argmax", "median", "nanmedian", "kthvalue", "mode", "cummax", "cummin",
                      "amax", "amin", "aminmax"), _ORDERED),
 }  # fmt: skip

@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..program import Input, Step, Storage
+from .factories import FACTORIES
+from .images import IMAGES
+from .indexed import INDEXED
+from .outs import OUTS
 from .products import PRODUCTS
 from .source import Source, weighted
 from .stage import Scene
 
-SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = ((30, PRODUCTS),)
+SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
+    (20, PRODUCTS),
+    (30, IMAGES),
+    (30, INDEXED),
+    (22, OUTS),
+    (4, FACTORIES),
+)
 """(weight, scenes with their own weights)."""
 
 

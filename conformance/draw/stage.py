@@ -61,9 +61,16 @@ class Stage:
         return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, where, wants_grad))
 
     def indices(
-        self, shape: tuple[int, ...], limit: int, *, dtype: str = "int64", low: int = 0, distinct: bool = False
+        self,
+        shape: tuple[int, ...],
+        limit: int,
+        *,
+        dtype: str = "int64",
+        low: int = 0,
+        distinct: bool = False,
+        sure: bool = False,
     ) -> Ref:
-        """A tensor of indices from `low` to below `limit`, rarely one that is not; `distinct` ones where they fit."""
+        """Indices from `low` to below `limit`, `distinct` ones where they fit; rarely one outside, unless `sure`."""
         source = self.source
         drawn = draw_layout(source, shape=shape)
         if limit <= low:
@@ -74,7 +81,7 @@ class Stage:
             numbers = [low + i * step % (limit - low) for i in range(drawn.reach)]
         else:
             numbers = [source.integer(low, limit - 1) for _ in range(drawn.reach)]
-        if numbers and source.chance(ODD // 2):
+        if numbers and not sure and source.chance(ODD // 2):
             numbers[drawn.offset if drawn.offset < len(numbers) else 0] = limit
         data = b"".join(n.to_bytes(ITEMSIZES[dtype], "little", signed=True) for n in numbers)
         self.storages.append(Storage(len(data), "literal", "owned", data))
