@@ -37,9 +37,12 @@ format: $(INSTALLED)    ## let ruff write the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The long proofs, about half an hour: every small layout, a million random programs, PyTorch's own samples, throughput.
+# The long proofs, about half an hour: every small layout, runs that are killed and gone on with, a million random
+# programs, PyTorch's own samples, throughput.
 evidence: $(INSTALLED)  ## what is too long for `make test`
 	$(BIN)/python -m stridecheck.conformance.exhaustive
+	$(BIN)/python -m stridecheck.conformance.survival --kills 20
+	$(BIN)/python -m stridecheck.conformance.survival --kills 20 -- torch --examples 20000 --workers 2
 	$(BIN)/stridecheck check torch --programs 0 --exhaustive --out out/evidence/exhaustive
 	$(BIN)/stridecheck check torch --programs 0 --examples 1000000 --out out/evidence/random
 	$(BIN)/stridecheck check torch --programs 0 --opinfo '*' --out out/evidence/opinfo

@@ -262,6 +262,7 @@ def _processes(options: Options) -> Iterator[Elsewhere]:
     """As many processes as the options say; they end with this one, also where it is killed."""
     context = multiprocessing.get_context("spawn")  # threads are running here: a fork would copy their locks
     leash, held = context.Pipe(duplex=False)
+    others = set(multiprocessing.active_children())
 
     def make() -> Executor:
         return ProcessPoolExecutor(options.workers, mp_context=context, initializer=_obey, initargs=(leash,))
@@ -271,8 +272,11 @@ def _processes(options: Options) -> Iterator[Elsewhere]:
         yield place
     finally:
         place.close()
+        ours = set(multiprocessing.active_children()) - others
         held.close()
         leash.close()
+        for process in ours:
+            process.join(timeout=5.0)
 
 
 def _obey(leash: Connection) -> None:

@@ -1,0 +1,175 @@
+"""Runs that are ended go on where they were: cut files, killed processes, and what must not be gone on with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import replace
+
+import pytest
+from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.resume import ResumeError
+from stridecheck.conformance.survival import STRIDECHECK, Assault, descendants, verdicts
+from stridecheck.reports.records import Footer, ResultsError, Unit, read_results
+from stridecheck.reports.run import load
+
+OPTIONS = Options(("numpy", "reference"), programs=300)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The directory of a run that nobody has ended."""
+    out = tmp_path_factory.mktemp("whole")
+    check(OPTIONS, out)
+    return out
+
+
+def _cuts(data):
+    """Places where a kill may have cut a file: in and after lines of every kind, and those that are hardest."""
+    ends = [at + 1 for at, byte in enumerate(data) if byte == ord("\n")]
+    kinds = [line.split(b'"', 4)[3] for line in data.splitlines()]
+    last = {kind: number for number, kind in enumerate(kinds)}
+    first_unit = kinds.index(b"unit")
+    yield "nothing was written", 0
+    yield "in the header", 40
+    yield "after the header", ends[0]
+    yield "in a library", ends[0] + 30
+    yield "after a library", ends[1]
+    yield "after a failure", ends[first_unit - 1]
+    yield "in a unit", ends[first_unit - 1] + 20
+    yield "after a unit", ends[first_unit]
+    yield "in a later failure", ends[kinds.index(b"failure", first_unit)] - 9
+    yield "before the second library", ends[last[b"adapter"] - 1]
+    yield "after the second library", ends[last[b"adapter"]]
+    yield "before the footer", ends[-2]
+    yield "in the footer", ends[-1] - 1
+
+
+@pytest.mark.parametrize("place", range(13))
+def test_a_cut_file_is_gone_on_with(place, whole, tmp_path):
+    """Wherever a file ends, the run that goes on has the verdicts of one that was not ended, each once."""
+    data = (whole / "results.jsonl").read_bytes()
+    (says, at), total = list(_cuts(data))[place], len(list(_cuts(data)))
+    assert total == 13
+    (tmp_path / "results.jsonl").write_bytes(data[:at])
+    expected = verdicts(whole)
+    assert check(replace(OPTIONS, resume=True), tmp_path) == expected.exit_code
+    assert verdicts(tmp_path) == expected, says
+    run = load([tmp_path])
+    assert run.complete
+    assert run.exit_code == expected.exit_code
+    assert run.notes == ()
+    assert [adapter.name for adapter in run.adapters] == ["numpy", "reference"]
+
+
+def test_what_is_done_is_not_done_again(whole, tmp_path):
+    """Lines up to the last whole unit stay as they are, and the library that was finished is not started again."""
+    lines = (whole / "results.jsonl").read_bytes().splitlines(keepends=True)
+    place = next(number for number, line in enumerate(lines) if b'"adapter":"reference","unit"' in line)
+    kept = b"".join(lines[: place + 1])
+    (tmp_path / "results.jsonl").write_bytes(kept + lines[place + 1][:15])
+    names = []
+
+    class Told:
+        def begin(self, adapter, total):
+            names.append((adapter, total))
+
+        def advance(self, programs):
+            names.append(programs)
+
+        def note(self, text):
+            raise AssertionError(text)
+
+    check(replace(OPTIONS, resume=True), tmp_path, Told())
+    assert (tmp_path / "results.jsonl").read_bytes().startswith(kept)
+    assert names == [("reference", 300), 128, 128, 44]
+
+
+def test_a_finished_run_is_left_as_it_is(whole, tmp_path):
+    """Going on with a run that is complete changes nothing, and answers with its exit code."""
+    lines = (whole / "results.jsonl").read_bytes().splitlines(keepends=True)
+    for code in (0, 1):
+        footer = b'{"record":"footer","finished":"","seconds":1.0,"exit_code":%d}\n' % code
+        before = b"".join([*lines[:-1], footer])
+        (tmp_path / "results.jsonl").write_bytes(before)
+        assert check(replace(OPTIONS, resume=True), tmp_path) == code
+        assert (tmp_path / "results.jsonl").read_bytes() == before
+
+
+def test_where_nothing_was_begun_a_run_begins(tmp_path):
+    """`resume` in an empty directory is a run like any other."""
+    options = Options(("numpy",), programs=20, resume=True)
+    assert check(options, tmp_path / "out") == 0
+    assert (
+        sum(record.programs for record in read_results(tmp_path / "out" / "results.jsonl") if isinstance(record, Unit))
+        == 20
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"programs": 301}, "--programs 300, not 301"),
+        ({"seed": 3}, "--seed 0, not 3"),
+        ({"adapters": ("numpy",)}, r"--adapters \['numpy', 'reference'\], not \['numpy'\]"),
+        ({"shard": (1, 2)}, r"--shard \[1, 1\], not \[1, 2\]"),
+    ],
+)
+def test_a_run_of_something_else_is_refused(change, says, whole, tmp_path):
+    """Other options would find out something else: that is told with the command to go on with, and nothing is lost."""
+    shutil.copy(whole / "results.jsonl", tmp_path)
+    with pytest.raises(ResumeError, match=says) as error:
+        check(replace(OPTIONS, resume=True, **change), tmp_path)
+    assert "`stridecheck check numpy reference --programs 300 --resume`" in str(error.value)
+    assert (tmp_path / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
+
+
+def test_another_suite_is_refused(whole, tmp_path):
+    """A file that another version or commit of the suite began is not mixed with this one's."""
+    data = (whole / "results.jsonl").read_bytes()
+    (tmp_path / "results.jsonl").write_bytes(data.replace(b'"suite":"', b'"suite":"9.', 1))
+    with pytest.raises(ResumeError, match=r"was begun with suite 9\."):
+        check(replace(OPTIONS, resume=True), tmp_path)
+
+
+def test_a_file_broken_in_the_middle_is_no_file_to_go_on_with(whole, tmp_path):
+    """A line that is no record, with others after it, is not what a kill leaves: it is told, and nothing is cut."""
+    lines = (whole / "results.jsonl").read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3][:50] + b"\n"
+    (tmp_path / "results.jsonl").write_bytes(b"".join(lines))
+    with pytest.raises(ResultsError, match="line 4"):
+        check(replace(OPTIONS, resume=True), tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == b"".join(lines)
+
+
+@pytest.mark.parametrize("victim", ["run", "server", "child"])
+def test_a_killed_process_costs_no_verdict(victim, tmp_path, whole):
+    """Whichever process is killed on the way, the run, gone on with where it is the one, has the same verdicts."""
+    out = tmp_path / "out"
+    command = [*STRIDECHECK, "check", *OPTIONS.adapters, "--programs", "300", "--out", str(out), "--resume"]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (out / "results.jsonl").exists() or b'"unit"' not in (out / "results.jsonl").read_bytes():
+        assert time.monotonic() < deadline
+        assert run.poll() is None
+        time.sleep(0.01)
+    below = descendants(run.pid)
+    os.kill({"run": run.pid, "server": below[0], "child": below[-1]}[victim], signal.SIGKILL)
+    _, error = run.communicate(timeout=120)
+    code = verdicts(whole).exit_code
+    assert run.returncode == (-signal.SIGKILL if victim == "run" else code), error
+    if victim == "run":
+        assert not any(isinstance(record, Footer) for record in read_results(out / "results.jsonl"))
+        assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == code
+    assert verdicts(out) == verdicts(whole)
+
+
+def test_kills_at_random_moments(tmp_path, whole):
+    """Five kills of the run or what is below it, whenever they fall, change no verdict (`make evidence` has twenty)."""
+    assault = Assault((*OPTIONS.adapters, "--programs", "300"), tmp_path, kills=5, within=4.0, seed=7)
+    assault.carry_out()
+    assert assault.killed.total() == 5
+    assert verdicts(tmp_path) == verdicts(whole)
