@@ -47,6 +47,8 @@ evidence: $(INSTALLED)  ## what is too long for `make test`
 	$(BIN)/stridecheck check torch --programs 0 --examples 1000000 --out out/evidence/random
 	$(BIN)/stridecheck check torch --programs 0 --opinfo '*' --out out/evidence/opinfo
 	$(BIN)/python -m stridecheck.benchmarks.throughput
+	$(BIN)/python -m stridecheck.benchmarks.agreement
+	$(BIN)/stridecheck bench --self-test --pairs 20 --quick --processes 3 --adapters torch --out out/evidence/self-test
 
 corpus: $(INSTALLED)    ## draw the committed corpus anew, and the lists of known deviations with it
 	$(BIN)/python -m stridecheck.conformance.corpus

@@ -48,6 +48,8 @@ class Options:
     """Only the quick set, with fewer blocks."""
     processes: int = 1
     """Processes that measure all cases, one after the other: times of one process agree more than they should."""
+    cold: bool = False
+    """Empty the caches before each call."""
     slowdown: float = 0.0
     """A part of each call's time to spend on nothing: what a comparison must find."""
 
@@ -122,6 +124,7 @@ def _command(options: Options) -> str:
         words += ["--threads", str(options.threads)]
     if options.processes != 1:
         words += ["--processes", str(options.processes)]
+    words += ["--cold"] if options.cold else []
     return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 
@@ -221,7 +224,7 @@ class Measurer:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         effort = clock.QUICK if self._options.quick else clock.FULL
-        arguments = (theirs, self._options.threads, effort, self._options.slowdown)
+        arguments = (theirs, self._options.threads, effort, self._options.slowdown, self._options.cold)
         self._process = context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()

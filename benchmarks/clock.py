@@ -88,6 +88,8 @@ class Runner:
     """Nanoseconds a call, one figure a block."""
     error: Exception | None = None
     """What the call raised; it is out of the race then."""
+    before: Call | None = None
+    """Called before each call, outside the time: empties the cache. A block is one call then."""
     slowdown: float = 0.0
     """A part of each block's time to wait in addition: a slow-down that is planted, to see whether it is found."""
 
@@ -102,7 +104,7 @@ class Runner:
         last = self._block() / self.number
         while True:
             now = self._block() / self.number
-            if now * self.number < effort.block_ns:
+            if self.before is None and now * self.number < effort.block_ns:
                 # At most tenfold: the first blocks are slower than the rest.
                 wanted = 1.2 * effort.block_ns / max(now, 1.0)
                 self.number = int(min(max(wanted, self.number + 1), 10 * self.number))
@@ -124,7 +126,9 @@ class Runner:
                 self.samples_ns.clear()
 
     def _block(self) -> int:
-        if self.number < _LONE:
+        if self.before is not None:
+            self.before()
+        elif self.number < _LONE:
             # The caches hold what another's block has left; in long blocks that is a small part.
             self.call()
         start = perf_counter_ns()

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from stridecheck.conformance.adapters.torch import peak_bytes
 from torch import Tensor
 
 from . import models
@@ -185,20 +186,6 @@ def in_place_bytes(operands: int, out_of_place: Callable[[Tensor], Any], in_plac
 
     plural = "" if operands == 1 else "s"
     return Bytes(f"1024 × 1024, with {operands} operand{plural}", count)
-
-
-def peak_bytes(call: Call) -> int:
-    """Bytes that a call holds at its peak, beyond what was there before."""
-    from torch.profiler import ProfilerActivity, profile
-
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        call()
-    held = most = 0
-    for event in profiler.profiler.kineto_results.events():
-        if event.name() == "[memory]":
-            held += event.nbytes()
-            most = max(most, held)
-    return most
 
 
 def network_times(second: Callable[[torch.nn.Module, Tensor], Call], *, linear: bool = True) -> list[Contest]:

@@ -59,12 +59,14 @@ class At:
     adapter: str
 
 
-def serve(connection: Connection, threads: int, effort: Effort, slowdown: float) -> None:
+def serve(connection: Connection, threads: int, effort: Effort, slowdown: float, cold: bool) -> None:
     """Carry out orders until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; who wrote the orders decides
     with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)  # libraries that print do so over the report
-    session = Session(threads, effort, slowdown, say=connection.send)
+        # Libraries and their profilers would print over the report; what ends them is told by how they end.
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    session = Session(threads, effort, slowdown, cold, say=connection.send)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             order = connection.recv()
@@ -83,12 +85,14 @@ class Session:
         threads: int = 1,
         effort: Effort = clock.FULL,
         slowdown: float = 0.0,
+        cold: bool = False,
         say: Callable[[At], None] = _silent,
     ) -> None:
         self._adapters: dict[str, Any] = {}
         self._threads = threads
         self._effort = effort
         self._slowdown = slowdown
+        self._before = memory.empty_caches if cold else None
         self._say = say
         self._copies = Copies(())
         self._oracle = reference.adapter()
@@ -133,9 +137,12 @@ class Session:
         prepared, blanks = self._prepare(case, adapters)
         self._say(At(""))
         runners = {
-            name: Runner(ready.call, ready.synchronize, slowdown=self._slowdown) for name, ready in prepared.items()
+            name: Runner(ready.call, ready.synchronize, before=self._before, slowdown=self._slowdown)
+            for name, ready in prepared.items()
         }
         copies = self._copies_for(prepared)
+        for runner in [runner for group in copies.values() for runner in group]:
+            runner.before = self._before
         race([*runners.values(), *[runner for group in copies.values() for runner in group]], self._effort)
         found = []
         for adapter in adapters:
@@ -202,6 +209,8 @@ class Session:
             copied=ready.copied,
             x_copy=ratio(median, limit),
             x_traffic=ratio(median, best_ns(copies.get((place, nbytes), ())), share),
+            peak_bytes=memory.peak_bytes(adapter, ready.call),
+            cache="cold" if self._before else "warm",
         )
 
 

@@ -1,11 +1,15 @@
-"""Whether a case fits into memory: what it needs, and what is free."""
+"""Memory of a case: what it needs, what is free, what a call holds at its peak; and caches emptied."""
 
 from __future__ import annotations
 
 import math
 import os
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from stridecheck.conformance.program import ITEMSIZES
 
 from .cases import Case
@@ -25,6 +29,39 @@ def available_bytes() -> int | None:
     """Bytes that can be allocated without swapping, None where the system does not say."""
     found = [free for free in (_free_in_system(), _free_in_group()) if free is not None]
     return min(found, default=None)
+
+
+def peak_bytes(adapter: Any, call: Callable[[], Any]) -> int | None:
+    """Bytes that a call holds at its peak, beyond what was there before; None where nothing can tell.
+
+    The library's own allocator says, where its adapter has `peak_bytes(call)`; else Python's, which NumPy reports to.
+    """
+    if hasattr(adapter, "peak_bytes"):
+        peak: int = adapter.peak_bytes(call)
+        return peak
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        result = call()
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    del result
+    return peak if peak >= _PYTHON_OWN else None
+
+
+_PYTHON_OWN = 4096
+"""Bytes below which what Python itself allocates may be all that there is."""
+
+
+def empty_caches() -> None:
+    """Write more memory than any cache holds."""
+    _EVICTED.fill(0)
+
+
+_EVICTED = np.empty(96_000_000, np.uint8)
+"""More than the largest caches of today's servers that one core can fill; not touched until it is asked for."""
 
 
 def _free_in_system() -> int | None:

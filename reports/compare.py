@@ -34,6 +34,7 @@ COLUMNS: Mapping[str, str] = {
     "case": "operation/layout/dtype/size class",
     "adapter": "library under test",
     "threads": "threads that the library was given",
+    "cache": "warm, or cold: emptied before each call",
     "old_ns": "median time of a call before, ns",
     "new_ns": "median time of a call now, ns",
     "by": "what is compared: `time`, or `x_copy` where the machine itself has another speed now",
@@ -48,7 +49,7 @@ COLUMNS: Mapping[str, str] = {
 _DRIFT = 0.02
 """Change of the copies' own speed, as a fraction, from which on times are weighed by it."""
 
-Key = tuple[str, str, int]
+Key = tuple[str, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _sides(run: Run) -> dict[Key, _Side]:
     grouped: dict[Key, list[Timing]] = {}
     for timing in run.measurements:
         if timing.status == "ok" and timing.samples_ns:
-            grouped.setdefault((timing.case, timing.adapter, timing.threads), []).append(timing)
+            grouped.setdefault((timing.case, timing.adapter, timing.threads, timing.cache), []).append(timing)
     return {key: _side(group) for key, group in grouped.items()}
 
 

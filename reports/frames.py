@@ -86,6 +86,8 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         ),
         "output_bytes": Column("size of the result", "int64", "bytes"),
         "touched_bytes": Column("cache lines that must be read and written", "int64", "bytes"),
+        "peak_bytes": Column("memory held at the peak of a call, its result included", "Int64", "bytes"),
+        "cache": Column("warm, or cold: emptied before each call", "str"),
         "copied": Column("whether the result lies in fresh memory; empty where not looked at", "boolean"),
         "reason": Column("why there is no time, where there is none", "str"),
     },
@@ -219,6 +221,8 @@ def _timing_row(timing: Timing) -> tuple[object, ...]:
         timing.x_traffic if ok else None,
         timing.output_bytes,
         timing.touched_bytes,
+        timing.peak_bytes,
+        timing.cache,
         timing.copied,
         timing.reason,
     )

@@ -156,6 +156,10 @@ class Timing:
     x_traffic: float | None = None
     """Time over that copy rate applied to `touched_bytes`."""
     program: Mapping[str, Json] = field(default_factory=dict)
+    peak_bytes: int | None = None
+    """Memory that a call holds at its peak, its result included; None where nothing could tell."""
+    cache: str = "warm"
+    """`warm`: as the call before left it; `cold`: emptied before each call."""
     process: int = 0
     """Which of the run's measuring processes it comes from: processes differ by more than blocks of one do."""
 
@@ -248,6 +252,7 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
     "int": ("a whole number", _is_int),
     "float": ("a number", _is_number),
     "bool | None": ("true, false or null", lambda value: value is None or isinstance(value, bool)),
+    "int | None": ("a whole number or null", lambda value: value is None or _is_int(value)),
     "float | None": ("a number or null", lambda value: value is None or _is_number(value)),
     "Json": ("anything", lambda value: True),
     "Mapping[str, Json]": ("an object", lambda value: isinstance(value, dict)),

@@ -118,9 +118,9 @@ class Run:
     @cached_property
     def timings(self) -> tuple[Timing, ...]:
         """One for each case and library: the measurements of all processes put together."""
-        grouped: dict[tuple[str, str, int], list[Timing]] = {}
+        grouped: dict[tuple[str, str, int, str], list[Timing]] = {}
         for timing in self.measurements:
-            grouped.setdefault((timing.adapter, timing.case, timing.threads), []).append(timing)
+            grouped.setdefault((timing.adapter, timing.case, timing.threads, timing.cache), []).append(timing)
         return tuple([pooled(group) for group in grouped.values()])
 
     @cached_property
@@ -194,7 +194,7 @@ class _Merger:
         self.rules: dict[str, Mapping[str, Json]] = {}
         self.units: dict[tuple[str, str], Unit] = {}
         self.failures: dict[tuple[str, ...], Failure] = {}
-        self.timings: dict[tuple[str, str, int, int], Timing] = {}
+        self.timings: dict[tuple[str, str, int, str, int], Timing] = {}
         self.mutants: dict[str, Mutant] = {}
         self.claims: dict[str, Claim] = {}
         self.repeated = 0
@@ -235,7 +235,7 @@ class _Merger:
         return labels
 
     def _add(
-        self, record: Unit | Failure | Timing, before: tuple[set[tuple[str, str]], set[tuple[str, str, int, int]]]
+        self, record: Unit | Failure | Timing, before: tuple[set[tuple[str, str]], set[tuple[str, str, int, str, int]]]
     ) -> None:
         if record.adapter not in self.adapters:
             self.adapters[record.adapter] = Adapter(record.adapter, "ready")
@@ -245,7 +245,7 @@ class _Merger:
                 self.repeated += unit in before[0]
                 self.units[unit] = record
             case Timing():
-                case_ = (record.adapter, record.case, record.threads, record.process)
+                case_ = (record.adapter, record.case, record.threads, record.cache, record.process)
                 self.repeated += case_ in before[1]
                 self.timings[case_] = record
             case Failure():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
@@ -15,6 +17,20 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 
 DTYPES = tuple(name for name in (*ITEMSIZES, *QUANTISED) if hasattr(torch, name))
+
+
+def peak_bytes(call: Callable[[], Any]) -> int:
+    """Bytes that a call holds at its peak beyond what was there before, by what PyTorch's allocator reports."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        call()
+    held = most = 0
+    for event in profiler.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            most = max(most, held)
+    return most
 
 
 class Torch(TorchStyle):
@@ -31,6 +47,10 @@ class Torch(TorchStyle):
     def set_threads(self, threads: int) -> None:
         """Let each operation use that many threads; one until this is called."""
         torch.set_num_threads(threads)
+
+    def peak_bytes(self, call: Callable[[], Any]) -> int:
+        """Bytes that a call holds at its peak, see the function."""
+        return peak_bytes(call)
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""

@@ -49,6 +49,7 @@ from .exit_codes import EXIT_CODES
     metavar="N",
     help="Measure everything in N processes, one after the other: what a comparison needs on both sides.",
 )
+@click.option("--cold", is_flag=True, help="Empty the caches before each call.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -74,6 +75,7 @@ def bench_command(
     threads: int,
     quick: bool,
     processes: int,
+    cold: bool,
     baseline: Path | None,
     self_test: bool,
     pairs: int,
@@ -104,7 +106,7 @@ def bench_command(
     names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
     if asked and not names:
         fail(USAGE, "--adapters names none")
-    options = benchmarks.Options(cases, names, threads, quick, processes)
+    options = benchmarks.Options(cases, names, threads, quick, processes, cold)
     if self_test:
         with told(out), Bars("cases") as bars:
             rates = measure_trust(options, pairs, out, bars)

@@ -264,6 +264,27 @@ def test_a_library_that_runs_out_of_memory_is_recorded_alike(session, monkeypatc
     assert "GB of memory" in timing.reason
 
 
+def test_memory_at_the_peak_is_that_of_the_result(tmp_path):
+    """An addition holds its result, one in place nothing, in torch and in NumPy."""
+    cases = ("add/contiguous/float32/cache", "add_/contiguous/float32/cache")
+    assert bench(Options(cases, ("torch", "numpy")), tmp_path) == 0
+    found = timings(tmp_path)
+    for adapter in ("torch:cpu", "numpy"):
+        assert found[cases[0], adapter].peak_bytes == pytest.approx(1_000_000, rel=0.02)
+        assert (found[cases[1], adapter].peak_bytes or 0) < 20_000
+
+
+def test_cold_caches_cost_time(tmp_path):
+    """Emptied before each call, caches make a small copy slower; the record says so and is compared with none other."""
+    name = "copy/contiguous/float32/cache"
+    for cold in (False, True):
+        assert bench(Options((name,), ("numpy",), cold=cold), tmp_path / str(cold)) == 0
+    warm, cold = (timings(tmp_path / str(cold))[name, "numpy"] for cold in (False, True))
+    assert (warm.cache, cold.cache) == ("warm", "cold")
+    assert min(cold.samples_ns) > min(warm.samples_ns)
+    assert run("diff", str(tmp_path / "False"), str(tmp_path / "True")).returncode == 2
+
+
 def test_a_run_is_compared_with_an_earlier_one(tmp_path):
     """Both sides are measured by several processes; the comparison is printed and written."""
     command = ("bench", "--cases", TINY[0], "--adapters", "numpy", "--processes", "2")
