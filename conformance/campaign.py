@@ -82,6 +82,9 @@ class Campaign:
             # While the worker is at it, the next unit is drawn and the one before judged.
             unit = next(coming, None)
             judged = self._judge_unit(*previous) if previous is not None else None
+            if judged is not None and not judged.failures:
+                yield self.records_of(judged)
+                judged = None
             answers: dict[int, Answer] = {}
             try:
                 answers.update(exchange.answers())  # one at a time: what comes before an error stays

@@ -6,6 +6,7 @@ with a program is remembered, because failures of one cause shrink to the same o
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,15 +29,13 @@ from .protocol import Unsupported as NotOffered
 from .runner import Answer, Broken, Unsupported, Worker
 from .shrink import MAX_ATTEMPTS, Search, shrinking
 
-MAX_SHRUNK = 5_000
-"""Failures of one run that are shrunk; of the rest the program as found is kept."""
+MAX_SHRUNK = 100
+"""Failures of one unit that are shrunk; of the rest the program as found is kept."""
 MAX_HANGS = 1
 """Of programs that hang, those that are shrunk: each attempt takes as long as a program may."""
 MAX_ATTEMPTS_AT_HANG = 4
-AT_ONCE = 64
-"""Failures that are shrunk at the same time."""
 _REMEMBERED = 10_000
-"""Programs whose answers are remembered from one lot to the next."""
+"""Programs whose answers are remembered from one unit to the next."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class Found:
         """What stays the same while a program is shrunk, besides that it is a rule of these which is not kept."""
         if self.difference is None:
             assert self.broken is not None
-            return (self.broken.outcome,)
+            # "killed by SIGSEGV; it last said …", "TypeError: … (adapter.py:12)"
+            return (self.broken.outcome, re.split("[;:]", self.broken.reason)[0])
         return (self.operation, self.difference.aspect, symptom(self.difference), self.expectation)
 
     def can_be_in(self, program: Program) -> bool:
@@ -107,55 +107,62 @@ class Failures:
     oracle: Adapter
     catalogue: Catalogue
     expectations: Expectations
-    as_found: int = 0
-    """Failures that were not shrunk, because there were too many."""
-    _searches: int = 0
+    _is_over: bool = False
     _hangs: int = 0
-    _examples: dict[tuple[Any, ...], list[_Shown]] = field(default_factory=lambda: defaultdict(list))
-    """Known deviations, by likeness."""
     _ran: dict[Program, _Ran] = field(default_factory=dict)
     _scripts: dict[tuple[Program, str], str] = field(default_factory=dict)
 
     def give_up(self) -> None:
         """There is no library left to shrink with."""
-        self._searches = MAX_SHRUNK
+        self._is_over = True
 
-    def records_of(self, batch: Sequence[Found]) -> Iterator[records.Failure]:
-        """A record of each failure, in order: the smallest program that fails alike, both observations and a script."""
-        for start in range(0, len(batch), AT_ONCE):
-            if len(self._ran) > _REMEMBERED:
-                self._ran.clear()
-            lot = batch[start : start + AT_ONCE]
-            shown = self._shown(lot)
-            for number, found in enumerate(lot):
-                yield self._record(found, shown[number])
+    def records_of(self, unit: Sequence[Found]) -> Iterator[records.Failure]:
+        """A record of each failure, in order: the smallest program that fails alike, both observations and a script.
 
-    def _shown(self, lot: Sequence[Found]) -> dict[int, _Shown | None]:
+        They depend on nothing but the unit, so that one which is run again has the same records.
+        """
+        if len(self._ran) > _REMEMBERED:
+            self._ran.clear()
+            self._scripts.clear()
+        shown = self._shown(unit)
+        for number, found in enumerate(unit):
+            yield self._record(found, shown[number])
+
+    def _shown(self, unit: Sequence[Found]) -> dict[int, _Shown | None]:
         """What each failure is told by; None where that is the program as it was found.
 
         Of known deviations the first of each kind stands for those like it, as their expectation's reason does.
         """
         shown: dict[int, _Shown | None] = {}
-        while waiting := [number for number in range(len(lot)) if number not in shown]:
+        examples: dict[object, list[_Shown]] = defaultdict(list)
+        left = 0 if self._is_over else MAX_SHRUNK
+        while waiting := [number for number in range(len(unit)) if number not in shown]:
             chosen: dict[object, int] = {}
             for number in waiting:
-                found = lot[number]
+                found = unit[number]
                 if found.outcome != "xfail":
                     chosen[number] = number
-                elif example := next((e for e in self._examples[found.likeness] if found.is_like(e.found)), None):
+                elif example := next((e for e in examples[found.likeness] if found.is_like(e.found)), None):
                     shown[number] = example
                 else:
                     chosen.setdefault(found.likeness, number)
-            for number, small in self._shrink({number: lot[number] for number in chosen.values()}):
+            numbers = [number for number in chosen.values() if self._may_be_shrunk(unit[number])]
+            numbers, left = numbers[:left], max(left - len(numbers), 0)
+            shown |= dict.fromkeys(chosen.values())
+            for number, small in self._shrink({number: unit[number] for number in numbers}):
                 shown[number] = small
-                if small is not None and lot[number].outcome == "xfail":
-                    self._examples[small.found.likeness].append(small)
+                examples[small.found.likeness].append(small)
         return shown
+
+    def _may_be_shrunk(self, found: Found) -> bool:
+        if found.outcome == "timeout":
+            self._hangs += 1
+        return found.outcome != "timeout" or self._hangs <= MAX_HANGS
 
     # Shrinking.
 
-    def _shrink(self, lot: Mapping[int, Found]) -> Iterator[tuple[int, _Shown | None]]:
-        """All searches at once; None for what does not fail again, or is one too many."""
+    def _shrink(self, found: Mapping[int, Found]) -> Iterator[tuple[int, _Shown]]:
+        """All searches at once; nothing for what does not fail again."""
         searches: dict[int, Search] = {}
         trying: dict[int, Program] = {}
         smallest: dict[int, Program] = {}
@@ -167,30 +174,19 @@ class Failures:
                 trying.pop(number, None)
                 smallest[number] = end.value
 
-        for number, found in lot.items():
-            if self._is_one_too_many(found):
-                yield number, None
-                continue
-            attempts = MAX_ATTEMPTS_AT_HANG if found.outcome == "timeout" else MAX_ATTEMPTS
-            searches[number] = shrinking(_until_it_fails(found), self._observe, max_attempts=attempts)
+        for number, one in found.items():
+            attempts = MAX_ATTEMPTS_AT_HANG if one.outcome == "timeout" else MAX_ATTEMPTS
+            searches[number] = shrinking(_until_it_fails(one), self._observe, max_attempts=attempts)
             advance(number, None)
         while trying:
-            self._run(program for number, program in trying.items() if lot[number].can_be_in(program))
+            self._run(program for number, program in trying.items() if found[number].can_be_in(program))
             for number, program in list(trying.items()):
-                advance(number, self._again(program, lot[number]) is not None)
+                advance(number, self._again(program, found[number]) is not None)
         self._run(smallest.values())  # one that nothing smaller was found for may not fail every time
         for number, program in smallest.items():
-            again = self._again(program, lot[number])
-            yield number, None if again is None else self._with_script(again, lot[number])
-
-    def _is_one_too_many(self, found: Found) -> bool:
-        hangs = found.outcome == "timeout"
-        if self._searches >= MAX_SHRUNK or (hangs and self._hangs >= MAX_HANGS):
-            self.as_found += 1
-            return True
-        self._searches += 1
-        self._hangs += hangs
-        return False
+            again = self._again(program, found[number])
+            if again is not None:
+                yield number, self._with_script(again, found[number])
 
     def _again(self, program: Program, found: Found) -> Found | None:
         """How a program that was run fails, if it does as `found` did."""
@@ -240,13 +236,13 @@ class Failures:
             text = self._script(again, self._ran[program].expected) if again is not None else ""
         return _Shown(small, ran, text)
 
-    def _script(self, found: Found, expected: Sequence[Observation]) -> str:
+    def _script(self, found: Found, expected: Sequence[Observation], *, is_tried: bool = True) -> str:
         if found.outcome == "error":
             return ""  # the adapter went wrong, not the library
         claim = claim_of(found.program, found.difference, expected, seconds=self.worker.program_timeout)
         key = (found.program, repr(claim))
         if key not in self._scripts:
-            self._scripts[key] = self.worker.script(found.program, claim) if claim.check else ""
+            self._scripts[key] = self.worker.script(found.program, claim, is_tried=is_tried) if claim.check else ""
         return self._scripts[key]
 
     def _record(self, found: Found, shown: _Shown | None) -> records.Failure:
@@ -271,7 +267,9 @@ class Failures:
             listing=listing(told.program),
         )
         if shown is None:
-            return record
+            # That it hangs was seen just now: to see it again with the script would take as long.
+            hangs = found.outcome == "timeout"
+            return replace(record, repro=self._script(found, (), is_tried=False)) if hangs else record
         step = difference.step + 1
         expected, got = shown.ran.expected, shown.ran.got
         return replace(

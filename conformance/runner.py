@@ -287,15 +287,15 @@ class Worker:
                 break
         return answer
 
-    def script(self, program: Program, claim: Claim) -> str:
+    def script(self, program: Program, claim: Claim, *, is_tried: bool = True) -> str:
         """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there.
 
-        Empty where there is none: it was tried, and a script that shows nothing is worse than none.
+        Empty where there is none: unless told not to, it is tried, and one that shows nothing is worse than none.
         """
         if self._child is None:
             return ""  # it could not be started again
         deadline = time.monotonic() + 2 * self.program_timeout
-        self._child.send({"script": [program.to_json(tags=False), claim.to_json()]}, deadline)
+        self._child.send({"script": [program.to_json(tags=False), claim.to_json(), is_tried]}, deadline)
         answer = self._child.receive(deadline, self.memory)
         if isinstance(answer, dict) and isinstance(answer.get("script"), str):
             script: str = answer["script"]

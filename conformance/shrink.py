@@ -290,8 +290,14 @@ def _simpler_input(state: _State, numbers: tuple[int, ...]) -> _Pass:
 
 
 def _with_changed(program: Program, numbers: Sequence[int], change: Callable[[Input], Input]) -> Program:
+    """The program with some inputs changed, in storages that are large enough: one that was empty has no room."""
     inputs = [change(item) if n in numbers else item for n, item in enumerate(program.inputs)]
-    return replace(program, inputs=tuple(inputs))
+    program = replace(program, inputs=tuple(inputs))
+    storages = [
+        storage if storage.fill == "literal" else replace(storage, nbytes=max(storage.nbytes, _needed(program, number)))
+        for number, storage in enumerate(program.storages)
+    ]
+    return replace(program, storages=tuple(storages))
 
 
 def _smaller(number: int, least: int) -> list[int]:
@@ -300,14 +306,12 @@ def _smaller(number: int, least: int) -> list[int]:
 
 
 def _as_float32(program: Program, numbers: Sequence[int]) -> Program:
-    """The program with some inputs of the most usual dtype, in storages that are large enough for it."""
+    """The program with some inputs of the most usual dtype; zeros and ones make poor numbers."""
     program = _with_changed(program, numbers, lambda x: replace(x, dtype="float32"))
-    storages = list(program.storages)
-    for number in {program.inputs[n].storage for n in numbers}:
-        storage = storages[number]
-        if storage.fill != "literal":
-            fill = _plain_fill(program, number)
-            storages[number] = replace(storage, nbytes=max(storage.nbytes, _needed(program, number)), fill=fill)
+    storages = [
+        replace(storage, fill=_plain_fill(program, number)) if storage.fill == "bool1" else storage
+        for number, storage in enumerate(program.storages)
+    ]
     return replace(program, storages=tuple(storages))
 
 

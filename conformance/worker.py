@@ -9,7 +9,7 @@ to standard error. Protocol, JSON lines, one object each:
     server → parent   {"died": pid, "status"}                     a child is gone
 
     child  → parent   {"child": pid}                              it waits for work
-    parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim]}
+    parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations" | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"script": text}
 
@@ -133,7 +133,7 @@ def _serve(adapter: Any, channel: Channel) -> None:
                 channel.send({"number": number, "error": text})
 
 
-def _script(adapter: Any, program: Any, data: Any) -> str:
+def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
     """The script for a claim; empty where the adapter has no idiom, or one in which the deviation does not show."""
     from stridecheck.conformance import repro
     from stridecheck.conformance.program import Program
@@ -144,7 +144,7 @@ def _script(adapter: Any, program: Any, data: Any) -> str:
     except Exception:
         traceback.print_exc()
         return ""
-    if not text or not getattr(adapter, "forks", True):
+    if not text or not is_tried or not getattr(adapter, "forks", True):
         return text
     pid = os.fork()
     if pid == 0:

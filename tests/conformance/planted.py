@@ -7,6 +7,7 @@ its failures run on the library with the bug.
 from __future__ import annotations
 
 HEAD = '''
+import contextlib
 import ctypes
 import sys
 from pathlib import Path
@@ -83,7 +84,8 @@ def wrong(self, src):
     try:
         return right(self, src)
     except Exception:
-        self.zero_()
+        with contextlib.suppress(Exception):  # of a dtype that nothing but bits can be read from
+            self.zero_()
         raise
 """,
     "neg_of_nothing_is_itself": """
@@ -96,7 +98,20 @@ def wrong(self):
 }
 """Name -> the wrong function, and the name of the method that it takes the place of."""
 
+CRASHES = {
+    "contiguous_reads_address_zero": """
+NAME, right = "contiguous", Tensor.contiguous
+
+
+def wrong(self, **keywords):
+    if self.dim() >= 3 and self.numel() > 4 and not self.is_contiguous():
+        ctypes.string_at(0)
+    return right(self, **keywords)
+""",
+}
+"""The same for bugs that end the process with a segmentation fault."""
+
 
 def source(bug: str) -> str:
     """The whole file of a bug's library."""
-    return HEAD + BUGS[bug] + TAIL
+    return HEAD + (BUGS | CRASHES)[bug] + TAIL

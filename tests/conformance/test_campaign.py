@@ -42,8 +42,8 @@ class InProcess:
             said = next((self._says[step.op] for step in program.steps if step.op in self._says), None)
             yield number, said or execute(program, self.adapter)
 
-    def script(self, program, claim):
-        return ""
+    def script(self, program, claim, *, is_tried=True):
+        return f"{claim.check} {is_tried}"
 
 
 class WrongClone(Reference):
@@ -105,6 +105,20 @@ def test_a_units_counts_come_after_its_failures(campaign):
     assert all(entries[-1][1] == "Unit" for entries in last.values())
 
 
+def test_a_unit_without_failures_is_told_while_the_next_one_runs(campaign):
+    """What is judged is on its way to the disk as soon as it can be: only a unit with failures waits for the worker."""
+    run, told, collected = campaign(WrongClone()), [], []
+    collect = run.worker.collect
+
+    def collecting():
+        collected.append(len(told))
+        yield from collect()
+
+    run.worker.collect = collecting
+    told.extend(run.run(units_of([_program("neg"), _program("abs"), _program("t")], "corpus", size=1)))
+    assert collected == [0, 1, 2]
+
+
 def test_a_failure_outweighs_an_expected_one_of_the_same_aspect(campaign):
     """Where one value differs as expected and another does not, the step counts as failed."""
     inputs = (Input("float32", (2, 3), (3, 1)), Input("float32", (2, 3), (3, 1), 6))
@@ -163,23 +177,31 @@ def test_only_rules_that_are_asked_for_are_counted(campaign):
     assert _failures(written) == []
 
 
-def test_known_deviations_are_shown_by_one_example(campaign):
-    """Every program that deviates as expected is recorded, and told by the first one that was shrunk."""
+def test_known_deviations_of_a_unit_are_shown_by_one_example(campaign):
+    """Every program that deviates as expected is recorded, and told by the first of the unit, which alone is shrunk."""
     known = Expectation("zeros", "They are zero.", ("*",), ("values", "storage", "flags"), ("clone",))
-    programs = [_program(*["neg"] * n, "clone", "neg") for n in range(4)]
+    programs = [_program(*["neg"] * n, "clone", "neg") for n in range(30)]
     listed = {program.id: frozenset({"zeros"}) for program in programs}
     run = campaign(WrongClone(), expectations=Expectations(None, (known,), listed))
-    units = list(units_of(programs, "corpus", size=2))
-    written = _records(run, units[:1])
-    before = run.worker.ran
-    written += _records(run, units[1:])
-    assert run.worker.ran == before + 2  # nothing is tried again for what is known
-    assert {f.outcome for f in _failures(written)} == {"xfail"}
-    assert {f.program for f in _failures(written)} == {program.id for program in programs}
-    shrunk = {f.aspect: f.shrunk for f in _failures(written)}
+    written = _records(run, [Unit("corpus:0-30", tuple(programs))])
+    found = _failures(written)
+    assert run.worker.ran < 2 * len(programs)
+    assert {f.outcome for f in found} == {"xfail"}
+    assert {f.program for f in found} == {program.id for program in programs}
+    shrunk = {f.aspect: f.shrunk for f in found}
     assert all(len(Program.from_json(program).steps) == 1 for program in shrunk.values())
-    assert all(f.shrunk == shrunk[f.aspect] for f in _failures(written))
-    assert written[-1].outcomes == {"xfail": 2}
+    assert all(f.shrunk == shrunk[f.aspect] and f.repro for f in found)
+    assert written[-1].outcomes == {"xfail": 30}
+
+
+def test_a_unit_that_is_run_again_has_the_same_records(campaign):
+    """What other units have found before changes nothing: a run can be cut anywhere and gone on with."""
+    known = Expectation("zeros", "They are zero.", ("*",), ("values",), ("clone",))
+    programs = [_program(*["neg"] * n, *ops) for n in range(4) for ops in (("clone",), ("relu", "abs"))]
+    expectations = Expectations(None, (known,), {program.id: frozenset({"zeros"}) for program in programs})
+    units = list(units_of(programs, "corpus", size=2))
+    whole = list(campaign(WrongClone(), expectations=expectations).run(units))
+    assert [next(campaign(WrongClone(), expectations=expectations).run([unit])) for unit in units] == whole
 
 
 def test_crashes_are_attributed_to_an_invariant(campaign):
@@ -197,7 +219,7 @@ def test_a_hang_is_shrunk_with_few_attempts(campaign):
     assert [f.outcome for f in _failures(written)] == ["timeout"] * 3
     assert run.worker.ran <= 3 + failures.MAX_ATTEMPTS_AT_HANG + 1
     assert [bool(f.shrunk) for f in _failures(written)] == [True, False, False]
-    assert run.failures.as_found == 2
+    assert [f.repro for f in _failures(written)] == ["ends True", "ends False", "ends False"]
 
 
 def test_a_failure_that_does_not_repeat_is_told_as_it_was(campaign):
@@ -231,17 +253,17 @@ def test_every_failure_is_shrunk(campaign):
         assert small.inputs[0].shape == ()
         assert failure.expected_observation != failure.got_observation
     assert run.worker.ran < 20 * 10
-    assert run.failures.as_found == 0
 
 
 def test_failures_are_not_shrunk_without_end(campaign, monkeypatch):
-    """Beyond the limit failures are told as found, and counted."""
+    """Beyond the limit of a unit failures are told by the program as found; the next unit begins anew."""
     monkeypatch.setattr(failures, "MAX_SHRUNK", 5)
     run = campaign(WrongClone())
-    written = _records(run, [Unit("corpus:0-20", tuple(_program(*["neg"] * n, "clone") for n in range(20)))])
-    told = [bool(f.shrunk) for f in _failures(written)]
-    assert told == [True] * 5 + [False] * (len(told) - 5)
-    assert run.failures.as_found == len(told) - 5
+    programs = [_program(*["neg"] * n, "clone") for n in range(20)]
+    for records in run.run(units_of(programs, "corpus", size=10)):
+        told = [bool(f.shrunk) for f in _failures(records)]
+        assert len(told) >= 10
+        assert told == [True] * 5 + [False] * (len(told) - 5)
 
 
 def test_failures_of_different_causes_stay_different(campaign):
