@@ -105,3 +105,14 @@ def _make(thing: Any, variant: str) -> Any:
     if callable(thing) and not hasattr(thing, "describe"):
         return thing(variant) if variant else thing()
     return thing
+
+
+def without_variants(name: str, make: Callable[[], Any]) -> Callable[[str], Any]:
+    """A factory of an adapter that has no variants: it refuses every one by name."""
+
+    def adapter(variant: str = "") -> Any:
+        if variant:
+            raise UnknownAdapter(f"{name} has no variant {variant!r}")
+        return make()
+
+    return adapter

@@ -9,8 +9,7 @@ import array_api_strict as xp
 import numpy
 
 from ..capabilities import Capabilities
-from ..discovery import UnknownAdapter
-from .numpy_style import ERROR_KINDS
+from ..discovery import without_variants
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -41,7 +40,6 @@ class ArrayApiStrict(ValueStyle):
         "broadcast_to": "xp.broadcast_to({self}, {size})",
         "squeeze": "xp.squeeze({self}, {dim})",
         "unsqueeze": "xp.expand_dims({self}, axis={dim})",
-        "diagonal": "xp.linalg.diagonal({self}, offset={offset})",
         "clone": "xp.asarray({self}, copy=True)",
         "type": "xp.astype({self}, {dtype})",
         "add": "{self} + {other}",
@@ -71,7 +69,6 @@ class ArrayApiStrict(ValueStyle):
         "index_select": "xp.take({self}, {index}, axis={dim})",
         "masked_select": "{self}[{mask}]",
     }
-    error_kinds = (*ERROR_KINDS, ("out of range", "dimension"), ("invalid axis", "dimension"))
     row = "xp.asarray(numpy.frombuffer(bytearray({data}), str({dtype}).rpartition('.')[2]))"
     checks: Mapping[str, str] = {
         "shape": "(numpy.asarray({x}).dtype.name, list({x}.shape))",
@@ -108,8 +105,4 @@ class ArrayApiStrict(ValueStyle):
         return f"xp.{name}"
 
 
-def adapter(variant: str = "") -> ArrayApiStrict:
-    """The adapter for `array_api_strict`, which has no variants."""
-    if variant:
-        raise UnknownAdapter(f"array_api_strict has no variant {variant!r}")
-    return ArrayApiStrict()
+adapter = without_variants("array_api_strict", ArrayApiStrict)

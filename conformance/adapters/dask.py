@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -13,9 +14,9 @@ import dask.base
 import numpy
 
 from ..capabilities import Capabilities
-from ..discovery import UnknownAdapter
+from ..discovery import without_variants
 from .numpy import DTYPES
-from .numpy_style import ERROR_KINDS, TEMPLATES
+from .numpy_style import numpy_like
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 CHUNK = 7
@@ -29,26 +30,25 @@ class Dask(ValueStyle):
     """dask.array with its scheduler in this thread; only assignment writes, and to no other array."""
 
     name = "dask"
-    imports = f"import dask, dask.array as np, numpy\ndask.config.set(scheduler='synchronous')\nCHUNK = {CHUNK}"
-    templates: Mapping[str, str] = {
-        name: template for name, template in TEMPLATES.items() if name not in _WITHOUT.split()
-    } | {
+    tensor_type = dask.array.Array
+    prefix = "da"
+    imports = f"import dask, dask.array as da, numpy\ndask.config.set(scheduler='synchronous')\nCHUNK = {CHUNK}"
+    templates: Mapping[str, str] = numpy_like("da", _WITHOUT) | {
         "view": "{self}.reshape({size})",
         "reshape": "{self}.reshape({shape})",
         "view_as": "{self}.reshape({other}.shape)",
         "clone": "{self}.copy()",
         "type": "{self}.astype({dtype})",
-        "amax": "np.max({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
-        "amin": "np.min({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
-        "mT": "np.swapaxes({self}, -1, -2)",
+        "amax": "da.max({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
+        "amin": "da.min({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
+        "mT": "da.swapaxes({self}, -1, -2)",
         "tolist": "{self}.compute().tolist()",
-        "unfold": "np.lib.stride_tricks.sliding_window_view({self}, {size}, {dimension})"
+        "unfold": "da.lib.stride_tricks.sliding_window_view({self}, {size}, {dimension})"
         "[(slice(None),) * ({dimension} % {self}.ndim) + (slice(None, None, {step}),)]",
     }
-    error_kinds = (*ERROR_KINDS, ("repeated axis", "dimension"), ("axes don't match", "dimension"))
     # Documented: reshape only merges and splits whole blocks.
     not_offered = ("reshape only allows rechunk", "not implemented", "not supported")
-    row = "np.from_array(numpy.frombuffer({data}, {dtype}), chunks=CHUNK)"
+    row = "da.from_array(numpy.frombuffer({data}, {dtype}), chunks=CHUNK)"
     checks: Mapping[str, str] = {
         "shape": "({x}.dtype.name, list({x}.shape))",
         "values": "repr({x}.compute().tolist())",
@@ -75,14 +75,13 @@ class Dask(ValueStyle):
 
         def run(*inputs: Any) -> Any:
             results = function(*inputs)
+            for x in results:
+                if self.is_tensor(x) and any(math.isnan(size) for size in x.shape):
+                    x.compute_chunk_sizes()  # how many elements a mask selects is known only then
             compute(results)
             return results
 
         return run
-
-    def is_tensor(self, x: Any) -> bool:
-        """Whether an object is a dask array."""
-        return isinstance(x, dask.array.Array)
 
     def host(self, x: Any) -> bytes:
         """Elements of an array: this is where its graph runs."""
@@ -93,8 +92,4 @@ class Dask(ValueStyle):
         return f'numpy.dtype("{name}")'
 
 
-def adapter(variant: str = "") -> Dask:
-    """The adapter for `dask`, which has no variants."""
-    if variant:
-        raise UnknownAdapter(f"dask has no variant {variant!r}")
-    return Dask()
+adapter = without_variants("dask", Dask)

@@ -13,8 +13,8 @@ import numpy
 from jax import numpy as jnp
 
 from ..capabilities import Capabilities
-from ..discovery import UnknownAdapter
-from .numpy_style import TEMPLATES
+from ..discovery import without_variants
+from .numpy_style import numpy_like
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -23,30 +23,25 @@ DTYPES = (
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
 )  # fmt: skip
 
-_MUTATING = "__setitem__ fill_ zero_ copy_ add_ sub_ mul_ relu_"
-_WITHOUT = f"{_MUTATING} as_strided contiguous unfold view.dtype".split()
+_WITHOUT = "__setitem__ fill_ zero_ copy_ add_ sub_ mul_ relu_ as_strided contiguous unfold view.dtype"
 
 
 class Jax(ValueStyle):
     """JAX without jit; arrays are immutable, so nothing that writes is offered."""
 
     name = "jax"
-    imports = "import jax, jax.numpy as np\njax.config.update('jax_enable_x64', True)"
-    templates: Mapping[str, str] = {name: template for name, template in TEMPLATES.items() if name not in _WITHOUT} | {
+    tensor_type = jax.Array
+    prefix = "jnp"
+    imports = "import jax, jax.numpy as jnp\njax.config.update('jax_enable_x64', True)"
+    templates: Mapping[str, str] = numpy_like("jnp", _WITHOUT) | {
         "view": "{self}.reshape({size})",
         "view_as": "{self}.reshape({other}.shape)",
-        "clone": "np.copy({self})",
+        "clone": "jnp.copy({self})",
         "type": "{self}.astype({dtype})",
         "softmax": "jax.nn.softmax({self}, {dim})",
-        "argsort": "np.argsort({self}, {dim}, stable={stable}, descending={descending})",
+        "argsort": "jnp.argsort({self}, {dim}, stable={stable}, descending={descending})",
     }
-    error_kinds = (
-        ("cannot reshape array", "size"),
-        ("incompatible shapes", "broadcast"),
-        ("Incompatible shapes", "broadcast"),
-        ("out of bounds for array of dimension", "dimension"),
-    )
-    row = "np.frombuffer({data}, {dtype})"
+    row = "jnp.frombuffer({data}, {dtype})"
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
     forks = False  # its threads do not survive a fork, as its documentation warns
 
@@ -62,17 +57,9 @@ class Jax(ValueStyle):
         """Versions that can change a verdict."""
         return {"jax": jax.__version__}
 
-    def is_tensor(self, x: Any) -> bool:
-        """Whether an object is an array."""
-        return isinstance(x, jax.Array)
-
     def host(self, x: Any) -> bytes:
         """Elements of an array."""
         return numpy.asarray(x).tobytes("C")
 
 
-def adapter(variant: str = "") -> Jax:
-    """The adapter for `jax`, which has no variants."""
-    if variant:
-        raise UnknownAdapter(f"jax has no variant {variant!r}")
-    return Jax()
+adapter = without_variants("jax", Jax)

@@ -32,3 +32,21 @@ class Regions:
         if region is None:
             region = self._known[address, nbytes] = Region(address, nbytes, keeper)
         return region
+
+
+class RegionStyle:
+    """Mixin for adapters whose storages are regions of memory that can be read by address."""
+
+    observes_storage = True
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.regions = Regions()
+
+    def bytes_of(self, storage: Region) -> bytes:
+        """All bytes, read by address."""
+        return storage.read()
+
+    def extent_of(self, storage: Region) -> tuple[int, int]:
+        """Where the region lies."""
+        return storage.address, storage.nbytes

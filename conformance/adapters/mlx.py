@@ -9,96 +9,54 @@ from typing import Any
 import mlx.core as mx
 
 from ..capabilities import Capabilities
-from ..discovery import UnknownAdapter
+from ..discovery import without_variants
+from .numpy_style import numpy_like
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
-DTYPES = {
-    name: name.removesuffix("_")
-    for name in (
-        "bool_", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-        "float16", "bfloat16", "float32", "float64", "complex64",
-    )
-}  # fmt: skip
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64",
+)  # fmt: skip
+_WITHOUT = "T mT ravel as_strided unfold tensor_split to fill_ zero_ copy_ add_ sub_ mul_ relu_ masked_select"
 
 
 class Mlx(ValueStyle):
     """MLX, its work done by the processor."""
 
     name = "mlx"
+    tensor_type = mx.array
     prefix = "mx"
     imports = "import mlx.core as mx\nmx.set_default_device(mx.cpu)"
-    templates: Mapping[str, str] = {
-        "view": "mx.reshape({self}, {size})",
-        "view.dtype": "{self}.view({dtype})",
-        "view_as": "mx.reshape({self}, {other}.shape)",
-        "reshape": "mx.reshape({self}, {shape})",
-        "reshape_as": "mx.reshape({self}, {other}.shape)",
+    templates: Mapping[str, str] = numpy_like("mx", _WITHOUT) | {
+        "view": "{self}.reshape({size})",
+        "view_as": "{self}.reshape({other}.shape)",
         "flatten": "mx.flatten({self}, {start_dim}, {end_dim})",
         "unflatten": "mx.unflatten({self}, {dim}, {sizes})",
-        "permute": "mx.transpose({self}, {dims})",
-        "transpose": "mx.swapaxes({self}, {dim0}, {dim1})",
-        "swapaxes": "mx.swapaxes({self}, {axis0}, {axis1})",
-        "swapdims": "mx.swapaxes({self}, {dim0}, {dim1})",
-        "movedim": "mx.moveaxis({self}, {source}, {destination})",
-        "moveaxis": "mx.moveaxis({self}, {source}, {destination})",
-        "T": "{self}.T",
-        "__getitem__": "{self}[{index:index}]",
-        "__setitem__": "{self}.__setitem__({index}, {value})",
-        "expand": "mx.broadcast_to({self}, {size})",
-        "expand_as": "mx.broadcast_to({self}, {other}.shape)",
-        "broadcast_to": "mx.broadcast_to({self}, {size})",
-        "squeeze": "mx.squeeze({self}, {dim})",
-        "unsqueeze": "mx.expand_dims({self}, {dim})",
-        "diagonal": "mx.diagonal({self}, {offset}, {dim1}, {dim2})",
         "contiguous": "mx.contiguous({self})",
         "clone": "mx.array({self})",
-        "tolist": "{self}.tolist()",
         "type": "{self}.astype({dtype})",
         "add": "{self} + {other}",
         "sub": "{self} - {other}",
         "mul": "{self} * {other}",
-        "neg": "-{self}",
-        "abs": "mx.abs({self})",
-        "relu": "mx.maximum({self}, 0)",
-        "matmul": "mx.matmul({self}, {other})",
         "sum": "mx.sum({self}, {dim}, {keepdim})",
-        "mean": "mx.mean({self}, {dim}, {keepdim})",
-        "prod": "mx.prod({self}, {dim}, {keepdim})",
-        "amax": "mx.max({self}, None if {dim} == () else {dim}, {keepdim})",
-        "amin": "mx.min({self}, None if {dim} == () else {dim}, {keepdim})",
-        "argmax": "mx.argmax({self}, {dim}, {keepdim})",
-        "all": "mx.all({self}, {dim}, {keepdim})",
-        "cumsum": "mx.cumsum({self}, {dim})",
-        "cumprod": "mx.cumprod({self}, {dim})",
+        "amax": "mx.max({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
+        "amin": "mx.min({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
         "softmax": "mx.softmax({self}, {dim})",
         "argsort": "mx.argsort({self}, {dim})",
-        "flip": "mx.flip({self}, {dims})",
-        "roll": "mx.roll({self}, {shifts}, {dims})",
-        "cat": "mx.concatenate({tensors}, {dim})",
-        "stack": "mx.stack({tensors}, {dim})",
-        "unbind": "mx.unstack({self}, {dim})",
-        "index_select": "mx.take({self}, {index}, {dim})",
         "masked_fill": "mx.where({mask}, {value}, {self})",
     }
-    error_kinds = (
-        ("Cannot reshape array", "size"),
-        ("can not infer", "size"),
-        ("Invalid axis", "dimension"),
-        ("Shapes", "broadcast"),
-        ("repeat", "dimension"),
-    )
     row = "mx.array(list({data}), dtype=mx.uint8).view({dtype})"
     checks: Mapping[str, str] = {
         "shape": "(str({x}.dtype)[9:], list({x}.shape))",
         "values": "repr({x}.tolist())",
         "same-object": "{x} is {y}",
     }
-    capabilities = Capabilities(frozenset(DTYPES.values()), FEATURES, ASPECTS)
+    capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
     forks = False  # after a fork, evaluation hangs
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
-        super().__init__(mx, {name: getattr(mx, attribute) for attribute, name in DTYPES.items()})
+        super().__init__(mx, {name: getattr(mx, _attribute(name)) for name in DTYPES})
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
@@ -114,10 +72,6 @@ class Mlx(ValueStyle):
 
         return run
 
-    def is_tensor(self, x: Any) -> bool:
-        """Whether an object is an array."""
-        return isinstance(x, mx.array)
-
     def host(self, x: Any) -> bytes:
         """Elements of an array, read through the buffer protocol, which knows no bfloat16."""
         plain = mx.contiguous(x.view(mx.uint16) if x.dtype == mx.bfloat16 else x)
@@ -125,11 +79,11 @@ class Mlx(ValueStyle):
 
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""
-        return f"mx.{name}" + "_" * (name == "bool")
+        return f"mx.{_attribute(name)}"
 
 
-def adapter(variant: str = "") -> Mlx:
-    """The adapter for `mlx`, which has no variants."""
-    if variant:
-        raise UnknownAdapter(f"mlx has no variant {variant!r}")
-    return Mlx()
+def _attribute(dtype: str) -> str:
+    return "bool_" if dtype == "bool" else dtype
+
+
+adapter = without_variants("mlx", Mlx)

@@ -47,10 +47,6 @@ class Numpy(NumpyStyle):
         super().__init__(np, DTYPES)
         warnings.filterwarnings("ignore")
 
-    def versions(self) -> dict[str, str]:
-        """Versions that can change a verdict."""
-        return {"numpy": np.__version__}
-
 
 def adapter(variant: str = "") -> Numpy:
     """The adapter for `numpy`, which has no variants."""

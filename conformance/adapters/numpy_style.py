@@ -75,6 +75,17 @@ TEMPLATES: Mapping[str, str] = {
 }
 """PyTorch's operations in NumPy's idiom; what is not here is unsupported."""
 
+
+def numpy_like(prefix: str, without: str = "") -> dict[str, str]:
+    """NumPy's templates for a module of the same names that is called otherwise, but for some operations.
+
+    >>> numpy_like("jnp")["swapaxes"]
+    'jnp.swapaxes({self}, {axis0}, {axis1})'
+    """
+    left_out = without.split()
+    return {n: t.replace("np.", f"{prefix}.") for n, t in TEMPLATES.items() if n not in left_out}
+
+
 ERROR_KINDS = (
     ("cannot reshape array", "size"),
     ("can only specify one unknown dimension", "size"),

@@ -13,9 +13,9 @@ import numpy as np
 import paddle
 
 from ..capabilities import ASPECTS, Capabilities
-from ..discovery import UnknownAdapter
+from ..discovery import without_variants
 from ..program import ITEMSIZES, Input, Storage
-from .memory import Region, Regions
+from .memory import Region, RegionStyle
 from .table_style import TableStyle, methods
 
 DTYPES = (
@@ -27,7 +27,8 @@ TEMPLATES = methods(
     """view view_as reshape flatten unflatten ravel swapaxes swapdims moveaxis t T mT narrow expand expand_as
     broadcast_to squeeze unsqueeze unfold diagonal detach contiguous() clone() tolist is_contiguous() fill_ zero_
     copy_(src) add_(other) neg abs matmul cumsum(dim) cumprod(dim) flip roll masked_fill masked_select chunk
-    tensor_split unbind squeeze_ unsqueeze_ t_ detach_"""
+    tensor_split unbind squeeze_ unsqueeze_ t_ detach_ mean(dim, keepdim) prod(dim, keepdim) argmax all
+    argsort"""
 ) | {
     "view.dtype": "{self}.view({dtype})",
     "permute": "{self}.transpose({dims})",
@@ -38,57 +39,41 @@ TEMPLATES = methods(
     "as_strided": "{self}.as_strided({size}, {stride}, "
     "{self}.offset if {storage_offset} is None else {storage_offset} * {self}.element_size())",
     "add": "{self} + {other}",
-    "sub_": "{self}.subtract_({other})",
-    "mul_": "{self}.multiply_({other})",
-    "relu_": "paddle.nn.functional.relu_({self})",
     "sub": "{self} - {other}",
     "mul": "{self} * {other}",
+    "sub_": "{self}.subtract_({other})",
+    "mul_": "{self}.multiply_({other})",
     "relu": "paddle.nn.functional.relu({self})",
+    "relu_": "paddle.nn.functional.relu_({self})",
     "type": "{self}.astype({dtype})",
     "sum": "{self}.sum({dim}, keepdim={keepdim}, dtype={dtype})",
-    "mean": "{self}.mean({dim}, keepdim={keepdim})",
-    "prod": "{self}.prod({dim}, keepdim={keepdim})",
-    "amax": "{self}.amax(None if {dim} == () else {dim}, keepdim={keepdim})",
-    "amin": "{self}.amin(None if {dim} == () else {dim}, keepdim={keepdim})",
-    "argmax": "{self}.argmax({dim}, keepdim={keepdim})",
-    "all": "{self}.all({dim}, keepdim={keepdim})",
+    "amax": "{self}.amax(None if {dim} == () else {dim}, {keepdim})",
+    "amin": "{self}.amin(None if {dim} == () else {dim}, {keepdim})",
     "softmax": "paddle.nn.functional.softmax({self}, {dim})",
-    "argsort": "{self}.argsort({dim}, {descending}, {stable})",
     "cat": "paddle.concat({tensors}, {dim})",
     "stack": "paddle.stack({tensors}, {dim})",
     "index_select": "{self}.index_select({index}, {dim})",
     "transpose_": "{self}.transpose_({dim0}, {dim1})",
-}  # fmt: skip
-
-ERROR_KINDS = (
-    ("InvalidType", "dtype"),
-    ("must be in range of [", "dimension"),
-    ("expected to be in range of [", "dimension"),
-    ("Invalid dimension", "size"),
-)
-NOT_OFFERED = ("is not registered", "must be Tensor, but got", "not implemented", "Unimplemented")
+}
 
 
-class Paddle(TableStyle):
+class Paddle(RegionStyle, TableStyle):
     """Eager Paddle on the CPU, its stride kernels on, as they are by default."""
 
     name = "paddle"
+    tensor_type = paddle.Tensor
     prefix = "paddle"
     imports = "import numpy as np, paddle"
-    observes_storage = True
-    templates = TEMPLATES
-    error_kinds = ERROR_KINDS
-    not_offered = NOT_OFFERED
-    # as_strided checks no bounds, and strides that address nothing are promised by nobody.
-    capabilities = Capabilities(
+    templates: Mapping[str, str] = TEMPLATES
+    not_offered = ("is not registered", "must be Tensor, but got", "not implemented", "Unimplemented")
+    capabilities = Capabilities(  # as_strided checks no bounds; nobody promises strides that address nothing
         frozenset(DTYPES),
-        frozenset({"free-strides", "infer-size", "guarded", "write-through"}),
-        frozenset(ASPECTS) - {"flags", "layout"},
+        frozenset({"free-strides", "infer-size", "guarded", "view-check", "write-through"}),
+        frozenset(ASPECTS) - {"flags", "layout", "error-kind"},
     )
     checks: Mapping[str, str] = {
         "shape": "(str({x}.dtype)[7:], list({x}.shape))",
         "strides": "[s for s, n in zip({x}.strides, {x}.shape) if n > 1]",
-        "layout": "(list({x}.strides), {x}.offset // {x}.element_size())",
         "row-major": "{x}.is_contiguous()",
         "values": "repr({x}.tolist())",
         "same-object": "{x} is {y}",
@@ -100,17 +85,11 @@ class Paddle(TableStyle):
         warnings.filterwarnings("ignore")
         super().__init__(paddle, {name: getattr(paddle, name) for name in DTYPES})
         paddle.set_device("cpu")
-        self._regions = Regions()
-
-    def versions(self) -> dict[str, str]:
-        """Versions that can change a verdict."""
-        return {"paddle": paddle.__version__}
 
     def storage(self, data: Any, backing: str) -> Region:
         """Memory of Paddle's own, or a buffer that it is lent through DLPack."""
         row = np.frombuffer(data if backing == "guarded" else bytearray(data), np.uint8)
-        bytes_ = paddle.from_dlpack(row) if backing == "guarded" else paddle.to_tensor(row)
-        return self._regions.at(bytes_.data_ptr(), len(data), bytes_)
+        return self.storage_of(paddle.from_dlpack(row) if backing == "guarded" else paddle.to_tensor(row))
 
     def tensor(self, storage: Region, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A strided view of the memory; its offset is in bytes."""
@@ -118,31 +97,14 @@ class Paddle(TableStyle):
         whole = storage.keeper[: storage.nbytes // itemsize * itemsize].view(self._dtypes[dtype])
         return paddle.as_strided(whole, shape, strides, offset * itemsize)
 
-    def is_tensor(self, x: Any) -> bool:
-        """Whether an object is a tensor."""
-        return isinstance(x, paddle.Tensor)
-
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
-        offset = x.offset // x.element_size()
-        contiguity = ("T" if x.is_contiguous() else "F") + "--"
+        offset, contiguity = x.offset // x.element_size(), ("T" if x.is_contiguous() else "F") + "--"
         return self._dtype_names[x.dtype], tuple(x.shape), tuple(x.strides), offset, contiguity, None, None
 
     def storage_of(self, x: Any) -> Region:
         """The memory that the tensor's holder has, held by an alias of it."""
-        return self._regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach())
-
-    def bytes_of(self, storage: Region) -> bytes:
-        """All bytes, read by address."""
-        return storage.read()
-
-    def extent_of(self, storage: Region) -> tuple[int, int]:
-        """Where the region lies."""
-        return storage.address, storage.nbytes
-
-    def read(self, x: Any) -> bytes:
-        """Elements, row-major."""
-        return bytes(x.numpy().tobytes())
+        return self.regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach())
 
     def write_storage(self, name: str, storage: Storage, data: str) -> str:
         """Source that makes a storage from the bytes expression `data`."""
@@ -155,8 +117,4 @@ class Paddle(TableStyle):
         return f"{name} = {whole}.view(paddle.{item.dtype}).as_strided({item.shape}, {item.strides}, {offset})"
 
 
-def adapter(variant: str = "") -> Paddle:
-    """The adapter for `paddle`, which has no variants."""
-    if variant:
-        raise UnknownAdapter(f"paddle has no variant {variant!r}")
-    return Paddle()
+adapter = without_variants("paddle", Paddle)

@@ -35,6 +35,8 @@ class TableStyle:
     """
 
     name: str
+    tensor_type: Any
+    """What the library's tensors are instances of."""
     prefix = "np"
     """Name of the module in templates and scripts."""
     imports = ""
@@ -58,6 +60,10 @@ class TableStyle:
         self._dtypes = dict(dtypes)
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+        return {self.name: str(self.namespace.__version__)}
 
     def scope(self) -> dict[str, Any]:
         """What the names in templates mean."""
@@ -92,6 +98,10 @@ class TableStyle:
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom."""
         return named_template(step, self.templates)
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is one of the library's tensors."""
+        return isinstance(x, self.tensor_type)
 
     def lift(self, x: Any) -> Any:
         """Results are taken as they are."""

@@ -15,7 +15,7 @@ import tinygrad
 from tinygrad import Tensor, dtypes
 
 from ..capabilities import Capabilities
-from ..discovery import UnknownAdapter
+from ..discovery import without_variants
 from .table_style import methods
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
@@ -31,14 +31,14 @@ class Tinygrad(ValueStyle):
     """tinygrad on the device that `DEV` names."""
 
     name = "tinygrad"
+    tensor_type = Tensor
     prefix = "tinygrad"
-    imports = (
-        f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad\nfrom tinygrad import Tensor, dtypes"
-    )
+    imports = f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad"
     templates: Mapping[str, str] = methods(
         """view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze diagonal detach contiguous()
         clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim) flip roll(shifts, dims) split
-        chunk masked_fill masked_select"""
+        chunk masked_fill masked_select sum(dim, keepdim) mean(dim, keepdim) prod(dim, keepdim) argmax all
+        sort(dim, descending) argsort(dim, descending)"""
     ) | {
         "view.dtype": "{self}.bitcast({dtype})",
         "view_as": "{self}.view({other}.shape)",
@@ -59,28 +59,13 @@ class Tinygrad(ValueStyle):
         "add": "{self} + {other}",
         "sub": "{self} - {other}",
         "mul": "{self} * {other}",
-        "sum": "{self}.sum({dim}, {keepdim})",
-        "mean": "{self}.mean({dim}, {keepdim})",
-        "prod": "{self}.prod({dim}, {keepdim})",
         "amax": "{self}.max(None if {dim} == () else {dim}, {keepdim})",
         "amin": "{self}.min(None if {dim} == () else {dim}, {keepdim})",
-        "argmax": "{self}.argmax({dim}, {keepdim})",
-        "all": "{self}.all({dim}, {keepdim})",
-        "sort": "{self}.sort({dim}, {descending})",
-        "argsort": "{self}.argsort({dim}, {descending})",
-        "cat": "Tensor.cat(*{tensors}, dim={dim})",
-        "stack": "Tensor.stack(*{tensors}, dim={dim})",
+        "cat": "tinygrad.Tensor.cat(*{tensors}, dim={dim})",
+        "stack": "tinygrad.Tensor.stack(*{tensors}, dim={dim})",
     }
-    error_kinds = (
-        ("size mismatch", "size"),
-        ("only one dimension can be inferred", "size"),
-        ("cannot broadcast", "broadcast"),
-        ("cannot expand", "broadcast"),
-        ("permutation is not valid", "dimension"),
-        ("out of range", "dimension"),
-    )
     not_offered = ("not supported", "unsupported", "NotImplemented")
-    row = "Tensor({data}, dtype=dtypes.uint8).bitcast({dtype})"
+    row = "tinygrad.Tensor({data}, dtype=tinygrad.dtypes.uint8).bitcast({dtype})"
     checks: Mapping[str, str] = {
         "shape": "({x}.dtype.name, list({x}.shape))",
         "values": "repr({x}.tolist())",
@@ -91,10 +76,6 @@ class Tinygrad(ValueStyle):
         super().__init__(tinygrad, {name: getattr(dtypes, name) for name in DTYPES})
         here = frozenset(name for name, dtype in self._dtypes.items() if _computes(dtype))
         self.capabilities = Capabilities(here, FEATURES | {"infer-size"}, ASPECTS)
-
-    def scope(self) -> dict[str, Any]:
-        """Tensor and dtypes by their own names, as people import them."""
-        return super().scope() | {"Tensor": Tensor, "dtypes": dtypes}
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict, with the device."""
@@ -112,10 +93,6 @@ class Tinygrad(ValueStyle):
 
         return run
 
-    def is_tensor(self, x: Any) -> bool:
-        """Whether an object is a tensor."""
-        return isinstance(x, Tensor)
-
     def host(self, x: Any) -> bytes:
         """Elements of a tensor."""
         if 0 in x.shape:
@@ -125,7 +102,7 @@ class Tinygrad(ValueStyle):
 
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""
-        return f"dtypes.{name}"
+        return f"tinygrad.dtypes.{name}"
 
 
 def _computes(dtype: Any) -> bool:
@@ -137,8 +114,4 @@ def _computes(dtype: Any) -> bool:
     return True
 
 
-def adapter(variant: str = "") -> Tinygrad:
-    """The adapter for `tinygrad`, which has no variants."""
-    if variant:
-        raise UnknownAdapter(f"tinygrad has no variant {variant!r}")
-    return Tinygrad()
+adapter = without_variants("tinygrad", Tinygrad)

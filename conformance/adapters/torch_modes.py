@@ -124,6 +124,7 @@ class Compiled(Torch):
     def __init__(self, backend: str) -> None:
         super().__init__()
         self.backend = backend
+        self.forks = backend != "inductor"  # its threads do not survive a fork
         self.call = f'torch.compile(program, backend="{backend}", dynamic=False)'
         self.name = "torch:compile" if backend == "inductor" else f"torch:compile-{backend}"
         logging.getLogger("torch").setLevel(logging.CRITICAL)

@@ -15,8 +15,8 @@ from ..protocol import Unsupported
 from ..view_chain import as_view_chain, needed_length
 from .table_style import TableStyle
 
-ASPECTS = frozenset({"raises", "error-kind", "shape", "values"})
-"""Aspects of a library whose arrays are values."""
+ASPECTS = frozenset({"raises", "shape", "values"})
+"""Aspects of a library whose arrays are values; which of two wrong arguments is found first is nobody's promise."""
 FEATURES = frozenset({"free-strides"})
 """Features of one: of any layout that views reach, it shows the elements."""
 
