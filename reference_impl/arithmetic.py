@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .conversion import check_copyable
 from .copies import scalar_array
-from .core import TensorBase, check_inplace
+from .core import TensorBase, check_inplace, records_history
 from .errors import LayoutError, LayoutTypeError
 from .pointwise import Op, apply, apply_, check_operands
 from .promotion import common_dtype
@@ -124,6 +125,10 @@ def mul(input: "Tensor", other: Any, *, out: "Tensor | None" = None) -> "Tensor"
 def mul_(self: "Tensor", other: Any) -> "Tensor":
     """`mul` in place. Raises: grad, overlap, broadcast, dtype. Source: facts 5, torch 2.13."""
     check_operands("mul_", (self, other))
+    if self.numel() and records_history(other):
+        check_inplace(self, other)
+        # A copy of what it was is kept for the gradient.
+        check_copyable(self.dtype)
     return apply_(MUL, self, (other,))
 
 

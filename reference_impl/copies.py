@@ -23,6 +23,7 @@ from .core import (
     check_inplace,
     check_overlap,
     fresh,
+    has_gradient,
     order_marks,
     recorded,
     values,
@@ -224,11 +225,11 @@ def copy_(self: "Tensor", other: "Tensor", non_blocking: bool = False) -> "Tenso
     """
     if not isinstance(other, TensorBase):
         raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(other).__name__}")
-    if self.dtype.is_floating_point or self.dtype.is_complex:
-        # Nothing else has a history.
-        check_inplace(self, other)
+    # A copy in another dtype ends the history.
+    graph = (other,) if has_gradient(self.dtype) else ()
+    check_inplace(self, *graph)
     write_copy(self, other)
-    written(self, other)
+    written(self, *graph)
     return self
 
 

@@ -241,7 +241,7 @@ def check_differentiable(d: dtype, *operands: Any) -> None:
 
     Raises: grad (RuntimeError). Source: facts 5.4, torch 2.13.
     """
-    if not (d.is_floating_point or d.is_complex) and records_history(*operands):
+    if not has_gradient(d) and records_history(*operands):
         raise LayoutError("grad", f"a result of {d} has no gradient, but an operand requires one (facts 5.4)")
 
 
@@ -281,16 +281,21 @@ def written(t: Any, *inputs: Any) -> None:
     """Count a write to a tensor, and record its history where an input requires grad."""
     versions = t._versions
     versions[0] += 1
-    if (t.dtype.is_floating_point or t.dtype.is_complex) and records_history(*inputs):
+    if records_history(*inputs):
         t._has_fn = True
         t._seen = versions[0]
         if t._base is not None:
             t._base._has_fn = True
 
 
+def has_gradient(d: dtype) -> bool:
+    """Whether tensors of a dtype can have a gradient: floating point and complex ones."""
+    return d.is_floating_point or d.is_complex
+
+
 def recorded(out: "Tensor", *inputs: Any) -> "Tensor":
     """Give an operator's fresh result a history if an input requires grad. Raises: grad (see `check_history`)."""
-    if (out.dtype.is_floating_point or out.dtype.is_complex) and records_history(*inputs):
+    if has_gradient(out.dtype) and records_history(*inputs):
         check_history(*inputs)
         out._has_fn = True
     return out

@@ -59,6 +59,7 @@ def amin(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor 
 
 
 def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
+    check_history(input)
     dims = reduced_dims(input, dim)
     result = _extreme(name, input, dims, keepdim, everything=dim is None or dim == ())
     marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)

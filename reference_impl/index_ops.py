@@ -81,7 +81,9 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     if a.ndim < 2:
         # Slices of more dimensions are copied as bytes.
         need_kernel("index_select", input.dtype, "bifch8e")
-    elif a.size and where.size and not _moved_whole(input._layout, d, where.size):
+    elif (
+        a.size and where.size and not _moved_whole(input._layout, d, where.size) and (d == 1 or 0 <= where[0] < length)
+    ):
         check_copyable(input.dtype)
     if where.size and (where.min() < 0 or where.max() >= length):
         # Dimension 1 has a kernel of its own, and so do empty tensors, which know no IndexError.

@@ -9,7 +9,7 @@ from . import dtypes as dt
 from .advanced_indexing import gather_indexed, index_tensor, mask_tensor, scatter_indexed
 from .conversion import cast, check_fillable
 from .copies import reader, scalar_array, write_copy, write_fill
-from .core import TensorBase, array, build, check_inplace, view_of, written
+from .core import TensorBase, array, build, check_inplace, has_gradient, view_of, written
 from .errors import LayoutIndexError, LayoutTypeError
 from .layout import Layout
 from .slicing import select, slice_dim
@@ -217,11 +217,11 @@ def assign(target: "Tensor", value: "Tensor") -> None:
         # Leading lengths of 1 are viewed away, so that a value may have more dimensions than its target. It is
         # broadcast before anything is asked of the target.
         source = reader(value, expand(view(value._layout, shape[extra:]), target._layout.shape))
-    copied = bool(shape) or not target._layout.shape
-    if not copied or target.dtype.is_floating_point or target.dtype.is_complex:
-        check_inplace(target, value)
-    if copied:
-        write_copy(target, source)
-    else:
+    filled = bool(not shape and target._layout.shape)
+    graph = (value,) if filled or has_gradient(target.dtype) else ()
+    check_inplace(target, *graph)
+    if filled:
         write_fill(target, value)
-    written(target, value)
+    else:
+        write_copy(target, source)
+    written(target, *graph)

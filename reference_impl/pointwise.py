@@ -15,6 +15,7 @@ from .copies import reader, store, to_copy
 from .core import (
     TensorBase,
     array,
+    check_history,
     check_inplace,
     check_overlap,
     fresh,
@@ -203,7 +204,10 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
 
 
 def _is_single(x: Any) -> bool:
-    return not isinstance(x, TensorBase) or (not x._layout.shape or x.numel() == 1)  # type: ignore[attr-defined]
+    if not isinstance(x, TensorBase):
+        return True
+    shape, strides, _ = x._layout
+    return 0 not in shape and not any(n > 1 and s for n, s in zip(shape, strides, strict=True))
 
 
 def check_operands(name: str, operands: tuple[Any, ...]) -> None:
@@ -220,6 +224,7 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     """
     if out is not None:
         return apply_out(op, operands, out)
+    check_history(*operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     common, result = op.dtypes(operands)
     op.check(common)

@@ -77,6 +77,8 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
     folds = _folds(input, other)
     if folds:
         same_dtype("matmul", input, other)
+        if b.ndim == 2:
+            return _stack_times_matrix(input, other)
     inner = b.shape[-1] if b.ndim == 1 else b.shape[-2]
     batch = (a.shape[:-2], b.shape[:-2])
     lead = broadcast_shapes(*batch) if not folds else max(batch, key=len)
@@ -107,6 +109,15 @@ def _folds(input: "Tensor", other: "Tensor") -> bool:
         return False
     shape, strides, _ = large._layout
     return not large.numel() or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
+
+
+def _stack_times_matrix(input: "Tensor", other: "Tensor") -> "Tensor":
+    """A stack made one high matrix, times a matrix."""
+    *rows, k = input._layout.shape
+    result = mm(reshape_to(input, (prod(rows), k)), other)
+    full = (*rows, result._layout.shape[1])
+    result._layout = Layout(full, contiguous_strides(full), 0)
+    return result
 
 
 def _matrix_times_stack(input: "Tensor", other: "Tensor") -> "Tensor":

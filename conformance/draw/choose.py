@@ -15,7 +15,7 @@ from .pointwise import POINTWISE
 from .rearranging import REARRANGING
 from .reduce import REDUCING
 from .source import Source, weighted
-from .steps import BASIC, ODD, Drawer, Values, ref_of
+from .steps import BASIC, FLOATING, ODD, Drawer, Values, ref_of
 
 FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
     (64, BASIC),

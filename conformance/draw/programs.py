@@ -18,6 +18,7 @@ from .layouts import draw_layout, draw_shape
 from .mixed import draw_mixed_step, draw_theme
 from .scenes import draw_scene
 from .source import Source, weighted
+from .steps import FLOATING
 
 MAX_STEPS = 8
 COUNTS = ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS))
@@ -80,10 +81,18 @@ def draw_program(
         except OracleError:
             # The program is kept: whoever runs it finds out, and says so.
             return DrawnProgram(Program(storages, inputs, (*run.steps, step)), None)
-        if run.observations[-1].raised is not None and step.op in ("resize_", "resize_as_"):
-            # PyTorch changes the sizes before it refuses: what it does with such a tensor next is not specified.
+        if _leaves_undefined(step, run.observations[-1]):
             break
     return DrawnProgram(Program(storages, inputs, tuple(run.steps)), run.observations)
+
+
+def _leaves_undefined(step: Step, observation: Observation) -> bool:
+    """Whether a step leaves a tensor of which nothing is specified."""
+    if observation.raised is not None and step.op in ("resize_", "resize_as_"):
+        # The sizes are changed before the call is refused.
+        return True
+    # Filled with a number that has a history, an integer has one, and is refused by almost every operator.
+    return any("g" in (x.flags or "") and not x.dtype.startswith(FLOATING) for x in observation.values.values())
 
 
 class _Run:
@@ -154,7 +163,7 @@ def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...]
         slack = source.integer(0, 5) * ITEMSIZES[held]
         backing = "guarded" if source.chance(25) else "owned"
         storages.append(Storage(nbytes + slack, fill, backing))
-    if source.chance(10) and inputs[0].dtype.startswith(("float", "complex", "bfloat")):
+    if source.chance(10) and inputs[0].dtype.startswith(FLOATING):
         inputs[0] = replace(inputs[0], requires_grad=True)
     return tuple(storages), tuple(inputs)
 

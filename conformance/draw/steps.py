@@ -16,6 +16,8 @@ from .source import Source, weighted
 
 Values: TypeAlias = Mapping[str, TensorState]
 Arguments: TypeAlias = tuple[tuple[Argument, ...], dict[str, Argument]]
+FLOATING = ("float", "bfloat", "complex")
+"""What the names of dtypes that have gradients begin with."""
 ODD = 6
 """Percent of arguments that are drawn outside of what is legal."""
 

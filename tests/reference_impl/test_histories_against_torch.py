@@ -84,3 +84,15 @@ def test_a_view_keeps_what_it_took_over(lib):
             assert not view.is_leaf
         base.detach_()
         assert view.requires_grad is asked
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "int3", "float8_e5m2"])
+def test_what_a_value_with_a_history_leaves(dtype):
+    """Filled with it an integer has one too; copied it has none; multiplied by it, a copy must be kept first."""
+    for expression in ("x.fill_(w)", "x.__setitem__(0, w)", "x[0].__setitem__((), w)", "x.copy_(w)", "x.mul_(w)"):
+        got = []
+        for lib in (torch, ref):
+            x = lib.zeros(32, dtype=lib.uint8).view(getattr(lib, dtype))[:4].view(2, 2)
+            names = {"x": x, "w": lib.tensor(1.0).requires_grad_()}
+            got.append((refusal(expression, lib, names), x.requires_grad, x.is_leaf, x._version))
+        assert got[0] == got[1], expression
