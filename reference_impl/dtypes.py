@@ -98,6 +98,7 @@ FLOAT8: Final = frozenset((float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e
 # Dtypes without arithmetic kernels in PyTorch; uint64 has some (facts 11).
 BARE_UINT: Final = frozenset((uint16, uint32, uint64))
 SUB_BYTE: Final = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, int1, int2, int3, int4, int5, int6, int7))
+BITS: Final = frozenset((bits1x8, bits2x4, bits4x2, bits8, bits16))
 QUANTIZED: Final = frozenset((quint8, qint8, qint32, quint4x2, quint2x4))
 
 Group = Literal["b", "i", "u", "f", "c", "h", "8", "e", "r"]

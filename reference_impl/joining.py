@@ -24,7 +24,7 @@ from .core import (
     values,
     view_of,
 )
-from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .index_ops import index_select
 from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
@@ -81,6 +81,9 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     kept = [t for t in items if not _skipped(t)]
     first = kept[0] if kept else items[0]
     at = wrap_dim(as_int(dim, "dim"), first.ndim) if kept else 0
+    dtypes = {t.dtype for t in items}
+    if len(dtypes) > 1 and not dt.BITS.isdisjoint(dtypes) and not any(t.numel() for t in items):
+        raise UnspecifiedError("cat: PyTorch makes a tensor without a dtype of bits and others (corrections, 4.5)")
     d = common_dtype(*items)
     shape = list(first._layout.shape)
     if kept:

@@ -15,6 +15,7 @@ from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.program import ITEMSIZES, DType, Input, Program, Ref, Step, Storage
+from stridecheck.conformance.protocol import Undefined
 
 from .agreement import exception_type, run
 from .twins import base_of
@@ -64,7 +65,11 @@ def test_the_dtypes_of_an_operation_are_torchs(operation):
     for variant in SHAPES:
         for dtype in sorted(ITEMSIZES):
             program = program_of(operation, dtype, variant)
-            verdicts = judge(program, execute(program, ORACLE), execute(program, TORCH), TORCH.capabilities)
+            try:
+                expected = execute(program, ORACLE)
+            except Undefined:
+                continue
+            verdicts = judge(program, expected, execute(program, TORCH), TORCH.capabilities)
             found += [(variant, dtype, d.aspect, d.message) for v in verdicts for d in v.differences]
     assert not found
 
