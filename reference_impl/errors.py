@@ -96,7 +96,7 @@ class UnsupportedError(NotImplementedError):
 
 
 class UnspecifiedError(RuntimeError):
-    """Whether PyTorch refuses depends on how it rounds, or on memory that is not its own: there is nothing to expect."""
+    """Whether PyTorch refuses depends on rounding, or on memory that is not its own: there is nothing to expect."""
 
 
 class LayoutBufferError(BufferError):
