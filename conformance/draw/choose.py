@@ -29,8 +29,6 @@ FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
 """(weight, operations with their own weights)."""
 
 
-FLOATING = ("float", "bfloat", "complex")
-
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     **pointwise.NEEDED,
     **reduce.NEEDED,
