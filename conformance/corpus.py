@@ -120,23 +120,23 @@ def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
 def draw(count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8) -> list[Program]:
     """`count` different programs out of `surplus` times as many drawn ones.
 
-    First those that show an operation in a pair of situations that none before has shown it in (a defect rarely needs
-    more than two to coincide), then whatever rules have least of. Short programs come first among those that exercise a
-    rule: they are quicker to understand.
+    First those that show an operation in a situation that none before has shown it in, then in a pair of situations (a
+    defect rarely needs more than two to coincide), then whatever rules have least of. Short programs come first among
+    those that exercise a rule: they are quicker to understand.
     """
     drawn: dict[str, _Drawn] = {}
     for seed in range(count * surplus):
-        made = draw_program(Seeded(f"corpus:{seed}"), oracle)
+        made = draw_program(Seeded(f"corpus:{seed}"), oracle, draw="all")
         if made.expected is None:
             raise OracleError(f"on program {made.program.to_json()}")
         rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
         shown = [(e.entry, traits(e)) for e in events(made.program, made.expected) if e is not None]
         drawn.setdefault(made.program.id, _Drawn(made.program, rules, shown))
     by_size = sorted(drawn.values(), key=lambda entry: (len(entry.program.steps), entry.program.id))
-    pairing = _pairing(by_size)
-    chosen = {program.id for program in order([(one.program, one.rules) for one in pairing])[:count]}
-    rest = order([(one.program, one.rules) for one in by_size if one.program.id not in chosen])
-    chosen |= {program.id for program in rest[: count - len(chosen)]}
+    chosen: set[str] = set()
+    for tier in (_showing(by_size, 1), _showing(by_size, 2), by_size):
+        more = order([(one.program, one.rules) for one in tier if one.program.id not in chosen])
+        chosen |= {program.id for program in more[: count - len(chosen)]}
     return order([(one.program, one.rules) for one in by_size if one.program.id in chosen])
 
 
@@ -148,15 +148,15 @@ class _Drawn(NamedTuple):
     shown: list[tuple[str, list[str]]]
 
 
-def _pairing(drawn: Iterable[_Drawn]) -> list[_Drawn]:
-    """Those that show an operation in a pair of situations that none before them has shown it in."""
-    seen: set[tuple[str, str, str]] = set()
+def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
+    """Those that show an operation in as many situations at once that none before them has shown it in together."""
+    seen: set[tuple[str, ...]] = set()
     found = []
     for one in drawn:
-        pairs = {(entry, *pair) for entry, known in one.shown for pair in combinations_with_replacement(known, 2)}
-        if not pairs <= seen:
+        shown = {(entry, *some) for entry, all in one.shown for some in combinations_with_replacement(all, depth)}
+        if not shown <= seen:
             found.append(one)
-            seen |= pairs
+            seen |= shown
     return found
 
 
