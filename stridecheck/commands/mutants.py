@@ -56,7 +56,7 @@ def mutants_command(globs: tuple[str, ...], list_only: bool, out: Path, **option
             click.echo(f"{id:<{width}}  {FLEET[id].sentence}")
         return
     with told(out), Bars("mutants") as bars:
-        code = score(Options(tuple(f"mutant:{id}" for id in chosen), **options), out, bars)
+        code = score(Options(tuple(f"mutant:{id}" for id in chosen), draw="all", **options), out, bars)
     with told(out):
         render([out], out)
     raise SystemExit(code)

@@ -92,6 +92,16 @@ def test_after_as_many_programs_as_there_are_rules_each_has_come_once_more(sets)
         assert all(part[rule] >= min(whole[rule], count // len(whole)) for rule in whole)
 
 
+def test_programs_are_chosen_that_show_an_operation_in_a_situation_or_two_for_the_first_time():
+    """One by one a program is chosen for a new situation, then for two that come together for the first time."""
+    shown = [("view", ["offset", "5-d"]), ("view", ["offset"]), ("neg", ["offset"]), ("view", ["5-d", "empty"])]
+    drawn = [corpus._Drawn(Program((), (), (Step("neg", (n,)),)), frozenset(), [one]) for n, one in enumerate(shown)]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 1)] == [0, 2, 3]
+    drawn.append(drawn[0]._replace(shown=[("view", ["offset", "empty"])]))
+    assert [drawn.index(one) for one in corpus._showing(drawn, 1)] == [0, 2, 3]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 2)] == [0, 2, 3, 4]
+
+
 def test_a_written_corpus_is_read_again_and_has_the_same_bytes(tmp_path, whole_corpus):
     """Writing the same programs twice gives the same file, whenever it is done."""
     programs = [e.program for e in whole_corpus[:50]]

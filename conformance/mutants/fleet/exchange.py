@@ -119,8 +119,9 @@ MUTANTS = (
            relaid(offset=nowhere), like="numpy/numpy#13036"),
     Mutant("asarray.ignores-copy", "asarray(copy=True) shares memory.", "asarray",
            lambda c: c.with_arguments(copy=False), COPIED, like="data-apis/array-api-strict#15"),
-    Mutant("tensor.shares", "tensor() of a tensor is a view of it.", "tensor", lambda c: c.do("detach", c.x)
-           if c.adapter.is_tensor(c.x) else c.right()),
+    Mutant("tensor.shares", "tensor() of a tensor or an array shares its memory.", "tensor",
+           lambda c: c.do("as_tensor", *c.args), Situation("out of memory", lambda e: bool(e.x_key)),
+           like="dask/dask#3674"),
     Mutant("frombuffer.offset", "frombuffer takes its offset in elements.", "frombuffer",
            lambda c: c.with_arguments(offset=c.event.argument("offset") * c.right().element_size()
                                       if c.event.argument("offset") else 0),
