@@ -12,7 +12,7 @@ from typing import Any
 
 from .observation import Observation, Raised, State, TensorState, same_objects
 from .operations import OPERATIONS, bind, overload, writes_to
-from .program import Argument, Program, Ref, Step
+from .program import Argument, Program, Ref, Step, refs_in
 
 NOTHING = TensorState("nothing", ())
 """Stands for a tensor that there is none of."""
@@ -61,6 +61,7 @@ class Event:
         self.y_key = ""
         self.y = NOTHING
         results = observation.results
+        self._is_new = bool(results) and results[0] is None
         if results and not isinstance(results[0], tuple):
             self.y_key = results[0] or (f"{slot}.0" if observation.is_tuple else str(slot))
             self.y = after.get(self.y_key, NOTHING)
@@ -91,6 +92,13 @@ class Event:
         keys = [self._names.get(ref.key, ref.key) for ref in self.step.refs()]
         return [self.before[key] for key in keys[1:] if key in self.before]
 
+    @cached_property
+    def outs(self) -> list[TensorState]:
+        """States of what is given as `out=`, before the step."""
+        given = [value for name, value in self.step.kwargs if name == "out"]
+        keys = [self._names.get(ref.key, ref.key) for ref in refs_in(tuple(given))]
+        return [self.before[key] for key in keys if key in self.before]
+
     @property
     def kind(self) -> str | None:
         """Kind of the error that was raised."""
@@ -104,7 +112,7 @@ class Event:
     @property
     def copied(self) -> bool:
         """Whether the result lies in memory of its own."""
-        return self.y.storage == f"v{self.y_key}"
+        return self._is_new and self.y.storage == f"v{self.y_key}"
 
     @property
     def writes(self) -> bool:

@@ -14,13 +14,19 @@ from ..classify import Catalogue
 def catalogue() -> Catalogue:
     """All rules of all families, in the order of the families."""
     from . import (
+        autograd,
+        computing,
         contiguity,
+        copies,
         dtype_views,
         errors,
+        images,
         in_place,
         indexing,
         memory_format,
+        metadata,
         metadata_changes,
+        out_argument,
         output_layout,
         splits,
         view_legality,
@@ -30,6 +36,8 @@ def catalogue() -> Catalogue:
 
     families = (
         view_legality, view_strides, view_or_copy, indexing, splits, dtype_views,
-        contiguity, memory_format, output_layout, in_place, metadata_changes, errors,
+        contiguity, memory_format, output_layout, computing,
+        images, copies, in_place, out_argument,
+        metadata, metadata_changes, autograd, errors,
     )  # fmt: skip
     return Catalogue([rule for family in families for rule in family.RULES])

@@ -8,12 +8,15 @@ from math import prod
 from ..capabilities import ASPECTS
 from ..classify import NOTHING, Event, Rule
 from ..observation import TensorState
+from ..operations import group
 
 GEOMETRY = "shape strides layout"
 RAISING = "raises error-kind"
 RESHAPING = "view view_as reshape reshape_as"
-ELEMENTWISE = "add sub mul neg abs relu"
-WRITING = "fill_ zero_ copy_ add_ sub_ mul_ relu_ __setitem__"
+ELEMENTWISE = group("unary", "binary", "ternary")
+WRITING = group("in-place", "triangle writes", "scan writes", "product writes", "index writes")
+CONVERTING = f"to {group('conversions')}"
+SPLITTING = f"split chunk tensor_split unbind {group('splits')}"
 VIEWS = (
     "view view.dtype view_as unflatten permute transpose swapaxes swapdims movedim moveaxis t T mT narrow select expand "
     "expand_as broadcast_to squeeze unsqueeze unfold diagonal as_strided detach __getitem__"
@@ -45,6 +48,11 @@ class Family:
 def succeeded(event: Event) -> bool:
     """The step made (or is) a tensor out of a tensor."""
     return event.x is not NOTHING and event.y is not NOTHING
+
+
+def filled(event: Event) -> bool:
+    """The step wrote its result into what it was given as `out=`."""
+    return event.raised is None and bool(event.outs)
 
 
 def viewed(event: Event) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ._define import RAISING, Family, is_expanded
+from ..operations import group
+from ._define import CONVERTING, ELEMENTWISE, RAISING, WRITING, Family, is_expanded
 
 family = Family("errors")
 rule = family.rule
@@ -50,7 +51,7 @@ def _(e: Event) -> bool:
     "errors.broadcast",
     "Operands whose sizes differ and are not 1 are refused.",
     "3.5",
-    "add sub mul add_ sub_ mul_ copy_ __setitem__",
+    f"{ELEMENTWISE} {WRITING}",
     RAISING,
 )
 def _(e: Event) -> bool:
@@ -61,7 +62,7 @@ def _(e: Event) -> bool:
     "errors.write-expanded",
     "Writing to an expanded tensor element by element is refused.",
     "5.1.1",
-    "add_ sub_ mul_ copy_ relu_ __setitem__",
+    WRITING,
     RAISING,
 )
 def _(e: Event) -> bool:
@@ -72,7 +73,7 @@ def _(e: Event) -> bool:
     "errors.partial-overlap",
     "Writing to a tensor that partly overlaps an operand is refused where both are dense.",
     "5.2.1",
-    "add_ sub_ mul_ copy_ __setitem__",
+    WRITING,
     RAISING,
 )
 def _(e: Event) -> bool:
@@ -83,7 +84,7 @@ def _(e: Event) -> bool:
     "errors.cast",
     "A result that does not fit the written tensor's dtype is refused.",
     "4.3.8",
-    "add_ sub_ mul_",
+    group("in-place"),
     RAISING,
 )
 def _(e: Event) -> bool:
@@ -94,7 +95,7 @@ def _(e: Event) -> bool:
     "errors.format-rank",
     "channels_last needs 4 dimensions, channels_last_3d needs 5.",
     "1.20",
-    "contiguous clone to",
+    f"contiguous clone {CONVERTING} {group('like factories')}",
     RAISING,
 )
 def _(e: Event) -> bool:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from ..classify import NOTHING, Event
 from ..observation import TensorState
-from ..program import ITEMSIZES, span
-from ._define import GEOMETRY, WRITING, Family, is_dense, is_expanded, numel, strides, succeeded
+from ..operations import OPERATIONS, group
+from ..program import ITEMSIZES, Ref, span
+from ._define import GEOMETRY, WRITING, Family, is_channels_last, is_dense, is_expanded, numel, strides, succeeded
 
 family = Family("in-place")
+INDEXED = group("index writes")
+FLAGGED = " ".join(name for name, operation in OPERATIONS.items() if "inplace" in operation.parameters)
 rule = family.rule
 
 
 def _wrote(e: Event) -> bool:
     return e.raised is None and e.x is not NOTHING
+
+
+def _by_tensors(e: Event) -> bool:
+    index = e.argument("index")
+    return isinstance(index, tuple) and any(isinstance(item, Ref) for item in index)
 
 
 def _bytes(state: TensorState) -> tuple[int, int]:
@@ -217,6 +225,93 @@ def _(e: Event) -> bool:
 )
 def _(e: Event) -> bool:
     return e.raised is None
+
+
+@rule(
+    "in-place.flag",
+    "inplace=True writes into the operand and answers with it.",
+    "4.3.7",
+    FLAGGED,
+    f"{GEOMETRY} sharing storage flags values",
+)
+def _(e: Event) -> bool:
+    return e.same and e.argument("inplace") is True
+
+
+# Writes by an index.
+
+
+@rule(
+    "index-write.elements",
+    "A write by an index changes the elements that the index names and no others.",
+    "3.12.5",
+    INDEXED,
+    "values storage",
+)
+def _(e: Event) -> bool:
+    return _wrote(e)
+
+
+@rule("index-write.layout", "A write by an index keeps the tensor's layout.", "4.3.7", INDEXED, GEOMETRY)
+def _(e: Event) -> bool:
+    return _wrote(e)
+
+
+@rule("index-write.strided", "An index counts elements, however they lie.", "1.3", INDEXED, "values storage")
+def _(e: Event) -> bool:
+    return _wrote(e) and e.x.contiguity[0] == "F"
+
+
+@rule(
+    "index-write.expanded",
+    "index_fill_, masked_fill_ and index_put_ write to expanded tensors still.",
+    "5.1.3",
+    "index_fill_ masked_fill_ index_put_ __setitem__",
+    "raises",
+)
+def _(e: Event) -> bool:
+    return _wrote(e) and is_expanded(e.x) and (e.entry != "__setitem__" or bool(e.others))
+
+
+@rule(
+    "in-place.advanced-assignment",
+    "x[indices] = value writes where the index tensors say, and answers nothing.",
+    "3.12.5",
+    "__setitem__",
+    "values storage sharing flags",
+)
+def _(e: Event) -> bool:
+    return e.raised is None and _by_tensors(e)
+
+
+@rule("in-place.triangle", "tril_ and triu_ write zeros outside the triangle.", "5.1.2", "tril_ triu_",
+      "values storage")  # fmt: skip
+def _(e: Event) -> bool:
+    return _wrote(e)
+
+
+@rule("in-place.scan", "cumsum_ and cumprod_ write each running sum where its element was.", "5.2.5", "cumsum_ cumprod_",
+      "values storage")  # fmt: skip
+def _(e: Event) -> bool:
+    return _wrote(e)
+
+
+@rule("in-place.product", "addmm_ and its like add a product to what is there.", "4.4", group("product writes"),
+      "values storage")  # fmt: skip
+def _(e: Event) -> bool:
+    return _wrote(e)
+
+
+@rule("in-place.channels-last", "A write to a channels_last tensor keeps it so.", "4.3.7", WRITING,
+      "strides contiguity")  # fmt: skip
+def _(e: Event) -> bool:
+    return e.same and is_channels_last(e.x) and e.x.contiguity[0] == "F"
+
+
+@rule("in-place.truth", "A comparison in place writes 0 and 1 of the tensor's own dtype.", "4.3.7",
+      "eq_ ne_ lt_ le_ gt_ ge_ logical_and_ logical_or_ logical_xor_ logical_not_", "values shape")  # fmt: skip
+def _(e: Event) -> bool:
+    return _wrote(e) and e.x.dtype != "bool"
 
 
 RULES = family.rules

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ..program import DType, MemoryFormat
+from ..program import MemoryFormat
 from ._define import (
+    CONVERTING,
     ELEMENTWISE,
     GEOMETRY,
     Family,
@@ -109,7 +110,7 @@ def _(e: Event) -> bool:
     "to.same-object",
     "to() with nothing to change is the tensor itself.",
     "4.1.6",
-    "to type",
+    CONVERTING,
     f"{GEOMETRY} sharing storage flags values",
 )
 def _(e: Event) -> bool:
@@ -120,7 +121,7 @@ def _(e: Event) -> bool:
     "to.suggested",
     "to(memory_format) decides by the format that the strides suggest, not by contiguity.",
     "4.1.6",
-    "to",
+    CONVERTING,
     f"{GEOMETRY} sharing",
 )
 def _(e: Event) -> bool:
@@ -132,7 +133,7 @@ def _(e: Event) -> bool:
     "to.preserves",
     "to() that copies keeps a dense tensor's strides and packs any other.",
     "4.1.6",
-    "to type",
+    CONVERTING,
     COPY,
 )
 def _(e: Event) -> bool:
@@ -148,7 +149,7 @@ def _(e: Event) -> bool:
     "to.format",
     "to(memory_format) that copies lays the result out in that format.",
     "4.1.6",
-    "to",
+    CONVERTING,
     f"{COPY} contiguity",
 )
 def _(e: Event) -> bool:
@@ -159,11 +160,11 @@ def _(e: Event) -> bool:
     "to.dtype",
     "to(dtype) converts into fresh memory and keeps the layout that clone would.",
     "4.1.6",
-    "to type",
+    CONVERTING,
     COPY,
 )
 def _(e: Event) -> bool:
-    return e.copied and isinstance(e.argument("dtype"), DType)
+    return e.copied and e.y.dtype != e.x.dtype
 
 
 # Elementwise results.

@@ -8,7 +8,7 @@ from ._define import GEOMETRY, RAISING, Family, numel, strides
 family = Family("metadata-changes")
 rule = family.rule
 
-VIEWING = "as_strided_ squeeze_ unsqueeze_ transpose_ swapaxes_ t_ detach_"
+VIEWING = "as_strided_ squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ detach_"
 RESIZING = "resize_ resize_as_"
 CHANGING = f"{VIEWING} {RESIZING} set_"
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..operations import group
 from ._define import GEOMETRY, Family, is_dense, numel, succeeded
 
 family = Family("output-layout")
 rule = family.rule
 
-REDUCING = "sum mean prod amax amin argmax max all"
-SCANNING = "cumsum cumprod softmax"
-SORTING = "sort argsort topk"
-MOVING = "flip roll"
-JOINING = "cat stack"
-GATHERING = "index_select masked_fill masked_select"
-PRODUCTS = "matmul"
-COMPUTING = f"{REDUCING} {SCANNING} {SORTING} {MOVING} {JOINING} {GATHERING} {PRODUCTS}"
+REDUCING = group("reductions", "reductions to pairs")
+SCANNING = group("scans", "scans to pairs")
+SORTING = group("sorts")
+JOINING = group("joins")
+GATHERING = group("gathers", "scatters")
+PRODUCTS = group("products")
+IMAGES = group("convolutions", "pooling", "normalization", "images")
+COMPUTING = f"{REDUCING} {SCANNING} {SORTING} {JOINING} {GATHERING} {PRODUCTS} {IMAGES}"
 
 
 @rule(
@@ -37,7 +38,7 @@ def _(e: Event) -> bool:
     GEOMETRY,
 )
 def _(e: Event) -> bool:
-    return succeeded(e)
+    return e.copied
 
 
 @rule(
@@ -59,7 +60,7 @@ def _(e: Event) -> bool:
     f"{GEOMETRY} contiguity",
 )
 def _(e: Event) -> bool:
-    return succeeded(e) and e.y.shape != e.x.shape
+    return e.copied and e.y.shape != e.x.shape
 
 
 @rule("output.keepdim", "keepdim keeps reduced dimensions with size 1 and row-major strides.", "4.4", REDUCING)
@@ -76,7 +77,7 @@ def _(e: Event) -> bool:
     "output.scan", "Cumulative sums, products and softmax answer row-major.", "4.4", SCANNING, f"{GEOMETRY} contiguity"
 )
 def _(e: Event) -> bool:
-    return succeeded(e) and e.y.contiguity[0] == "T"
+    return e.copied and e.y.contiguity[0] == "T"
 
 
 @rule(
@@ -86,7 +87,7 @@ def _(e: Event) -> bool:
     "sort argsort",
 )
 def _(e: Event) -> bool:
-    return succeeded(e)
+    return e.copied
 
 
 @rule("output.flip", "Flip copies, in the order of its operand's dimensions.", "4.4", "flip")
@@ -101,12 +102,17 @@ def _(e: Event) -> bool:
 
 @rule("output.packed", "The result of an operand with gaps or overlap has none.", "4.1.4", f"{SORTING} flip")
 def _(e: Event) -> bool:
-    return succeeded(e) and not is_dense(e.x)
+    return e.copied and not is_dense(e.x)
 
 
-@rule("output.joined", "cat and stack copy, in the format that all operands suggest, else row-major.", "4.5", JOINING)
+@rule(
+    "output.joined",
+    "cat and stack copy, in the format that all operands suggest, else row-major.",
+    "4.5",
+    "cat concat stack",
+)
 def _(e: Event) -> bool:
-    return succeeded(e)
+    return e.copied
 
 
 @rule("output.join-one", "Joining a single tensor copies it.", "4.5", JOINING, "sharing storage values")
@@ -121,7 +127,7 @@ def _(e: Event) -> bool:
 
 @rule("output.gathered", "Selecting by an index tensor copies, row-major.", "4.4", GATHERING, f"{GEOMETRY} contiguity")
 def _(e: Event) -> bool:
-    return e.copied
+    return e.copied and e.entry not in ("nonzero", "argwhere")
 
 
 @rule(
@@ -139,11 +145,11 @@ def _(e: Event) -> bool:
     "output.tuple",
     "An operation of several results answers each with a layout of its own.",
     "4.4",
-    "sort topk max",
+    f"{group('reductions to pairs', 'scans to pairs')} sort topk",
     "shape sharing",
 )
 def _(e: Event) -> bool:
-    return e.observation.is_tuple
+    return e.observation.is_tuple and e.copied
 
 
 @rule(
@@ -154,7 +160,7 @@ def _(e: Event) -> bool:
     "layout shape storage",
 )
 def _(e: Event) -> bool:
-    return succeeded(e) and numel(e.y) == 0
+    return e.copied and numel(e.y) == 0
 
 
 RULES = family.rules

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ._define import GEOMETRY, Family, numel
+from ._define import GEOMETRY, SPLITTING, Family, numel
 
 family = Family("splits")
 rule = family.rule
 
-SPLITS = "split chunk tensor_split unbind"
+SPLITS = SPLITTING
 
 
 @rule(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..operations import group
 from ._define import GEOMETRY, VIEWS, Family, succeeded, viewed
 
 family = Family("view-or-copy")
+ATLEAST = group("same or view")
 rule = family.rule
 
 
@@ -126,6 +128,82 @@ def _(e: Event) -> bool:
 )
 def _(e: Event) -> bool:
     return succeeded(e)
+
+
+# Broadcasts and least numbers of dimensions: the tensor itself where nothing changes, else a view.
+
+
+@rule(
+    "broadcast-tensors.view",
+    "broadcast_tensors and meshgrid answer with expanded views of each operand.",
+    "3.5",
+    "broadcast_tensors meshgrid",
+    f"{GEOMETRY} sharing storage flags values contiguity",
+)
+def _(e: Event) -> bool:
+    return e.observation.is_tuple and any(result is None for result in e.observation.results or ())
+
+
+@rule(
+    "broadcast-tensors.same-object",
+    "broadcast_tensors answers with an operand itself where it has the common shape already.",
+    "3.5",
+    "broadcast_tensors",
+    f"{GEOMETRY} sharing storage flags values",
+)
+def _(e: Event) -> bool:
+    return e.raised is None and any(isinstance(result, str) for result in e.observation.results or ())
+
+
+@rule("broadcast-tensors.zero-stride", "A broadcast dimension has stride 0 and takes no memory.", "3.5.1",
+      "broadcast_tensors meshgrid", "strides storage")  # fmt: skip
+def _(e: Event) -> bool:
+    return viewed(e) and any(n > 1 and s == 0 for n, s in zip(e.y.shape, e.y.strides or (), strict=True))
+
+
+@rule(
+    "atleast.same-object",
+    "atleast_kd of a tensor with as many dimensions is the tensor itself.",
+    "3.4.6",
+    ATLEAST,
+    f"{GEOMETRY} sharing storage flags values",
+)
+def _(e: Event) -> bool:
+    return e.same
+
+
+@rule(
+    "atleast.view",
+    "atleast_kd of a tensor with fewer dimensions is a view with dimensions of size 1 added.",
+    "3.4.6",
+    ATLEAST,
+    f"{GEOMETRY} sharing storage flags values contiguity",
+)
+def _(e: Event) -> bool:
+    return viewed(e)
+
+
+@rule("einsum.view", "A contraction that only permutes is a view.", "4.4", "einsum",
+      f"{GEOMETRY} sharing storage flags values contiguity")  # fmt: skip
+def _(e: Event) -> bool:
+    return viewed(e)
+
+
+@rule(
+    "unsafe-split.memory",
+    "unsafe_split and unsafe_chunk answer with pieces over the same memory.",
+    "3.9.7",
+    group("untracked splits"),
+    f"{GEOMETRY} sharing storage values contiguity",
+)
+def _(e: Event) -> bool:
+    return viewed(e)
+
+
+@rule("unsafe-split.untracked", "Their pieces are recorded as no views, each with a version of its own.", "3.9.7",
+      group("untracked splits"), "flags")  # fmt: skip
+def _(e: Event) -> bool:
+    return viewed(e)
 
 
 RULES = family.rules
