@@ -61,7 +61,7 @@ class Event:
         self.y_key = ""
         self.y = NOTHING
         results = observation.results
-        self._is_new = bool(results) and results[0] is None
+        self._is_new = results is not None and results[:1] == (None,)
         if results and not isinstance(results[0], tuple):
             self.y_key = results[0] or (f"{slot}.0" if observation.is_tuple else str(slot))
             self.y = after.get(self.y_key, NOTHING)
