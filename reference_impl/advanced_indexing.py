@@ -243,7 +243,7 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
     marks = shadow.marks_of(value)
     storage = placed._storage
     repeated = _repeats(g, placed) and (value.numel() > 1 or accumulate)
-    order = order_marks(placed) if value.numel() > 1 or accumulate else None
+    order = order_marks(placed, value) if value.numel() > 1 or accumulate else None
     if marks is None and storage._shadow is None and not repeated and not g.unknown and order is None:
         return
     before = (

@@ -65,13 +65,13 @@ def _check_restrided(self: "Tensor", d: int, index: "Tensor") -> None:
         check_bounds(spread, self.dtype.itemsize, len(self._storage._bytes))
 
 
-def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any = None) -> None:
+def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any = None, source: Any = None) -> None:
     marks = shadow.marks_of(self)
     if unknown:
         marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
     elif loose is not None:
         marks = loose if marks is None else np.maximum(marks, loose)
-    order = order_marks(self)
+    order = order_marks(self, source)
     store(self, a, order if order is not None else marks)
 
 
@@ -145,7 +145,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     b = np.atleast_1d(values(source))
     a[_along(d, where)] = b
     unknown = any_marks(self, index, source) or len(np.unique(where)) != where.size
-    _rewritten(self, a.reshape(self._layout.shape), unknown)
+    _rewritten(self, a.reshape(self._layout.shape), unknown, source=source)
     written(self, source)
     return self
 
@@ -196,7 +196,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
         touched = np.zeros(a.shape, np.uint8)
         touched[_along(d, where)] = shadow.TOLERANCE
         loose = touched.reshape(self._layout.shape)
-    _rewritten(self, a.reshape(self._layout.shape), any_marks(self, index, source), loose)
+    _rewritten(self, a.reshape(self._layout.shape), any_marks(self, index, source), loose, source)
     written(self, source)
     return self
 

@@ -46,40 +46,53 @@ def vector_norm(
         raise LayoutError("argument", "vector_norm: ord must be a real number")
     power = float(ord)
     dims = reduced_dims(x, dim)
-    shape = x._layout.shape
-    if (power < 0 or power == np.inf) and 0 in shape:
-        if dim is None or not dims:
-            raise LayoutError("size", f"vector_norm: nothing to take the norm of order {ord} of")
-        if builtins.any(shape[k] == 0 for k in dims):
-            raise LayoutError("size", f"vector_norm: dimensions {dims} of shape {shape} are empty")
     if out is not None and out.dtype is not d.to_real():
         raise LayoutError("dtype", f"vector_norm: out must have the dtype {d.to_real()}, got {out.dtype}")
-    a = np.abs(values(x).astype(np.complex128 if x.dtype.is_complex else np.float64))
-    with np.errstate(all="ignore"):
-        if power == np.inf:
-            result = np.max(a, axis=dims, keepdims=keepdim)
-        elif power == -np.inf:
-            result = np.min(a, axis=dims, keepdims=keepdim)
-        elif power == 0:
-            result = np.sum(a != 0, axis=dims, keepdims=keepdim).astype(np.float64)
-        else:
-            result = np.sum(a**power, axis=dims, keepdims=keepdim) ** (1 / power)
-    made = finish(result, d.to_real(), x)
+    _need_elements("vector_norm", x, power, dims, dim)
+    size = np.abs(values(x).astype(np.complex128 if x.dtype.is_complex else np.float64))
+    made = finish(_norm(size, power, dims, keepdim), d.to_real(), x)
     extreme = (power < 0 or power > 4 or (power != 0 and d.itemsize < 4)) and abs(power) != np.inf
     if extreme and made.numel():
         # Small and large powers leave the range of the sums.
         shadow.leave_unspecified(made)
-    elif made.numel() and power not in (0, 1) and abs(power) != np.inf:
-        with np.errstate(all="ignore"):
-            limits = np.finfo(made.dtype.numpy)
-            found = np.abs(values(made).astype(np.float64)) ** power
-            far = (found > limits.max / 2) | (found > 0) & (found < limits.tiny * 2**24)
-        if far.any():
-            # Whether sums leave their range depends on how they are taken.
-            known = shadow.marks_of(made)
-            known = np.zeros(far.shape, np.uint8) if known is None else known
-            shadow.stamp(made, np.where(far, shadow.UNSPECIFIED, known).astype(np.uint8))
+    else:
+        _forget_far(made, power)
     return write_out(out, made, x)
+
+
+def _need_elements(name: str, x: "Tensor", power: float, dims: tuple[int, ...], dim: Any) -> None:
+    """Refuse the smallest and largest of nothing. Raises: size."""
+    shape = x._layout.shape
+    if (power < 0 or power == np.inf) and 0 in shape:
+        if dim is None or not dims:
+            raise LayoutError("size", f"{name}: nothing to take the norm of order {power} of")
+        if builtins.any(shape[k] == 0 for k in dims):
+            raise LayoutError("size", f"{name}: dimensions {dims} of shape {shape} are empty")
+
+
+def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
+    with np.errstate(all="ignore"):
+        if power == np.inf:
+            return np.max(size, axis=dims, keepdims=keepdim)
+        if power == -np.inf:
+            return np.min(size, axis=dims, keepdims=keepdim)
+        if power == 0:
+            return np.sum(size != 0, axis=dims, keepdims=keepdim).astype(np.float64)
+        return np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
+
+
+def _forget_far(made: "Tensor", power: float) -> None:
+    """Leave unspecified what is past the range of sums of powers: whether it shows depends on how they are taken."""
+    if not made.numel() or power in (0, 1) or abs(power) == np.inf:
+        return
+    with np.errstate(all="ignore"):
+        limits = np.finfo(made.dtype.numpy)
+        found = np.abs(values(made).astype(np.float64)) ** power
+        far = (found > limits.max / 2) | (found > 0) & (found < limits.tiny * 2**24)
+    if far.any():
+        known = shadow.marks_of(made)
+        known = np.zeros(far.shape, np.uint8) if known is None else known
+        shadow.stamp(made, np.where(far, shadow.UNSPECIFIED, known).astype(np.uint8))
 
 
 def _two(A: "Tensor", dim: Any, name: str) -> tuple[int, int]:
@@ -190,16 +203,10 @@ def torch_norm(
         sums = np.linalg.svd(flat, compute_uv=False).sum(-1)
         return inexact(np.expand_dims(sums, sorted(dims)) if keepdim else sums, input, d.to_real(), dims, keepdim, out)
     power = 2.0 if p in ("fro", None) else float(p)
-    with np.errstate(all="ignore"):
-        if power == np.inf:
-            result = np.max(size, axis=dims, keepdims=keepdim)
-        elif power == -np.inf:
-            result = np.min(size, axis=dims, keepdims=keepdim)
-        elif power == 0:
-            result = np.sum(size != 0, axis=dims, keepdims=keepdim).astype(np.float64)
-        else:
-            result = np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
-    return inexact(result, input, d.to_real(), dims, keepdim, out)
+    _need_elements("norm", input, power, dims, dim)
+    result = inexact(_norm(size, power, dims, keepdim), input, d.to_real(), dims, keepdim, out)
+    _forget_far(result, power)
+    return result
 
 
 def norm_of(self: "Tensor", p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> "Tensor":

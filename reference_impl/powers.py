@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from . import powers, shadow
 from .copies import to
-from .core import TensorBase, array, check_inplace, check_tensors, fresh, recorded
+from .core import TensorBase, array, check_inplace, check_internal_overlap, check_tensors, fresh, recorded
 from .errors import LayoutError, LayoutTypeError
 from .layout import contiguous_strides
 from .out import write_over
@@ -97,6 +97,7 @@ def pow_(self: "Tensor", exponent: Any) -> "Tensor":
     common = common_dtype(self, exponent)
 
     check_inplace(self)
+    check_internal_overlap(self)
     if not can_cast(common, self.dtype):
         raise LayoutError("dtype", f"pow_: a {common} result cannot be cast to {self.dtype} (facts 4.3.8)")
     return apply_(_power_of(exponent), self, ())

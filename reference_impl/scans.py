@@ -109,6 +109,7 @@ def cumprod(input: "Tensor", dim: int, *, dtype: Any = None, out: "Tensor | None
 
 def _cumulative_(name: str, self: "Tensor", dim: Any, wanted: Any) -> "Tensor":
     check_inplace(self)
+    wrap_dim(as_int(dim, "dim"), self.ndim)
     check_overlap(self)
     result = _cumulative(name, self, dim, wanted or self.dtype, None)
     marks = order_marks(self)

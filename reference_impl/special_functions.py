@@ -139,6 +139,7 @@ _OPS: dict[str, tuple[Op, bool]] = {
             exact=name in _EXACT,
             refusal=_REFUSED.get(name, ""),
             like=name in ("rad2deg", "deg2rad"),
+            loose_zero=name in ("fmax", "fmin"),
             reads_signs=name in ("signbit", "copysign"),
         ),
         True,

@@ -116,7 +116,7 @@ def _index_writes(stage: Stage) -> Step:
     x = stage.tensor(shape)
     name = source.choice(("index_add", "index_copy", "index_fill"))
     count = min(_count(stage), size) if name == "index_copy" else _count(stage)
-    index = stage.indices((count,), size, distinct=name == "index_copy")
+    index = stage.indices((count,), size, distinct=name == "index_copy", sure=True)
     if name == "index_fill":
         return step(_twin(stage, name), x, dim, index, 2 if stage.dtype != "bool" else True)
     counted = count + source.chance(ODD // 2)
