@@ -149,6 +149,7 @@ def abs(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
 
 def abs_(input: "Tensor") -> "Tensor":
     """`abs` in place. Raises: grad, overlap, dtype (also for complex). Source: facts 5, torch 2.13."""
+    check_inplace(input)
     if input.dtype.is_complex:
         raise LayoutError("dtype", "abs_: a real result cannot be written to a complex tensor in place")
     return apply_(ABS, input, ())
