@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic
+from . import arithmetic, shadow
 from . import dtypes as dt
 from . import views as vw
-from .contiguity import is_contiguous, is_contiguous_in, suggested_format, suggested_strides
+from .contiguity import is_channels_last, is_contiguous, is_contiguous_in, suggested_format, suggested_strides
 from .core import as_int, check_tensors, recorded, view_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format
-from .layout import Layout, Shape, Strides, contiguous_strides
+from .layout import Layout, Shape, Strides, channels_last_strides, contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import output_strides
 from .padding import pad
@@ -192,10 +192,23 @@ def _checked(g: _Geometry, input: "Tensor", weight: "Tensor", bias: "Tensor | No
             magnitude = magnitude * 6
     terms = kernel[0] * kernel[1] * prod(kernel[2:])
     made_of = finish(result, d, *inputs, strides=strides, magnitude=magnitude, terms=terms, roundings=1)
+    if _misread(g, weight):
+        shadow.leave_unspecified(made_of)
     if g.spatial == 3 and g.transposed and g.groups == 1 and not d.is_complex and not _uses_onednn(g, shape, kernel, d):
         # PyTorch's loop allocates a tensor like the input and resizes it.
         made_of._storage.resize_(max(result.size, input.numel()) * d.itemsize)
     return made_of
+
+
+def _misread(g: _Geometry, weight: "Tensor") -> bool:
+    """Whether oneDNN takes wrong elements of a weight: one for groups, channels-last but for dimensions of length 1."""
+    shape, strides, _ = weight._layout
+    return (
+        g.groups > 1
+        and len(shape) == 4
+        and is_channels_last(shape, strides)
+        and strides != channels_last_strides(shape)
+    )
 
 
 def _flat(shape: Shape) -> Shape:

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import shadow
 from . import views as vw
+from .conversion import check_fillable
 from .copies import copy_elements, reader, store
 from .core import (
     CONJ,
@@ -249,6 +250,8 @@ def mv(input: "Tensor", vec: "Tensor", *, out: "Tensor | None" = None) -> "Tenso
     rows, terms = input._layout.shape
     _need_agreement("mv", terms == vec._layout.shape[0], input, vec)
     same_dtype("mv", input, vec)
+    if not rows:
+        check_fillable(input.dtype)
     return deliver("mv", out, (rows,), input.dtype, (input, vec), lambda: _multiply("mv", input, vec), repeats=ALLOWED)
 
 

@@ -25,7 +25,7 @@ from .core import (
     written,
 )
 from .dtypes import dtype, group_of
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, output_strides, preserved_strides
 from .promotion import can_cast, common_dtype, get_default_dtype
@@ -154,9 +154,17 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
     return shadow.merge(shape, *found) if found else None
 
 
+_DIVIDING = frozenset(("div", "floor_divide", "fmod", "remainder"))
+"""Operators that refuse to divide integers by zero."""
+
+
 def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
     short = common in SHORT_FLOATS
-    if common in dt.FLOAT8 and len(operands) > 1 and _is_single(operands[1]):
+    if common.category == "int" and op.name in _DIVIDING:
+        known = operand_marks(op, operands[1:], shape)
+        if known is not None and shadow.UNSPECIFIED in known:
+            raise UnspecifiedError(f"{op.name}: a divisor is not specified, and may be zero")
+    if common in dt.FLOAT8 and len(operands) > 1 and (_is_single(operands[1]) or _is_repeated(operands[1])):
         raise UnsupportedError("dtype", f"{op.name}: PyTorch has no kernel for {common} with a scalar")
     if common in dt.FLOAT8 and result is common:
         arrays = [cast(operand_array(x, common), common, dt.float32) for x in operands]
@@ -204,8 +212,10 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
 
 
 def _is_single(x: Any) -> bool:
-    if not isinstance(x, TensorBase):
-        return True
+    return not isinstance(x, TensorBase) or (not x._layout.shape or x.numel() == 1)  # type: ignore[attr-defined]
+
+
+def _is_repeated(x: "Tensor") -> bool:
     shape, strides, _ = x._layout
     return 0 not in shape and not any(n > 1 and s for n, s in zip(shape, strides, strict=True))
 

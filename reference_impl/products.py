@@ -14,13 +14,13 @@ from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous
 from .copies import contiguous
-from .core import as_int, check_inplace, check_overlap, check_tensors, recorded, requires_grad, values
+from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
 from .out import write_out, write_over
 from .output_layout import broadcast_shapes
-from .pointwise import Op, apply
+from .pointwise import Op, apply, apply_
 from .promotion import common_dtype
 from .results import finish, need_kernel, wide
 from .view_ops import reshape_to
@@ -248,14 +248,19 @@ def addbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1
 
 def addr_(self: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addr` in place. Raises: grad, overlap, dimension, size, dtype."""
-    check_inplace(self, vec1, vec2)
-    check_overlap(self, vec1, vec2)
-    return write_over(self, addr(self.detach(), vec1, vec2, beta=beta, alpha=alpha), vec1, vec2)
+    operands, op = _outer_sum(self, vec1, vec2, beta, alpha)
+    return apply_(op, self, operands[1:])
 
 
 def addr(input: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
          out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * outer(vec1, vec2)`, elementwise. Raises: dimension, size, dtype. Source: torch 2.13."""
+    operands, op = _outer_sum(input, vec1, vec2, beta, alpha)
+    return apply(op, operands, out)
+
+
+def _outer_sum(input: "Tensor", vec1: "Tensor", vec2: "Tensor", beta: Any, alpha: Any) -> tuple[tuple[Any, ...], Op]:
+    """The operands of `addr`, the first vector as a column, and what is done to them."""
     for t in (vec1, vec2):
         if t.ndim != 1:
             raise LayoutError("dimension", f"addr: vectors are needed, got shape {t._layout.shape}")
@@ -275,8 +280,7 @@ def addr(input: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alph
         part = np.array(alpha).astype(s.dtype) * a * b
         return part if beta == 0 else np.array(beta).astype(s.dtype) * s + part
 
-    column = reshape_to(vec1, (shape[0], 1))
-    return apply(Op("addr", compute, "bifc", exact=False), (own, column, vec2), out)
+    return (own, reshape_to(vec1, (shape[0], 1)), vec2), Op("addr", compute, "bifc", exact=False)
 
 
 def cross(input: "Tensor", other: "Tensor", dim: Any = None, *, out: "Tensor | None" = None) -> "Tensor":

@@ -38,9 +38,9 @@ def _copied(view: Any) -> Any:
 
 def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def copy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = _copied(function(*args, **kwargs))
         if name in _REAL_ONLY and args[0].dtype.is_complex and records_history(args[0]):
             raise LayoutError("grad", f"{name}: no gradients through complex numbers")
-        result = _copied(function(*args, **kwargs))
         if out is None:
             return result
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..execute import Execution
-from ..observation import Observation
+from ..observation import Observation, TensorState
 from ..program import ITEMSIZES, Input, Program, Step, Storage
 from ..protocol import Adapter, OracleError, Undefined
 from .choose import draw_step
@@ -92,7 +92,8 @@ def _leaves_undefined(step: Step, observation: Observation) -> bool:
         # The sizes are changed before the call is refused.
         return True
     # Filled with a number that has a history, an integer has one, and is refused by almost every operator.
-    return any("g" in (x.flags or "") and not x.dtype.startswith(FLOATING) for x in observation.values.values())
+    tensors = [x for x in observation.values.values() if isinstance(x, TensorState)]
+    return any("g" in (x.flags or "") and not x.dtype.startswith(FLOATING) for x in tensors)
 
 
 class _Run:
