@@ -12,15 +12,16 @@ import zlib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from .classify import Catalogue, events
-from .draw.programs import draw_program
+from .draw.programs import DrawnProgram, draw_program
 from .draw.source import Seeded
+from .execute import execute
 from .program import Program
 from .protocol import Adapter, OracleError
 from .situations import traits
@@ -117,16 +118,18 @@ def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
     return ordered
 
 
-def draw(count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8) -> list[Program]:
-    """`count` different programs out of `surplus` times as many drawn ones.
+def draw(
+    count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8, enumerated: Iterable[Program] = ()
+) -> list[Program]:
+    """`count` different programs out of `surplus` times as many drawn ones, and out of those `enumerated`.
 
     First those that show an operation in a situation that none before has shown it in, then in a pair of situations (a
     defect rarely needs more than two to coincide), then whatever rules have least of. Short programs come first among
     those that exercise a rule: they are quicker to understand.
     """
     drawn: dict[str, _Drawn] = {}
-    for seed in range(count * surplus):
-        made = draw_program(Seeded(f"corpus:{seed}"), oracle, draw="all")
+    seeds = (draw_program(Seeded(f"corpus:{seed}"), oracle, draw="all") for seed in range(count * surplus))
+    for made in chain((DrawnProgram(program, execute(program, oracle)) for program in enumerated), seeds):
         if made.expected is None:
             raise OracleError(f"on program {made.program.to_json()}")
         rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
@@ -161,13 +164,14 @@ def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
 
 
 @click.command()
-@click.option("--programs", default=3600, show_default=True, help="How many programs the corpus holds.")
+@click.option("--programs", default=20_000, show_default=True, help="How many programs the corpus holds.")
 def main(programs: int) -> None:
     """Draw the corpus anew with the bundled oracle."""
+    from . import small_scope
     from .adapters import reference
     from .rules import catalogue
 
-    made = draw(programs, reference.adapter(), catalogue())
+    made = draw(programs, reference.adapter(), catalogue(), enumerated=small_scope.programs())
     write(made)
     click.echo(f"{len(made)} programs in {PATH.name}")
 
