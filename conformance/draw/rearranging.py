@@ -25,6 +25,7 @@ from .steps import (
     narrowed,
     new_dim,
     no_arguments,
+    one_dim,
     ref_of,
     reordered,
     resized_view,
@@ -137,41 +138,10 @@ def _listed(source: Source, x: TensorState, values: Values) -> Arguments:
     return ((SELF, *others),), {}
 
 
-def _on_diagonal(source: Source, x: TensorState, values: Values) -> Arguments:
-    return _scattered(source, x, values, lambda shape: 2 <= len(shape) == len(x.shape)), {}
-
-
-def _scattered(
-    source: Source, x: TensorState, values: Values, fits: Callable[[tuple[int, ...]], bool]
-) -> tuple[Argument, ...]:
-    fitting = [k for k, v in values.items() if fits(v.shape) and v.dtype == x.dtype] or list(values)
-    return (ref_of(source.choice(fitting)),)
-
-
-def _into_slice(source: Source, x: TensorState, values: Values) -> Arguments:
-    """The tensor into the whole of itself, or a part of a dimension of another: only equal sizes are taken."""
-    dim, size = _size(source, x)
-    start = 0 if source.chance(60) else source.integer(0, size)
-    return (*_scattered(source, x, values, lambda shape: shape == x.shape), dim, start, None), {}
-
-
-def _into_place(source: Source, x: TensorState, values: Values) -> Arguments:
-    dim, size = _size(source, x)
-    rest = [n for d, n in enumerate(x.shape) if d != dim % max(len(x.shape), 1)]
-    index = source.integer(-size, size - 1) if size else 0
-    return (*_scattered(source, x, values, lambda shape: list(shape) == rest), dim, index), {}
-
-
 def _into_layout(source: Source, x: TensorState, values: Values) -> Arguments:
     other = source.choice([k for k, v in values.items() if v.dtype == x.dtype] or list(values))
     drawn = draw_layout(source, shape=values[other].shape)
     return (ref_of(other), drawn.shape, tuple([min(s, 3) for s in drawn.strides]), source.integer(0, 2)), {}
-
-
-def _shaped_anew(source: Source, x: TensorState, values: Values) -> Arguments:
-    """Sizes for a new tensor, and rarely a dtype."""
-    shape = draw_shape(source, 0, 4) if not source.chance(ODD) else (2, -1)
-    return (shape,), {}
 
 
 REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
@@ -190,12 +160,13 @@ REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (1, ("squeeze_copy", squeezed_dims)), (1, ("unsqueeze_copy", new_dim)), (1, ("unfold_copy", windows)),
     (1, ("diagonal_copy", along_diagonal)), (1, ("t_copy", no_arguments)), (1, ("detach_copy", no_arguments)),
     (1, ("alias_copy", no_arguments)), (2, ("narrow_copy", narrowed)), (1, ("split_copy", _parts)),
-    (2, ("diagonal_scatter", _on_diagonal)), (2, ("select_scatter", _into_place)),
-    (2, ("slice_scatter", _into_slice)), (2, ("as_strided_scatter", _into_layout)),
+    (2, ("as_strided_scatter", _into_layout)), (1, ("concat", _listed)), (1, ("unbind_copy", one_dim)),
     (1, ("fill_diagonal_", lambda source, x, values: ((source.integer(0, 3),), {}))),
-    (1, ("is_same_size", any_other)), (1, ("stride", no_arguments)), (1, ("size", no_arguments)),
+    (1, ("is_same_size", any_other)), (1, ("allclose", any_other)), (1, ("stride", no_arguments)), (1, ("size", no_arguments)),
     (1, ("is_leaf", no_arguments)), (1, ("requires_grad", no_arguments)), (3, ("requires_grad_", no_arguments)),
-    (1, ("ndim", no_arguments)), (1, ("kron", any_other)),
+    (1, ("ndim", no_arguments)), (1, ("kron", any_other)), (1, ("numel", no_arguments)), (1, ("dim", no_arguments)),
+    (1, ("shape", no_arguments)), (1, ("storage_offset", no_arguments)), (1, ("nbytes", no_arguments)),
+    (1, ("itemsize", no_arguments)), (1, ("element_size", no_arguments)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""
 
@@ -205,7 +176,7 @@ DEFINED: Mapping[str, tuple[str, ...]] = {name: (*NUMBERS, "bool") for _, (name,
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     **dict.fromkeys(("rot90", "fliplr", "tril", "triu", "tril_", "triu_", "vsplit", "diagonal_copy",
                      "fill_diagonal_"), lambda x, values: len(x.shape) > 1),
-    **dict.fromkeys(("flipud", "hsplit", "select_copy", "narrow_copy", "select_scatter", "slice_scatter",
+    **dict.fromkeys(("flipud", "hsplit", "select_copy", "narrow_copy", "unbind_copy",
                      "unsafe_split", "unsafe_chunk", "split_with_sizes", "unsafe_split_with_sizes", "split_copy"),
                     lambda x, values: len(x.shape) > 0),
     "dsplit": lambda x, values: len(x.shape) > 2,
