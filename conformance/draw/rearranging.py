@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from ..observation import TensorState
-from ..program import Argument, Ref
+from ..program import Ref
 from .compute import SELF
-from .layouts import draw_layout, draw_shape
+from .layouts import draw_layout
 from .pointwise import NUMBERS
 from .source import Source
 from .steps import (
@@ -162,7 +162,8 @@ REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (1, ("alias_copy", no_arguments)), (2, ("narrow_copy", narrowed)), (1, ("split_copy", _parts)),
     (2, ("as_strided_scatter", _into_layout)), (1, ("concat", _listed)), (1, ("unbind_copy", one_dim)),
     (1, ("fill_diagonal_", lambda source, x, values: ((source.integer(0, 3),), {}))),
-    (1, ("is_same_size", any_other)), (1, ("allclose", any_other)), (1, ("stride", no_arguments)), (1, ("size", no_arguments)),
+    (1, ("is_same_size", any_other)), (1, ("allclose", any_other)), (1, ("stride", no_arguments)),
+    (1, ("size", no_arguments)),
     (1, ("is_leaf", no_arguments)), (1, ("requires_grad", no_arguments)), (3, ("requires_grad_", no_arguments)),
     (1, ("ndim", no_arguments)), (1, ("kron", any_other)), (1, ("numel", no_arguments)), (1, ("dim", no_arguments)),
     (1, ("shape", no_arguments)), (1, ("storage_offset", no_arguments)), (1, ("nbytes", no_arguments)),

@@ -15,7 +15,7 @@ from stridecheck.conformance.draw.layouts import draw_layout, edit_shape, row_ma
 from stridecheck.conformance.draw.programs import MAX_STEPS, draw_program
 from stridecheck.conformance.draw.source import Drawn, Seeded, weighted
 from stridecheck.conformance.draw.strategies import layouts
-from stridecheck.conformance.operations import overload
+from stridecheck.conformance.operations import OPERATIONS, overload
 from stridecheck.conformance.program import ITEMSIZES, Input, Program, Storage, span
 
 LAYOUTS = 4_000
@@ -130,7 +130,7 @@ def test_a_seed_gives_the_same_programs_for_ever(oracle):
     """The first fifty programs of a seed have always been these: a failure that names its seed can be found again."""
     drawn = [draw_program(Seeded(f"pinned:{n}"), oracle).program.to_json() for n in range(50)]
     text = json.dumps(drawn, sort_keys=True)
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "ee5d0e7de1b40800"
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "fccfbbc6b1c24ca2"
 
 
 def test_other_seeds_give_other_programs(many_programs):
@@ -152,17 +152,19 @@ def test_the_number_of_steps_can_be_given(oracle):
     assert {len(draw_program(Seeded(n), oracle, steps=3).program.steps) for n in range(20)} == {3}
 
 
-def test_every_operation_of_the_table_is_drawn(many_programs):
-    """Each operation that is meant to be drawn comes up, refused and accepted (those that can be refused at all)."""
+def test_every_operation_of_the_table_is_drawn(oracle):
+    """Each operation that is meant to be drawn comes up, and is accepted."""
     drawn, accepted = Counter(), Counter()
-    for program, expected in many_programs:
+    for program, expected in (draw_program(Seeded(f"programs:{n}"), oracle) for n in range(4 * PROGRAMS)):
         for step, observation in zip(program.steps, expected[1:], strict=True):
             drawn[step.op] += 1
             accepted[step.op] += observation.raised is None
     wanted = {name for _, family in choose.FAMILIES for _, (name, _) in family}
-    assert wanted == set(drawn)
-    assert wanted == set(accepted)
-    assert min(accepted.values()) > 0
+    assert wanted - set(drawn) == set()
+    assert {name for name in wanted if not accepted[name]} == set()
+    assert {
+        name for name, op in OPERATIONS.items() if op.group and op.group != "gradients" and not drawn[name]
+    } == set()
 
 
 def test_most_steps_are_accepted_and_some_refused(many_programs):
