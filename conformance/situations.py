@@ -233,7 +233,19 @@ def traits(event: Event) -> list[str]:
     """
     if event.raised is not None:
         return [f"refused: {event.kind}"]
-    return [*[one.name for one in NAMED if one(event)], *_arguments(event)]
+    company = ["others see its memory"] if _has_company(event) else []
+    return [*[one.name for one in NAMED if one(event)], *company, *_arguments(event)]
+
+
+def _has_company(event: Event) -> bool:
+    """Whether values that the step does not name lie in its first operand's storage, so that it shows in them, too."""
+    named = {ref.key for ref in event.step.refs()} | {event.x_key}
+    return event.x.storage is not None and any(
+        state.storage == event.x.storage
+        for states in (event.before, event.known)
+        for key, state in states.items()
+        if key not in named
+    )
 
 
 def _arguments(event: Event) -> Iterator[str]:
