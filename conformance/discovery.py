@@ -18,8 +18,12 @@ EXTRAS = ("torch", "cupy", "paddle", "mlx", "tinygrad", "jax", "dpnp", "dask", "
 BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" for name in (*_OURS, *EXTRAS)}
 """Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
 
-_MODULES = {**BUNDLED, "mutant": "stridecheck.conformance.mutants.adapter"}
-# `mutant:ID` is the suite measuring itself (docs/mutants.md): no library that anybody has installed.
+_MODULES = {
+    **BUNDLED,
+    "exchange": "stridecheck.conformance.adapters.exchange",
+    "mutant": "stridecheck.conformance.mutants.adapter",
+}
+# `exchange:A-B` is two libraries at once; `mutant:ID` is the suite measuring itself (docs/mutants.md).
 
 
 class UnknownAdapter(Exception):

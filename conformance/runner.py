@@ -304,6 +304,24 @@ class Worker:
         self._renew()
         return ""
 
+    def ask(self, question: Any) -> Any:
+        """What the adapter answers to a question of its own; `Broken` where it, or its process, gave none.
+
+        Raises
+        ------
+        AdapterFailed
+            There is no fresh process to be had.
+        """
+        assert self._child is not None
+        deadline = time.monotonic() + self.program_timeout
+        self._child.send({"question": question}, deadline)
+        message = self._child.receive(deadline, self.memory)
+        if isinstance(message, dict) and "answer" in message:
+            return message["answer"]
+        broken, _ = self._diagnose(message)
+        self._renew()
+        return broken
+
     def _renew(self) -> None:
         """Go on in the process that waits, and have another one wait."""
         if self._child is not None:

@@ -12,6 +12,7 @@ to standard error. Protocol, JSON lines, one object each:
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations" | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"script": text}
+    parent → child    {"question": …}, answered by {"answer": …}: of adapters that run no programs
 
 Children have pipes of their own, so that what one writes when it goes astray reaches nobody else. A library that does
 not survive a fork is served in the server itself.
@@ -120,6 +121,9 @@ def _serve(adapter: Any, channel: Channel) -> None:
     while (message := channel.receive()) is not None:
         if "script" in message:
             channel.send({"script": _script(adapter, *message["script"])})
+            continue
+        if "question" in message:
+            channel.send({"answer": adapter.answer(message["question"])})
             continue
         for number, data in message["batch"]:
             try:

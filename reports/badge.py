@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .claims import headline
+from .handovers import headline as headline_of_exchange
 from .mutants import found_out
 from .run import Run
 from .summary import AdapterSummary, summaries
@@ -38,6 +39,8 @@ def _message(run: Run, judged: Sequence[AdapterSummary]) -> tuple[str, str]:
         return headline(run.claims), "blue"
     if run.mutants and not judged:
         return found_out(run.mutants), "red" if run.exit_code else "brightgreen"
+    if run.handovers and not judged:
+        return headline_of_exchange(run.handovers), "red" if run.exit_code else "brightgreen"
     if not judged:
         return "nothing judged", "lightgrey"
     red = sum(adapter.red for adapter in judged)

@@ -15,7 +15,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from . import claims, text
+from . import claims, handovers, text
 from .charts import SERIES, claim_chart
 from .frames import COLUMNS
 from .mutants import by, found_out
@@ -73,6 +73,9 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         families=families(run, adapters),
         failure_groups=failure_groups(run, limit),
         known_groups=known_groups(run),
+        exchange=handovers.matrix(run.handovers),
+        exchanged=handovers.headline(run.handovers),
+        says=handovers.says,
         found_out=found_out,
         by=by,
         claim_range=claims.range_of,

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
+from . import handovers
 from .claims import headline, trial
 from .mutants import found_out
 from .run import Run
@@ -48,6 +49,7 @@ def _parts(run: Run) -> Iterator[str]:
     yield from _known(run)
     yield from _times(run)
     yield from _mutants(run)
+    yield from _handovers(run)
     yield from _claims(run)
     yield f"<sub>stridecheck {_text(run.header.suite)}, `{_code(run.header.command)}`</sub>"
 
@@ -159,6 +161,24 @@ def _mutants(run: Run) -> Iterator[str]:
         yield "| not found out | what it does | programs that could show it |\n|---|---|---:|"
         for mutant in left:
             yield f"| {_text(mutant.name)} | {_text(mutant.sentence)} | {count(mutant.reached)} |"
+        yield ""
+
+
+def _handovers(run: Run) -> Iterator[str]:
+    if not run.handovers:
+        return
+    table = handovers.matrix(run.handovers)
+    yield "### Exchange\n"
+    yield f"{_text(handovers.headline(run.handovers))}.\n"
+    yield f"| from \\ to | {' | '.join(map(_text, table.consumers))} |\n|---|{'---|' * len(table.consumers)}"
+    for producer, cells in table.rows:
+        yield f"| {_text(producer)} | {' | '.join(_text(cell) for cell in cells)} |"
+    yield ""
+    if table.harm:
+        yield "| from | to | by | array | what came of it |\n|---|---|---|---|---|"
+        for one in table.harm:
+            parts = (one.producer, one.consumer, one.protocol, one.case, handovers.says(one))
+            yield f"| {' | '.join(map(_text, parts))} |"
         yield ""
 
 

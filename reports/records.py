@@ -1,7 +1,7 @@
 """The record format: one JSON line each, appended and flushed while a run goes on.
 
-A results file is a header, then adapters, units, failures, timings, mutants and claims in any order, then a footer. A
-file without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
+A results file is a header, then adapters, units, failures, timings, mutants, claims and handovers in any order, then a
+footer. A file without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
 This module needs nothing but the standard library, so that any room may write records.
 """
 
@@ -213,6 +213,35 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Handover:
+    """One array handed from one library to another, and what of it arrived."""
+
+    record: ClassVar[str] = "handover"
+    producer: str
+    consumer: str
+    protocol: str
+    """`dlpack`, `dlpack 0`, `dlpack copy`, `dlpack share`, `buffer` or `interface`."""
+    case: str
+    """Which array: a layout of float32, or a dtype."""
+    outcome: str
+    """`shared`, `copied`, `empty`, `refused`, `damaged`, `crash`, `timeout` or `not offered`."""
+    detail: str = ""
+    strides: bool | None = None
+    """Whether strides arrived, of shared memory."""
+    writes: str = ".."
+    """`f` where the producer sees what the consumer writes, `b` the other way; `-` where not, `.` where not tried."""
+    read_only: str = ""
+    """`kept` or `lost`, of memory that the producer had made read-only."""
+    is_known: bool = True
+    """Whether this is what was expected: harm that is not on the list is not, nor what is on it and did no harm."""
+
+    @property
+    def is_harm(self) -> bool:
+        """Whether something arrived otherwise than promised, and no error said so."""
+        return self.outcome in ("damaged", "crash", "timeout") or self.read_only == "lost" or self.strides is False
+
+
+@dataclass(frozen=True, slots=True)
 class Footer:
     """Last line of a run that ended by itself."""
 
@@ -222,10 +251,10 @@ class Footer:
     exit_code: int
 
 
-Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Claim | Footer
+Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Claim | Handover | Footer
 
 _KINDS: dict[str, type[Record]] = {
-    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Claim, Footer)
+    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Claim, Handover, Footer)
 }
 _TUPLES = {"rules", "shape", "samples_ns"}
 
@@ -251,6 +280,7 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
     "str": ("text", lambda value: isinstance(value, str)),
     "int": ("a whole number", _is_int),
     "float": ("a number", _is_number),
+    "bool": ("true or false", lambda value: isinstance(value, bool)),
     "bool | None": ("true, false or null", lambda value: value is None or isinstance(value, bool)),
     "int | None": ("a whole number or null", lambda value: value is None or _is_int(value)),
     "float | None": ("a number or null", lambda value: value is None or _is_number(value)),

@@ -19,6 +19,7 @@ from .records import (
     Claim,
     Failure,
     Footer,
+    Handover,
     Header,
     Json,
     Mutant,
@@ -67,6 +68,7 @@ class Run:
     """One for each case, library and measuring process."""
     mutants: tuple[Mutant, ...] = ()
     claims: tuple[Claim, ...] = ()
+    handovers: tuple[Handover, ...] = ()
     """Libraries that are wrong on purpose: the suite's own score."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
@@ -197,6 +199,7 @@ class _Merger:
         self.timings: dict[tuple[str, str, int, str, int], Timing] = {}
         self.mutants: dict[str, Mutant] = {}
         self.claims: dict[str, Claim] = {}
+        self.handovers: dict[tuple[str, ...], Handover] = {}
         self.repeated = 0
 
     def add(self, path: Path) -> None:
@@ -217,6 +220,8 @@ class _Merger:
                 self.mutants[record.name] = record
             elif isinstance(record, Claim):
                 self.claims[record.id] = record
+            elif isinstance(record, Handover):
+                self.handovers[record.producer, record.consumer, record.protocol, record.case] = record
 
     def _add_adapters(self, adapters: Sequence[Adapter], path: Path) -> dict[str, str]:
         """Take in one file's adapters; the answer says what each is called in the merged run."""
@@ -262,6 +267,7 @@ class _Merger:
             measurements=tuple(self.timings.values()),
             mutants=tuple(self.mutants.values()),
             claims=tuple(self.claims.values()),
+            handovers=tuple(self.handovers.values()),
             notes=tuple(self._notes()),
         )
 

@@ -151,10 +151,17 @@ def score(counts: Counts) -> Score:
 
 
 def summaries(run: Run) -> list[AdapterSummary]:
-    """One summary per adapter, in the run's order."""
+    """One summary per adapter, in the run's order; not of libraries that only exchanged arrays."""
     tallied = run.tally
     rules = [rule for family in tallied.families.values() for rule in family]
-    return [_summary(run, adapter, score(tallied.counts(adapter.name, rules))) for adapter in run.adapters]
+    ran = (
+        {one.adapter for one in run.units}
+        | {one.adapter for one in run.failures}
+        | {one.adapter for one in run.timings}
+    )
+    exchanged = {name for one in run.handovers for name in (one.producer, one.consumer)} - ran
+    adapters = [adapter for adapter in run.adapters if adapter.name not in exchanged]
+    return [_summary(run, adapter, score(tallied.counts(adapter.name, rules))) for adapter in adapters]
 
 
 def _summary(run: Run, adapter: Adapter, scored: Score) -> AdapterSummary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import claims, mutants
+from . import claims, handovers, mutants
 from .run import Run
 from .summary import AdapterSummary, summaries
 from .text import count, time_ns
@@ -23,6 +23,7 @@ def lines(run: Run) -> Iterator[str]:
     yield from _times(run)
     yield from mutants.lines(run.mutants)
     yield from claims.lines(run.claims)
+    yield from handovers.lines(run.handovers)
 
 
 def _times(run: Run) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from . import handovers
 from .claims import headline
 from .mutants import found_out
 from .observations import Comparison, compare, say
@@ -147,6 +148,9 @@ def verdict(run: Run, adapters: Sequence[AdapterSummary]) -> Verdict:
     if run.mutants and not judged and not timed:
         tone, symbol = ("bad", "✗") if run.exit_code else ("good", "✓")
         return Verdict(tone, symbol, found_out(run.mutants), lede)
+    if run.handovers and not judged and not timed:
+        tone, symbol = ("bad", "✗") if run.exit_code else ("good", "✓")
+        return Verdict(tone, symbol, handovers.headline(run.handovers), lede)
     if run.claims and not judged and not timed and not run.exit_code:
         return Verdict("good", "✓", headline(run.claims), lede)
     if not judged and not timed:

@@ -20,6 +20,7 @@ COMMANDS = {
     "rules": "rules:rules",
     "repro": "results:repro",
     "mutants": "mutants:mutants_command",
+    "exchange": "exchange:exchange_command",
 }
 """Where each command is, below `stridecheck.commands`: only the one that is called is imported."""
 

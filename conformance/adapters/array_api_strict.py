@@ -10,6 +10,7 @@ import numpy
 
 from ..capabilities import Capabilities
 from ..discovery import without_variants
+from .table_style import takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -22,6 +23,7 @@ class ArrayApiStrict(ValueStyle):
     """The strict namespace over NumPy."""
 
     name = "array_api_strict"
+    ports: Mapping[str, str] = takes_by("xp.from_dlpack", buffer="xp.asarray")
     prefix = "xp"
     imports = "import array_api_strict as xp, numpy"
     templates: Mapping[str, str] = {

@@ -23,12 +23,14 @@ from ..program import ITEMSIZES, Input, Storage
 from .memory import Region, RegionStyle
 from .numpy import DTYPES
 from .numpy_style import CHECKS, NumpyStyle, numpy_like
+from .table_style import takes_by
 
 
 class Dpnp(RegionStyle, NumpyStyle):
     """dpnp's arrays: any strides over memory that it owns, writes through views seen by all."""
 
     name = "dpnp"
+    ports: Mapping[str, str] = takes_by("dpnp.from_dlpack", buffer="dpnp.asarray", interface="dpnp.asarray")
     prefix = "dpnp"
     imports = "import dpnp, numpy"
     templates: Mapping[str, str] = numpy_like("dpnp", "unfold mT") | {
@@ -88,9 +90,9 @@ class Dpnp(RegionStyle, NumpyStyle):
         storage.keeper.sycl_queue.wait()
         return bytes(storage.keeper.tobytes())
 
-    def lift(self, x: Any) -> Any:
-        """There are no scalars apart from arrays."""
-        return x
+    def read(self, x: Any) -> bytes:
+        """Elements, row-major."""
+        return bytes(dpnp.asnumpy(x).tobytes("C"))
 
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""

@@ -15,6 +15,7 @@ from jax import numpy as jnp
 from ..capabilities import Capabilities
 from ..discovery import without_variants
 from .numpy_style import numpy_like
+from .table_style import takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -30,6 +31,7 @@ class Jax(ValueStyle):
     """JAX without jit; arrays are immutable, so nothing that writes is offered."""
 
     name = "jax"
+    ports: Mapping[str, str] = takes_by("jax.dlpack.from_dlpack", buffer="jnp.asarray", interface="jnp.asarray")
     tensor_type = jax.Array
     prefix = "jnp"
     imports = "import jax, jax.numpy as jnp\njax.config.update('jax_enable_x64', True)"

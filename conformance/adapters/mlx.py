@@ -11,6 +11,7 @@ import mlx.core as mx
 from ..capabilities import Capabilities
 from ..discovery import without_variants
 from .numpy_style import numpy_like
+from .table_style import takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -24,6 +25,7 @@ class Mlx(ValueStyle):
     """MLX, its work done by the processor."""
 
     name = "mlx"
+    ports: Mapping[str, str] = takes_by("mx.from_dlpack", buffer="mx.array")
     tensor_type = mx.array
     prefix = "mx"
     imports = "import mlx.core as mx\nmx.set_default_device(mx.cpu)"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter
 from .numpy_style import NumpyStyle
+from .table_style import takes_by
 
 DTYPES = {
     name: name
@@ -23,6 +26,7 @@ class Numpy(NumpyStyle):
     """NumPy on the CPU."""
 
     name = "numpy"
+    ports: Mapping[str, str] = takes_by("np.from_dlpack", buffer="np.asarray", interface="np.asarray")
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset(
@@ -46,6 +50,11 @@ class Numpy(NumpyStyle):
     def __init__(self) -> None:
         super().__init__(np, DTYPES)
         warnings.filterwarnings("ignore")
+
+    def freeze(self, x: Any) -> Any:
+        """The array, made read-only."""
+        x.flags.writeable = False
+        return x
 
 
 def adapter(variant: str = "") -> Numpy:

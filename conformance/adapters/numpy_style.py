@@ -191,7 +191,8 @@ class NumpyStyle(TableStyle):
 
     def lift(self, x: Any) -> Any:
         """NumPy answers with a scalar where PyTorch answers with a 0-dim tensor."""
-        return self.namespace.asarray(x) if isinstance(x, self.namespace.generic) else x
+        generic = getattr(self.namespace, "generic", ())
+        return self.namespace.asarray(x) if isinstance(x, generic) else x
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the array says of itself; strides and offset in elements, rounded down where they are not whole."""

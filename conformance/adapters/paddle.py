@@ -16,13 +16,12 @@ from ..capabilities import ASPECTS, Capabilities
 from ..discovery import without_variants
 from ..program import ITEMSIZES, Input, Storage
 from .memory import Region, RegionStyle
-from .table_style import TableStyle, methods
+from .table_style import TableStyle, methods, takes_by
 
 DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128",
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
+    "complex128",
 )  # fmt: skip
-
 TEMPLATES = methods(
     """view view_as reshape flatten unflatten ravel swapaxes swapdims moveaxis t T mT narrow expand expand_as
     broadcast_to squeeze unsqueeze unfold diagonal detach contiguous() clone() tolist is_contiguous() fill_ zero_
@@ -33,7 +32,6 @@ TEMPLATES = methods(
     "view.dtype": "{self}.view({dtype})",
     "permute": "{self}.transpose({dims})",
     "transpose": "{self}.swapaxes({dim0}, {dim1})",
-    "movedim": "{self}.moveaxis({source}, {destination})",
     "__getitem__": "{self}[{index:index}]",
     "__setitem__": "{self}.__setitem__({index}, {value})",
     "as_strided": "{self}.as_strided({size}, {stride}, "
@@ -43,17 +41,14 @@ TEMPLATES = methods(
     "mul": "{self} * {other}",
     "sub_": "{self}.subtract_({other})",
     "mul_": "{self}.multiply_({other})",
-    "relu": "paddle.nn.functional.relu({self})",
     "relu_": "paddle.nn.functional.relu_({self})",
     "type": "{self}.astype({dtype})",
     "sum": "{self}.sum({dim}, keepdim={keepdim}, dtype={dtype})",
     "amax": "{self}.amax(None if {dim} == () else {dim}, {keepdim})",
     "amin": "{self}.amin(None if {dim} == () else {dim}, {keepdim})",
-    "softmax": "paddle.nn.functional.softmax({self}, {dim})",
     "cat": "paddle.concat({tensors}, {dim})",
     "stack": "paddle.stack({tensors}, {dim})",
     "index_select": "{self}.index_select({index}, {dim})",
-    "transpose_": "{self}.transpose_({dim0}, {dim1})",
 }
 
 
@@ -61,6 +56,7 @@ class Paddle(RegionStyle, TableStyle):
     """Eager Paddle on the CPU, its stride kernels on, as they are by default."""
 
     name = "paddle"
+    ports: Mapping[str, str] = takes_by("paddle.from_dlpack", buffer="paddle.to_tensor")
     tensor_type = paddle.Tensor
     prefix = "paddle"
     imports = "import numpy as np, paddle"
@@ -99,12 +95,16 @@ class Paddle(RegionStyle, TableStyle):
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
-        offset, contiguity = x.offset // x.element_size(), ("T" if x.is_contiguous() else "F") + "--"
-        return self._dtype_names[x.dtype], tuple(x.shape), tuple(x.strides), offset, contiguity, None, None
+        offset, row_major = x.offset // x.element_size(), "T--" if x.is_contiguous() else "F--"
+        return self._dtype_names[x.dtype], tuple(x.shape), tuple(x.strides), offset, row_major, None, None
 
     def storage_of(self, x: Any) -> Region:
         """The memory that the tensor's holder has, held by an alias of it."""
         return self.regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach())
+
+    def read(self, x: Any) -> bytes:
+        """Elements, row-major."""
+        return bytes(x.numpy().tobytes())
 
     def write_storage(self, name: str, storage: Storage, data: str) -> str:
         """Source that makes a storage from the bytes expression `data`."""

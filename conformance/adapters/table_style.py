@@ -11,6 +11,17 @@ from ..program import Argument, Ref, Step
 from ..protocol import Unsupported
 
 
+def takes_by(dlpack: str, **others: str) -> dict[str, str]:
+    """Ports of a library: its function for DLPack, with and without a copy, and those for other protocols.
+
+    >>> takes_by("np.from_dlpack", buffer="np.asarray")["dlpack copy"]
+    'np.from_dlpack({x}, copy=True)'
+    """
+    found = {"dlpack": f"{dlpack}({{x}})", "dlpack 0": f"{dlpack}({{x}})"}
+    found |= {f"dlpack {name}": f"{dlpack}({{x}}, copy={copy})" for name, copy in (("copy", True), ("share", False))}
+    return found | {protocol: f"{function}({{x}})" for protocol, function in others.items()}
+
+
 def methods(signatures: str) -> dict[str, str]:
     """Templates of operations that are methods as in PyTorch, with the parameters named, by default all of them.
 
@@ -53,6 +64,8 @@ class TableStyle:
     """Pieces of the library's messages with the kind of error that they tell, most telling first."""
     not_offered: Sequence[str] = ()
     """Pieces of messages by which the library says that it has no such kernel: the program is then unsupported."""
+    ports: Mapping[str, str] = {}
+    """How the library takes arrays of others: an expression of `{x}` for each protocol in `handover.PROTOCOLS`."""
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
         self.namespace = namespace

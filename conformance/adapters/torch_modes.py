@@ -131,10 +131,6 @@ class Compiled(Torch):
         # Loaded before a child is forked for each crash: the compiler takes seconds to import.
         self.whole(lambda x: x + 1)(torch.zeros(2, 2))
 
-    def scope(self) -> dict[str, Any]:
-        """What the names in printed steps mean."""
-        return {"torch": torch}
-
     def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, compiled for the very shapes and strides that it gets."""
         torch._dynamo.reset()

@@ -11,6 +11,7 @@ from typing import Any
 from ..idiom import compile_template, torch_template, write_argument
 from ..operations import OPERATIONS, Operation, overload
 from ..program import Argument, Input, Ref, Step, Storage
+from .table_style import takes_by
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
 ERROR_KINDS = (
@@ -109,6 +110,7 @@ class TorchStyle:
     imports = ""
     """What a script begins with; by default the namespace under the name of torch."""
     checks: Mapping[str, str] = CHECKS
+    ports: Mapping[str, str] = takes_by("torch.from_dlpack")
 
     def __init__(self, namespace: Any, dtypes: tuple[str, ...]) -> None:
         self.namespace = namespace
@@ -145,6 +147,10 @@ class TorchStyle:
         """The tensor itself, as a leaf that requires gradients."""
         return x.requires_grad_()
 
+    def scope(self) -> dict[str, Any]:
+        """What the names in templates mean."""
+        return {"torch": self.namespace}
+
     def operation(self, step: Step) -> Callable[..., Any] | None:
         """The compiled template of a step, cached by its form."""
         names = tuple([name for name, _ in step.kwargs])
@@ -152,9 +158,7 @@ class TorchStyle:
         if form not in self._functions:
             template = self.template(step)
             places = (*(str(i) for i in range(len(step.args))), *names)
-            self._functions[form] = (
-                None if template is None else compile_template(template, places, {"torch": self.namespace})
-            )
+            self._functions[form] = None if template is None else compile_template(template, places, self.scope())
         return self._functions[form]
 
     def template(self, step: Step) -> str | None:

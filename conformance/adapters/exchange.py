@@ -1,0 +1,44 @@
+"""Two libraries in one process, for handing arrays from one to the other: `exchange:numpy-torch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..capabilities import Capabilities
+from ..discovery import UnknownAdapter, find
+from ..handover import CASES, Library, hand_over
+
+
+class Exchange:
+    """A producer and a consumer; it runs no programs, it answers questions."""
+
+    capabilities = Capabilities(frozenset(), frozenset(), frozenset())
+
+    def __init__(self, name: str, producer: Library, consumer: Library) -> None:
+        self.name = name
+        self.producer, self.consumer = producer, consumer
+        self.forks = getattr(producer, "forks", True) and getattr(consumer, "forks", True)
+
+    def versions(self) -> dict[str, str]:
+        """Versions of both."""
+        return self.producer.versions() | self.consumer.versions()
+
+    def answer(self, question: Any) -> Any:
+        """What becomes of a case by a protocol: the fields of a `Handover`."""
+        protocol, case = question
+        return hand_over(self.producer, self.consumer, protocol, CASES[case])._asdict()
+
+
+def adapter(variant: str = "") -> Exchange:
+    """The pair of libraries that `PRODUCER-CONSUMER` names.
+
+    Raises
+    ------
+    UnknownAdapter
+        It names no two adapters.
+    """
+    names = variant.split("-")
+    if len(names) != 2:
+        raise UnknownAdapter(f"exchange is between two libraries, as in exchange:numpy-torch, not {variant!r}")
+    producer, consumer = (find(name)[0]() for name in names)
+    return Exchange(f"exchange:{variant}", producer, consumer)

@@ -1,0 +1,329 @@
+"""Hands an array from one library to another in one process, and sees what of it arrives.
+
+Runs in a worker that has loaded both. What should arrive is what the protocols promise, whoever is right about layout:
+the same shape, dtype and elements; without a copy, the same address and strides, writes seen on both sides, and memory
+that is read-only still so. Strides and offset in elements unless said otherwise. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from . import foreign
+from .capabilities import Capabilities
+from .observation import ForeignState
+from .program import ITEMSIZES, Ref, Step, fill_bytes, span
+from .protocol import Adapter, Unsupported
+
+MAX_TEXT = 200
+"""Characters of an exception's text that are kept."""
+
+
+class Case(NamedTuple):
+    """An array to hand over; its memory begins `shift` bytes after a multiple of 64."""
+
+    name: str
+    dtype: str = "float32"
+    shape: tuple[int, ...] = (3, 4)
+    strides: tuple[int, ...] = (4, 1)
+    offset: int = 0
+    shift: int = 0
+    is_read_only: bool = False
+
+
+_DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16", "float64",
+    "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+)  # fmt: skip
+CASES: Mapping[str, Case] = {
+    case.name: case
+    for case in (
+        Case("row-major"),
+        Case("0-dim", shape=(), strides=()),
+        Case("transposed", strides=(1, 3)),
+        Case("permuted 4-d", shape=(2, 3, 2, 2), strides=(12, 1, 6, 3)),
+        Case("stepped", strides=(8, 2)),
+        Case("padded rows", strides=(6, 1)),
+        Case("offset", offset=5),
+        Case("size 1, odd stride", shape=(1, 4), strides=(77, 1)),
+        Case("size 1 last", shape=(4, 1), strides=(1, 77)),
+        Case("empty", shape=(0, 4), strides=(4, 1)),
+        Case("empty inside", shape=(3, 0, 2), strides=(0, 2, 1)),
+        Case("expanded", strides=(0, 1)),
+        Case("overlapping", strides=(1, 1)),
+        Case("reversed", shape=(4,), strides=(-1,), offset=3),
+        Case("rows reversed", strides=(-4, 1), offset=8),
+        Case("off by 4 bytes", shift=4),
+        Case("off by 1 byte", shift=1),
+        Case("read-only", is_read_only=True),
+        *(Case(dtype, dtype) for dtype in _DTYPES),
+    )
+}
+"""What is handed over, by name: layouts of float32, then other dtypes."""
+
+PROTOCOLS: Mapping[str, str] = {
+    "dlpack": "DLPack, the newest version that both know",
+    "dlpack 0": "DLPack before versions, as libraries of 2022 spoke it",
+    "dlpack copy": "DLPack, a copy asked for",
+    "dlpack share": "DLPack, a copy forbidden",
+    "buffer": "Python's buffer protocol",
+    "interface": "NumPy's array interface",
+}
+"""Ways to hand an array over."""
+
+
+class Handover(NamedTuple):
+    """What arrived.
+
+    `outcome` is `shared` (the same memory), `copied`, `empty` (nothing to share), `refused` (an error says so),
+    `damaged` (other elements, shape or dtype, and no error), or `not offered` (one side has no such array or protocol).
+    `strides` tells of shared memory whether the strides that address anything are the producer's. `writes` has `f`
+    where the producer sees the consumer's and `b` where the consumer sees the producer's, `-` for either that is not
+    so, `.` where it could not be tried. `read_only` is `kept`, `lost` or empty.
+    """
+
+    outcome: str
+    detail: str = ""
+    strides: bool | None = None
+    writes: str = ".."
+    read_only: str = ""
+
+
+class Library(Adapter, Protocol):
+    """An adapter that says how its library takes what others offer."""
+
+    ports: Mapping[str, str]
+    """An expression of `{x}` for each protocol that the library takes."""
+    capabilities: Capabilities
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+
+    def scope(self) -> dict[str, Any]:
+        """What the names in expressions mean."""
+
+
+def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Handover:
+    """Make a case's array in one library, hand it to the other, and look at it there."""
+    take = _port(consumer, protocol)
+    if take is None:
+        return Handover("not offered", f"{consumer.name} takes no {protocol}")
+    try:
+        x, elements = _make(producer, case)
+        offered, said = _offer(x, protocol, producer)
+    except Unsupported as error:
+        return Handover("not offered", str(error))
+    try:
+        y = take(offered)
+    except Exception as error:
+        return Handover("refused", _text(error))
+    if not consumer.is_tensor(y):
+        return Handover("refused", f"answered with a {type(y).__module__}.{type(y).__name__} of another library")
+    found = _look(consumer, y)
+    if (difference := _difference(case, elements, found)) is not None:
+        honest = "" if _says(said, elements) else "; what the producer said of it was wrong already"
+        return Handover("damaged", difference + honest)
+    if not elements:
+        return Handover("empty")
+    arrived = _described(y, consumer)
+    shares = arrived is not None and arrived.address == said.address
+    if protocol in _PROMISES and shares != _PROMISES[protocol]:
+        return Handover("damaged", f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
+    strides = _significant(arrived.state) == _significant(said.state) if arrived is not None and shares else None
+    writes = _writes(producer, consumer, x, y)
+    read_only = ("lost" if writes[0] == "f" else "kept") if case.is_read_only else ""
+    return Handover("shared" if shares else "copied", "", strides, writes, read_only)
+
+
+_PROMISES = {"dlpack copy": False, "dlpack share": True}
+"""Whether memory is shared, by protocols that promise it."""
+
+
+# The producer's side.
+
+
+def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
+    """The array, and its elements in row-major order."""
+    itemsize = ITEMSIZES[case.dtype]
+    low, high = span(case.shape, case.strides, case.offset)
+    assert low >= 0
+    contents = fill_bytes("bool1" if case.dtype == "bool" else "ramp1", max(high, 1) * itemsize)
+    features = producer.capabilities.features
+    if case.dtype not in producer.capabilities.dtypes:
+        raise Unsupported(f"{producer.name} has no {case.dtype}")
+    if min(case.strides, default=0) < 0 and "negative-strides" not in features:
+        raise Unsupported(f"{producer.name} has no negative strides")
+    if case.shift and "guarded" not in features:
+        raise Unsupported(f"{producer.name} lies in no foreign memory")
+    freeze = getattr(producer, "freeze", None)
+    if case.is_read_only and freeze is None:
+        raise Unsupported(f"{producer.name} has no read-only arrays")
+    storage = producer.storage(_aligned(contents, case.shift), "guarded" if "guarded" in features else "owned")
+    x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset)
+    if case.is_read_only and freeze is not None:
+        x = freeze(x)
+    places = list(_places(case.shape, case.strides, case.offset))
+    return x, [contents[place * itemsize : (place + 1) * itemsize] for place in places]
+
+
+def _aligned(contents: bytes, shift: int) -> memoryview:
+    """A buffer with these contents that begins `shift` bytes after a multiple of 64."""
+    block = bytearray(len(contents) + shift + 64)
+    begin = -ctypes.addressof(ctypes.c_char.from_buffer(block)) % 64 + shift
+    block[begin : begin + len(contents)] = contents
+    return memoryview(block)[begin : begin + len(contents)]
+
+
+def _places(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[int]:
+    """Element numbers that a layout addresses, row-major.
+
+    >>> list(_places((2, 2), (1, 2), 3))
+    [3, 5, 4, 6]
+    """
+    if not shape:
+        yield offset
+        return
+    for index in range(shape[0]):
+        yield from _places(shape[1:], strides[1:], offset + index * strides[0])
+
+
+class _Only:
+    """An array that shows one protocol and nothing else of itself."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+
+class _Dlpack(_Only):
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self._x.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> Any:
+        return self._x.__dlpack_device__()
+
+
+class _DlpackBeforeVersions(_Dlpack):
+    def __dlpack__(self, **asked: Any) -> Any:
+        if unknown := asked.keys() - {"stream"}:
+            raise TypeError(f"__dlpack__() got an unexpected keyword argument {unknown.pop()!r}")
+        return self._x.__dlpack__(**asked)
+
+
+class _Interface(_Only):
+    @property
+    def __array_interface__(self) -> Any:
+        return self._x.__array_interface__
+
+
+def _offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Described]:
+    """What the consumer gets to see of an array, and what that says."""
+    try:
+        if protocol.startswith("dlpack"):
+            offered: Any = (_DlpackBeforeVersions if protocol == "dlpack 0" else _Dlpack)(x)
+            return offered, foreign.describe(_capsule(x))
+        if protocol == "buffer":
+            view = memoryview(x)
+            return view, foreign.describe(view)
+        return _Interface(x), foreign.describe(x.__array_interface__)
+    except (AttributeError, TypeError, BufferError, ValueError, RuntimeError) as error:
+        raise Unsupported(f"{producer.name} offers none: {_text(error)}") from error
+
+
+def _capsule(x: Any) -> Any:
+    try:
+        return x.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        return x.__dlpack__()
+
+
+# The consumer's side.
+
+
+def _port(consumer: Library, protocol: str) -> Callable[[Any], Any] | None:
+    template = consumer.ports.get(protocol)
+    if template is None:
+        return None
+    function: Callable[[Any], Any] = eval(f"lambda x: {template.format(x='x')}", consumer.scope())
+    return function
+
+
+def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]:
+    """The dtype, the shape and the elements of what arrived."""
+    dtype, shape, *_ = consumer.describe(y)
+    itemsize, data = ITEMSIZES.get(dtype, 1), consumer.read(y)
+    return dtype, tuple(shape), [data[i : i + itemsize] for i in range(0, len(data), itemsize)]
+
+
+def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, ...], list[bytes]]) -> str | None:
+    dtype, shape, got = found
+    if (dtype, shape) != (case.dtype, case.shape):
+        return f"{case.dtype}{list(case.shape)} arrived as {dtype}{list(shape)}"
+    wrong = [number for number, (a, b) in enumerate(zip(elements, got, strict=False)) if a != b]
+    if wrong or len(elements) != len(got):
+        return f"{len(wrong)} of {len(elements)} elements differ"
+    return None
+
+
+def _says(said: foreign.Described, elements: list[bytes]) -> bool:
+    """Whether what a protocol says of an array leads to its elements."""
+    state = said.state
+    if said.address is None or state.storage is not None or (state.kind == "capsule" and state.header[2] != 1):
+        return True
+    places = _places(state.shape, _byte_strides(state), said.address)
+    return [ctypes.string_at(place, state.itemsize) for place in places] == elements
+
+
+def _byte_strides(state: ForeignState) -> tuple[int, ...]:
+    if state.strides is not None:
+        return state.strides
+    strides, running = [], state.itemsize
+    for size in reversed(state.shape):
+        strides.append(running)
+        running *= size
+    return tuple(reversed(strides))
+
+
+def _significant(state: ForeignState) -> tuple[int, ...] | None:
+    """Strides that address anything, in bytes."""
+    if 0 in state.shape:
+        return None
+    return tuple([s for n, s in zip(state.shape, _byte_strides(state), strict=True) if n > 1])
+
+
+def _described(y: Any, consumer: Library) -> foreign.Described | None:
+    """What the array says of itself where it has arrived, by whatever protocol it has."""
+    for protocol in ("interface", "dlpack", "buffer"):
+        try:
+            return _offer(y, protocol, consumer)[1]
+        except Unsupported:
+            continue
+    return None
+
+
+# Writes.
+
+
+def _writes(producer: Library, consumer: Library, x: Any, y: Any) -> str:
+    forward = _is_seen(consumer, y, producer, x, 1, "f")
+    return forward + _is_seen(producer, x, consumer, y, 0, "b")
+
+
+def _is_seen(writer: Library, mine: Any, reader: Library, theirs: Any, value: int, letter: str) -> str:
+    """Whether what one library writes to the whole array is seen by the other."""
+    fill = writer.operation(Step("fill_", (Ref(0), value)))
+    if fill is None:
+        return "."
+    before = _look(reader, theirs)[2]
+    try:
+        fill(mine, value)
+    except Exception:
+        return "-"
+    written, seen = _look(writer, mine)[2], _look(reader, theirs)[2]
+    return letter if seen == written != before else "-"
+
+
+def _text(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:MAX_TEXT]

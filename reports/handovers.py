@@ -1,0 +1,85 @@
+"""Arrays handed from one library to another: the table of who can hand what to whom, and what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .records import Handover
+from .text import count
+
+_ORDER = ("shared", "copied", "empty", "refused", "damaged", "crash", "timeout")
+
+
+class Matrix(NamedTuple):
+    """A row for each producer, a cell for each consumer, and every handover that did harm."""
+
+    consumers: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    harm: tuple[Handover, ...]
+
+
+def matrix(handovers: Sequence[Handover]) -> Matrix:
+    """The table of some handovers, in the order in which they appear."""
+    producers = tuple(dict.fromkeys(one.producer for one in handovers))
+    consumers = tuple(dict.fromkeys(one.consumer for one in handovers))
+    rows = []
+    for producer in producers:
+        found = [[one for one in handovers if (one.producer, one.consumer) == (producer, to)] for to in consumers]
+        rows.append((producer, tuple(_cell(cell) for cell in found)))
+    return Matrix(consumers, tuple(rows), tuple(one for one in handovers if one.is_harm or not one.is_known))
+
+
+def _cell(handovers: Sequence[Handover]) -> str:
+    """What came of all arrays and protocols between two libraries.
+
+    >>> _cell([Handover("a", "b", "dlpack", "row-major", "shared"), Handover("a", "b", "buffer", "bool", "refused")])
+    '1 shared, 1 refused'
+    """
+    outcomes = Counter(one.outcome for one in handovers)
+    said = [f"{outcomes[outcome]} {outcome}" for outcome in _ORDER if outcomes[outcome]]
+    return ", ".join(said) or "nothing in common"
+
+
+def says(handover: Handover) -> str:
+    """What came of one, in words.
+
+    >>> says(Handover("a", "b", "dlpack", "read-only", "shared", read_only="lost"))
+    'shared, and read-only no more'
+    """
+    parts = [handover.outcome]
+    if handover.detail:
+        parts[0] += f": {handover.detail}"
+    if handover.read_only == "lost":
+        parts.append("and read-only no more")
+    if handover.strides is False:
+        parts.append("with other strides")
+    if not handover.is_known:
+        parts.append("not expected" if handover.is_harm else "though harm was expected")
+    return ", ".join(parts)
+
+
+def headline(handovers: Sequence[Handover]) -> str:
+    """All of it in one line."""
+    pairs = {(one.producer, one.consumer) for one in handovers}
+    tried = [one for one in handovers if one.outcome != "not offered"]
+    harm = sum(one.is_harm for one in tried)
+    return (
+        f"{count(len(tried), 'array')} handed over between {count(len(pairs), 'pair')} of libraries: "
+        f"{count(sum(one.outcome == 'shared' for one in tried))} shared, "
+        f"{count(sum(one.outcome == 'refused' for one in tried))} refused, {count(harm)} with harm"
+    )
+
+
+def lines(handovers: Sequence[Handover]) -> Iterator[str]:
+    """A line for each pair, and one for each that did harm."""
+    if not handovers:
+        return
+    table = matrix(handovers)
+    for producer, cells in table.rows:
+        for consumer, cell in zip(table.consumers, cells, strict=True):
+            yield f"  {producer} → {consumer}: {cell}"
+    for one in table.harm:
+        mark = "✗" if not one.is_known else "·"
+        yield f"  {mark} {one.producer} → {one.consumer}, {one.protocol}, {one.case}: {says(one)}"

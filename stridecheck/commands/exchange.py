@@ -1,0 +1,45 @@
+"""`stridecheck exchange`: arrays handed from each library to each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from stridecheck.conformance.discovery import find
+from stridecheck.conformance.exchanges import exchange
+from stridecheck.conformance.runner import START_TIMEOUT
+
+from .common import Bars, out_option, render, told
+from .exit_codes import EXIT_CODES
+
+
+@click.command("exchange", epilog=EXIT_CODES)
+@click.argument("libraries", nargs=-1, required=True, metavar="LIBRARY...")
+@click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the libraries.")
+@click.option("--update-expectations", "update", is_flag=True, help="Take the harm that is found as known.")
+@click.option(
+    "--start-timeout", type=float, default=START_TIMEOUT, show_default=True, help="Seconds that two libraries may load."
+)
+@out_option()
+def exchange_command(libraries: tuple[str, ...], python: str, update: bool, start_timeout: float, out: Path) -> None:
+    """Hand arrays from each library to each other, by DLPack, buffers and array interfaces.
+
+    Layouts and dtypes that are known for trouble: transposed, stepped, expanded, reversed, empty, misaligned,
+    read-only, bfloat16, float8. Each is looked at where it arrives: elements, shape, strides, whether memory is shared,
+    who sees whose writes, whether read-only memory still is. Exit code 1 says that there was harm that is not known.
+
+    \b
+    Examples
+      stridecheck exchange numpy torch
+      stridecheck exchange numpy torch jax paddle --python env/bin/python
+    """
+    with told(out):
+        if not python:
+            for library in libraries:
+                find(library)  # a name that is mistyped must not cost the results that are there
+    with told(out), Bars("pairs") as bars:
+        code = exchange(libraries, out, bars, python=python, update=update, start_timeout=start_timeout)
+    with told(out):
+        render([out], out)
+    raise SystemExit(code)

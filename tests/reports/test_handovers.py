@@ -1,0 +1,71 @@
+"""Arrays handed from library to library, as a reader sees them: terminal, summary, page and badge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from stridecheck.reports import handovers, terminal
+from stridecheck.reports.badge import badge
+from stridecheck.reports.html import page
+from stridecheck.reports.markdown import markdown
+from stridecheck.reports.records import Adapter, Footer, Handover, Header, ResultsWriter
+from stridecheck.reports.run import load
+
+SHARED = Handover("numpy", "torch", "dlpack", "row-major", "shared", strides=True, writes="fb")
+LOST = Handover("numpy", "torch", "dlpack", "read-only", "shared", strides=True, writes="f-", read_only="lost")
+CRASH = Handover("numpy", "torch", "dlpack", "reversed", "crash", "killed by SIGABRT", is_known=False)
+NOTHING = Handover("torch", "numpy", "interface", "row-major", "not offered", "torch offers none")
+
+
+@pytest.fixture
+def exchanged(tmp_path):
+    """A run of four handovers, one of which did harm that nobody expected."""
+    with ResultsWriter(tmp_path / "results.jsonl") as writer:
+        writer.write(Header("1", "", "2026-01-01T00:00:00+00:00", "stridecheck exchange numpy torch", {}, {}))
+        for name in ("numpy", "torch"):
+            writer.write(Adapter(name, "ready", "", {name: "1.0"}))
+        for one in (SHARED, LOST, CRASH, NOTHING):
+            writer.write(one)
+        writer.write(Footer("2026-01-01T00:00:01+00:00", 1.0, 1))
+    return load([tmp_path])
+
+
+def test_a_record_survives_its_file(exchanged):
+    """What was written is what is read."""
+    assert exchanged.handovers == (SHARED, LOST, CRASH, NOTHING)
+
+
+@pytest.mark.parametrize(("one", "is_harm"), [(SHARED, False), (LOST, True), (CRASH, True), (NOTHING, False)])
+def test_what_harm_is(one, is_harm):
+    """A crash, and read-only memory that is not so any more; not what nobody offers."""
+    assert one.is_harm == is_harm
+
+
+def test_other_strides_are_harm():
+    """Shared memory that is looked at with other strides shows other elements once it is written."""
+    assert replace(SHARED, strides=False).is_harm
+
+
+def test_the_terminal_says_what_came_of_each_pair(exchanged):
+    """The verdict counts, each pair has a line, harm is named and unexpected harm marked."""
+    lines = list(terminal.lines(exchanged))
+    assert lines[0].startswith("✗ 3 arrays handed over between 2 pairs of libraries: 2 shared, 0 refused, 2 with harm")
+    assert "  numpy → torch: 2 shared, 1 crash" in lines
+    assert "  torch → numpy: nothing in common" in lines
+    assert "  ✗ numpy → torch, dlpack, reversed: crash: killed by SIGABRT, not expected" in lines
+    assert "  · numpy → torch, dlpack, read-only: shared, and read-only no more" in lines
+
+
+def test_the_page_and_the_summary_have_the_table(exchanged, tmp_path):
+    """Both show the cell of each pair and the harm; nothing says that nothing was judged."""
+    for text in (page(exchanged, tmp_path), markdown(exchanged)):
+        assert "2 shared, 1 crash" in text
+        assert "read-only no more" in text
+        assert "Nothing was judged" not in text
+
+
+def test_the_badge_is_red_where_harm_was_not_expected(exchanged):
+    """The badge has the headline, in the colour of the exit code."""
+    assert badge(exchanged)["color"] == "red"
+    assert badge(exchanged)["message"] == handovers.headline(exchanged.handovers)
