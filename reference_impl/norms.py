@@ -83,7 +83,7 @@ def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
 
 def _forget_far(made: "Tensor", power: float) -> None:
     """Leave unspecified what is past the range of sums of powers: whether it shows depends on how they are taken."""
-    if not made.numel() or power in (0, 1) or abs(power) == np.inf:
+    if not made.numel() or power in (0, 1) or abs(power) == np.inf or made.dtype.itemsize < 4:
         return
     with np.errstate(all="ignore"):
         limits = np.finfo(made.dtype.numpy)

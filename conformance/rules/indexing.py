@@ -198,7 +198,7 @@ def _(e: Event) -> bool:
     "A 0-dim integer tensor indexes as the integer that it holds.",
     "3.12",
     "__getitem__",
-    f"{GEOMETRY} sharing",
+    f"{GEOMETRY} sharing contiguity",
 )
 def _(e: Event) -> bool:
     return viewed(e) and any(isinstance(item, Ref) for item in _items(e))
