@@ -193,6 +193,10 @@ KINDS = {
         Step("select", (Ref(0), 0, 9)),
         _difference("error-kind", "", ["IndexError", "", "index"], ["ValueError", "", None]),
     ),
+    "error-type": (
+        Step("select", (Ref(0), 0, 9)),
+        _difference("error-kind", "", ["IndexError", "", "index"], ["ValueError", "", "index"]),
+    ),
 }
 
 
