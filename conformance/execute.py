@@ -259,7 +259,8 @@ class Execution:
         dtype, shape, strides, offset, contiguity, version, flags = adapter.describe(x)
         if not adapter.observes_storage:
             return TensorState(dtype, shape, strides, offset, contiguity, None, version, None, flags, adapter.read(x))
-        name = self._memory.name_of(adapter.storage_of(x), key)
+        handle = adapter.storage_of(x)
+        name = None if handle is None else self._memory.name_of(handle, key)
         base = adapter.base_of(x)
         base_key = None if base is None else self._key_of.get(id(base), "hidden")
         quantizer = adapter.quantizer_of(x) if dtype in QUANTISED else None

@@ -59,7 +59,7 @@ class Adapter(Protocol):
         """dtype, shape, strides, offset, contiguity, version and flags, in the units of `TensorState`."""
 
     def storage_of(self, x: Any) -> Any:
-        """The storage of a tensor: the same object as long as it is the same storage."""
+        """The storage of a tensor: the same object as long as it is the same one, None where that cannot be told."""
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes of a storage; none where it has a length alone (meta)."""

@@ -50,7 +50,7 @@ class Dpnp(RegionStyle, NumpyStyle):
         "byte": "numpy.frombuffer({x}.get_array().usm_data.tobytes(), numpy.uint8).tolist()",
     }
     not_offered = ("not implemented", "Unsupported", "not supported")
-    # Strides that address nothing are promised by nobody; empty arrays own an element, as SYCL allocates no less.
+    # Strides that address nothing are promised by nobody.
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides", "bounds", "view-check", "write-through"}),
@@ -68,7 +68,8 @@ class Dpnp(RegionStyle, NumpyStyle):
 
     def storage(self, data: Any, backing: str) -> Region:
         """Memory on the device."""
-        return self.storage_of(dpnp.array(numpy.frombuffer(bytes(data), numpy.uint8)))
+        memory = dpnp.array(numpy.frombuffer(bytes(data), numpy.uint8)).get_array().usm_data
+        return self.regions.at(memory._pointer, len(data), memory)
 
     def make(self, root: Region, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """An array over a region: dpnp takes strides in bytes and the offset in elements."""
@@ -80,15 +81,15 @@ class Dpnp(RegionStyle, NumpyStyle):
         contiguity = ("T" if x.flags.c_contiguous else "F") + "--"
         return x.dtype.name, x.shape, tuple(array.strides), array._element_offset, contiguity, None, None
 
-    def storage_of(self, x: Any) -> Region:
-        """The memory object that the array lies in."""
+    def storage_of(self, x: Any) -> Region | None:
+        """The memory object that the array lies in; empty arrays own one element, as SYCL allocates no less."""
         memory = x.get_array().usm_data
-        return self.regions.at(memory._pointer, memory.nbytes, memory)
+        return self.regions.at(memory._pointer, memory.nbytes, memory) if x.size else None
 
     def bytes_of(self, storage: Region) -> bytes:
         """All bytes, copied to the host after what writes to them."""
         storage.keeper.sycl_queue.wait()
-        return bytes(storage.keeper.tobytes())
+        return bytes(storage.keeper.tobytes())[: storage.nbytes]
 
     def read(self, x: Any) -> bytes:
         """Elements, row-major."""

@@ -27,8 +27,8 @@ class Regions:
         self._known: WeakValueDictionary[tuple[int, int], Region] = WeakValueDictionary()
 
     def at(self, address: int, nbytes: int, keeper: Any) -> Region:
-        """The region at an address; `keeper` holds on to its memory if it is new."""
-        region = self._known.get((address, nbytes))
+        """The region at an address, a new one where it has no bytes; `keeper` holds on to its memory if it is new."""
+        region = self._known.get((address, nbytes)) if nbytes else None
         if region is None:
             region = self._known[address, nbytes] = Region(address, nbytes, keeper)
         return region

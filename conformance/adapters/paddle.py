@@ -23,24 +23,20 @@ DTYPES = (
     "complex128",
 )  # fmt: skip
 TEMPLATES = methods(
-    """view view_as reshape flatten unflatten ravel swapaxes swapdims moveaxis t T mT narrow expand expand_as
-    broadcast_to squeeze unsqueeze unfold diagonal detach contiguous() clone() tolist is_contiguous() fill_ zero_
-    copy_(src) add_(other) neg abs matmul cumsum(dim) cumprod(dim) flip roll masked_fill masked_select chunk
-    tensor_split unbind squeeze_ unsqueeze_ t_ detach_ mean(dim, keepdim) prod(dim, keepdim) argmax all
-    argsort"""
+    """__getitem__ __setitem__ view view_as reshape flatten unflatten ravel swapaxes swapdims moveaxis t T mT narrow
+    expand expand_as broadcast_to squeeze unsqueeze unfold diagonal detach contiguous() clone() tolist is_contiguous()
+    fill_ zero_ copy_(src) add_(other) sub_(other) mul_(other) neg abs matmul cumsum(dim) cumprod(dim) flip roll
+    masked_fill masked_select chunk tensor_split unbind squeeze_ unsqueeze_ t_ detach_ mean(dim, keepdim)
+    prod(dim, keepdim) argmax all argsort"""
 ) | {
     "view.dtype": "{self}.view({dtype})",
     "permute": "{self}.transpose({dims})",
     "transpose": "{self}.swapaxes({dim0}, {dim1})",
-    "__getitem__": "{self}[{index:index}]",
-    "__setitem__": "{self}.__setitem__({index}, {value})",
     "as_strided": "{self}.as_strided({size}, {stride}, "
     "{self}.offset if {storage_offset} is None else {storage_offset} * {self}.element_size())",
     "add": "{self} + {other}",
     "sub": "{self} - {other}",
     "mul": "{self} * {other}",
-    "sub_": "{self}.subtract_({other})",
-    "mul_": "{self}.multiply_({other})",
     "relu_": "paddle.nn.functional.relu_({self})",
     "type": "{self}.astype({dtype})",
     "sum": "{self}.sum({dim}, keepdim={keepdim}, dtype={dtype})",
@@ -85,11 +81,14 @@ class Paddle(RegionStyle, TableStyle):
     def storage(self, data: Any, backing: str) -> Region:
         """Memory of Paddle's own, or a buffer that it is lent through DLPack."""
         row = np.frombuffer(data if backing == "guarded" else bytearray(data), np.uint8)
-        return self.storage_of(paddle.from_dlpack(row) if backing == "guarded" else paddle.to_tensor(row))
+        x = paddle.from_dlpack(row) if backing == "guarded" else paddle.to_tensor(row)
+        return self.regions.at(x.data_ptr(), len(data), x)
 
     def tensor(self, storage: Region, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A strided view of the memory; its offset is in bytes."""
         itemsize = ITEMSIZES[dtype]
+        if storage.nbytes < itemsize:
+            return paddle.empty(shape, self._dtypes[dtype])
         whole = storage.keeper[: storage.nbytes // itemsize * itemsize].view(self._dtypes[dtype])
         return paddle.as_strided(whole, shape, strides, offset * itemsize)
 
@@ -98,9 +97,9 @@ class Paddle(RegionStyle, TableStyle):
         offset, row_major = x.offset // x.element_size(), "T--" if x.is_contiguous() else "F--"
         return self._dtype_names[x.dtype], tuple(x.shape), tuple(x.strides), offset, row_major, None, None
 
-    def storage_of(self, x: Any) -> Region:
-        """The memory that the tensor's holder has, held by an alias of it."""
-        return self.regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach())
+    def storage_of(self, x: Any) -> Region | None:
+        """The memory that the tensor's holder has, held by an alias of it; an empty tensor has none."""
+        return self.regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach()) if x.size else None
 
     def read(self, x: Any) -> bytes:
         """Elements, row-major."""

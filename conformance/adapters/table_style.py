@@ -33,8 +33,8 @@ def methods(signatures: str) -> dict[str, str]:
         name, _, given = signature.rstrip(")").partition("(")
         operation = OPERATIONS[name]
         parameters = given.split(",") if given else operation.parameters[1:] if "(" not in signature else ()
-        call = "" if operation.form == "property" else f"({', '.join(f'{{{p}}}' for p in parameters)})"
-        templates[name] = f"{{self}}.{name}{call}"
+        called = f".{name}({', '.join(f'{{{p}}}' for p in parameters)})"
+        templates[name] = "{self}" + {"property": f".{name}", "index": "[{index:index}]"}.get(operation.form, called)
     return templates
 
 

@@ -35,10 +35,10 @@ class Tinygrad(ValueStyle):
     prefix = "tinygrad"
     imports = f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad"
     templates: Mapping[str, str] = methods(
-        """view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze diagonal detach contiguous()
-        clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim) flip roll(shifts, dims) split
-        chunk masked_fill masked_select sum(dim, keepdim) mean(dim, keepdim) prod(dim, keepdim) argmax all
-        sort(dim, descending) argsort(dim, descending)"""
+        """__getitem__ __setitem__ view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze
+        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim) flip
+        roll(shifts, dims) split chunk masked_fill masked_select sum(dim, keepdim) mean(dim, keepdim)
+        prod(dim, keepdim) argmax all sort(dim, descending) argsort(dim, descending)"""
     ) | {
         "view.dtype": "{self}.bitcast({dtype})",
         "view_as": "{self}.view({other}.shape)",
@@ -47,8 +47,6 @@ class Tinygrad(ValueStyle):
         "swapdims": "{self}.transpose({dim0}, {dim1})",
         "broadcast_to": "{self}.expand({size})",
         "expand_as": "{self}.expand({other}.shape)",
-        "__getitem__": "{self}[{index:index}]",
-        "__setitem__": "{self}.__setitem__({index}, {value})",
         "copy_": "{self}.assign({src}.expand({self}.shape).cast({self}.dtype))",
         "zero_": "{self}.assign({self}.zeros_like())",
         "add_": "{self}.assign({self} + {other})",
