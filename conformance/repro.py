@@ -53,8 +53,8 @@ class Claim:
 class Idiom(Protocol):
     """What an adapter has for printing; one that lacks it gets no scripts.
 
-    One whose library takes functions as a whole has `call` too: what a script calls in the place of `program`. One whose
-    templates and checks call functions that the library lacks has their source in `helpers`, by name, callees first.
+    One whose library takes functions as a whole has `call` too: what a script calls in the place of `program`. Where
+    templates and checks call functions that the library lacks, `helpers` has their source by name, callees first.
     """
 
     imports: str
