@@ -121,7 +121,10 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         return Handover("refused", _text(error))
     if not consumer.is_tensor(y):
         return Handover("refused", f"answered with a {type(y).__module__}.{type(y).__name__} of another library")
-    found = _look(consumer, y)
+    try:
+        found = _look(consumer, y)
+    except Exception as error:
+        return Handover("damaged", f"what arrived cannot be read: {_text(error)}")
     if (difference := _difference(case, elements, found)) is not None:
         honest = "" if _says(said, elements) else "; what the producer said of it was wrong already"
         return Handover("damaged", difference + honest)

@@ -36,8 +36,8 @@ class Tinygrad(ValueStyle):
     imports = f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad"
     templates: Mapping[str, str] = methods(
         """__getitem__ __setitem__ view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze
-        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim) flip
-        roll(shifts, dims) split chunk masked_fill masked_select sum(dim, keepdim) mean(dim, keepdim)
+        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim)
+        flip roll(shifts, dims) split chunk masked_fill masked_select sum(dim, keepdim) mean(dim, keepdim)
         prod(dim, keepdim) argmax all sort(dim, descending) argsort(dim, descending)"""
     ) | {
         "view.dtype": "{self}.bitcast({dtype})",
