@@ -178,4 +178,15 @@ def _(e: Event) -> bool:
     return succeeded(e) and isinstance(asked, MemoryFormat) and asked.name.startswith("channels_last")
 
 
+@rule(
+    "errors.contiguous-preserve",
+    "contiguous(preserve_format) of a tensor that is not contiguous is refused.",
+    "4.1.2",
+    "contiguous",
+    "raises error-kind",
+)
+def _(e: Event) -> bool:
+    return e.raised is not None and e.argument("memory_format") == MemoryFormat("preserve_format")
+
+
 RULES = family.rules

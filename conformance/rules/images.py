@@ -52,6 +52,17 @@ def _(e: Event) -> bool:
     return e.copied and len(e.x.shape) == 3
 
 
+@rule(
+    "conv.ambiguous",
+    "Images of one channel or of 1×1 pixels count as row-major unless their strides say otherwise.",
+    "4.6.3",
+    FLAT,
+    LAID_OUT,
+)
+def _(e: Event) -> bool:
+    return e.copied and is_channels_last(e.x) and e.x.contiguity[0] == "T"
+
+
 @rule("conv.gaps", "An input with gaps gives a dense result.", "4.6.4", group("convolutions"))
 def _(e: Event) -> bool:
     return e.copied and not is_dense(e.x)

@@ -302,4 +302,15 @@ def _(e: Event) -> bool:
     return succeeded(e) and e.copied and numel(e.y) == 0
 
 
+@rule(
+    "channels-last.no-channels",
+    "channels_last strides of sizes 0 are raw products, so that they are 0 left of one.",
+    "4.1.12",
+    "clone contiguous to empty_like zeros_like ones_like full_like",
+    "layout shape",
+)
+def _(e: Event) -> bool:
+    return e.copied and _asked(e).startswith("channels_last") and numel(e.y) == 0
+
+
 RULES = family.rules

@@ -164,4 +164,15 @@ def _(e: Event) -> bool:
     return _changed(e) and strides(e.y) != strides(e.before[e.x_key])
 
 
+@rule(
+    "resize-as.other-size",
+    "resize_as_ takes the other tensor's sizes, row-major, and nothing of its strides.",
+    "6.2.1",
+    "resize_as_",
+    GEOMETRY,
+)
+def _(e: Event) -> bool:
+    return _changed(e) and e.x.shape != e.y.shape
+
+
 RULES = family.rules
