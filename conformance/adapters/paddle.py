@@ -94,16 +94,9 @@ class Paddle(RegionStyle, TableStyle):
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
+        dtype = self._dtype_names.get(x.dtype, str(x.dtype))
         offset, row_major = x.offset // x.element_size(), "T--" if x.is_contiguous() else "F--"
-        return (
-            self._dtype_names.get(x.dtype, str(x.dtype)),
-            tuple(x.shape),
-            tuple(x.strides),
-            offset,
-            row_major,
-            None,
-            None,
-        )
+        return dtype, tuple(x.shape), tuple(x.strides), offset, row_major, None, None
 
     def storage_of(self, x: Any) -> Region | None:
         """The memory that the tensor's holder has, held by an alias of it; an empty tensor has none."""
