@@ -17,6 +17,7 @@ from .capabilities import ASPECTS
 from .classify import Event, events
 from .elements import marks
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
+from .operations import OPERATIONS
 from .program import ITEMSIZES, Program
 
 
@@ -200,7 +201,7 @@ def _toggled(flags: str, letter: str) -> str:
 
 def _values(place: Place) -> Iterator[Observation]:
     for at, result in enumerate(place.observation.results or ()):
-        if isinstance(result, tuple) and result[0] != "address":
+        if isinstance(result, tuple) and result[0] != "address" and _is_specified(place):
             yield _with_result(place, at, ("scalar", f"not {result[1]}"))
     for key, state in _each_state(place):
         if isinstance(state, TensorState):
@@ -208,6 +209,15 @@ def _values(place: Place) -> Iterator[Observation]:
                 yield _with_state(place, key, quantizer=f"not {state.quantizer}")
             if (found := _other_element(state, place.contents)) is not None:
                 yield _with_content(place, state.storage or "", data=found)
+
+
+def _is_specified(place: Place) -> bool:
+    """Whether what a step answers is known: not where it reads elements that are only known roughly, or not at all."""
+    operation = OPERATIONS.get(place.event.entry)
+    if operation is not None and not operation.reads:
+        return True
+    known = [marks(state, place.contents) for state in (place.event.x, *place.event.others)]
+    return not any(found is not None and found.any() for found in known)
 
 
 def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> bytes | None:

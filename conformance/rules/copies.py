@@ -172,10 +172,15 @@ def _(e: Event) -> bool:
     return e.copied
 
 
-@rule("copy.split", "Copies of splits are as many tensors, each in memory of its own.", "3.13.2",
-      "split_copy unbind_copy", "sharing shape")  # fmt: skip
+@rule(
+    "copy.split",
+    "Copies of splits are as many tensors, each in memory of its own.",
+    "3.13.2",
+    "split_copy unbind_copy",
+    f"{GEOMETRY} sharing storage flags values contiguity",
+)
 def _(e: Event) -> bool:
-    return e.raised is None and e.observation.is_tuple
+    return e.raised is None
 
 
 # Scatters into copies.
