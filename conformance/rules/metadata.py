@@ -8,7 +8,7 @@ from ._define import Family, is_expanded, numel
 family = Family("metadata")
 rule = family.rule
 
-ASKING = "is_leaf requires_grad ndim stride size is_same_size allclose"
+ASKING = "is_leaf requires_grad ndim shape stride size is_same_size allclose numel dim nbytes itemsize element_size storage_offset"
 ALL_BUT_RAISING = "values shape sharing strides layout contiguity storage flags"
 
 
