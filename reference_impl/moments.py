@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def _moments(
     input: "Tensor", dim: Any, unbiased: Any, keepdim: bool, correction: Any
-) -> tuple[Any, Any, tuple[int, ...]]:
+) -> tuple[Any, Any, Any, tuple[int, ...]]:
+    """Variances, means, means of absolute values, and the dimensions that they are over."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if correction is None:
@@ -32,25 +33,26 @@ def _moments(
     with np.errstate(all="ignore"):
         count = np.float64(group_size(wide, dims))
         centre = np.sum(wide, axis=dims, keepdims=True) / count
+        magnitude = np.sum(np.abs(wide), axis=dims, keepdims=keepdim) / count
         spread = np.sum(np.abs(wide - centre) ** 2, axis=dims, keepdims=keepdim) / np.float64(
             builtins.max(count - correction, 0)
         )
         if not keepdim:
             centre = centre.reshape(spread.shape)
-    return spread, centre, dims
+    return spread, centre, magnitude, dims
 
 
 def var(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
         out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Variance over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, _, dims = _moments(input, dim, unbiased, keepdim, correction)
+    spread, _, _, dims = _moments(input, dim, unbiased, keepdim, correction)
     return inexact(spread, input, input.dtype.to_real(), dims, keepdim, out)
 
 
 def std(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
         out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Standard deviation over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, _, dims = _moments(input, dim, unbiased, keepdim, correction)
+    spread, _, _, dims = _moments(input, dim, unbiased, keepdim, correction)
     return inexact(np.sqrt(spread), input, input.dtype.to_real(), dims, keepdim, out)
 
 
@@ -58,20 +60,20 @@ def var_mean(
     input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
     """Variance and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, centre, dims = _moments(input, dim, unbiased, keepdim, correction)
+    spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
     d = input.dtype
-    return inexact(spread, input, d.to_real(), dims, keepdim, None), inexact(centre, input, d, dims, keepdim, None)
+    first = inexact(spread, input, d.to_real(), dims, keepdim, None)
+    return first, inexact(centre, input, d, dims, keepdim, None, magnitude=magnitude)
 
 
 def std_mean(
     input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
     """Standard deviation and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, centre, dims = _moments(input, dim, unbiased, keepdim, correction)
+    spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
     d = input.dtype
-    return inexact(np.sqrt(spread), input, d.to_real(), dims, keepdim, None), inexact(
-        centre, input, d, dims, keepdim, None
-    )
+    first = inexact(np.sqrt(spread), input, d.to_real(), dims, keepdim, None)
+    return first, inexact(centre, input, d, dims, keepdim, None, magnitude=magnitude)
 
 
 def _weights(name: str, t: "Tensor", count: int, category: str) -> None:

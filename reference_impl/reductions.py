@@ -206,10 +206,16 @@ def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, ou
     return deliver(np.asarray(result).astype(d.numpy), d, reduce_marks(input, dims, keepdim, smooth=False), input, out)
 
 
-def inexact(result: Any, input: "Tensor", d: dtype, dims: tuple[int, ...], keepdim: bool, out: Any) -> "Tensor":
-    """`deliver` of what was computed wide and is right within a tolerance."""
+def inexact(
+    result: Any, input: "Tensor", d: dtype, dims: tuple[int, ...], keepdim: bool, out: Any, *, magnitude: Any = None
+) -> "Tensor":
+    """`deliver` of what was computed wide and is right within a tolerance.
+
+    `magnitude`: what its terms come to without their signs, where they may cancel.
+    """
     marks = reduce_marks(input, dims, keepdim, smooth=False)
-    loose = np.full(np.shape(result), shadow.TOLERANCE, np.uint8)
+    terms = math.prod([input._layout.shape[k] for k in dims])
+    loose = inexact_marks(result, d, magnitude, terms)
     marks = loose if marks is None else np.maximum(marks, loose)
     with np.errstate(all="ignore"):
         a = cast(np.asarray(result), dt.complex128 if np.iscomplexobj(result) else dt.float64, d)
