@@ -134,8 +134,10 @@ _DELETERS: Final = {b"dltensor": given_back.address, b"dltensor_versioned": give
 def _let_go(phase: str = "stop", info: Any = None) -> None:
     """Free what was given back since the last time; called before each export and after each garbage collection."""
     if phase == "stop":
-        for address, (held, *_) in list(_exported.items()):
-            if held.manager_ctx:
+        # A list of numbers, made without a tuple each: those may start a collection, which comes here in the midst.
+        for address in list(_exported):
+            kept = _exported.get(address)
+            if kept is not None and kept[0].manager_ctx:
                 _exported.pop(address, None)
 
 
