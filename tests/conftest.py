@@ -1,8 +1,12 @@
 """Settings for all of the suite's own tests."""
 
 import signal
+from importlib.metadata import PackageNotFoundError, distribution, requires
 
+import pytest
 from hypothesis import settings
+from packaging.requirements import Requirement
+from stridecheck.conformance.discovery import BUNDLED, EXTRAS
 
 # A CI may start everything with Ctrl-C ignored, which child processes would inherit; tests send it to them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -10,3 +14,27 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # No test is timed: a first example compiles kernels, and CI machines are slow.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def absent():
+    """Adapter modules whose library is not here as their extra declares it: what is missing, by the module's name."""
+    found = {BUNDLED[name]: _missing(name.replace("_", "-")) for name in EXTRAS}
+    return {module: names for module, names in found.items() if names}
+
+
+def _missing(extra):
+    wanted = [Requirement(text) for text in requires("stridecheck")]
+    mine = [
+        r for r in wanted if r.marker and r.marker.evaluate({"extra": extra}) and not r.marker.evaluate({"extra": ""})
+    ]
+    assert mine, f"no extra {extra}"
+    return [r.name for r in mine if not _is_installed(r.name)]
+
+
+def _is_installed(name):
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
