@@ -3,21 +3,27 @@
 import warnings
 from typing import Final
 
+from numpy.exceptions import ComplexWarning
+
 TYPED: Final = "TypedStorage is deprecated: UntypedStorage will be the only class of storages (facts 7.4.1)"
 QUANTISED: Final = "quantised dtypes are deprecated (facts 10.1.1)"
 READ_ONLY: Final = "memory that is not writable, and the tensor over it is (facts 8.1.3)"
+DISCARDS: Final = "NumPy is handed the real part of complex numbers only (facts 8.2.4)"
 
 given: Final[set[str]] = set()
 """What has been said already."""
 
 
 def warn_once(notice: str) -> None:
-    """Give a notice as a UserWarning, the first time only. Source: facts 7.4.1, 8.1.3 and 10.1.1, torch 2.13."""
+    """Give a notice, the first time only: NumPy's own as it warns, others as a UserWarning.
+
+    Source: facts 7.4.1, 8.1.3, 8.2.4 and 10.1.1, torch 2.13.
+    """
     if notice not in given:
         given.add(notice)
-        warnings.warn(notice, UserWarning, stacklevel=4)
+        warnings.warn(notice, ComplexWarning if notice is DISCARDS else UserWarning, stacklevel=4)
 
 
 def silence() -> None:
     """Take all notices for given."""
-    given.update((TYPED, QUANTISED, READ_ONLY))
+    given.update((TYPED, QUANTISED, READ_ONLY, DISCARDS))

@@ -13,7 +13,7 @@ from .devices import is_meta
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import Layout
-from .notices import READ_ONLY, warn_once
+from .notices import DISCARDS, READ_ONLY, warn_once
 from .output_layout import preserved_strides
 from .promotion import get_default_dtype
 from .storage import UntypedStorage
@@ -227,6 +227,9 @@ def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) 
         raise LayoutValueError("argument", "numpy: cannot promise not to copy (facts 8.2.4)")
     a = numpy(self)
     if dtype is not None:
+        if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+            warn_once(DISCARDS)
+            a = a.real.astype(dtype)
         a = a.astype(dtype, copy=False)
     return a.copy(order="K") if copy else a
 

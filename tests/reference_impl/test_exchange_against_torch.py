@@ -55,7 +55,8 @@ NUMPY = {
         np.asarray(x)|np.asarray(x).ctypes.data==x.data_ptr()|np.array(x).ctypes.data==x.data_ptr()
         np.asarray(x,dtype=np.int64)|np.array(x)|np.array(x.T)|np.asarray(x.clone().requires_grad_())
         np.asarray(c.conj())|hasattr(x,"__array_interface__")|np.asarray(x[0,0])
-        np.asarray(T.empty(2,device="meta"))|x.__array__(np.float64)|np.asarray(x.bfloat16())
+        np.asarray(T.empty(2,device="meta"))|x.__array__(np.float64)|np.asarray(x.bfloat16())|c.__array__(np.float32)
+        np.asarray(c,np.int16)|np.asarray(c.T,np.float64).strides|np.asarray(c,bool)|c.__array__(np.complex128)
         np.array([T.tensor(1),T.tensor(2)])|np.array(x,copy=True)|np.asarray(x,order="F")|[np.asarray(x).fill(1),x]
         np.concatenate([x,x])|bytes(x.view(T.uint8).numpy())
     """,
