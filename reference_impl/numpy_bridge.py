@@ -230,7 +230,8 @@ def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) 
         if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
             warn_once(DISCARDS)
             a = a.real.astype(dtype)
-        a = a.astype(dtype, copy=False)
+        with np.errstate(all="ignore"):
+            a = a.astype(dtype, copy=False)
     return a.copy(order="K") if copy else a
 
 

@@ -160,7 +160,8 @@ def decode(codes: Any, q: Quantizer) -> Any:
     [0.5, 126.0]
     """
     scale, zero_point = q.spread(np.shape(codes))
-    return ((codes.astype(np.float32) - zero_point) * scale).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return ((codes.astype(np.float32) - zero_point) * scale).astype(np.float32)
 
 
 def packed_bytes(shape: Shape, d: dtype) -> int:
