@@ -10,7 +10,7 @@ from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides
 from .core import TensorBase, array, fresh
 from .dtypes import QUANTIZED, dtype
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
 from .formats import contiguous_format, memory_format
 from .layout import contiguous_strides
 from .notices import QUANTISED as QUANTISED_NOTICE
@@ -63,8 +63,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     _target(dtype)
     warn_once(QUANTISED_NOTICE)
     q = PerTensor(float(scale), int(zero_point))
-    if dtype.pack == 1:
-        check_zero_points((q.zero_point,), dtype)
+    check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
 
 
@@ -79,8 +78,10 @@ def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     ordered = d.pack > 1 and isinstance(q, PerChannel)
     wanted = contiguous_strides(shape) if ordered else suggested_strides(shape, suggested_format(shape, strides))
     out = fresh(shape, wanted, CODES[d])
-    codes = encode(array(input), q, d)
-    return fill_codes(out, codes, q, d, unknown_codes(input))
+    if d is dt.qint32 and isinstance(q, PerChannel) and not q.exact and 0 not in shape:
+        raise fatal(LayoutError("dtype", f"codes of {d} under floating-point zero points (facts 10.1.11)"))
+    codes, unknown = encode(array(input), q, d)
+    return fill_codes(out, codes, q, d, unknown_codes(input, unknown))
 
 
 def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...], d: dtype) -> PerChannel:
@@ -98,10 +99,7 @@ def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...], 
     kinds = (dt.float64, dt.int64) if exact else (dt.float32, dt.float32)
     # Tensors of the right dtype and in order are taken as they are: who holds them may change them.
     scales, zero_points = (t.to(kind).contiguous() for t, kind in zip((scales, zero_points), kinds, strict=True))
-    q = PerChannel(scales, zero_points, axis)
-    if exact and d.pack == 1:
-        check_zero_points(zero_points.tolist(), d)
-    return q
+    return PerChannel(scales, zero_points, axis)
 
 
 @checked
@@ -117,6 +115,7 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     q = _channels(scales, zero_points, axis, input._layout.shape, dtype)
     if dtype.pack > 1 and q.exact:
         raise UnsupportedError("dtype", f"quantize_per_channel has no kernel for {dtype} (facts 10.1.7)")
+    check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
 
 

@@ -64,6 +64,13 @@ def _wrapped(source: QuantizedTensor, result: Any, quantizer: Quantizer | None =
     return result
 
 
+def _cut(q: Quantizer) -> Quantizer:
+    """The quantizer of a part of the tensor. Raises: view (RuntimeError) for channels with floats as zero points."""
+    if isinstance(q, PerChannel) and not q.exact:
+        raise LayoutError("view", "parts cannot have floating-point zero points (facts 10.1.11)")
+    return q
+
+
 def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
     """The quantizer of one index of a dimension: that channel's own where the dimension is the channels'.
 
@@ -75,7 +82,7 @@ def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
         return q.channel(index)
     if q.scales.numel() == 1:
         return q.channel(0)
-    return q._replace(axis=q.axis - 1)
+    return _cut(q._replace(axis=q.axis - 1))
 
 
 def _sliced(q: Quantizer, dim: int, part: slice) -> Quantizer:
@@ -84,15 +91,17 @@ def _sliced(q: Quantizer, dim: int, part: slice) -> Quantizer:
         return q
     kept = part if dim == q.axis else slice(None)
     if kept == slice(None) and q.scales.numel() != 1:
-        return q
+        return _cut(q)
     found = q.part(kept)
     if not found.scales.numel():
         raise LayoutError("size", "a slice without channels (facts 10.1.6)")
-    return found.channel(0) if found.scales.numel() == 1 else found
+    return found.channel(0) if found.scales.numel() == 1 else _cut(found)
 
 
 def _widened(q: Quantizer, dim: int) -> Quantizer:
-    return q if isinstance(q, PerTensor) or dim > q.axis else q._replace(axis=q.axis + 1)
+    # PyTorch forgets the channels that have floats as zero points.
+    moved = isinstance(q, PerChannel) and q.exact and dim <= q.axis
+    return q._replace(axis=q.axis + 1) if isinstance(q, PerChannel) and moved else q
 
 
 def _select(self: QuantizedTensor, dim: int, index: int) -> QuantizedTensor:
@@ -119,7 +128,7 @@ def _squeeze(self: QuantizedTensor, *dims: Any) -> QuantizedTensor:
     Raises: dimension (RuntimeError).
     """
     narrow, q = Tensor.squeeze(self, *dims), self._quantizer
-    if isinstance(q, PerTensor):
+    if isinstance(q, PerTensor) or not q.exact:
         return quantized(narrow, q)
     chosen = (dims[0],) if dims and isinstance(dims[0], int) else dims[0] if dims else range(self.ndim)
     gone = {d % self.ndim for d in chosen if self._layout.shape[d] == 1}
@@ -161,15 +170,24 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     if isinstance(q, PerChannel):
         items = index if isinstance(index, tuple) else (index,)
         named = sum(item is not None and item is not Ellipsis for item in items)
-        dim = 0
+        # `dim` counts the dimensions that there are by now, `at` the tensor's own.
+        dim = at = 0
         for item in items:
             if type(item) is int:
                 q = _selected(q, dim, item)
+                at += 1
                 continue
             if item is Ellipsis:
                 dim += self.ndim - named
+                at += self.ndim - named
                 continue
-            q = _widened(q, dim) if item is None else _sliced(q, dim, item) if isinstance(item, slice) else q
+            if item is None:
+                q = _widened(q, dim)
+            elif isinstance(item, slice):
+                # Among other indices, a slice of the whole dimension is none.
+                whole = range(*item.indices(self.shape[at])) == range(self.shape[at])
+                q = q if whole and isinstance(index, tuple) else _sliced(q, dim, item)
+            at += item is not None
             dim += 1
     result: QuantizedTensor = _wrapped(self, found, q)
     return result

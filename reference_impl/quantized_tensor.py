@@ -9,7 +9,7 @@ from . import dtypes as dt
 from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
 from .core import TensorBase, array, build, fresh, from_array, written
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, fatal
+from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from .layout import span
 from .quantizers import (
@@ -17,6 +17,7 @@ from .quantizers import (
     PerChannel,
     PerTensor,
     Quantizer,
+    check_zero_points,
     decode,
     encode,
     pack,
@@ -47,6 +48,10 @@ class QuantizedTensor(Tensor):
         if not isinstance(self._quantizer, PerTensor):
             raise LayoutError("dtype", "expected one scale for the whole tensor, kPerTensorAffine (facts 10.1.9)")
         return self._quantizer
+
+    def _refuse_floating(self, name: str) -> None:
+        if isinstance(self._quantizer, PerChannel) and not self._quantizer.exact:
+            raise LayoutError("dtype", f"{name}: not where zero points are floats (facts 10.1.11)")
 
     @property
     def _by_channel(self) -> PerChannel:
@@ -100,18 +105,18 @@ class QuantizedTensor(Tensor):
     def dequantize(self) -> Tensor:
         """The numbers as float32, in the suggested format.
 
-        Raises: size (RuntimeError) where a view has other channels than its quantizer. Source: facts 10.1.3.
+        Raises: size (RuntimeError) where a view has other channels than its quantizer, or a zero point is no code.
+        Source: facts 10.1.3 and 10.1.9, torch 2.13.
         """
         check_channels_last(self, self._quantizer)
+        check_zero_points(self._quantizer.whole_points, self.dtype)
         return _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
 
     def item(self) -> Any:
         """The only element's number. Raises: size (RuntimeError) where there is not exactly one."""
         if self.numel() != 1:
             raise LayoutError("size", f"item(): {self.numel()} elements, not one")
-        q = self._quantizer
-        one = q if isinstance(q, PerTensor) else PerTensor(q.channel(0).scale, 0)
-        return decode(codes_of(self).reshape(()), one).item()
+        return self.dequantize().item()
 
     def tolist(self) -> Any:
         """Nothing. Raises: dtype (RuntimeError): there is no list of quantised numbers."""
@@ -135,8 +140,12 @@ class QuantizedTensor(Tensor):
     def clone(self, *, memory_format: memory_format | None = None) -> "QuantizedTensor":
         """A copy, row-major unless a format is given, whatever the order was.
 
-        Raises: format. Source: torch 2.13 (facts 10.1.8).
+        Raises: format; dtype (RuntimeError) where zero points are floats, (NotImplementedError) for packed codes.
+        Source: facts 10.1.8 and 10.1.11, torch 2.13.
         """
+        self._refuse_floating("clone")
+        if self.dtype.pack > 1:
+            raise UnsupportedError("dtype", f"clone has no kernel for {self.dtype} (facts 10.1.7)")
         shape, strides, _ = self._layout
         if memory_format is None:
             wanted = contiguous_format
@@ -171,6 +180,8 @@ class QuantizedTensor(Tensor):
         if isinstance(src, QuantizedTensor):
             if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
                 raise LayoutError("dtype", f"copy_: {src.dtype}, {src.qscheme()} to {self.dtype}, {self.qscheme()}")
+            if self.dtype.pack > 1 and src is not self:
+                raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
             copies.write_copy(self, src)
             self._quantizer = src._quantizer
         else:
@@ -181,18 +192,33 @@ class QuantizedTensor(Tensor):
                 raise LayoutError("format", "copy_: quantising needs two tensors contiguous in one format")
             if src._layout.shape != self._layout.shape:
                 raise LayoutError("size", f"copy_: shape {src._layout.shape} to {self._layout.shape}")
-            array(self)[...] = encode(array(src), self._quantizer, self.dtype)
-            shadow.stamp(self, unknown_codes(src))
-        written(self, src)
+            if self.dtype.pack > 1:
+                raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
+            self._refuse_floating("copy_")
+            check_zero_points(self._quantizer.whole_points, self.dtype)
+            codes, unknown = encode(array(src), self._quantizer, self.dtype)
+            array(self)[...] = codes
+            shadow.stamp(self, unknown_codes(src, unknown))
+        # Codes have no gradient: whose the numbers are is not recorded.
+        written(self)
         return self
 
     def fill_(self, value: Any) -> "QuantizedTensor":
-        """Write one number, quantised. Raises: argument."""
-        number = value.item() if isinstance(value, Tensor) else value
-        array(self)[...] = encode(np.full(self._layout.shape, number, np.float32), self._quantizer, self.dtype)
-        shadow.stamp(self, None)
-        written(self)
-        return self
+        """Write one number, quantised: the same as `copy_` of a tensor in the suggested format that is full of it.
+
+        Raises: argument (TypeError), dimension, dtype, format, size (RuntimeError). Source: facts 10.1.11, torch 2.13.
+        """
+        if isinstance(value, Tensor):
+            if value._layout.shape:
+                raise LayoutError("dimension", f"fill_ takes a 0-dim tensor, got {value._layout.shape}")
+            value = value.item()
+        if isinstance(value, complex):
+            raise LayoutError("dtype", "fill_: only float32 can be quantised, got a complex number (facts 10.1.9)")
+        if not isinstance(value, (int, float, np.number)):
+            raise LayoutTypeError("argument", f"fill_ takes a number, got {type(value).__name__}")
+        shape, strides, _ = self._layout
+        number = np.full(shape, value, np.float32)
+        return self.copy_(from_array(number, dt.float32, suggested_strides(shape, suggested_format(shape, strides))))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         part = self[index]
@@ -294,13 +320,11 @@ def _marks_of(t: Any) -> Any:
     return shadow.UNSPECIFIED if known is not None and known[:count].any() else None
 
 
-def unknown_codes(source: Any) -> Any:
-    """Marks of the codes of numbers: none is specified of a NaN, or of a number known within a tolerance only."""
-    with np.errstate(all="ignore"):
-        unknown = np.isnan(array(source))
+def unknown_codes(source: Any, unknown: Any) -> Any:
+    """Marks of the codes of numbers: neither of those that are `unknown`, nor of numbers known within a tolerance."""
     known = shadow.marks_of(source)
     if known is not None:
-        unknown |= known != shadow.EXACT
+        unknown = unknown | (known != shadow.EXACT)
     return np.where(unknown, shadow.UNSPECIFIED, 0).astype(np.uint8) if unknown.any() else None
 
 
@@ -317,12 +341,13 @@ def fill_codes(out: Any, codes: Any, q: Quantizer, d: dtype, marks: Any) -> Quan
     storage = out._storage
     shadow.stamp(out, marks)
     if d.pack > 1:
-        unknown = storage._shadow is not None
-        flat, storage = storage._bytes, UntypedStorage._allocate(packed_bytes(out._layout.shape, d))
+        flat, unknown = storage._bytes, storage._shadow
+        storage = UntypedStorage._allocate(packed_bytes(out._layout.shape, d))
         storage._bytes[...] = pack(flat, d, len(storage))
-        filled = 0 if unknown else -(-flat.size // d.pack)
-        if filled < len(storage):
-            # What the rounding of each row leaves over at the end is never written.
-            storage._shadow = np.zeros(len(storage), np.uint8)
-            storage._shadow[filled:] = shadow.UNSPECIFIED
+        known = np.zeros(len(storage), np.uint8)
+        if unknown is not None:
+            known[pack(unknown, d, len(storage)) != 0] = shadow.UNSPECIFIED
+        # What the rounding of each row leaves over at the end is never written.
+        known[-(-flat.size // d.pack) :] = shadow.UNSPECIFIED
+        storage._shadow = known if known.any() else None
     return quantized(build(storage, out._layout, d), q)

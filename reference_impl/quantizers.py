@@ -19,6 +19,8 @@ LIMITS: Final = {
     dt.quint8: (0, 255), dt.quint4x2: (0, 15), dt.quint2x4: (0, 3), dt.qint8: (-128, 127),
     dt.qint32: (-(2**31), 2**31 - 1),
 }  # fmt: skip
+# Zero points may be any number of the integers that the codes are kept in.
+_POINTS: Final = {**LIMITS, dt.quint4x2: (0, 255), dt.quint2x4: (0, 255)}
 
 
 class qscheme:  # noqa: N801 - PyTorch's own name
@@ -55,6 +57,11 @@ class PerTensor(NamedTuple):
     def spread(self, shape: Shape) -> tuple[Any, Any]:
         """Scales and zero points that broadcast to a shape."""
         return np.float32(self.scale), np.float32(self.zero_point)
+
+    @property
+    def whole_points(self) -> list[int]:
+        """The zero points that must be codes."""
+        return [self.zero_point]
 
     def says_the_same(self, other: "Quantizer") -> bool:
         """Whether another quantizer gives the same numbers to the same codes."""
@@ -95,9 +102,20 @@ class PerChannel(NamedTuple):
         scales, points = (values(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
         return scales, points
 
+    @property
+    def whole_points(self) -> list[int]:
+        """The zero points that must be codes: none where they are floats."""
+        return self.zero_points.tolist() if self.exact else []  # type: ignore[no-any-return]
+
     def channel(self, index: int) -> PerTensor:
-        """The quantizer of one channel alone."""
-        return PerTensor(float(values(self.scales)[index]), int(values(self.zero_points)[index]))
+        """The quantizer of one channel alone, its zero point cut off to a whole number.
+
+        Raises: overflow (RuntimeError) where that has no 64 bits.
+        """
+        point = values(self.zero_points)[index]
+        if not -(2.0**63) <= point < 2.0**63:
+            raise LayoutError("overflow", f"the zero point {point} is no integer of 64 bits (facts 10.1.6)")
+        return PerTensor(float(values(self.scales)[index]), int(point))
 
     def part(self, kept: slice) -> "PerChannel":
         """The quantizer of some channels: over the same memory, though no view that is recorded."""
@@ -126,31 +144,46 @@ def check_zero_points(points: Any, d: dtype) -> None:
 
     Raises: size (RuntimeError). Source: facts 10.1.9, torch 2.13.
     """
-    low, high = LIMITS[d]
+    low, high = _POINTS[d]
     for point in points:
         if point > high or point < low:
             raise LayoutError("size", f"zero point {point} is outside [{low}, {high}] of {d} (facts 10.1.9)")
 
 
-def encode(values: Any, q: Quantizer, d: dtype) -> Any:
+class Codes(NamedTuple):
+    """Codes of numbers, and which of them nobody specifies. Shapes: both as the numbers."""
+
+    codes: Any
+    unknown: Any
+
+
+def encode(values: Any, q: Quantizer, d: dtype) -> Codes:
     """Codes of float32 values: scaled, shifted, rounded to even, kept inside the dtype's range.
 
-    The zero point is added before rounding, except for the packed dtypes.
+    The zero point is added before rounding, except for the packed dtypes under one scale. Floating-point zero points
+    and packed codes go through integers: the first keep the lowest 32 bits and take a scale of 0 for 1.
 
-    Source: facts 10.1.2, torch 2.13.
+    Source: facts 10.1.2 and 10.1.11, torch 2.13.
 
-    >>> encode(np.float32([0.25, 300, -5]), PerTensor(0.5, 3), dt.quint8).tolist()
+    >>> encode(np.float32([0.25, 300, -5]), PerTensor(0.5, 3), dt.quint8).codes.tolist()
     [4, 255, 0]
     """
     scale, zero_point = q.spread(np.shape(values))
     low, high = LIMITS[d]
+    floating = isinstance(q, PerChannel) and not q.exact
+    whole = d.pack > 1 or floating
     with np.errstate(all="ignore"):
-        scaled = values * (np.float32(1) / scale)
-        late = d.pack > 1 and isinstance(q, PerTensor)
+        inverse = np.where(scale == 0, np.float32(1), np.float32(1) / scale) if floating else np.float32(1) / scale
+        scaled = values * inverse
+        late = d.pack > 1 and not floating
         rounded = np.rint(scaled).astype(np.float64) + zero_point if late else np.rint(scaled + zero_point)
-        # NaN has no code; PyTorch's depends on the place in the loop.
-        rounded = np.where(np.isnan(rounded), high, rounded)
-        return np.clip(rounded.astype(np.float64), low, high).astype(np.int64).astype(CODES[d].numpy)
+        # NaN has no code; PyTorch's depends on the place in the loop. Past 64 bits C leaves the integer open.
+        unknown = np.isnan(rounded) | (whole & (np.abs(rounded) >= 2.0**63))
+        rounded = np.where(unknown, high, rounded).astype(np.float64)
+        if floating:
+            rounded = rounded.astype(np.int64).astype(np.int32)
+        codes = np.clip(rounded, low, high).astype(np.int64).astype(CODES[d].numpy)
+    return Codes(codes, unknown)
 
 
 def decode(codes: Any, q: Quantizer) -> Any:
@@ -185,7 +218,7 @@ def pack(codes: Any, d: dtype, nbytes: int) -> Any:
     """
     bits = 8 // d.pack
     flat = np.zeros(nbytes * d.pack, np.uint8)
-    flat[: codes.size] = codes.reshape(-1)
+    flat[: codes.size] = codes.reshape(-1) & ((1 << bits) - 1)
     result = np.zeros(nbytes, np.uint8)
     for i in range(d.pack):
         result |= flat[i :: d.pack] << np.uint8(bits * i)

@@ -140,6 +140,35 @@ TABLE = {
         (lambda a:a[0].untyped_storage() is a[1].untyped_storage())(rt([q,q[1:]]))
         copy.copy(q).data_ptr()==q.data_ptr()|copy.deepcopy(Q(cl)).stride()|pk(Q(cl)).stride()
     """,
+    "zero_points": """
+        T.quantize_per_tensor(x,1.,256,T.quint4x2)|T.quantize_per_tensor(x,1.,-1,T.quint2x4)
+        T.quantize_per_tensor(x,1.,255,T.quint4x2).int_repr()|T.quantize_per_tensor(x-9,1.,16,T.quint2x4).int_repr()
+        E((2,),zero_point=256,dtype=T.quint8).dequantize()|E((2,),zero_point=-1,dtype=T.quint4x2).dequantize()
+        E((2,),zero_point=256,dtype=T.quint8).fill_(1)|E((2,),zero_point=-1,dtype=T.quint8).copy_(T.ones(2))
+        E((),zero_point=128,dtype=T.qint8).item()|E((0,),zero_point=128,dtype=T.qint8).dequantize()
+        EC((2,),scales=T.ones(2),zero_points=T.tensor([300,0]),axis=0,dtype=T.quint8).dequantize()
+        EC((2,),scales=T.ones(2),zero_points=T.tensor([300,0]),axis=0,dtype=T.quint8).fill_(1)
+        info(EC((2,),scales=T.ones(2),zero_points=T.tensor([300,0]),axis=0,dtype=T.quint8))
+        F(x[:1,:1],2.5).item()|F(x*5e8,0.).int_repr()|F(x*-5e8,0.,T.qint8).int_repr()|F(x*5e8,0.,T.quint4x2).int_repr()
+        T.quantize_per_channel(x,T.zeros(3),T.ones(3),0,T.quint8).int_repr()
+        T.quantize_per_channel(x,T.zeros(3)*-1,T.ones(3),0,T.quint2x4).int_repr()
+        F().fill_(1)|F().copy_(x)|F().copy_(F())._version|F().clone()|F().contiguous() is None|F()[0].q_zero_point()
+        F(z=-1.7)[0].q_zero_point()|F(z=300.)[0].dequantize()|F(z=3e30)[0]|F(z=float("nan"))[0]|F(z=9.3e18)[0]
+        F()[:,0]|F()[:]|F()[0:2]|info(F()[0:1])|info(F()[:,0:4])|info(F()[...])|info(F()[None])|F()[:,1:]|F()[0:0]
+        F().narrow(0,0,2)|F().unbind(1)|info(F().unbind(0)[1])|F().split(2)|info(F().unsqueeze(0))
+        F()[None].q_per_channel_axis()|F().unsqueeze(0).q_per_channel_axis()|info(F(x[:1]).squeeze())
+        C()[None].q_per_channel_axis()|C().unsqueeze(0).q_per_channel_axis()|C(x[:1]).squeeze()
+        F(x[:1],ax=1).squeeze().q_per_channel_axis()|C(x[:1],ax=1).squeeze().q_per_channel_axis()
+        W(ten).fill_(1)|W(ten).copy_(ten)|W(ten).copy_(W(ten))|W(ten).clone()
+        Q(d=T.quint4x2).fill_(1)|Q(d=T.quint4x2).clone()|Q(d=T.quint4x2).copy_(x)|Q(d=T.quint4x2).copy_(x.double())
+        Q(d=T.quint4x2).copy_(Q(d=T.quint4x2))|(lambda q:q.copy_(q)._version)(Q(d=T.quint4x2))
+    """,
+    "fill": """
+        Q().T.fill_(1)|Q()[:, :2].fill_(1)|Q().expand(2,3,4).fill_(1)|Q(cl).fill_(3).int_repr()|Q().fill_("a")
+        Q().fill_(None)|Q().fill_(T.tensor(3.)).int_repr()|Q().fill_(T.ones(2))|Q().fill_(1+2j)|Q().fill_(True).int_repr()
+        Q().fill_(1e30).int_repr()|C().fill_(3).int_repr()|C(cl,ax=1).fill_(3).int_repr()
+        Q().copy_(x.requires_grad_()).requires_grad
+    """,
     "refused": """
         Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
         Q().zero_()|Q().sum()|Q().abs()|-Q()|Q().__dlpack__()|Q().storage().dtype|Q().storage()[0]
@@ -165,6 +194,10 @@ def make(lib):
         n = t.shape[ax]
         return lib.quantize_per_channel(t, lib.ones(n) * 0.5, lib.zeros(n), ax, d)
 
+    def f(t=x, z=1.0, d=lib.quint8, ax=0):
+        n = t.shape[ax]
+        return lib.quantize_per_channel(t, lib.ones(n) * 0.5, lib.zeros(n) + z, ax, d)
+
     def rt(o):
         f = io.BytesIO()
         lib.save(o, f)
@@ -181,7 +214,7 @@ def make(lib):
         "x": x, "cl": cl, "y": lib.tensor([0.25, 0.75, 1.25, -0.25, 2.5, 0.5, 0.25, 0.75]),
         "ten": lib.arange(10.0).reshape(2, 5),
         "s4": lib.tensor([0.5, 1.0, 0.25, 3.0]), "z4": lib.tensor([0, 1, 2, 3]), "Q": q, "C": c,
-        "W": w, "q": q(), "info": info, "copy": copy,
+        "W": w, "F": f, "q": q(), "info": info, "copy": copy,
         "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized,
         "pk": lambda o: pickle.loads(pickle.dumps(o)),
         "rt": rt, "f": lambda t, i, v: t.__setitem__(i, v),
@@ -250,6 +283,25 @@ def test_random_chains_of_views_keep_the_quantizer():
                 seen.append(exception_type(e).__name__)
             outcomes.append(seen)
         assert outcomes[0] == outcomes[1], (n, shape, axis, chain)
+
+
+@pytest.mark.parametrize("dtype", ["quint4x2", "quint2x4"])
+def test_codes_that_c_leaves_open_are_not_specified(dtype):
+    """Numbers past 64 bits and NaN have no packed code; their neighbours in other bytes have."""
+    pack = getattr(ref, dtype).pack
+    numbers = ref.tensor([1.0] * pack + [1e30] + [1.0] * (pack - 1) + [float("nan")] + [2.0] * pack)
+    scales = ref.ones(len(numbers))
+    for q in (
+        ref.quantize_per_tensor(numbers, 1.0, 0, getattr(ref, dtype)),
+        ref.quantize_per_channel(numbers, scales, scales - 1, 0, getattr(ref, dtype)),
+    ):
+        assert q._storage._shadow.tolist() == [0, 255, 255, 0]
+
+
+def test_the_process_is_not_ended_where_torchs_is():
+    with pytest.raises(RuntimeError) as caught:
+        ref.quantize_per_channel(ref.ones(2), ref.ones(2), ref.ones(2), 0, ref.qint32)
+    assert caught.value.fatal
 
 
 def test_creation_warns_once():
