@@ -105,7 +105,7 @@ class PerChannel(NamedTuple):
     @property
     def whole_points(self) -> list[int]:
         """The zero points that must be codes: none where they are floats."""
-        return self.zero_points.tolist() if self.exact else []  # type: ignore[no-any-return]
+        return self.zero_points.tolist() if self.exact else []
 
     def channel(self, index: int) -> PerTensor:
         """The quantizer of one channel alone, its zero point cut off to a whole number.

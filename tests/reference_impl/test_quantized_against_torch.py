@@ -285,6 +285,7 @@ def test_random_chains_of_views_keep_the_quantizer():
         assert outcomes[0] == outcomes[1], (n, shape, axis, chain)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", ["quint4x2", "quint2x4"])
 def test_codes_that_c_leaves_open_are_not_specified(dtype):
     """Numbers past 64 bits and NaN have no packed code; their neighbours in other bytes have."""
@@ -298,6 +299,7 @@ def test_codes_that_c_leaves_open_are_not_specified(dtype):
         assert q._storage._shadow.tolist() == [0, 255, 255, 0]
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_the_process_is_not_ended_where_torchs_is():
     with pytest.raises(RuntimeError) as caught:
         ref.quantize_per_channel(ref.ones(2), ref.ones(2), ref.ones(2), 0, ref.qint32)
