@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .backing import no_data
 from .copies import clone
 from .core import CONJ, NEG, build, is_leaf, requires_grad
 from .dtypes import dtype
 from .errors import LayoutAttributeError, LayoutError, LayoutKeyError
-from .layout import Layout
+from .layout import Layout, Shape, Strides
 from .storage import UntypedStorage
 from .typed_storage import LEGACY_NAMES, TypedStorage, typed
 
@@ -24,7 +25,7 @@ UNTYPED = frozenset(
     )
 )  # fmt: skip
 
-State = tuple[bytes | None, bytes | None, int]
+State = tuple[bytes, bytes | None, int]
 
 
 def check_written(d: dtype) -> None:
@@ -37,18 +38,16 @@ def check_written(d: dtype) -> None:
 
 
 def _state(storage: UntypedStorage, d: dtype) -> State:
+    if storage._is_meta:
+        raise no_data("pickle")
     # What fills no element is not written.
     nbytes = len(storage) // d.itemsize * d.itemsize
-    if storage._is_meta:
-        return None, None, nbytes
     shadow = storage._shadow
     return storage._bytes[:nbytes].tobytes(), None if shadow is None else shadow[:nbytes].tobytes(), nbytes
 
 
 def _storage(state: State) -> UntypedStorage:
     data, shadow, nbytes = state
-    if data is None:
-        return UntypedStorage._nowhere(nbytes)
     storage = UntypedStorage._allocate(nbytes)
     storage._bytes[...] = np.frombuffer(data, np.uint8)
     storage._shadow = None if shadow is None else np.frombuffer(shadow, np.uint8).copy()
@@ -67,21 +66,31 @@ def _tensor(state: State, layout: tuple[Any, ...], d: dtype, leaf_grad: bool, bi
     return rebuilt(_storage(state), Layout(*layout), d, leaf_grad, bits)
 
 
-def rebuilt(
-    storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int, counted: bool | None = None
-) -> "Tensor":
-    """A tensor put together again: a leaf of its own, whose version counts the setting of a storage with bytes."""
+def rebuilt(storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int) -> "Tensor":
+    """A tensor put together again: a leaf of its own, whose version counts the setting of its storage."""
     t = build(storage, layout, d)
     t._bits = bits
     t._leaf_grad = leaf_grad
-    if counted or (counted is None and not storage._is_meta):
-        t._versions[0] = 1
-        t._seen = 1
+    t._versions[0] = 1
+    t._seen = 1
+    return t
+
+
+def rebuilt_nowhere(shape: Shape, strides: Strides, d: dtype, leaf_grad: bool) -> "Tensor":
+    """What any copy of a meta tensor is put together as: only its shape and strides, in a storage just long enough."""
+    layout = Layout(shape, strides, 0)
+    t = build(UntypedStorage._nowhere(layout.required_bytes(d.itemsize)), layout, d)
+    t._leaf_grad = leaf_grad
     return t
 
 
 def reduce_untyped(storage: UntypedStorage) -> Any:
-    """What pickle writes of an untyped storage; reading it back raises argument (AttributeError). Source: facts 7.2."""
+    """What pickle writes of an untyped storage; reading it back raises argument (AttributeError).
+
+    Raises: device (NotImplementedError) for a meta storage. Source: facts 7.2 and 7.7.
+    """
+    if storage._is_meta:
+        raise no_data("pickle")
     return _unreadable, ("UntypedStorage",)
 
 
@@ -95,10 +104,13 @@ def reduce_typed(storage: TypedStorage) -> Any:
 def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
     """What pickle writes of a tensor: its layout and the whole storage, once for each tensor over it.
 
-    History is dropped, the flag kept; bits stay bits. Tensors of newer dtypes are written, but cannot be read back.
+    History is dropped, the flag kept; bits stay bits. Tensors of newer dtypes are written, but cannot be read back. Of a
+    meta tensor shape and strides are written, whatever its dtype.
 
-    Raises: dtype (KeyError). Source: facts 7.9.3, 7.9.4 and 7.9.8, torch 2.13.
+    Raises: dtype (KeyError). Source: facts 7.9.3, 7.9.4, 7.9.8 and 7.9.11, torch 2.13.
     """
+    if t._storage._is_meta:
+        return rebuilt_nowhere, (*t._layout[:2], t.dtype, requires_grad(t))
     check_written(t.dtype)
     if t.dtype in UNTYPED:
         return _unreadable, (f"tensor of {t.dtype}",)
@@ -106,11 +118,13 @@ def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
 
 
 def copy_tensor(t: "Tensor") -> "Tensor":
-    """Another tensor object over the same memory: a leaf, no view.
+    """Another tensor object over the same memory: a leaf, no view; of a meta tensor one with a storage of its own.
 
     Raises: argument (AttributeError) for newer dtypes, as reading back what is pickled of them does.
-    Source: facts 7.9.8 and 7.9.10, torch 2.13.
+    Source: facts 7.9.8, 7.9.10 and 7.9.11, torch 2.13.
     """
+    if t._storage._is_meta:
+        return rebuilt_nowhere(*t._layout[:2], t.dtype, requires_grad(t))
     if t.dtype in UNTYPED:
         _unreadable(f"tensor of {t.dtype}")
     return rebuilt(t._storage, t._layout, t.dtype, requires_grad(t), t._bits)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from . import dtypes as dt
+from .backing import no_data
 from .calls import checked
 from .core import TensorBase, requires_grad
 from .devices import cpu, device
@@ -29,9 +30,11 @@ from .errors import (
     LayoutPermissionError,
     LayoutTypeError,
     LayoutValueError,
+    UnsupportedError,
 )
+from .grad_mode import is_grad_enabled
 from .layout import Layout
-from .pickling import UNTYPED, check_written, rebuilt
+from .pickling import UNTYPED, check_written, rebuilt, rebuilt_nowhere
 from .size import Size
 from .storage import UntypedStorage
 from .typed_storage import TypedStorage, typed
@@ -59,7 +62,9 @@ class _Writer:
 
     def storage(self, storage: UntypedStorage, written_as: dtype) -> int:
         """Number of a storage. Raises: dtype (RuntimeError) where it is known under another dtype."""
-        if len(storage) and not storage._is_meta:
+        if storage._is_meta:
+            raise no_data("save")
+        if len(storage):
             # By address: storages that came through NumPy or DLPack may begin at the same byte.
             known = self._dtypes.setdefault(storage.data_ptr(), written_as)
             if known is not written_as:
@@ -114,15 +119,18 @@ class _Writer:
     def _tensor(self, t: Any) -> int:
         number = self._tensor_numbers.get(id(t))
         if number is None:
+            number = len(self.tensors)
+            self._tensor_numbers[id(t)] = number
+            self._kept.append(t)
+            if t._storage._is_meta:
+                self.tensors.append([None, t.dtype.name, *map(list, t._layout[:2]), 0, requires_grad(t), 0, None])
+                return number
             check_written(t.dtype)
             extra = getattr(t, "_saved_quantizer", None)
             if 0 not in t._layout.shape and t._layout.required_bytes(t.dtype.itemsize) > len(t._storage) and not extra:
                 raise LayoutError("bounds", f"save: {t._layout} addresses past its storage (facts 6.6)")
-            number = len(self.tensors)
             storage = self.storage(t._storage, dt.uint8 if t.dtype in UNTYPED else t.dtype)
             entry = [storage, t.dtype.name, *map(list, t._layout[:2]), t._layout.offset, requires_grad(t), t._bits]
-            self._tensor_numbers[id(t)] = number
-            self._kept.append(t)
             self.tensors.append(entry)
             entry.append(None if extra is None else self.encode(extra()))
         return number
@@ -169,9 +177,7 @@ def save(obj: Any, f: Any, **ignored: Any) -> None:
         return [start, nbytes, zlib.crc32(data)]
 
     table["storages"] = [
-        {"nbytes": len(s)}
-        if s._is_meta
-        else {
+        {
             "nbytes": len(s),
             "data": add(np.ascontiguousarray(s._bytes)),
             "marks": None if s._shadow is None else add(np.ascontiguousarray(s._shadow)),
@@ -282,14 +288,14 @@ def _table(content: Any) -> tuple[Any, int]:
 
 
 class _Reader:
-    """Makes the objects of a checked table; its constructor checks and makes all storages and tensors."""
+    """Makes the objects of a checked table; its constructor checks all storages."""
 
     def __init__(self, table: Any, data: Any, nowhere: bool, verify: bool) -> None:
         self._data = data
         self._verify = verify
-        parts = [(s["nbytes"], self._part(s.get("data")), self._part(s.get("marks"))) for s in table["storages"]]
-        self._storages = [self._storage(nbytes, data, marks, nowhere) for nbytes, data, marks in parts]
-        self._sources = [data for _, data, _ in parts]
+        self._nowhere = nowhere
+        self._parts = [(s["nbytes"], self._part(s["data"]), self._part(s["marks"])) for s in table["storages"]]
+        self._storages: dict[int, UntypedStorage] = {}
         self._typed: dict[int, TypedStorage] = {}
         self._entries = table["tensors"]
         self._tensors: list[Any] = [None] * len(self._entries)
@@ -303,11 +309,18 @@ class _Reader:
             raise _damaged("a storage is cut off or changed")
         return part
 
-    def _storage(self, nbytes: int, data: Any, marks: Any, nowhere: bool) -> UntypedStorage:
-        if data is None or nowhere:
+    def _storage(self, number: int) -> UntypedStorage:
+        """A storage by number: the same one each time, unless it has no address, which PyTorch knows it by."""
+        done = self._storages.get(number)
+        if done is not None:
+            return done
+        nbytes, data, marks = self._parts[number]
+        if self._nowhere:
             return UntypedStorage._nowhere(nbytes)
         storage = UntypedStorage._wrap(np.asarray(data) if nbytes else np.empty(0, np.uint8))
         storage._shadow = None if marks is None else np.array(marks)
+        if nbytes:
+            self._storages[number] = storage
         return storage
 
     def _tensor(self, number: int) -> "Tensor":
@@ -317,13 +330,21 @@ class _Reader:
         storage, name, shape, strides, offset, leaf_grad, bits, extra = self._entries[number]
         d = dt.ALL[name]
         layout = Layout(tuple(shape), tuple(strides), offset)
-        over = self._storages[storage]
         if len(shape) != len(strides) or any(n < 0 for n in (*shape, *strides, offset)):
             raise _damaged(f"a tensor of {layout}")
+        if storage is None:
+            self._tensors[number] = done = rebuilt_nowhere(*layout[:2], d, bool(leaf_grad))
+            return done
+        over = self._storage(storage)
         if extra is None and 0 not in shape and layout.required_bytes(d.itemsize) > len(over):
             raise _damaged(f"a tensor of {layout} over {len(over)} bytes")
-        t = rebuilt(over, layout, d, bool(leaf_grad), int(bits), counted=self._sources[storage] is not None)
+        if d in UNTYPED and leaf_grad and is_grad_enabled():
+            # PyTorch makes such a tensor as a leaf that requires grad, and then sets its storage.
+            raise LayoutError("grad", f"load: a tensor of {d} that requires grad (facts 7.9.12)")
+        t = rebuilt(over, layout, d, bool(leaf_grad), int(bits))
         if extra is not None:
+            if self._nowhere:
+                raise UnsupportedError("device", f"load: there are no codes of {d} on meta (facts 7.9.11)")
             from .quantized import restored
 
             t = restored(t, self.decode(extra))
@@ -340,7 +361,12 @@ class _Reader:
         if kind in ("untyped", "typed"):
             # PyTorch reads untyped storages back as bytes with a dtype, and each storage as one object.
             number, name = (inner, "uint8") if kind == "untyped" else inner
-            return self._typed.setdefault(number, typed(self._storages[number], dt.ALL[name]))
+            known = self._typed.get(number)
+            if known is None:
+                known = typed(self._storage(number), dt.ALL[name])
+                if known._untyped_storage is self._storages.get(number):
+                    self._typed[number] = known
+            return known
         if kind == "dict":
             return {self.decode(k): self.decode(v) for k, v in inner}
         if kind in _SEQUENCES:

@@ -54,10 +54,36 @@ TABLE = {
         rt(T.zeros(2,dtype=T.bfloat16))|rt(T.zeros(2,dtype=T.float8_e8m0fnu))|rt(T.zeros(2,dtype=T.complex32))
         rt([x.untyped_storage(),x.untyped_storage()])[0].nbytes()|rt({1,2})|rt(10**30)|rt(float("inf"))
         rt([[],{},()])|rt(T.BoolStorage([True]))|rt(x[0])|rt(T.empty(0,3))|rt(TS([1,2],dtype=T.uint16))|T.save()
+        same(*rt([x,x[1:]],map_location="meta"))|rt(x[1:],map_location="meta").storage_offset()
+        [a is b for a,b in [rt([x,x],map_location="meta")]]|[a is b for a,b in [rt([x.storage(),x.storage()])]]
+        [a is b for a,b in [rt([x.storage(),x.storage()],map_location="meta")]]
+        [a is b for a,b in [rt([T.empty(0).storage(),T.empty(0).storage()])]]
+        (lambda s:[a is b for a,b in [rt([s,s])]])(T.empty(0).untyped_storage())
+        (lambda e:same(*rt([e,e[:]])))(T.empty(0))|same(*rt([x[6:],x[6:]]))
         [rt(x,map_location=T.device("cpu"))]|rt(T.zeros(2,dtype=T.uint8).view(T.bits8)).dtype
         (rt(x),x.untyped_storage().resizable())[1]|rt(T.tensor([True,False]))|rt(x,weights_only=True)|rt([x,g,nl])
     """,
+    "meta": """
+        W(copy.copy(v)) for v|W(pk(v)) for v|W(rt(v)) for v|W(dc(v)) for v|W(rt(v,map_location="meta")) for v
+    """,
+    "newer": """
+        rt(T.zeros(2,dtype=T.complex32).requires_grad_())|rt(T.zeros(2).requires_grad_().to(T.float8_e5m2))
+        rt(T.empty(0,dtype=T.complex32).requires_grad_())|pk(m.untyped_storage())|pk(m.storage())|rt(m.storage())
+        copy.copy(T.zeros(2,dtype=T.complex32).requires_grad_())|copy.copy(m.untyped_storage()).nbytes()
+        rt(m.untyped_storage())|same(*rt([m,m[1:]]))|same(*dc([m,m[1:]]))|dc(T.ones(2,dtype=T.complex32).conj())
+        [a is b for a,b in [rt([m,m])]]|W(dc(m).detach())
+        rt(T.quantize_per_tensor(x,1.,0,T.qint8),map_location="meta")
+    """,
 }
+META = (
+    "m[2:5]", "m.view(2,5).t()", "m[:1].expand(3)", "m[::3]", "m.as_strided((2,2),(1,1),1)", "m[10:]", "m.detach()",
+    'T.empty(3,dtype=T.complex64,device="meta").conj()', "m._neg_view()", 'T.empty(0,3,device="meta")',
+    'T.empty(3,dtype=T.float8_e5m2,device="meta").requires_grad_()', 'T.empty(3,dtype=T.uint4,device="meta")',
+    'T.empty(3,dtype=T.complex32,device="meta")', 'T.empty(3,device="meta").requires_grad_()[1:]',
+)  # fmt: skip
+TABLE["meta"] = "|".join(
+    e.strip().removesuffix(" for v").replace("(v", f"({m}") for e in TABLE["meta"].split("|") for m in META
+)
 
 
 def make(lib):
@@ -75,7 +101,11 @@ def make(lib):
     gg.grad = lib.ones(2)
     c = lib.tensor([1 + 2j, 3 - 1j]).conj()
     return {
-        "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
+        "W": lambda t: (
+            str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._version,
+            t.requires_grad, t.is_leaf, t.is_conj(), t.is_neg(), str(t.device), t._is_view(),
+        ),
+        "m": lib.empty(10, device="meta"), "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
         "dc": copy.deepcopy, "pk": lambda o: pickle.loads(pickle.dumps(o)), "io": io,
         "same": lambda a, b: a.untyped_storage() is b.untyped_storage(),
         "cl": lib.arange(24.0).reshape(1, 2, 3, 4).contiguous(memory_format=lib.channels_last),
