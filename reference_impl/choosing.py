@@ -15,6 +15,7 @@ from .out import write_out
 from .output_layout import broadcast_shapes, output_strides
 from .pointwise import Op, apply, apply_, check_operands, operand_array, operand_layout
 from .promotion import common_dtype
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -145,7 +146,9 @@ def isclose(
         raise LayoutError("argument", f"isclose: tolerances {rtol} and {atol} must not be negative")
     if input.dtype is not other.dtype:
         raise LayoutError("dtype", f"isclose: operands of {input.dtype} and {other.dtype}")
-    op = Op("isclose", lambda a, b: np.isclose(a, b, rtol, atol, equal_nan), "bifc", result="bool")
+    # Without tolerances it is only asked whether they are equal.
+    groups = "biufch" if rtol or atol else "biufch8e4"
+    op = Op("isclose", lambda a, b: np.isclose(a, b, rtol, atol, equal_nan), groups, result="bool")
     result = apply(op, (input, other))
     # PyTorch completes the answer in place, once for NaN and once for the tolerances.
     loose = input.dtype.is_floating_point or input.dtype.is_complex
@@ -165,4 +168,7 @@ def equal(input: "Tensor", other: "Tensor") -> bool:
     if input._layout.shape != other._layout.shape:
         return False
     common = common_dtype(input, other)
+    # Of the same memory only NaNs are looked for, in a kernel that has fewer dtypes.
+    alike = input._storage is other._storage and input._layout == other._layout
+    need_kernel("equal", common, "biufc" if alike else "biufc8e")
     return bool((operand_array(input, common) == operand_array(other, common)).all())

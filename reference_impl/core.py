@@ -414,8 +414,10 @@ def as_int(x: Any, name: str = "argument") -> int:
 def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
     """A tuple of ints from varargs or from one sequence, as PyTorch takes sizes and dimensions.
 
-    Raises: argument (TypeError).
+    Raises: argument (TypeError), also where nothing is given.
     """
+    if not args:
+        raise LayoutTypeError("argument", f"{name} must be given")
     if len(args) == 1:
         only = args[0]
         kind = type(only)

@@ -101,7 +101,7 @@ SUB_BYTE: Final = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, in
 BITS: Final = frozenset((bits1x8, bits2x4, bits4x2, bits8, bits16))
 QUANTIZED: Final = frozenset((quint8, qint8, qint32, quint4x2, quint2x4))
 
-Group = Literal["b", "i", "u", "f", "c", "h", "8", "e", "r"]
+Group = Literal["b", "i", "u", "f", "c", "h", "8", "e", "4", "r"]
 _GROUP_OF_CATEGORY: Final[dict[Category, Group]] = {"bool": "b", "int": "i", "float": "f", "complex": "c", "raw": "r"}
 
 
@@ -109,7 +109,7 @@ def group_of(d: dtype) -> Group:
     """Letter of the dtypes that PyTorch's kernels mostly take or refuse together.
 
     b bool, i integers that have arithmetic, u wide unsigned ones, f floats, c complex, h complex32, 8 float8,
-    e float8_e8m0fnu, r what is only stored. Source: facts 11, torch 2.13.
+    e float8_e8m0fnu, 4 float4_e2m1fn_x2, which is only compared, r what is only stored. Source: facts 11, torch 2.13.
 
     >>> group_of(int8), group_of(uint32), group_of(float8_e5m2)
     ('i', 'u', '8')
@@ -118,4 +118,6 @@ def group_of(d: dtype) -> Group:
         return "u"
     if d in FLOAT8:
         return "e" if d is float8_e8m0fnu else "8"
+    if d is float4_e2m1fn_x2:
+        return "4"
     return "h" if d is complex32 else _GROUP_OF_CATEGORY[d.category]

@@ -31,6 +31,7 @@ from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes as common_shape
 from .promotion import can_cast, common_dtype
+from .results import need_kernel
 from .size import Size
 from .slicing_ops import diagonal as view_diagonal
 from .view_ops import atleast_1d, atleast_2d, atleast_3d, expand, flatten, reshape_to, unsqueeze
@@ -348,8 +349,7 @@ def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1)
 
 def trace(input: "Tensor") -> "Tensor":
     """Sum of the diagonal. Raises: dimension. Source: torch 2.13."""
-    if input.dtype is dt.bool_:
-        raise UnsupportedError("dtype", "trace: PyTorch has no kernel for bool")
+    need_kernel("trace", input.dtype, "ifc")
     if input.ndim != 2:
         raise LayoutError("dimension", f"trace: a matrix is needed, got {input.ndim} dimensions")
     return reductions.sum(view_diagonal(input))

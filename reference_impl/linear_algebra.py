@@ -245,6 +245,8 @@ def mv(input: "Tensor", vec: "Tensor", *, out: "Tensor | None" = None) -> "Tenso
     """
     check_tensors("mv", input, vec)
     _check_out_first(out, input, vec)
+    if not input.ndim:
+        raise LayoutIndexError("dimension", "mv: the matrix has no dimensions")
     need_rank("mv", input, 2)
     need_rank("mv", vec, 1)
     rows, terms = input._layout.shape

@@ -7,7 +7,7 @@ import numpy as np
 from . import shadow
 from .core import from_array, recorded, values
 from .division import div
-from .errors import UnsupportedError
+from .errors import LayoutError
 from .out import write_out
 from .pointwise_ops import isnan, logical_not
 from .reductions import mean
@@ -34,7 +34,7 @@ def nansum(
 ) -> "Tensor":
     """`sum` with NaN as zero. Raises: dimension, dtype (complex is refused). Source: facts 4.4, torch 2.13."""
     if input.dtype.is_complex:
-        raise UnsupportedError("dtype", f"nansum: PyTorch has no kernel for {input.dtype}")
+        raise LayoutError("dtype", f"nansum: complex is refused, got {input.dtype}")
     return _sum(_without_nan(input), dim, keepdim, dtype=dtype, out=out)
 
 
@@ -42,7 +42,9 @@ def nanmean(
     input: "Tensor", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: "Tensor | None" = None
 ) -> "Tensor":
     """`mean` of the elements that are no NaN. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    if input.dtype.category not in ("float", "complex"):
+    if input.dtype.is_complex:
+        raise LayoutError("dtype", f"nanmean: complex is refused, got {input.dtype}")
+    if input.dtype.category != "float":
         return mean(input, dim, keepdim, dtype=dtype, out=out)
     count = _sum(logical_not(isnan(input)), dim, keepdim)
     result: Tensor = div(_sum(_without_nan(input), dim, keepdim, dtype=dtype), count)

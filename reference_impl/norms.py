@@ -50,13 +50,14 @@ def vector_norm(
         raise LayoutError("dtype", f"vector_norm: out must have the dtype {d.to_real()}, got {out.dtype}")
     _need_elements("vector_norm", x, power, dims, dim)
     size = np.abs(values(x).astype(np.complex128 if x.dtype.is_complex else np.float64))
-    made = finish(_norm(size, power, dims, keepdim), d.to_real(), x)
+    found = _norm(size, power, dims, keepdim)
+    made = finish(found, d.to_real(), x)
     extreme = (power < 0 or power > 4 or (power != 0 and d.itemsize < 4)) and abs(power) != np.inf
     if extreme and made.numel():
         # Small and large powers leave the range of the sums.
         shadow.leave_unspecified(made)
     else:
-        _forget_far(made, power)
+        _forget_far(made, found, power)
     return write_out(out, made, x)
 
 
@@ -81,14 +82,17 @@ def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
         return np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
 
 
-def _forget_far(made: "Tensor", power: float) -> None:
-    """Leave unspecified what is past the range of sums of powers: whether it shows depends on how they are taken."""
-    if not made.numel() or power in (0, 1) or abs(power) == np.inf or made.dtype.itemsize < 4:
+def _forget_far(made: "Tensor", found: Any, power: float) -> None:
+    """Leave unspecified what is past the range of sums of powers: whether it shows depends on how they are taken.
+
+    `found` are the norms in double precision. Short floats are summed as float32 (torch 2.13).
+    """
+    if not made.numel() or power in (0, 1) or abs(power) == np.inf:
         return
     with np.errstate(all="ignore"):
-        limits = np.finfo(made.dtype.numpy)
-        found = np.abs(values(made).astype(np.float64)) ** power
-        far = (found > limits.max / 2) | (found > 0) & (found < limits.tiny * 2**24)
+        limits = np.finfo(np.float64 if made.dtype.itemsize == 8 else np.float32)
+        sums = np.abs(found) ** power
+        far = np.reshape((sums > limits.max / 2) | (sums > 0) & (sums < limits.tiny * 2**24), made._layout.shape)
     if far.any():
         known = shadow.marks_of(made)
         known = np.zeros(far.shape, np.uint8) if known is None else known
@@ -204,8 +208,9 @@ def torch_norm(
         return inexact(np.expand_dims(sums, sorted(dims)) if keepdim else sums, input, d.to_real(), dims, keepdim, out)
     power = 2.0 if p in ("fro", None) else float(p)
     _need_elements("norm", input, power, dims, dim)
-    result = inexact(_norm(size, power, dims, keepdim), input, d.to_real(), dims, keepdim, out)
-    _forget_far(result, power)
+    found = _norm(size, power, dims, keepdim)
+    result = inexact(found, input, d.to_real(), dims, keepdim, out)
+    _forget_far(result, found, power)
     return result
 
 

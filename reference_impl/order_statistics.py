@@ -35,7 +35,7 @@ def _pair(input: "Tensor", d: int, where: Any, keepdim: bool, out: Any) -> Any:
             found, ties = np.squeeze(found, d), np.squeeze(ties, d)
     else:
         found, ties = a, np.zeros((), np.bool_)
-    first = finish(found, input.dtype, input, exact=True)
+    first = _forget_signs(finish(found, input.dtype, input, exact=True), a, d if a.ndim else None)
     second = finish(where.astype(np.int64), dt.int64, input)
     if shadow.marks_of(second) is None and ties.any():
         # Which of several equal elements is named depends on how they were ordered.
@@ -43,6 +43,19 @@ def _pair(input: "Tensor", d: int, where: Any, keepdim: bool, out: Any) -> Any:
     if out is not None:
         return ValuesAndIndices(write_out(out[0], first, input), write_out(out[1], second, input))
     return ValuesAndIndices(first, second)
+
+
+def _forget_signs(found: "Tensor", a: Any, d: int | None) -> "Tensor":
+    """The elements found along a dimension, or among all: of 0.0 and -0.0, which are equal, any may be taken."""
+    if found.dtype.category != "float" or not a.size:
+        return found
+    zero, negative = a == 0, np.signbit(_sortable(a))
+    mixed = np.any(zero & negative, axis=d) & np.any(zero & ~negative, axis=d)
+    loose = np.where(np.reshape(mixed, found._layout.shape) & (values(found) == 0), shadow.TOLERANCE, shadow.EXACT)
+    if loose.any():
+        known = shadow.marks_of(found)
+        shadow.stamp(found, np.maximum(loose, 0 if known is None else known).astype(np.uint8))
+    return found
 
 
 def _no_length(name: str, input: "Tensor", d: int) -> None:
@@ -78,7 +91,8 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
                 empty = np.array(a.dtype.kind == "b" or np.iinfo(a.dtype).min)
             return finish(empty, input.dtype, input, exact=True)
         flat = a.reshape(-1)
-        return finish(values(input).reshape(-1)[_middle(flat, 0, name)], input.dtype, input, exact=True)
+        found = values(input).reshape(-1)[_middle(flat, 0, name)]
+        return _forget_signs(finish(found, input.dtype, input, exact=True), flat, None)
     where = _middle(a, d, name) if a.ndim else np.zeros((), np.int64)
     result = _pair(input, d, where, keepdim, out)
     if a.ndim and a.shape[d] > 1 and not input._layout.strides[d]:

@@ -164,7 +164,8 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         known = operand_marks(op, operands[1:], shape)
         if known is not None and shadow.UNSPECIFIED in known:
             raise UnspecifiedError(f"{op.name}: a divisor is not specified, and may be zero")
-    if common in dt.FLOAT8 and len(operands) > 1 and (_is_single(operands[1]) or _is_repeated(operands[1])):
+    if common in dt.FLOAT8 and op.name == "mul" and (_is_single(operands[1]) or _is_repeated(operands[1])):
+        # Short floats are multiplied by a number in a kernel of its own, which has no float8.
         raise UnsupportedError("dtype", f"{op.name}: PyTorch has no kernel for {common} with a scalar")
     if common in dt.FLOAT8 and result is common:
         arrays = [cast(operand_array(x, common), common, dt.float32) for x in operands]

@@ -12,7 +12,7 @@ from .arithmetic import abs as absolute
 from .arithmetic import mul
 from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
 from .dtype_view import imag, real
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out, write_over
 from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
@@ -92,18 +92,18 @@ _UNARY: dict[str, Op] = {
     )
     for name, (f, exact) in _TO_FLOAT.items()
 } | {
-    "floor": Op("floor", _identity_for_ints(np.floor), "if"),
-    "ceil": Op("ceil", _identity_for_ints(np.ceil), "if"),
-    "trunc": Op("trunc", _identity_for_ints(np.trunc), "if"),
-    "round": Op("round", _identity_for_ints(np.rint), "if"),
+    "floor": Op("floor", _identity_for_ints(np.floor), "iuf"),
+    "ceil": Op("ceil", _identity_for_ints(np.ceil), "iuf"),
+    "trunc": Op("trunc", _identity_for_ints(np.trunc), "iuf"),
+    "round": Op("round", _identity_for_ints(np.rint), "iuf"),
     "frac": Op("frac", lambda a: a - np.trunc(a), "f"),
     "sign": Op("sign", _sign, "bif"),
-    "sgn": Op("sgn", _sgn, "bifc", exact_complex=False),
+    "sgn": Op("sgn", _sgn, "bifch", exact_complex=False),
     "isnan": Op("isnan", _isnan, "bifchu8e", result="bool"),
     "isinf": Op("isinf", _isinf, "bifchu8e", result="bool"),
     "isfinite": Op("isfinite", _isfinite, "bifchu8e", result="bool"),
-    "bitwise_not": Op("bitwise_not", _bitwise_not, "biu"),
-    "logical_not": Op("logical_not", _logical(np.logical_not), "bifch", result="bool", tracked=False),
+    "bitwise_not": Op("bitwise_not", _bitwise_not, "bi"),
+    "logical_not": Op("logical_not", _logical(np.logical_not), "bifc", result="bool", tracked=False),
 }
 
 
@@ -127,13 +127,13 @@ def _fmod(a: Any, b: Any) -> Any:
 
 
 _COMPARE: dict[str, tuple[Function, str]] = {
-    "eq": (np.equal, "bifchu8e"), "ne": (np.not_equal, "bifchu8e"), "lt": (np.less, "bif"),
+    "eq": (np.equal, "bifchu8e4"), "ne": (np.not_equal, "bifchu8e4"), "lt": (np.less, "bif"),
     "le": (np.less_equal, "bif"), "gt": (np.greater, "bif"), "ge": (np.greater_equal, "bif"),
 }  # fmt: skip
 BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE.items()} | {
-    "logical_and": Op("logical_and", _logical(np.logical_and), "bifch", result="bool", tracked=False),
-    "logical_or": Op("logical_or", _logical(np.logical_or), "bifch", result="bool", tracked=False),
-    "logical_xor": Op("logical_xor", _logical(np.logical_xor), "bifch", result="bool", tracked=False),
+    "logical_and": Op("logical_and", _logical(np.logical_and), "bifc", result="bool", tracked=False),
+    "logical_or": Op("logical_or", _logical(np.logical_or), "bifc", result="bool", tracked=False),
+    "logical_xor": Op("logical_xor", _logical(np.logical_xor), "bifc", result="bool", tracked=False),
     "bitwise_and": Op("bitwise_and", np.bitwise_and, "biu"),
     "bitwise_or": Op("bitwise_or", np.bitwise_or, "biu"),
     "bitwise_xor": Op("bitwise_xor", np.bitwise_xor, "biu"),
@@ -262,12 +262,14 @@ def isfinite(input: "Tensor") -> "Tensor":
 
 
 def _classified(input: "Tensor", f: Function) -> "Tensor":
-    if input.dtype.category in ("bool", "int"):
-        # Integers are answered without looking: like `ones_like`.
+    if input.dtype.category in ("bool", "int") or (f is _isfinite and input.dtype is dt.float8_e8m0fnu):
+        # What has no infinity is answered without looking, like `ones_like`; even a NaN of e8m0 is finite (torch 2.13).
         shape, strides, _ = input._layout
         result = fresh(shape, preserved_strides(shape, strides), dt.bool_)
         array(result)[...] = f(np.zeros(shape, np.int64))
         return result
+    if input.dtype in dt.FLOAT8 and input.dtype is not dt.float8_e5m2:
+        raise UnsupportedError("dtype", f"isinf, isfinite: PyTorch has no kernel for {input.dtype}")
     if f is _isinf:
         made: Tensor = eq(absolute(input), math.inf)
         return made
@@ -301,7 +303,7 @@ def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A copy of the conjugates. Source: facts 9.12, torch 2.13."""
     if not input.dtype.is_complex:
         return input if out is None else write_out(out, input)
-    return apply(Op("conj_physical", np.conj, "c", like=True), (input,), out)
+    return apply(Op("conj_physical", np.conj, "ch", like=True), (input,), out)
 
 
 def conj_physical_(self: "Tensor") -> "Tensor":

@@ -301,7 +301,9 @@ def linalg_cross(input: "Tensor", other: "Tensor", *, dim: int = -1, out: "Tenso
         raise LayoutError("dimension", f"cross: {input.ndim} and {other.ndim} dimensions")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     for t in (input, other):
-        if not t.ndim or t._layout.shape[d] != 3:
+        if not t.ndim:
+            raise LayoutIndexError("dimension", "cross: an operand has no dimensions")
+        if t._layout.shape[d] != 3:
             raise LayoutError("size", f"cross: dimension {d} of shape {t._layout.shape} must have length 3")
     shape = broadcast_shapes(input._layout.shape, other._layout.shape)
     if out is not None:
@@ -310,8 +312,7 @@ def linalg_cross(input: "Tensor", other: "Tensor", *, dim: int = -1, out: "Tenso
         check_overlap(out)
     if input.dtype is not other.dtype:
         raise LayoutError("dtype", f"cross: {input.dtype} and {other.dtype}")
-    if input.dtype.category not in ("int", "float", "complex"):
-        raise UnsupportedError("dtype", f"cross: PyTorch has no kernel for {input.dtype}")
+    need_kernel("cross", input.dtype, "ifc")
     wide = {"float": np.float64, "complex": np.complex128}.get(input.dtype.category, input.dtype.numpy)
     a, b = (np.moveaxis(np.broadcast_to(values(t).astype(wide), shape), d, -1) for t in (input, other))
     with np.errstate(all="ignore"):

@@ -224,8 +224,7 @@ def bincount(input: "Tensor", weights: "Tensor | None" = None, minlength: int = 
     """How often each number is there. Raises: argument, dimension, dtype. Source: torch 2.13."""
     if minlength < 0:
         raise LayoutError("argument", f"bincount: minlength must not be negative, got {minlength}")
-    if input.dtype.category != "int":
-        raise UnsupportedError("dtype", f"bincount: PyTorch has no kernel for {input.dtype}")
+    need_kernel("bincount", input.dtype, "i")
     a = values(input)
     if a.ndim == 1 and not a.size:
         return from_array(np.zeros(minlength, np.int64), dt.int64)

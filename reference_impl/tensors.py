@@ -25,7 +25,7 @@ from .backing import no_data
 from .calls import refusing
 from .core import register
 from .elementwise_methods import ElementwiseMethods
-from .errors import UnsupportedError
+from .errors import LayoutError, UnsupportedError
 from .indexing_methods import IndexingMethods
 from .linear_algebra_methods import LinearAlgebraMethods
 from .reduction_methods import ReductionMethods
@@ -149,7 +149,9 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     __reduce_ex__ = pickling.reduce_tensor
 
     def retain_grad(self) -> None:
-        """Nothing: the reference has no backward engine."""
+        """Nothing: the reference has no backward engine. Raises: grad (RuntimeError) where none is required."""
+        if not self.requires_grad:
+            raise LayoutError("grad", "retain_grad: the tensor requires no gradient")
 
     # ---------------------------------------------------------------------------------------------- randomness
 

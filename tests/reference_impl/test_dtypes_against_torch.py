@@ -90,6 +90,10 @@ EXPRESSIONS = [
     "x.aminmax(dim=-1)", "x.median()", "x.median(0)", "x.mode(0)", "x.kthvalue(1)", "x.cummax(0)", "x.amax(-1)",
     "x.clone().__setitem__(i, 1)", "x.clone().__setitem__(m, 1)", "x.clone().put_(i, x.reshape(-1)[:1])",
     "T.searchsorted(x, x)", "x.masked_fill_(m, x.new_ones(()))", "x.mean(0)", "x.sum(-1)", "x.argmin(-1)",
+    "x.isinf()", "x.isfinite()", "x.isclose(x)", "x.isclose(x, 0, 0)", "T.equal(x, x.detach())", "x.logical_not()",
+    "x.logical_and(x)", "x.bitwise_not()", "x.floor()", "x.round()", "x.sgn()", "x.conj_physical()", "x.eq(y)",
+    "x.eq(1)", "x.ne(x[:1])", "x.mul(y)", "x.trace()", "x.bincount()", "T.cross(x, x, dim=-1)", "x.nansum()",
+    "x.nanmean()",
 ]  # fmt: skip
 
 

@@ -85,3 +85,17 @@ def test_sums_of_small_integers_are_exact_in_any_order():
 def test_marks_are_read_under_the_dtype_that_wrote_them(dtype):
     t = ref.ones(2, dtype=getattr(ref, dtype)).exp() if dtype != "complex64" else ref.ones(2, dtype=ref.complex64).exp()
     assert marks(t) == [1, 1]
+
+
+def test_which_of_two_zeros_is_chosen_is_not_specified():
+    t = ref.tensor([[0.0, -0.0, 1.0], [0.0, 0.0, 1.0]])
+    for found in (t.kthvalue(1).values, t.median(1).values, t.mode(1).values):
+        assert marks(found) == [shadow.TOLERANCE, shadow.EXACT]
+    assert marks(t[0].median()) == shadow.TOLERANCE
+    assert marks(t[0].kthvalue(3, keepdim=True).values) == [shadow.EXACT]
+
+
+def test_norms_of_short_floats_are_sums_of_float32():
+    t = ref.full((2,), 1e18, dtype=ref.bfloat16)
+    assert marks(t.norm()) == shadow.TOLERANCE
+    assert marks((20 * t).norm()) == shadow.UNSPECIFIED  # their squares sum to more than float32 holds
