@@ -16,7 +16,7 @@ from stridecheck.reports import records
 from .classify import Catalogue, Rule
 from .exchange import Exchange
 from .execute import execute
-from .expectations import Expectations
+from .expectations import Expectation, Expectations
 from .failures import Failures, Found, found_in
 from .judge import Difference, StepVerdict, judge
 from .listing import listing
@@ -133,8 +133,10 @@ class Campaign:
             return []
         if isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
-            found = [Found(program, answer.outcome, judged.name, rules=ids, broken=answer)]
-            judged.outcomes[answer.outcome] += 1
+            entry = self.expectations.match_end(program, answer.outcome, ids)
+            outcome = self._against(judged, program, entry, answer.outcome)
+            found = [Found(program, outcome, judged.name, rules=ids, expectation=entry, broken=answer)]
+            judged.outcomes[outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
@@ -174,14 +176,18 @@ class Campaign:
         found = found_in(program, difference, rules, self.expectations)
         if self.rules != "*" and not found.rules:
             return None
-        entry, outcome = found.expectation, "fail"
+        outcome = self._against(judged, program, found.expectation, "fail")
+        return replace(found, outcome=outcome, source=judged.name)
+
+    def _against(self, judged: Judged, program: Program, entry: Expectation | None, outcome: str) -> str:
+        """The outcome of what went wrong where an expectation covers it, None where none does."""
         if entry is not None:
             covered = judged.covered[entry.name]
             if judged.from_corpus:
                 covered.add(program.id)
             if not judged.from_corpus or self.expectations.is_listed(program.id, entry.name):
-                outcome = "xfail"
-        return replace(found, outcome=outcome, source=judged.name)
+                return "xfail"
+        return outcome
 
     def _worst(self, judged: Judged, program: Program, rules: Sequence[Sequence[Rule]], found: Sequence[Found]) -> str:
         """The outcome of a program, which is red too where it is listed under an expectation and does as it should."""

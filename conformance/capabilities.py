@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .observation import Observation
+from .observation import Observation, TensorState
 from .program import ITEMSIZES, QUANTISED, DType, MemoryFormat, Program, Step
 
 Json: TypeAlias = Any
@@ -28,7 +28,7 @@ FEATURES: Mapping[str, str] = {
     "bounds": "a check that a layout stays inside its storage; a program that needs it is not run without",
     "view-check": "a refusal of views that the strides do not allow",
     "overlap-check": "a refusal of writes whose operands overlap",
-    "write-through": "writes through one tensor that others on the same memory see",
+    "write-through": "writes to one element that others at the same place in memory see",
     "requires-grad": "inputs that require gradients",
 }
 """Every feature that a program can need, with its meaning."""
@@ -137,18 +137,33 @@ def hazards(observations: Iterable[Observation]) -> list[str]:
     """What a program needs that only its run on the oracle shows.
 
     An error that follows from how memory lies needs a library that looks; a write into a storage that several values
-    lie in, one whose views share memory.
+    lie in, or one value with several elements in one place, one whose views share memory.
     """
     found: dict[str, None] = {}
     lies_in: dict[str, str | None] = {}
+    folded: set[str | None] = set()
     known: set[str] = set()
     for observation in observations:
         if observation.raised is not None and observation.raised.kind in _NEEDED_BY_ERROR:
             found[f"feature:{_NEEDED_BY_ERROR[observation.raised.kind]}"] = None
         for key, state in observation.values.items():
             lies_in[key] = getattr(state, "storage", None)
+            if isinstance(state, TensorState) and _is_folded(state):
+                folded.add(state.storage)
         written = known & set(observation.storages)
-        if written and any(list(lies_in.values()).count(name) > 1 for name in written):
+        if any(name in folded or list(lies_in.values()).count(name) > 1 for name in written):
             found["feature:write-through"] = None
         known |= set(observation.storages)
     return list(found)
+
+
+def _is_folded(state: TensorState) -> bool:
+    """Whether two elements of a tensor may be one place: ordered by stride, a dimension does not step over the last."""
+    if 0 in state.shape:
+        return False
+    reach = 0
+    for stride, size in sorted((abs(s), n) for s, n in zip(state.strides or (), state.shape, strict=False) if n > 1):
+        if stride <= reach:
+            return True
+        reach += (size - 1) * stride
+    return False

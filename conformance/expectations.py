@@ -21,7 +21,10 @@ from stridecheck.reports import records
 from .capabilities import ASPECTS
 from .classify import Rule
 from .judge import Difference
+from .program import Program
 
+ENDS = ("crash", "timeout")
+"""How the library's process may end, which an expectation can name in the place of an aspect."""
 BUNDLED = Path(__file__).with_name("expectations")
 
 
@@ -33,7 +36,8 @@ class ExpectationError(Exception):
 class Expectation:
     """One known deviation.
 
-    `rules` and `operations` are globs of which one must match; empty means any. `aspects` lists those that differ.
+    `rules` and `operations` are globs of which one must match; empty means any. `aspects` lists those that differ, or
+    `ENDS`: then a program is meant that has one of the operations and is under one of the rules.
     """
 
     name: str
@@ -73,6 +77,15 @@ class Expectations:
         ids = [rule.id for rule in rules]
         for entry in self.entries:
             if entry.covers(operation, difference.aspect, ids):
+                return entry
+        return None
+
+    def match_end(self, program: Program, end: str, rules: Iterable[str]) -> Expectation | None:
+        """The first expectation that covers a program which ended its process, or did not end; `end` says which."""
+        ids = list(rules)
+        operations = [step.op for step in program.steps]
+        for entry in self.entries:
+            if any(entry.covers(operation, end, ids) for operation in operations):
                 return entry
         return None
 
@@ -175,8 +188,8 @@ def _check_field(name: str, value: Any, where: str) -> None:
             raise ExpectationError(f"{where}: {name} is text, not {value!r}")
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ExpectationError(f"{where}: {name} is a list of texts, not {value!r}")
-    elif name == "aspects" and (unknown := sorted(set(value) - set(ASPECTS))):
-        raise ExpectationError(f"{where}: no aspect {', '.join(unknown)}; there are {', '.join(ASPECTS)}")
+    elif name == "aspects" and (unknown := sorted(set(value) - {*ASPECTS, *ENDS})):
+        raise ExpectationError(f"{where}: no aspect {', '.join(unknown)}; there are {', '.join((*ASPECTS, *ENDS))}")
 
 
 def _entry(table: Mapping[str, Any]) -> Expectation:

@@ -54,6 +54,11 @@ class Found:
     broken: Broken | None = None
 
     @property
+    def end(self) -> str:
+        """How the program ended where it could not be judged (`crash`, `timeout`, `error`); empty otherwise."""
+        return self.broken.outcome if self.broken is not None else ""
+
+    @property
     def likeness(self) -> tuple[Any, ...]:
         """What stays the same while a program is shrunk, besides that it is a rule of these which is not kept."""
         if self.difference is None:
@@ -155,9 +160,9 @@ class Failures:
         return shown
 
     def _may_be_shrunk(self, found: Found) -> bool:
-        if found.outcome == "timeout":
+        if found.end == "timeout":
             self._hangs += 1
-        return found.outcome != "timeout" or self._hangs <= MAX_HANGS
+        return found.end != "timeout" or self._hangs <= MAX_HANGS
 
     # Shrinking.
 
@@ -175,7 +180,7 @@ class Failures:
                 smallest[number] = end.value
 
         for number, one in found.items():
-            attempts = MAX_ATTEMPTS_AT_HANG if one.outcome == "timeout" else MAX_ATTEMPTS
+            attempts = MAX_ATTEMPTS_AT_HANG if one.end == "timeout" else MAX_ATTEMPTS
             searches[number] = shrinking(_until_it_fails(one), self._observe, max_attempts=attempts)
             advance(number, None)
         while trying:
@@ -237,7 +242,7 @@ class Failures:
         return _Shown(small, ran, text)
 
     def _script(self, found: Found, expected: Sequence[Observation], *, is_tried: bool = True) -> str:
-        if found.outcome == "error":
+        if found.end == "error":
             return ""  # the adapter went wrong, not the library
         claim = claim_of(found.program, found.difference, expected, seconds=self.worker.program_timeout)
         key = (found.program, repr(claim))
@@ -268,7 +273,7 @@ class Failures:
         )
         if shown is None:
             # That it hangs was seen just now: to see it again with the script would take as long.
-            hangs = found.outcome == "timeout"
+            hangs = found.end == "timeout"
             return replace(record, repro=self._script(found, (), is_tried=False)) if hangs else record
         step = difference.step + 1
         expected, got = shown.ran.expected, shown.ran.got

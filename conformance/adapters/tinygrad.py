@@ -80,13 +80,15 @@ class Tinygrad(ValueStyle):
         return {"tinygrad": version("tinygrad"), "device": tinygrad.Device.DEFAULT}
 
     def whole(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function with its results realised, and what it assigned to."""
+        """The function with its results read, and what it assigned to: some of what is wrong shows only then."""
 
         def run(*inputs: Any) -> Any:
             results = function(*inputs)
             made = [x for r in results for x in (r if isinstance(r, (tuple, list)) else (r,)) if self.is_tensor(x)]
             for x in (*inputs, *made):
                 x.realize()
+            for x in made:
+                self.read(x)
             return results
 
         return run

@@ -50,6 +50,11 @@ class Meta(Torch):
         """Nothing: no aspect that looks at bytes is claimed."""
         return b""
 
+    def describe_storage(self, x: Any) -> tuple[Any, str | None, str]:
+        """What a storage says of itself, but for that it is on meta, where all are."""
+        plain, dtype, flags = super().describe_storage(x)
+        return plain, dtype, flags.replace("m", "")
+
     def operation(self, step: Step) -> Callable[..., Any] | None:
         """The compiled template of a step; where it asks for elements, the program is unsupported."""
         function = super().operation(step)
@@ -60,6 +65,10 @@ class Meta(Torch):
             try:
                 return self.run(function, args)
             except self.needs_data as error:
+                raise Unsupported(f"data:{step.op}") from error
+            except RuntimeError as error:
+                if "cannot be called on meta tensors" not in str(error):  # .item(), of an index that is a tensor
+                    raise
                 raise Unsupported(f"data:{step.op}") from error
 
         return without_data

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from ..idiom import compile_template, print_template
@@ -90,8 +91,8 @@ class ValueStyle(TableStyle):
         raise NotImplementedError
 
     def read(self, x: Any) -> bytes:
-        """Elements, row-major."""
-        return self.host(x)
+        """Elements, row-major; of a dtype without a name here, which cannot be decoded, a byte for each."""
+        return self.host(x) if self.dtype_of(x) in self._dtype_names else bytes(prod(x.shape))
 
     def write_storage(self, name: str, storage: Storage, data: str) -> str:
         """Source that makes a storage from the bytes expression `data`."""

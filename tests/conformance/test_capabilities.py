@@ -40,6 +40,14 @@ def test_only_a_refused_resize_needs_foreign_memory(oracle):
     assert hazards(execute(Program(lent, (ROW,), (Step("neg", (X,)),)), oracle)) == []
 
 
+def test_elements_in_one_place_see_each_other(oracle):
+    """A write to one element of a row whose elements are one place is one that the others see."""
+    first = Step("__setitem__", (X, (0,), 1))
+    assert _needs(oracle, first, inputs=(Input("float32", (4,), (0,)),)) == ["feature:write-through"]
+    assert _needs(oracle, first, inputs=(Input("float32", (4, 2), (2, 1)),)) == []
+    assert _needs(oracle, first, inputs=(Input("float32", (2, 4), (1, 2)),)) == []
+
+
 def test_two_inputs_of_one_storage_see_each_other(oracle):
     """A write to one of two inputs in one storage is one that the other may see."""
     assert _needs(oracle, Step("zero_", (X,)), inputs=(ROW, ROW)) == ["feature:write-through"]

@@ -186,9 +186,9 @@ operations = ["clone"]
 def run(adapter_file, tmp_path):
     """Checks the deviant on the corpus' first programs with an expectation file; answers code and failures."""
 
-    def run_(expect, programs=150, **options):
+    def run_(expect, programs=150, source=DEVIANT, **options):
         out = tmp_path / "out"
-        code = check(Options((adapter_file(DEVIANT, "deviant.py"),), programs=programs, expect=expect, **options), out)
+        code = check(Options((adapter_file(source, "deviant.py"),), programs=programs, expect=expect, **options), out)
         records = list(read_results(out / "results.jsonl"))
         assert records[-1].exit_code == code
         assert isinstance(records[-1], Footer)
@@ -255,6 +255,21 @@ def test_a_prefix_says_nothing_about_the_rest(run, listed, whole_corpus):
     assert run(listed, programs=first)[0] == 0
     assert run(listed, programs=first, update_expectations=True)[0] == 0
     assert listed.with_suffix(".txt").read_text() == before
+
+
+def test_the_end_of_a_process_can_be_expected(run, entries, whole_corpus):
+    """An operation that ends its process is covered by an entry about crashes, and by none about aspects."""
+    source = DEVIANT.replace("real(*args).zero_()", '__import__("os").kill(__import__("os").getpid(), 11)')
+    few = 1 + next(n for n, e in enumerate(whole_corpus) if any(s.op == "clone" for s in e.program.steps))
+    path = entries(EXPECTED)
+    assert run(path, few, source)[0] == 1
+    path.write_text(EXPECTED.replace('["values", "storage", "flags"]', '["crash"]'))
+    run(path, few, source, update_expectations=True)
+    code, failures = run(path, few, source)
+    assert code == 0
+    assert {(f.outcome, f.expectation) for f in failures} == {("xfail", "Its clones are zero.")}
+    assert "SIGSEGV" in failures[0].message
+    assert "xpass" in {f.outcome for f in run(path, few)[1]}  # once it no longer crashes
 
 
 def test_random_programs_need_no_list(run, entries):
