@@ -76,7 +76,8 @@ class TableStyle:
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
-        return {self.name: str(self.namespace.__version__)}
+        library: str = self.namespace.__name__.partition(".")[0]
+        return {library: str(self.namespace.__version__)}
 
     def scope(self) -> dict[str, Any]:
         """What the names in templates mean."""

@@ -66,17 +66,24 @@ def _is_well(answer):
 
 
 def _children(pid):
-    """Processes that descend from one, itself left out."""
+    """Processes that descend from one, itself left out, and what counts Python's shared memory: it stays to the end."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue
-        if parent == pid:
+        if parent == pid and b"resource_tracker" not in _command(stat.parent):
             child = int(stat.parent.name)
             found += [child, *_children(child)]
     return found
+
+
+def _command(process):
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _family(pid):
