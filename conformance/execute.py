@@ -47,6 +47,8 @@ class Execution:
         """The latest state of each object."""
         self._key_of: dict[int, str] = {}
         self._memory = Memory(adapter)
+        self._exported: dict[str, tuple[str, TensorState]] = {}
+        """The tensor that each capsule tells the sizes of, and what they were."""
         self._specified = True
         handles = [self._memory.make(i, storage) for i, storage in enumerate(storages)]
         for number, item in enumerate(inputs):
@@ -208,6 +210,7 @@ class Execution:
             elif self._is_object(x):
                 kind = self.objects
                 self._specified = self._is_specified(step)
+                self._remember(key, step, x)
             else:
                 return self._scalar(key, step, x)
         known = self._key_of.get(id(x))
@@ -216,6 +219,25 @@ class Execution:
             return known
         self._add(kind, key, x)
         return None
+
+    def _remember(self, key: str, step: Step, x: Any) -> None:
+        """A capsule points at its tensor's own sizes and strides (see `_check_exported`)."""
+        first = next(step.refs(), None)
+        copied = dict(step.kwargs).get("copy") is True
+        if first is not None and first.key in self.live and foreign.is_capsule(x) and not copied:
+            source = self._key_of[id(self.live[first.key])]
+            self._exported[key] = source, self.states[source]
+
+    def _check_exported(self) -> None:
+        """Refuse to go on where a tensor's sizes change that a capsule still points at.
+
+        PyTorch's capsule changes with them, its address does not: what it says is defined no more.
+        """
+        for key, (source, before) in list(self._exported.items()):
+            if not foreign.is_fresh(self.objects[key]):
+                del self._exported[key]
+            elif self.states[source][1:4] != before[1:4]:
+                raise Undefined("a tensor has other sizes than its capsule, which points at them")
 
     def _scalar(self, key: str, step: Step, x: Any) -> tuple[str, Any]:
         """An answer that is no value with memory of its own: a later step may use it, but it never changes."""
@@ -251,6 +273,8 @@ class Execution:
                 other = self._object_state(key, x)
                 if others.get(key) != other:
                     others[key] = values[key] = other
+        if self._exported:
+            self._check_exported()
         storages = self._memory.observe()
         return Observation(results, is_tuple, raised, False, values, storages, self._memory.damaged())
 

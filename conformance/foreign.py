@@ -41,7 +41,7 @@ def is_foreign(x: Any) -> bool:
     kind = type(x)
     if kind is dict:
         return "typestr" in x
-    return kind is memoryview or kind.__name__ == "PyCapsule" or _is_array(x)
+    return kind is memoryview or is_capsule(x) or _is_array(x)
 
 
 def describe(x: Any) -> Described:
@@ -55,6 +55,16 @@ def describe(x: Any) -> Described:
     if type(x) is memoryview:
         return _buffer(x)
     return _interface(x) if type(x) is dict else _capsule(x)
+
+
+def is_capsule(x: Any) -> bool:
+    """Whether an object is a capsule."""
+    return type(x).__name__ == "PyCapsule"
+
+
+def is_fresh(capsule: Any) -> bool:
+    """Whether a DLPack capsule has not been used up."""
+    return _name_of(capsule) in _CAPSULES
 
 
 def _is_array(x: Any) -> bool:

@@ -44,6 +44,8 @@ class Memory:
         self._homes: dict[str, tuple[str, int]] = {}
         self._addresses: dict[str, int] = {}
         """Addresses of those that lie in others' memory."""
+        self._places: dict[str, tuple[str, int] | None] = {}
+        """Where each foreign value was seen first: its address is for ever."""
         self._new: list[str] = []
         """Storages whose place is not known yet."""
         self._nowhere: list[str] = []
@@ -149,10 +151,19 @@ class Memory:
         return str(address) if address < 1 << 16 else "elsewhere"
 
     def locate(self, key: str, found: Described, *, specified: bool) -> tuple[str, int] | tuple[None, None]:
-        """The memory that a foreign value lies in and its first byte there; its owner's is called after its key."""
+        """The memory that a foreign value lies in and its first byte there; its owner's is called after its key.
+
+        Raises
+        ------
+        Undefined
+            It lies where its memory was.
+        """
         if found.address is None:
             return None, None
         place = self._around("", found.address, 1)
+        before = self._places.setdefault(key, place)
+        if before is not None and before != place:
+            raise Undefined(f"memory that value {key} lies in was moved or freed")
         if place is None and found.owned is not None:
             shadow = None if specified else bytes([UNSPECIFIED]) * found.owned.nbytes
             self._foreign[f"v{key}"] = _Foreign(found.owned, shadow)

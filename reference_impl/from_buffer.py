@@ -18,6 +18,8 @@ _DECODED: Final = frozenset(
         dt.complex64, dt.complex128, dt.float8_e5m2, dt.float8_e4m3fn, dt.float8_e5m2fnuz, dt.float8_e4m3fnuz,
     )
 )  # fmt: skip
+# Those for which no byte order is asked, nor looked at.
+_SINGLE: Final = _DECODED & {dt.uint8, dt.int8, *dt.FLOAT8}
 
 
 def buffer_bytes(buffer: Any) -> Any:
@@ -55,7 +57,7 @@ def from_buffer(buffer: Any, byte_order: Any, count: Any, offset: Any, d: Any) -
     """
     if not isinstance(d, dtype):
         raise LayoutError("argument", "from_buffer: the argument 'dtype' must be a dtype")
-    single = d in (dt.uint8, dt.int8)
+    single = d in _SINGLE
     if byte_order is MISSING:
         if not single:
             raise LayoutError("argument", "from_buffer: missing required argument 'byte_order' (facts 7.5)")

@@ -210,11 +210,10 @@ def numpy(self: "Tensor", *, force: bool = False) -> Any:
     if t.dtype not in _EXCHANGED:
         raise LayoutTypeError("dtype", f"numpy() has no dtype for {t.dtype} (facts 8.2)")
     t._storage._resizable = False
-    a = array(t)
-    if a.size:
-        return a
-    # NumPy is given no strides for what has no elements (facts 8.2.1).
-    return np.lib.stride_tricks.as_strided(a, a.shape, (0,) * a.ndim)
+    if 0 in t._layout.shape:
+        # NumPy is given neither address nor strides for what has no elements, and gets memory of its own (facts 8.2.1).
+        return np.ndarray(t._layout.shape, t.dtype.numpy, strides=(0,) * t.ndim)
+    return np.asarray(_Lent(t))
 
 
 def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) -> Any:
@@ -227,12 +226,25 @@ def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) 
         raise LayoutValueError("argument", "numpy: cannot promise not to copy (facts 8.2.4)")
     a = numpy(self)
     if dtype is not None:
-        if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
-            warn_once(DISCARDS)
-            a = a.real.astype(dtype)
         with np.errstate(all="ignore"):
+            if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+                warn_once(DISCARDS)
+                a = a.real.astype(dtype)
             a = a.astype(dtype, copy=False)
     return a.copy(order="K") if copy else a
+
+
+class _Lent:
+    """A tensor's memory as NumPy takes it: the owner of what it is lent, itself no array (facts 8.2.1)."""
+
+    def __init__(self, t: Any) -> None:
+        a = array(t)
+        # The bytes that are there now: the storage may move.
+        self._kept = t, t._storage._bytes
+        self.__array_interface__ = {
+            "version": 3, "shape": a.shape, "strides": a.strides, "typestr": a.dtype.str,
+            "data": (a.__array_interface__["data"][0], False),
+        }  # fmt: skip
 
 
 class _Writable:

@@ -104,8 +104,8 @@ def reduce_typed(storage: TypedStorage) -> Any:
 def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
     """What pickle writes of a tensor: its layout and the whole storage, once for each tensor over it.
 
-    History is dropped, the flag kept; bits stay bits. Tensors of newer dtypes are written, but cannot be read back. Of a
-    meta tensor shape and strides are written, whatever its dtype.
+    History is dropped, the flag kept; bits stay bits. Tensors of newer dtypes are written, but cannot be read back.
+    Of a meta tensor shape and strides are written, whatever its dtype.
 
     Raises: dtype (KeyError). Source: facts 7.9.3, 7.9.4, 7.9.8 and 7.9.11, torch 2.13.
     """

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .copies import to
+from .core import records_history
 from .devices import device
 from .dtypes import float32
 from .errors import LayoutAssertionError, LayoutError, LayoutTypeError
@@ -85,5 +86,12 @@ def dlpack_device(self: "Tensor") -> tuple[int, int]:
 
 
 def dequantize(self: "Tensor") -> "Tensor":
-    """The numbers of a tensor that is not quantised, as float32. Source: facts 10.1.3."""
+    """The numbers of a tensor that is not quantised, as float32: the tensor itself where it is that already.
+
+    Such a tensor that requires grad is given a history, which has no derivative: it is a leaf no more.
+
+    Source: facts 10.1.13, torch 2.13.
+    """
+    if self.dtype is float32 and records_history(self):
+        self._has_fn = True
     return to(self, float32)

@@ -383,6 +383,9 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
                 raise _wrong("too many positional arguments")
             if args and not _is_count(args[0]) and not isinstance(args[0], Sequence):
                 raise _wrong_type(f"{type(args[0]).__name__} is neither a length nor a sequence")
+            if args and not _is_count(args[0]):
+                # The elements are looked at before the device.
+                _from_sequence(args[0], d, None)
             if cls._device_type != "cpu":
                 raise LayoutAssertionError("device", f"a storage on {cls._device_type}: there is no such device")
             return TypedStorage(*args, dtype=d, _internal=True)

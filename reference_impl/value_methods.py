@@ -8,7 +8,7 @@ from . import dtypes as dt
 from .conversion import unpack_half_complex
 from .core import values
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .metadata_methods import MetadataMethods
 
 if TYPE_CHECKING:
@@ -32,11 +32,16 @@ class ValueMethods(MetadataMethods):
         return a.tolist()
 
     def item(self) -> Any:
-        """The only element as a Python number. Raises: size (RuntimeError) where there is not exactly one."""
+        """The only element as a Python number.
+
+        Raises: size (RuntimeError) where there is not exactly one; dtype (NotImplementedError) where it is no number.
+        """
         if self.numel() != 1:
             raise LayoutError("size", f"item(): {self.numel()} elements, not one")
         if self._storage._is_meta:
             raise LayoutError("device", "item() of a meta tensor (facts 7.7)")
+        if self.dtype.category == "raw" and self.dtype is not dt.complex32:
+            raise UnsupportedError("dtype", f"item(): {self.dtype} has no numbers")
         found = self.tolist()
         while isinstance(found, list):
             found = found[0]

@@ -182,6 +182,31 @@ def test_a_program_that_frees_what_others_look_at_is_not_run_on(library):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("taken", ["numpy", "__array__", "numpy.asarray"])
+def test_an_array_whose_memory_has_moved_says_nothing(taken, library):
+    """Memory that is moved to other processes' reach is freed, and NumPy still looks at it."""
+    with pytest.raises(Undefined, match="moved or freed"):
+        execute(_program(Step(taken, (X,)), Step("share_memory_", (X,))), library)
+
+
+CHANGES = (
+    Step("set_", (X,)), Step("resize_", (X, (2,))), Step("resize_", (X, (5000,))), Step("unsqueeze_", (X, 0)),
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("change", CHANGES, ids=lambda step: step.op)
+def test_a_capsule_says_nothing_once_its_tensor_has_other_sizes(change, library):
+    """PyTorch's capsule points at the tensor's own sizes, at the memory that was there, and is left alone once used."""
+    taken = Step("__dlpack__", (X,))
+    with pytest.raises(Undefined, match=r"other sizes|moved or freed"):
+        execute(_program(taken, change), library)
+    copied = Step("__dlpack__", (X,), (("copy", True),))
+    assert len(execute(_program(copied, change), library)) == 3
+    assert len(execute(_program(taken, Step("from_dlpack", (Ref(1),)), Step("unsqueeze_", (X, 0))), library)) == 4
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_who_moves_away_by_itself_leaves_nothing_dangling(library):
     """An alias that is moved to shared memory lies in memory of its own from then on."""
     steps = Step("numpy", (X,)), Step("from_numpy", (Ref(1),)), Step("share_memory_", (Ref(2),))

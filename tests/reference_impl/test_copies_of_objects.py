@@ -86,6 +86,12 @@ TABLE["meta"] = "|".join(
 )
 
 
+def shown(t):
+    """All but the storage's length that a meta tensor says of itself."""
+    layout = tuple(t.shape), t.stride(), t.storage_offset()
+    return str(t.dtype), *layout, t._version, t.requires_grad, t.is_leaf, t.is_conj(), t.is_neg(), t._is_view()
+
+
 def make(lib):
     def rt(o, **kwargs):
         f = io.BytesIO()
@@ -101,11 +107,8 @@ def make(lib):
     gg.grad = lib.ones(2)
     c = lib.tensor([1 + 2j, 3 - 1j]).conj()
     return {
-        "W": lambda t: (
-            str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._version,
-            t.requires_grad, t.is_leaf, t.is_conj(), t.is_neg(), str(t.device), t._is_view(),
-        ),
-        "m": lib.empty(10, device="meta"), "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
+        "W": lambda t: (*shown(t), t.untyped_storage().nbytes()), "m": lib.empty(10, device="meta"),
+        "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
         "dc": copy.deepcopy, "pk": lambda o: pickle.loads(pickle.dumps(o)), "io": io,
         "same": lambda a, b: a.untyped_storage() is b.untyped_storage(),
         "cl": lib.arange(24.0).reshape(1, 2, 3, 4).contiguous(memory_format=lib.channels_last),

@@ -49,6 +49,9 @@ NUMPY = {
         x.numpy(force=False)|x.numpy(force=True)|x.bfloat16().numpy(force=True)|x.numpy(True)
         x.as_strided((2,2),(1,1)).numpy()|T.empty_strided((1,3),(99,1)).numpy().strides
         T.ones(2,1,3).transpose(0,2).numpy()|x.numpy().base is not None|[x.requires_grad_(),x.detach().numpy()]
+        unlocked(x.numpy())|unlocked(x.numpy()[1:])|unlocked(T.empty(0,3).numpy())|unlocked(x[:,4:].numpy())
+        unlocked(np.asarray(x))|unlocked(np.asarray(x,np.float64))|unlocked(np.asarray(x)[:0])|x.numpy().flags.owndata
+        isinstance(x.numpy().base,np.ndarray)|isinstance(x[1:,::2].T.numpy().base,np.ndarray)
         x.numpy().flags.writeable|x.unfold(1,2,1).numpy()|x.view(T.uint8).numpy()
     """,
     "protocols": """
@@ -170,6 +173,9 @@ DLPACK = {
         [T.from_dlpack(x),x.untyped_storage().resizable()]|T.from_dlpack(x.__dlpack__())
         T.from_dlpack(x.__dlpack__(max_version=(1,0)))|T.from_dlpack(x.storage())|T.from_dlpack(x.untyped_storage())
         [T.from_dlpack(x).add_(1)._version,x._version]|T.from_dlpack(a.astype(bool))
+        name(T.utils.dlpack.to_dlpack(x.requires_grad_()))|name(T.utils.dlpack.to_dlpack(c.conj()))
+        T.from_dlpack(T.utils.dlpack.to_dlpack(c.conj()))|T.utils.dlpack.to_dlpack(T.empty(2,device="meta"))
+        T.utils.dlpack.to_dlpack(3)|T.from_dlpack(T.utils.dlpack.to_dlpack(x[1:].requires_grad_())).requires_grad
         T.from_dlpack(a.astype(complex))|T.from_dlpack(T.empty_strided((1,3),(99,1))).stride()
     """,
 }
@@ -249,6 +255,15 @@ class OldProducer(Producer):
         return self.capsule
 
 
+def unlocked(a):
+    """Whether NumPy lets an array be made writable: it asks who owns the memory."""
+    try:
+        a.setflags(write=True)
+    except ValueError:
+        return False
+    return True
+
+
 def make(lib):
     def imported(source, **kwargs):
         t = lib.from_dlpack(source, **kwargs)
@@ -287,7 +302,7 @@ def make(lib):
         "c": lib.tensor([1 + 2j, 3 - 1j]),
         "b": bytes(range(16)),
         "I": imported, "E": exported, "cap": cap, "vcap": vcap, "P": Producer,
-        "P0": OldProducer, "asked": asked, "two": two, "copy": copy,
+        "P0": OldProducer, "asked": asked, "two": two, "copy": copy, "unlocked": unlocked, "name": name_of,
     }  # fmt: skip
 
 

@@ -167,7 +167,8 @@ TABLE = {
         Q().T.fill_(1)|Q()[:, :2].fill_(1)|Q().expand(2,3,4).fill_(1)|Q(cl).fill_(3).int_repr()|Q().fill_("a")
         Q().fill_(None)|Q().fill_(T.tensor(3.)).int_repr()|Q().fill_(T.ones(2))|Q().fill_(1+2j)|Q().fill_(True).int_repr()
         Q().fill_(1e30).int_repr()|C().fill_(3).int_repr()|C(cl,ax=1).fill_(3).int_repr()
-        Q().copy_(x.requires_grad_()).requires_grad
+        Q().copy_(x.requires_grad_()).requires_grad|H(x.requires_grad_())|H(x.requires_grad_()[1:])|H(x)
+        H(x.double().requires_grad_())|H(x.requires_grad_()*2)|H(x.requires_grad_().detach())
     """,
     "refused": """
         Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
@@ -214,6 +215,7 @@ def make(lib):
         "x": x, "cl": cl, "y": lib.tensor([0.25, 0.75, 1.25, -0.25, 2.5, 0.5, 0.25, 0.75]),
         "ten": lib.arange(10.0).reshape(2, 5),
         "s4": lib.tensor([0.5, 1.0, 0.25, 3.0]), "z4": lib.tensor([0, 1, 2, 3]), "Q": q, "C": c,
+        "H": lambda t: (t.dequantize() is t, t.is_leaf, t.requires_grad, t._version, t._is_view()),
         "W": w, "F": f, "q": q(), "info": info, "copy": copy,
         "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized,
         "pk": lambda o: pickle.loads(pickle.dumps(o)),

@@ -116,6 +116,9 @@ UNTYPED = {
     "from_buffer": """
         U.from_buffer(b,"native",dtype=T.int16)|U.from_buffer(b,"big",dtype=T.int16)
         U.from_buffer(b,"little",dtype=T.int16)|U.from_buffer(b,"xx",dtype=T.int16)
+        U.from_buffer(b,dtype=T.float8_e5m2)|U.from_buffer(b,"",dtype=T.float8_e4m3fn)|U.from_buffer(b,3,dtype=T.int8)
+        U.from_buffer(b,dtype=T.float8_e8m0fnu)|U.from_buffer(b,"big",dtype=T.float8_e8m0fnu)
+        U.from_buffer(b,dtype=T.bits8)|U.from_buffer(b,dtype=T.quint8)|U.from_buffer(b,"x",dtype=T.float4_e2m1fn_x2)
         U.from_buffer(b,"xx",dtype=T.uint8)|U.from_buffer(b,dtype=T.int16)|U.from_buffer(b,dtype=T.uint8)
         U.from_buffer(b,dtype=T.int8)|U.from_buffer(b,dtype=T.bool)|U.from_buffer(b)|U.from_buffer(b,"native")
         U.from_buffer(b,"native",dtype=3)|U.from_buffer(b,"native",dtype=None)|U.from_buffer(b,3,dtype=T.int16)
@@ -388,6 +391,10 @@ TYPED = {
         s.to(device="xyz")
     """,
     "tolist": """
+        TS(wrap_storage=u,dtype=T.float4_e2m1fn_x2).tolist()|TS(wrap_storage=u,dtype=T.float4_e2m1fn_x2)[0]
+        TS(wrap_storage=u,dtype=T.bits8).tolist()|TS(wrap_storage=u,dtype=T.bits8)[0]|T.empty(1,dtype=T.bits8).item()
+        T.cuda.ByteStorage("a")|T.cuda.FloatStorage([1,2])|T.cuda.FloatStorage(["a"])|T.cuda.FloatStorage(3)
+        T.cuda.FloatStorage(1.5)|T.cuda.FloatStorage(b"ab")|T.cuda.ByteStorage(-1)|T.cuda.ByteStorage(())
         s.tolist()|ms.tolist()|T.BoolStorage([True]).tolist()|T.BFloat16Storage([1.5]).tolist()
         T.ComplexFloatStorage([1+2j]).tolist()
     """,
