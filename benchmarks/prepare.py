@@ -6,21 +6,23 @@ Setting up and observing go through `conformance.execute`, as every program does
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.elements import MAX_ELEMENTS, differing, elements, marks, show
 from stridecheck.conformance.execute import Execution
-from stridecheck.conformance.observation import Observation, StorageState, TensorState
+from stridecheck.conformance.observation import Observation, State, StorageObject, StorageState, TensorState
 from stridecheck.conformance.operations import OPERATIONS, overload
 from stridecheck.conformance.program import ITEMSIZES, Program, Step
 from stridecheck.conformance.protocol import Adapter, OracleError, Unsupported
 
 from .clock import Call, bind
 from .traffic import touched_bytes
+
+Storages: TypeAlias = Mapping[str, StorageState]
 
 
 class CaseFailed(Exception):
@@ -29,10 +31,10 @@ class CaseFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the timed step answered: the state of its result, and the storages as they were then."""
+    """What the timed step answered: the states of its results, and the storages as they were then."""
 
-    state: TensorState
-    storages: Mapping[str, StorageState]
+    states: tuple[TensorState, ...]
+    storages: Storages
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,17 @@ def prepare(program: Program, adapter: Any, expected: Answer | None = None) -> P
         There is too little memory.
     """
     execution, timed = _set_up(program, adapter)
-    before = dict(execution.states)
+    before = {key: seen for key, state in execution.states.items() if (seen := _as_tensor(state)) is not None}
     call = bind(*execution.bound(timed))
     answer = _answer(program, execution)
     if expected is not None:
         check_answer(expected, answer)
-    state = answer.state
     return Prepared(
         call=call,
         synchronize=getattr(adapter, "synchronize", None),
-        output_bytes=math.prod(state.shape) * ITEMSIZES.get(state.dtype, 1),
-        touched_bytes=touched_bytes(timed, before, [state]),
-        copied=_copied(timed, before, state),
+        output_bytes=sum(math.prod(state.shape) * ITEMSIZES.get(state.dtype, 1) for state in answer.states),
+        touched_bytes=touched_bytes(timed, before, answer.states),
+        copied=_copied(timed, before, answer.states),
     )
 
 
@@ -98,22 +99,32 @@ def _check_raised(step: Step, observation: Observation) -> None:
 
 
 def _answer(program: Program, execution: Execution) -> Answer:
-    """Run the last step: the one tensor that it answers with, and all storages."""
+    """Run the last step: the tensors and storages that it answers with, and all storages."""
     number = len(program.steps) - 1
     step = program.steps[number]
     observation = execution.step(step)
     _check_raised(step, observation)
-    results = observation.results or ()
-    if len(results) != 1 or isinstance(results[0], tuple):
-        raise CaseFailed(f"{step.op} answered {len(results)} results, but should answer one tensor")
-    state = execution.states[results[0] or str(program.slot_of(number))]
-    return Answer(state, dict(execution.contents))
+    slot, results = program.slot_of(number), observation.results or ()
+    own = [f"{slot}.{item}" for item in range(len(results))] if observation.is_tuple else [str(slot)]
+    keys = [own[item] if result is None else result for item, result in enumerate(results)]
+    states = [_as_tensor(execution.states.get(key)) if isinstance(key, str) else None for key in keys]
+    if not states or None in states:
+        raise CaseFailed(f"{step.op} answered {list(results)}, but should answer tensors or storages")
+    return Answer(tuple([state for state in states if state is not None]), dict(execution.contents))
 
 
-def _copied(step: Step, before: Mapping[str, TensorState], state: TensorState) -> bool | None:
-    if state.storage is None or OPERATIONS[overload(step)].writes:
+def _as_tensor(state: State | None) -> TensorState | None:
+    """A value as memory to be read; a storage is its bytes."""
+    if isinstance(state, StorageObject):
+        return TensorState("uint8", (state.nbytes,), (1,), 0, storage=state.storage)
+    return state if isinstance(state, TensorState) else None
+
+
+def _copied(step: Step, before: Mapping[str, TensorState], states: Sequence[TensorState]) -> bool | None:
+    if OPERATIONS[overload(step)].writes or any(state.storage is None for state in states):
         return None
-    return all(state.storage != known.storage for known in before.values())
+    old = {known.storage for known in before.values()}
+    return not any(state.storage in old for state in states)
 
 
 def expected_answer(program: Program, oracle: Adapter) -> Answer | None:
@@ -126,25 +137,31 @@ def expected_answer(program: Program, oracle: Adapter) -> Answer | None:
 
 
 def check_answer(expected: Answer, got: Answer) -> None:
-    """Compare a result with the oracle's: shape, dtype, and every element whose value is specified.
+    """Compare results with the oracle's: how many, shape, dtype, and every element whose value is specified.
 
     Raises
     ------
     CaseFailed
         It is another one.
     """
-    ours, theirs = expected.state, got.state
+    if len(expected.states) != len(got.states):
+        raise CaseFailed(f"wrong result: it is {len(got.states)} values, but should be {len(expected.states)}")
+    for ours, theirs in zip(expected.states, got.states, strict=True):
+        _check_one(ours, theirs, expected.storages, got.storages)
+
+
+def _check_one(ours: TensorState, theirs: TensorState, ours_in: Storages, theirs_in: Storages) -> None:
     if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
         wanted = f"{ours.dtype}{list(ours.shape)}"
         raise CaseFailed(f"wrong result: it is {theirs.dtype}{list(theirs.shape)}, but should be {wanted}")
     done = 0
     for mine, other in zip(_slabs(ours), _slabs(theirs), strict=True):
-        a, b = elements(mine, expected.storages), elements(other, got.storages)
+        a, b = elements(mine, ours_in), elements(other, theirs_in)
         if a is None or b is None:
             return
         # Nearly always all are equal, which is quickly seen; which ones differ is not.
         if not np.array_equal(a, b):
-            wrong = differing(mine.dtype, a, b, marks(mine, expected.storages))
+            wrong = differing(mine.dtype, a, b, marks(mine, ours_in))
             if wrong.any():
                 place = int(np.flatnonzero(wrong)[0])
                 index = tuple(int(i) for i in np.unravel_index(done + place, ours.shape))

@@ -67,8 +67,8 @@ def test_the_call_runs_the_timed_step_and_no_other():
         ("add", lambda x, y: x - y, r"wrong result: element \(0, 0\) is .*, but should be"),
         ("add", lambda x, y: (x + y)[:-1], r"it is float32\[59, 60\], but should be float32\[60, 60\]"),
         ("add", lambda x, y: (x + y).astype("float64"), r"it is float64\[60, 60\], but should be float32"),
-        ("add", lambda x, y: [x + y, x], "answered 2 results"),
-        ("add", lambda x, y: None, "answered 0 results"),
+        ("add", lambda x, y: [x + y, x], "it is 2 values, but should be 1"),
+        ("add", lambda x, y: None, r"answered \[\], but should answer tensors"),
         ("add", lambda x, y: 1 // 0, "add raised ZeroDivisionError"),
         ("clone", lambda x: np.zeros_like(x), "wrong result"),
         ("copy_", lambda x, y: x, "wrong result"),
@@ -106,10 +106,12 @@ def test_an_oracle_that_raises_expects_nothing():
 def answer(array, *, seen=True):
     """The answer of a library that observes storages, or of one that sends elements."""
     if not seen:
-        return Answer(TensorState("float32", array.shape, data=array.tobytes()), {})
+        return Answer((TensorState("float32", array.shape, data=array.tobytes()),), {})
     root = array if array.base is None else array.base
     strides = tuple(step // 4 for step in array.strides)
-    return Answer(TensorState("float32", array.shape, strides, 0, storage="v1"), {"v1": StorageState(root.tobytes())})
+    return Answer(
+        (TensorState("float32", array.shape, strides, 0, storage="v1"),), {"v1": StorageState(root.tobytes())}
+    )
 
 
 @pytest.mark.parametrize("seen", [True, False])
@@ -126,7 +128,7 @@ def test_large_answers_are_compared_to_the_last_element(seen):
 
 
 def test_an_answer_that_cannot_be_seen_is_not_judged():
-    blind = Answer(TensorState("float32", (2, 2)), {})
+    blind = Answer((TensorState("float32", (2, 2)),), {})
     check_answer(answer(np.ones((2, 2), np.float32)), blind)
 
 
