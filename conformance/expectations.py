@@ -36,7 +36,8 @@ class ExpectationError(Exception):
 class Expectation:
     """One known deviation.
 
-    `rules` and `operations` are globs of which one must match; empty means any. `aspects` lists those that differ, or
+    `rules` and `operations` are globs of which one must match; no operations means any, and the rule `*` also what is
+    under no rule. `aspects` lists those that differ, or
     `ENDS`: then a program is meant that has one of the operations and is under one of the rules.
     """
 
@@ -54,7 +55,7 @@ class Expectation:
             return False
         if self.operations and not any(fnmatchcase(operation, glob) for glob in self.operations):
             return False
-        return any(self.concerns(rule) for rule in rules)
+        return "*" in self.rules or any(self.concerns(rule) for rule in rules)
 
     def concerns(self, rule: str) -> bool:
         """Whether one of its globs matches a rule."""

@@ -1,0 +1,161 @@
+"""Checks the libraries that can be had here, each in an environment of its own: `make libraries`.
+
+The third parties' environments are made by pip, as the extras of `pyproject.toml` and the pins of `ci/libraries.txt`
+say; torch's modes run in the suite's own. A library that cannot be had is named with the reason, and the others go on.
+Exit codes: 0 everything as expected, 1 something is not, 3 no library could be had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .findings import Finding, read_findings, show
+
+ENVIRONMENTS = Path(".cache", "libraries")
+CONSTRAINTS = Path("ci", "libraries.txt")
+FINDINGS = Path("docs", "findings")
+OUT = Path("out", "libraries")
+INSTALL_SECONDS = 600
+CHECK_SECONDS = 1200
+MISSING = 3
+"""Exit code of a check whose library is not here."""
+
+
+class Library(NamedTuple):
+    """One library: how it is checked, and what part of the stated number of programs it gets."""
+
+    adapter: str
+    extra: str = ""
+    """The extra that installs it; empty for what the suite's own environment has."""
+    share: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """How it is called in file names: `torch:meta` is `torch-meta`."""
+        return self.adapter.replace(":", "-").replace("_", "-")
+
+
+LIBRARIES = (
+    Library("torch:meta"),
+    Library("torch:fake"),
+    # Each program is compiled: about a fifth of a second each, and a second.
+    Library("torch:compile-aot_eager", share=0.1),
+    Library("torch:compile", share=0.04),
+    Library("array_api_strict", "array-api-strict"),
+    Library("mlx", "mlx"),
+    Library("dask", "dask", 0.5),
+    Library("tinygrad", "tinygrad", 0.3),  # without a compiler it interprets
+    Library("jax", "jax", 0.3),  # it compiles each operation once for each shape
+    Library("paddle", "paddle"),
+    Library("dpnp", "dpnp", 0.5),
+)
+DEFAULT_PROGRAMS = 1000
+
+
+class Outcome(NamedTuple):
+    """What came of one library: `had` tells whether it could be had, `red` whether something is not as expected."""
+
+    had: bool
+    red: bool
+    told: str
+
+
+def requirements(extra: str) -> list[str]:
+    """What an extra of the suite installs, with NumPy, which its adapter hands bytes over with."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [*project["optional-dependencies"][extra], "numpy>=2.0"]
+
+
+def environment(library: Library) -> tuple[Path | None, str]:
+    """The interpreter of a library's environment, made or completed first; None and the reason where it cannot be."""
+    if not library.extra:
+        return Path(sys.executable), ""
+    wanted = requirements(library.extra)
+    home = ENVIRONMENTS / library.name
+    python, stamp = home / "bin" / "python", home / "installed"
+    key = "\n".join([*wanted, CONSTRAINTS.read_text(encoding="utf-8")])
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == key:
+        return python, ""
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--retries", "1"]
+    for command in ([sys.executable, "-m", "venv", str(home)], [*pip, "--constraint", str(CONSTRAINTS), *wanted]):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return None, f"not installed within {INSTALL_SECONDS} s"
+        if done.returncode:
+            lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+            return None, next(
+                (line for line in lines if line.startswith("ERROR")), lines[-1] if lines else "pip failed"
+            )
+    stamp.write_text(key, encoding="utf-8")
+    return python, ""
+
+
+def check(library: Library, python: Path, programs: int, *, update: bool = False) -> tuple[int, str]:
+    """The exit code of a check, and what it said in one line."""
+    command = [sys.executable, "-m", "stridecheck", "check", library.adapter, "--python", str(python)]
+    command += ["--programs", str(max(1, round(programs * library.share))), "--out", str(OUT / library.name)]
+    command += ["--start-timeout", "300", "--timeout", "60", *(["--update-expectations"] if update else [])]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=CHECK_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return 1, f"not done within {CHECK_SECONDS} s"
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    shown = [line for line in lines if not line.startswith(("report:", "beside it:", "✓"))]
+    return done.returncode, " · ".join(shown[:3])
+
+
+def run_findings(library: Library, python: Path) -> list[str]:
+    """What is wrong with the findings about a library: those that no longer show, and those that show something else."""
+    page = FINDINGS / f"{library.name.removesuffix('-aot-eager')}.md"
+    found: Sequence[Finding] = read_findings(page) if page.is_file() else ()
+    return [f"{one.id}: {problem}" for one in found if (problem := show(one, python))]
+
+
+def main() -> int:
+    """Check what was asked for, and say what came of each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="python -m stridecheck.ci.libraries")
+    parser.add_argument("--programs", type=int, default=DEFAULT_PROGRAMS, help="corpus programs (default: %(default)s)")
+    parser.add_argument("--only", default="", help="libraries by name, between commas (default: all)")
+    parser.add_argument("--update", action="store_true", help="write the lists of known deviations anew")
+    parser.add_argument("--no-findings", action="store_true", help="leave the scripts of docs/findings out")
+    options = parser.parse_args()
+    names = [name for name in options.only.split(",") if name]
+    if unknown := sorted({*names} - {library.name for library in LIBRARIES}):
+        parser.error(f"no library {', '.join(unknown)}; there are {', '.join(library.name for library in LIBRARIES)}")
+    outcomes = []
+    for library in LIBRARIES:
+        if names and library.name not in names:
+            continue
+        begun = time.monotonic()
+        outcome = _one(library, options)
+        outcomes.append(outcome)
+        mark = "✗" if outcome.red else "✓" if outcome.had else "–"
+        print(f"{mark} {library.name}: {outcome.told} ({time.monotonic() - begun:.0f} s)", flush=True)
+    if not any(outcome.had for outcome in outcomes):
+        return MISSING
+    return int(any(outcome.red for outcome in outcomes))
+
+
+def _one(library: Library, options: argparse.Namespace) -> Outcome:
+    python, reason = environment(library)
+    if python is None:
+        return Outcome(False, False, f"cannot be had here, {reason}")
+    code, told = check(library, python, options.programs, update=options.update)
+    if code == MISSING and not library.extra:  # a mode of torch that this machine lacks something for: a compiler
+        return Outcome(False, False, told)
+    problems = [] if options.no_findings or options.update else run_findings(library, python)
+    for problem in problems:
+        told += f"\n    finding {problem}"
+    return Outcome(True, (code != 0 and not options.update) or bool(problems), told)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
