@@ -66,6 +66,10 @@ class Event:
             self.y_key = results[0] or (f"{slot}.0" if observation.is_tuple else str(slot))
             self.y = after.get(self.y_key, NOTHING)
 
+    def named(self, ref: Ref) -> str:
+        """Key of the value that a reference stands for."""
+        return self._names.get(ref.key, ref.key)
+
     @cached_property
     def operand(self) -> State | None:
         """The first operand before the step."""
@@ -89,14 +93,14 @@ class Event:
     @cached_property
     def others(self) -> list[TensorState]:
         """States of the operands after the first, before the step."""
-        keys = [self._names.get(ref.key, ref.key) for ref in self.step.refs()]
+        keys = [self.named(ref) for ref in self.step.refs()]
         return [self.before[key] for key in keys[1:] if key in self.before]
 
     @cached_property
     def outs(self) -> list[TensorState]:
         """States of what is given as `out=`, before the step."""
         given = [value for name, value in self.step.kwargs if name == "out"]
-        keys = [self._names.get(ref.key, ref.key) for ref in refs_in(tuple(given))]
+        keys = [self.named(ref) for ref in refs_in(tuple(given))]
         return [self.before[key] for key in keys if key in self.before]
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import chain, combinations_with_replacement
@@ -29,6 +29,8 @@ from .situations import traits
 PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
 PROMOTED = PATH.with_name("promoted.jsonl")
 """Shrunk programs that once showed something, put there by hand; they come first."""
+ENOUGH = 6
+"""Programs that each rule has at least, if as many were drawn: a library supports some, and some aspects need more."""
 
 
 class CorpusError(Exception):
@@ -123,9 +125,9 @@ def draw(
 ) -> list[Program]:
     """`count` different programs out of `surplus` times as many drawn ones, and out of those `enumerated`.
 
-    First those that show an operation in a situation that none before has shown it in, then in a pair of situations (a
-    defect rarely needs more than two to coincide), then whatever rules have least of. Short programs come first among
-    those that exercise a rule: they are quicker to understand.
+    First the `ENOUGH` shortest of each rule, then those that show an operation in a situation that none before has
+    shown it in, then in a pair of situations (a defect rarely needs more than two to coincide), then whatever rules
+    have least of. Short programs come first among those that exercise a rule: they are quicker to understand.
     """
     drawn: dict[str, _Drawn] = {}
     seeds = (draw_program(Seeded(f"corpus:{seed}"), oracle, draw="all") for seed in range(count * surplus))
@@ -137,7 +139,7 @@ def draw(
         drawn.setdefault(made.program.id, _Drawn(made.program, rules, shown))
     by_size = sorted(drawn.values(), key=lambda entry: (len(entry.program.steps), entry.program.id))
     chosen: set[str] = set()
-    for tier in (_showing(by_size, 1), _showing(by_size, 2), by_size):
+    for tier in (_of_each_rule(by_size), _showing(by_size, 1), _showing(by_size, 2), by_size):
         more = order([(one.program, one.rules) for one in tier if one.program.id not in chosen])
         chosen |= {program.id for program in more[: count - len(chosen)]}
     return order([(one.program, one.rules) for one in by_size if one.program.id in chosen])
@@ -149,6 +151,17 @@ class _Drawn(NamedTuple):
     program: Program
     rules: frozenset[str]
     shown: list[tuple[str, list[str]]]
+
+
+def _of_each_rule(drawn: Iterable[_Drawn]) -> list[_Drawn]:
+    """The first few that exercise each rule."""
+    times: Counter[str] = Counter()
+    found = []
+    for one in drawn:
+        if any(times[rule] < ENOUGH for rule in one.rules):
+            found.append(one)
+            times.update(one.rules)
+    return found
 
 
 def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:

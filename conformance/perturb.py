@@ -18,7 +18,7 @@ from .classify import Event, events
 from .elements import marks
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .operations import OPERATIONS
-from .program import ITEMSIZES, Program
+from .program import ITEMSIZES, Program, span
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,24 @@ class Place:
         event = self.event
         return self.observation.values.get(key) or event.after.get(key) or event.known[key]
 
+    def operands(self) -> list[str]:
+        """Keys of the values that the step uses, of every kind."""
+        event = self.event
+        keys = [event.named(ref) for ref in event.step.refs()]
+        return [key for key in keys if key in event.before or key in event.known]
+
     def concerned(self) -> list[str]:
-        """Keys of what the step is about: its first result, its first operand, and whatever else it changed."""
+        """Keys of what the step is about: its first result, its first operand, and whatever else it changed.
+
+        Where no tensor is among them, also of one that should have stayed as it was, rather over the same memory.
+        """
         event = self.event
         known = [key for key in (event.y_key, event.x_key) if key in event.after or key in event.known]
-        return list(dict.fromkeys([*known, *self.observation.values]))
+        found = list(dict.fromkeys([*known, *self.observation.values]))
+        if not any(isinstance(self.state(key), TensorState) for key in found):
+            memory = event.operand.storage if event.operand is not None else None
+            found += sorted(event.before, key=lambda key: event.before[key].storage != memory)[:1]
+        return found
 
 
 def places(program: Program, observations: Sequence[Observation]) -> Iterator[Place]:
@@ -216,7 +229,8 @@ def _is_specified(place: Place) -> bool:
     operation = OPERATIONS.get(place.event.entry)
     if operation is not None and not operation.reads:
         return True
-    known = [marks(state, place.contents) for state in (place.event.x, *place.event.others)]
+    operands = [place.state(key) for key in place.operands()]
+    known = [marks(state, place.contents) for state in operands]
     return not any(found is not None and found.any() for found in known)
 
 
@@ -225,11 +239,11 @@ def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> 
     content, itemsize = contents.get(state.storage or ""), ITEMSIZES.get(state.dtype)
     if content is None or itemsize is None or state.strides is None or state.offset is None:
         return None
+    if span(state.shape, state.strides, state.offset)[1] * itemsize > len(content.data):
+        return None
     known = marks(state, contents)
     for number, place in enumerate(addressed(state.shape, state.strides, state.offset)):
         start = place * itemsize
-        if start + itemsize > len(content.data):
-            return None
         mark = EXACT if known is None else known[number]
         if mark == UNSPECIFIED:
             continue

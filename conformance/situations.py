@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from .classify import NOTHING, Event
-from .observation import TensorState
+from .observation import ForeignState, State, StorageObject, TensorState
 from .program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice
 
 
@@ -72,6 +72,11 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
+def row_major_bytes(state: ForeignState) -> tuple[int, ...]:
+    """Row-major strides in bytes."""
+    return tuple(stride * state.itemsize for stride in row_major(state.shape))
+
+
 def is_dense(state: TensorState) -> bool:
     """Whether the elements fill a range of memory without gap or overlap."""
     running = 1
@@ -119,6 +124,9 @@ CHANNELS_LAST_3D = on_operand("channels_last_3d", lambda x: x.contiguity == "FFT
 AMBIGUOUS = on_operand("two memory formats", lambda x: x.contiguity.count("T") > 1 and numel(x) > 1)
 ODD_ONES = on_operand("size 1, free stride", has_odd_ones)
 VIEW = on_operand("a view", lambda x: "v" in (x.flags or ""))
+CONJUGATED = on_operand("conjugate bit", lambda x: "c" in (x.flags or ""))
+NEGATED = on_operand("negative bit", lambda x: "n" in (x.flags or ""))
+CODES = on_operand("quantised", lambda x: x.quantizer is not None)
 GRAD = on_operand("requires grad", lambda x: "g" in (x.flags or ""))
 MANY_IN_A_ROW = on_operand("above 64 in one dimension", lambda x: max(x.shape, default=0) > 64 and 0 not in x.shape)
 
@@ -219,7 +227,8 @@ CONVERTS = Situation("another dtype asked for", lambda e: isinstance(e.argument(
 
 NAMED: tuple[Situation, ...] = (
     EMPTY, SCALAR, ONES, MANY, MANY_IN_A_ROW, OFFSET, ROW_MAJOR, STRIDED, PERMUTED, GAPS, STEPPED, EXPANDED,
-    OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, STEPS, FROM_END, BOUNDS_FROM_END,
+    OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, CONJUGATED, NEGATED,
+    CODES, STEPS, FROM_END, BOUNDS_FROM_END,
     NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
     OTHER_EXPANDED, *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
 )  # fmt: skip
@@ -234,7 +243,25 @@ def traits(event: Event) -> list[str]:
     if event.raised is not None:
         return [f"refused: {event.kind}"]
     company = ["others see its memory"] if _has_company(event) else []
-    return [*[one.name for one in NAMED if one(event)], *company, *_arguments(event)]
+    return [*[one.name for one in NAMED if one(event)], *company, *_other_kind(event.operand), *_arguments(event)]
+
+
+def _other_kind(operand: State | None) -> Iterator[str]:
+    """What a storage, or memory that another library sees, is like."""
+    if isinstance(operand, StorageObject):
+        yield f"a storage of {operand.dtype or 'bytes'}"
+        yield from (f"storage flag {letter}" for letter in operand.flags)
+        if not operand.nbytes:
+            yield "no bytes"
+    elif isinstance(operand, ForeignState):
+        yield operand.kind
+        yield f"{len(operand.shape)} foreign dimensions"
+        if operand.offset:
+            yield "begins inside"
+        if operand.strides is not None and operand.strides != row_major_bytes(operand):
+            yield "foreign strides"
+        if 0 in operand.shape:
+            yield "no foreign elements"
 
 
 def _has_company(event: Event) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import TensorState
 from .inventory import Family, Inventory, StepDrawer, pick
 from .source import Source
-from .steps import ODD, Arguments, ref_of
+from .steps import BASIC, ODD, Arguments, Drawer, ref_of
 
 
 def _is_complex(state: TensorState) -> bool:
@@ -44,6 +44,29 @@ def _pairs(source: Source, there: Inventory) -> Arguments | None:
     return None if key is None else ((ref_of(key),), {})
 
 
+_LIKE_ANY: dict[str, Drawer] = {
+    name: drawer
+    for _, (name, drawer) in BASIC
+    if name in (
+        "fill_", "copy_", "add_", "mul_", "__setitem__", "zero_", "neg", "add", "mul", "abs", "to", "select", "view",
+        "permute", "__getitem__", "expand", "reshape", "flatten", "unsqueeze", "as_strided", "detach", "tolist",
+    )
+}  # fmt: skip
+
+
+def _like_any(name: str) -> StepDrawer:
+    """An operation of every tensor's, on one with a bit."""
+
+    def draw(source: Source, there: Inventory) -> Arguments | None:
+        key = pick(source, [k for k, x in there.tensors.items() if _has_bits(x)])
+        if key is None:
+            return None
+        args, keywords = _LIKE_ANY[name](source, there.tensors[key], there.tensors)
+        return (ref_of(key), *args), keywords
+
+    return draw
+
+
 TURNING: Family = (
     (30, ("conj", _of(complex_first=True))), (14, ("imag", _of(complex_first=True))),
     (10, ("real", _of(complex_first=True))), (8, ("mH", _of(complex_first=True))), (4, ("H", _of(complex_first=True))),
@@ -52,5 +75,8 @@ TURNING: Family = (
     (4, ("is_conj", _of(complex_first=False))), (4, ("is_neg", _of(complex_first=False))),
     (8, ("_neg_view", _negative)), (8, ("view_as_real", _of(complex_first=True))), (8, ("view_as_complex", _pairs)),
     (6, ("contiguous", _of(complex_first=False))), (6, ("clone", _of(complex_first=False))),
+    (6, ("copy.deepcopy", _of(complex_first=False))), (6, ("save_load", _of(complex_first=False))),
+    (4, ("numpy", _of(complex_first=False))), (4, ("numpy.asarray", _of(complex_first=False))),
+    (4, ("__dlpack__", _of(complex_first=False))), *((4, (name, _like_any(name))) for name in _LIKE_ANY),
 )  # fmt: skip
 """Bits, and views of complex numbers."""

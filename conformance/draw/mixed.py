@@ -18,9 +18,11 @@ from .storages import MAKING, TYPED, UNTYPED
 Theme: TypeAlias = tuple[tuple[int, Family], ...]
 STORING: Theme = ((20, MAKING), (44, UNTYPED), (36, TYPED))
 THEMES: tuple[tuple[int, Theme], ...] = (
-    (46, STORING), (24, ((1, EXCHANGING),)), (10, ((1, COPYING),)), (8, ((1, TURNING),)), (12, ((1, CODING),)),
+    (40, STORING), (24, ((1, EXCHANGING),)), (12, ((1, COPYING),)), (12, ((1, TURNING),)), (12, ((1, CODING),)),
 )  # fmt: skip
 """(weight, families of operations with weights of their own)."""
+COMMON_DTYPES: dict[Family, str] = {TURNING: "complex64", CODING: "float32"}
+"""What most of a theme's operations are for."""
 THEMED, PLAIN = 55, 25
 """Percent of a program's steps that keep to its theme, and that are for tensors alone; the rest are of any kind."""
 MAX_TRIES = 40
@@ -30,6 +32,14 @@ MAX_TRIES = 40
 def draw_theme(source: Source) -> Theme:
     """What a program is mostly about: operations that work on each other's results come together more often so."""
     return weighted(source, THEMES)
+
+
+def dtype_for(source: Source, theme: Theme) -> str | None:
+    """The dtype that a program of a theme begins with, where the theme is about one."""
+    for _, family in theme:
+        if family in COMMON_DTYPES and source.chance(60):
+            return COMMON_DTYPES[family]
+    return None
 
 
 def draw_mixed_step(source: Source, there: Inventory, theme: Theme) -> Step | None:

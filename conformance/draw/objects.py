@@ -52,6 +52,24 @@ def _saved(source: Source, there: Inventory) -> Arguments | None:
     return drawn
 
 
+def _one_storage(source: Source, there: Inventory) -> Arguments | None:
+    """Two tensors over one storage, where there are: what shares memory is written once, under one dtype."""
+    found = {key: x for key, x in {**there.tensors, **there.coded}.items() if _is_whole(there, x)}
+    pairs = [(a, b) for a, x in found.items() for b, y in found.items() if a != b and x.storage == y.storage]
+    if not pairs:
+        return None
+    # Of other dtypes rather: views seldom are.
+    other = [(a, b) for a, b in pairs if found[a].dtype != found[b].dtype]
+    a, b = source.choice(other if other and source.chance(60) else pairs)
+    return ((ref_of(a), ref_of(b)),), {}
+
+
+def _bytes_of(source: Source, there: Inventory) -> Arguments | None:
+    """The same memory under another dtype, or the numbers in it under a wider one."""
+    key = pick(source, there.tensors)
+    return None if key is None else ((ref_of(key), DType(source.choice(("uint8", "int16", "int32", "float32")))), {})
+
+
 def _some(source: Source, keys: list[str]) -> Arguments | None:
     key = pick(source, keys)
     if key is None:
@@ -79,7 +97,8 @@ def _without_bytes(source: Source, there: Inventory) -> Arguments | None:
 
 COPYING: Family = (
     (20, ("copy.copy", _alone)), (30, ("copy.deepcopy", _together)), (20, ("pickle", _pickled)),
-    (40, ("save_load", _saved)), (2, ("load", _loaded)), (12, ("empty", _empty)),
+    (40, ("save_load", _saved)), (12, ("save_load", _one_storage)), (6, ("pickle", _one_storage)),
+    (6, ("copy.deepcopy", _one_storage)), (8, ("view", _bytes_of)), (2, ("load", _loaded)), (12, ("empty", _empty)),
     *((2, (name, _without_bytes)) for name in ("t", "detach", "clone", "contiguous", "tolist", "item", "numpy")),
 )  # fmt: skip
 """Copies of objects, and tensors on meta."""

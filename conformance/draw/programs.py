@@ -15,7 +15,7 @@ from ..protocol import Adapter, OracleError, Undefined
 from .choose import draw_step
 from .inventory import inventory_of
 from .layouts import draw_layout, draw_shape
-from .mixed import draw_mixed_step, draw_theme
+from .mixed import draw_mixed_step, draw_theme, dtype_for
 from .scenes import draw_scene
 from .source import Source, weighted
 from .steps import FLOATING
@@ -56,12 +56,13 @@ def draw_program(
     """
     mixed = draw == "mixed" or (draw == "all" and source.chance(MIXED))
     first = draw_scene(source) if not negative and not mixed and source.chance(SCENES) else None
-    storages, inputs = _draw_inputs(source, negative=negative) if first is None else first[:2]
+    theme = draw_theme(source) if mixed else ()
+    dtype = dtype_for(source, theme)
+    storages, inputs = _draw_inputs(source, dtype, negative=negative) if first is None else first[:2]
     if mixed and source.chance(25):
         storages = (*storages, Storage(20, backing="file"))
     count = steps or weighted(source, MIXED_COUNTS if mixed else COUNTS)
     run = _Run(oracle, storages, inputs)
-    theme = draw_theme(source) if mixed else ()
     tries = 0
     while len(run.steps) < count and tries < 2 * count:
         tries += 1
@@ -126,8 +127,8 @@ class _Run:
         self.steps.append(step)
 
 
-def _draw_inputs(source: Source, *, negative: bool) -> tuple[tuple[Storage, ...], tuple[Input, ...]]:
-    dtype = weighted(source, DTYPES)
+def _draw_inputs(source: Source, dtype: str | None, *, negative: bool) -> tuple[tuple[Storage, ...], tuple[Input, ...]]:
+    dtype = dtype or weighted(source, DTYPES)
     first = draw_layout(source, negative=negative)
     inputs = [Input(dtype, first.shape, first.strides, first.offset)]
     needed = [first.reach * ITEMSIZES[dtype]]

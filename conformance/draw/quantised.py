@@ -140,12 +140,22 @@ def _refused(source: Source, there: Inventory) -> Arguments | None:
     return None if found is None else ((found[0], found[0]), {})
 
 
+def _seen_as(source: Source, there: Inventory) -> Arguments | None:
+    """Codes under the dtype that they have in memory, or another."""
+    key = pick(source, [k for k, x in there.coded.items() if x.dtype not in PACKED])
+    if key is None:
+        return None
+    plain = {"quint8": "uint8", "qint8": "int8", "qint32": "int32"}[there.coded[key].dtype]
+    return (ref_of(key), DType(plain if not source.chance(2 * ODD) else source.choice(("float32", "int16")))), {}
+
+
 CODING: Family = (
     (30, ("quantize_per_tensor", _per_tensor)), (40, ("quantize_per_channel", _per_channel)),
     (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (16, ("int_repr", _asked)),
     (16, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
     (4, ("q_per_channel_scales", _asked)), (4, ("q_per_channel_zero_points", _asked)),
     (4, ("q_per_channel_axis", _asked)), *((4, (name, _like_any(name))) for name in _DRAWERS),
+    (10, ("view", _seen_as)), (8, ("save_load", _asked)), (4, ("copy.deepcopy", _asked)), (4, ("numpy", _asked)),
     (6, ("copy_", _copied)), (3, ("equal", _compared)), (2, ("add", _refused)), (2, ("mul", _refused)),
 )  # fmt: skip
 """Quantised tensors."""

@@ -74,7 +74,7 @@ def _place(source: Source, there: Inventory, state: StorageObject) -> tuple[Argu
     size = _length(state)
     if source.chance(ODD):
         return (source.choice((size, -size - 1, 1.0, "a", None)),)
-    if state.dtype is None and source.chance(45):
+    if source.chance(45 if state.dtype is None else ODD):
         bounds = [source.integer(-size - 1, size + 2) if source.chance(65) else None for _ in range(2)]
         return (Slice(bounds[0], bounds[1], source.choice((2, -1)) if source.chance(ODD) else None),)
     return (source.integer(-size, size - 1) if size else 0,)
@@ -194,6 +194,8 @@ def _wrapping(source: Source, there: Inventory) -> Argument:
 def _typed(source: Source, there: Inventory) -> Arguments:
     dtype = source.choice(DTYPES)
     wrapped = _wrapping(source, there)
+    if source.chance(8):
+        dtype = source.choice(("uint16", "uint32", "float8_e5m2"))
     if wrapped is not None and source.chance(70):
         return (), {"wrap_storage": wrapped, "dtype": DType(dtype)}
     keywords: dict[str, Argument] = {"dtype": DType(dtype)} if source.chance(85) else {}
@@ -306,7 +308,7 @@ UNTYPED: Family = (
 TYPED: Family = (
     *_both("TypedStorage", typed=True),
     (3, ("TypedStorage.dtype", _asked(True))),
-    (3, ("TypedStorage.pickle_storage_type", _asked(True))),
+    (6, ("TypedStorage.pickle_storage_type", _asked(True))),
 )
 """Methods of typed storages."""
 MAKING: Family = (

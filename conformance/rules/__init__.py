@@ -15,11 +15,13 @@ def catalogue() -> Catalogue:
     """All rules of all families, in the order of the families."""
     from . import (
         autograd,
+        bits,
         computing,
         contiguity,
         copies,
         dtype_views,
         errors,
+        exchange,
         images,
         in_place,
         indexing,
@@ -28,7 +30,11 @@ def catalogue() -> Catalogue:
         metadata_changes,
         out_argument,
         output_layout,
+        quantised,
+        serialisation,
         splits,
+        storages,
+        typed_storages,
         view_legality,
         view_or_copy,
         view_strides,
@@ -38,6 +44,7 @@ def catalogue() -> Catalogue:
         view_legality, view_strides, view_or_copy, indexing, splits, dtype_views,
         contiguity, memory_format, output_layout, computing,
         images, copies, in_place, out_argument,
-        metadata, metadata_changes, autograd, errors,
+        metadata, metadata_changes, storages, typed_storages, serialisation, exchange, bits, quantised,
+        autograd, errors,
     )  # fmt: skip
     return Catalogue([rule for family in families for rule in family.RULES])

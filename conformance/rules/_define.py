@@ -8,15 +8,26 @@ from math import prod
 from ..capabilities import ASPECTS
 from ..classify import NOTHING, Event, Rule
 from ..observation import TensorState
-from ..operations import group
+from ..operations import OPERATIONS, group
 
 GEOMETRY = "shape strides layout"
 RAISING = "raises error-kind"
+ANSWERS = "values shape sharing strides layout contiguity storage flags"
+"""All that can be otherwise where a step is not refused."""
 RESHAPING = "view view_as reshape reshape_as"
 ELEMENTWISE = group("unary", "binary", "ternary")
 WRITING = group("in-place", "triangle writes", "scan writes", "product writes", "index writes")
 CONVERTING = f"to {group('conversions')}"
 SPLITTING = f"split chunk tensor_split unbind {group('splits')}"
+UNTYPED, TYPED, ARRAYS = (
+    " ".join([name for name, operation in OPERATIONS.items() if name.startswith(f"{owner}.")])
+    for owner in ("UntypedStorage", "TypedStorage", "ndarray")
+)
+"""What storages of both classes and NumPy's arrays can do."""
+LEGACY = " ".join(
+    [name for name in OPERATIONS if name.endswith("Storage") and name not in ("UntypedStorage", "TypedStorage")]
+)
+"""Classes named after a dtype."""
 VIEWS = (
     "view view.dtype view_as unflatten permute transpose swapaxes swapdims movedim moveaxis t T mT narrow select expand "
     "expand_as broadcast_to squeeze unsqueeze unfold diagonal as_strided detach __getitem__"
@@ -43,6 +54,19 @@ class Family:
             return applies
 
         return register
+
+    def succeeds(self, id: str, sentence: str, source: str, operations: str, aspects: str) -> None:
+        """Register a rule for every step of these operations that is not refused."""
+        self.rule(id, sentence, source, operations, aspects)(not_refused)
+
+    def refused(self, id: str, sentence: str, source: str, operations: str, kind: str | None = None) -> None:
+        """Register a rule for every step of these operations that is refused, with an error of `kind` if given."""
+        self.rule(id, sentence, source, operations, RAISING)(lambda e: e.raised is not None and kind in (None, e.kind))
+
+
+def not_refused(event: Event) -> bool:
+    """The step did something."""
+    return event.raised is None
 
 
 def succeeded(event: Event) -> bool:

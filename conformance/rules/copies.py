@@ -12,7 +12,7 @@ rule = family.rule
 
 LIKE = group("like factories")
 NEW = group("new factories")
-PLAIN = group("plain factories")
+PLAIN = f"{group('plain factories')} empty"
 COPYING = group("view copies")
 SCATTERING = group("view scatters")
 REARRANGING = group("rearrangements")

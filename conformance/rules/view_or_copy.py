@@ -206,4 +206,15 @@ def _(e: Event) -> bool:
     return viewed(e)
 
 
+@rule(
+    "same.nothing-to-do",
+    "An operation that finds nothing to do, and answers the operand itself, has changed nothing.",
+    "4.1",
+    "*",
+    f"{GEOMETRY} sharing storage flags values",
+)
+def _(e: Event) -> bool:
+    return e.same and not e.writes and not e.outs
+
+
 RULES = family.rules
