@@ -113,7 +113,7 @@ def check(library: Library, python: Path, programs: int, *, update: bool = False
 
 
 def run_findings(library: Library, python: Path) -> list[str]:
-    """What is wrong with the findings about a library: those that no longer show, and those that show something else."""
+    """What is wrong with the findings about a library: those that show nothing, or something else."""
     page = FINDINGS / f"{library.name.removesuffix('-aot-eager')}.md"
     found: Sequence[Finding] = read_findings(page) if page.is_file() else ()
     return [f"{one.id}: {problem}" for one in found if (problem := show(one, python))]
