@@ -1,7 +1,8 @@
 """The suite's own score: how many of the libraries that are wrong on purpose are found out, by which rule, how soon.
 
-Each mutant runs in a worker and is judged as any library is. Programs that cannot show its defect are not run: on them
-it does what the library without the defect does. What that library does otherwise too kills no mutant.
+Each mutant runs in a process of its own and is judged as any library is: those over the reference in one that is forked
+(`hunt.py`), the others in a worker. Programs that cannot show its defect are not run: on them it does what the library
+without the defect does. What that library does otherwise too kills no mutant.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ..check import (
 from ..classify import Event, events
 from ..exchange import Exchange
 from ..execute import execute
-from ..judge import Difference, judge
+from ..judge import judge
 from ..observation import Observation
 from ..program import Program
 from ..protocol import Adapter, OracleError, ProtocolError
@@ -43,6 +44,7 @@ from ..rules import catalogue
 from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 from ..units import drawings, whole
 from .fleet import FLEET
+from .hunt import Hunted, hunt
 from .mutant import Mutant
 
 BATCHES = (8, 24, 96)
@@ -69,13 +71,13 @@ class Lane:
             for entry in {event.entry for event in trial.events if event is not None}:
                 self._using[entry].append(place)
 
-    def of(self, mutant: Mutant) -> Iterator[Trial]:
-        """The programs that can show a mutant's defect."""
+    def of(self, mutant: Mutant) -> Iterator[tuple[int, Trial]]:
+        """The programs that can show a mutant's defect, with their places in the lane."""
         used = {place for entry in mutant.entries for place in self._using[entry]}
         for place in range(len(self.trials)) if mutant.shows else sorted(used):
             trial = self.trials[place]
             if mutant.is_reached(trial.events, trial.expected):
-                yield trial
+                yield place, trial
 
 
 def score(options: Options, out: Path, progress: Progress | None = None) -> int:
@@ -118,20 +120,30 @@ def _records(options: Options) -> Iterator[records.Mutant]:
     with ExitStack() as stack:
         bare = _Bare(stack, options)
         left = [stack.enter_context(_Hunt(FLEET[spec.partition(":")[2]], bare)) for spec in options.adapters]
-        pool = ThreadPoolExecutor(os.cpu_count())
-        stack.callback(pool.shutdown, cancel_futures=True)
         for lane in _lanes(options):
             running = left
             left = []
-            for hunt, record in zip(running, pool.map(_Hunt.over, running, repeat(lane)), strict=True):
+            for one, record in _over(running, lane, options):
                 if record is None:
-                    left.append(hunt)
+                    left.append(one)
                 else:
                     yield record
             if not left:
                 return
-        for hunt in left:
-            yield hunt.survived()
+        for one in left:
+            yield one.survived()
+
+
+def _over(hunts: list[_Hunt], lane: Lane, options: Options) -> Iterator[tuple[_Hunt, records.Mutant | None]]:
+    """Each hunt with the record of its mutant, None where no program of the lane found it out."""
+    here = [one for one in hunts if one.mutant.base == reference.Reference.name]
+    found = hunt([one.mutant for one in here], lane.of, options.timeout)
+    for one, hunted in zip(here, found, strict=True):
+        yield one, one.told_by(lane, hunted)
+    # No thread runs while processes are forked.
+    apart = [one for one in hunts if one not in here]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from zip(apart, pool.map(_Hunt.over, apart, repeat(lane)), strict=True)
 
 
 def _lanes(options: Options) -> Iterator[Lane]:
@@ -194,7 +206,7 @@ class _Hunt:
     """One mutant, whose process lives until it is found out."""
 
     def __init__(self, mutant: Mutant, bare: _Bare) -> None:
-        self._mutant, self._bare = mutant, bare
+        self.mutant, self._bare = mutant, bare
         self._worker = bare.worker(f"mutant:{mutant.id}")
         self._started = False
         self._reached = self._programs = 0
@@ -207,7 +219,7 @@ class _Hunt:
 
     def over(self, lane: Lane) -> records.Mutant | None:
         """Try the programs of a lane one after the other; a record once the mutant is found out or cannot be tried."""
-        trials = lane.of(self._mutant)
+        trials = (trial for _, trial in lane.of(self.mutant))
         sizes = chain(BATCHES, repeat(BATCHES[-1]))
         try:
             while batch := list(islice(trials, next(sizes))):
@@ -218,6 +230,20 @@ class _Hunt:
             return self._record("untried", message=error.reason)
         self._programs += len(lane.trials)
         return None
+
+    def told_by(self, lane: Lane, hunted: Hunted) -> records.Mutant | None:
+        """The record of what has come of a lane in a process of the mutant's own."""
+        self._reached += hunted.reached
+        shown = hunted.shown
+        if shown is None:
+            self._programs += len(lane.trials)
+            return None
+        trial = lane.trials[shown.place] if shown.place >= 0 else None
+        if shown.untried or trial is None:
+            return self._record("untried", trial, message=shown.message)
+        if shown.step is None:
+            return self._record("killed", trial, aspect=shown.aspect, message=shown.message)
+        return self._killed(trial, shown.step, shown.aspect, shown.message)
 
     def survived(self) -> records.Mutant:
         """The record of a mutant that nothing has found out."""
@@ -247,25 +273,25 @@ class _Hunt:
             for verdict in judge(trial.program, trial.expected, answer, self._worker.capabilities)
             for difference in verdict.differences
         ]
-        known = self._bare.differences(self._mutant.base, trial) if found else set()
+        known = self._bare.differences(self.mutant.base, trial) if found else set()
         for difference in found:
             if difference[:3] not in known:
-                return self._killed(trial, difference)
+                return self._killed(trial, difference.step, difference.aspect, difference.message)
         return None
 
-    def _killed(self, trial: Trial, difference: Difference) -> records.Mutant:
-        rules = catalogue().classify(trial.program, trial.expected)[difference.step + 1]
+    def _killed(self, trial: Trial, step: int, aspect: str, message: str) -> records.Mutant:
+        rules = catalogue().classify(trial.program, trial.expected)[step + 1]
         return self._record(
             "killed",
             trial,
-            operation=trial.program.steps[difference.step].op if difference.step >= 0 else "",
-            aspect=difference.aspect,
-            rules=tuple([rule.id for rule in rules if difference.aspect in rule.aspects]),
-            message=difference.message,
+            operation=trial.program.steps[step].op if step >= 0 else "",
+            aspect=aspect,
+            rules=tuple([rule.id for rule in rules if aspect in rule.aspects]),
+            message=message,
         )
 
     def _record(self, outcome: str, trial: Trial | None = None, **told: Any) -> records.Mutant:
-        mutant = self._mutant
+        mutant = self.mutant
         return records.Mutant(
             name=mutant.id,
             sentence=mutant.sentence,

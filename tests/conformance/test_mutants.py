@@ -11,7 +11,7 @@ from stridecheck.conformance.classify import events
 from stridecheck.conformance.discovery import UnknownAdapter, find
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
-from stridecheck.conformance.mutants import score as scoring
+from stridecheck.conformance.mutants import hunt as hunting
 from stridecheck.conformance.mutants.adapter import Mutated, adapter
 from stridecheck.conformance.mutants.fleet import FLEET
 from stridecheck.conformance.mutants.mutant import Mutant
@@ -134,7 +134,7 @@ def test_random_programs_come_after_the_corpus(tried):
 
 def test_survivors_are_red(tried, monkeypatch):
     """1 says that a mutant was not found out, though programs could have shown its defect."""
-    monkeypatch.setattr(scoring, "judge", lambda *args: [])
+    monkeypatch.setattr(hunting, "judge", lambda *args: [])
     code, found = tried("clone.counts", programs=40)
     assert code == 1
     assert found["clone.counts"].outcome == "survived"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..mutant import Mutant
-from . import bits, changes, computing, copies, exchange, gathers, views, writes
+from . import bits, changes, computing, copies, edges, exchange, gathers, kinds, views, writes
 
-FAMILIES = (views, copies, writes, changes, computing, gathers, bits, exchange)
+FAMILIES = (views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds)
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
 TRIED_OVER_TORCH = (
