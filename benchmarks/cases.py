@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from stridecheck.conformance.program import ITEMSIZES, Argument, Input, MemoryFormat, Program, Ref, Step, Storage
+from stridecheck.conformance.program import ITEMSIZES, Argument, File, Input, MemoryFormat, Program, Ref, Step, Storage
 from stridecheck.reference_impl.layout import contiguous_strides
 
 from .operands import LAYOUTS, SHAPES, Shape, shape_of
@@ -85,12 +85,40 @@ class Operation:
     """Size class that stands in the quick set."""
     kind: str = "matrix"
     """Kind of shapes, for layouts that go with any."""
+    also: tuple[Callable[[Ref], Step], ...] = ()
+    """Values that are made of the first operand and stand beside the operands in `args`: its storage, another view."""
+    has_file: bool = False
+    """Whether a file of the first operand's bytes is there, as the program's last storage."""
 
 
 _COPIED = ("contiguous", "transposed", "stepped", "expanded", "channels_last")
 _IN_PLACE = ("contiguous", "transposed", "stepped", "channels_last")
 _ALL = (*LAYOUTS,)
 _QUICK_LAYOUTS = (*_COPIED, "nchw", _MIXED)
+
+_IMAGES = ("nchw", "channels_last")
+
+
+def _method(name: str, *args: Argument) -> Callable[[Ref], Step]:
+    return lambda ref: Step(name, (ref, *args))
+
+
+def _window(refs: Sequence[Ref], shape: Shape) -> tuple[Argument, ...]:
+    return (*refs, 3, 2)
+
+
+def _last(refs: Sequence[Ref], shape: Shape) -> tuple[Argument, ...]:
+    return (refs[-1],)
+
+
+def _together(refs: Sequence[Ref], shape: Shape) -> tuple[Argument, ...]:
+    return (tuple(refs),)
+
+
+def _storage(says: str, op: str, kind: str = "untyped_storage") -> Operation:
+    """An operation on the whole storage that an operand lies in."""
+    return Operation(says, op, ("contiguous",), args=_last, also=(_method(kind),), quick="")
+
 
 _CHANNELS_LAST = (("memory_format", MemoryFormat("channels_last")),)
 
@@ -215,6 +243,93 @@ OPERATIONS: Mapping[str, Operation] = {
         fill="grid1",
         quick="cache",
     ),
+    "batch_norm": Operation(
+        "batch_norm with the statistics of the batch",
+        "nn.functional.batch_norm",
+        _IMAGES,
+        args=lambda refs, shape: (*refs, None, None),
+        kwargs=(("training", True),),
+        sizes=("small", "cache"),
+        fill="grid1",
+        quick="",
+    ),
+    "max_pool2d": Operation(
+        "max_pool2d, 3 x 3, every second place",
+        "nn.functional.max_pool2d",
+        _IMAGES,
+        args=_window,
+        fill="grid1",
+        sizes=("small", "cache"),
+        quick="",
+    ),
+    "avg_pool2d": Operation(
+        "avg_pool2d, 3 x 3, every second place",
+        "nn.functional.avg_pool2d",
+        _IMAGES,
+        args=_window,
+        fill="grid1",
+        sizes=("small", "cache"),
+        quick="",
+    ),
+    "embedding": Operation(
+        "embedding(i, table): rows by number",
+        "nn.functional.embedding",
+        ("contiguous", "transposed", "stepped"),
+        _table_and_indices,
+        args=lambda refs, shape: (refs[1], refs[0]),
+        quick="",
+    ),
+    "storage_clone": _storage("clone() of the whole storage", "UntypedStorage.clone"),
+    "storage_double": _storage("a storage of float32 as one of float64", "TypedStorage.double", "storage"),
+    "storage_half": _storage("a storage of float32 as one of float16", "TypedStorage.half", "storage"),
+    "from_file": Operation(
+        "a file mapped privately as a storage: no bytes move before they are asked for",
+        "UntypedStorage.from_file",
+        ("contiguous",),
+        args=lambda refs, shape: (File(1), False, 4 * math.prod(shape)),
+        has_file=True,
+        quick="",
+    ),
+    "from_file_shared": Operation(
+        "a file mapped shared as a storage",
+        "UntypedStorage.from_file",
+        ("contiguous",),
+        args=lambda refs, shape: (File(1), True, 4 * math.prod(shape)),
+        has_file=True,
+        quick="",
+    ),
+    "save_load": Operation(
+        "save and load two tensors with storages of their own",
+        "save_load",
+        ("contiguous",),
+        _alike(2),
+        args=_together,
+        quick="",
+    ),
+    "save_load_shared": Operation(
+        "save and load two tensors that share a storage, which is written once",
+        "save_load",
+        ("contiguous",),
+        args=_together,
+        also=(_method("transpose", 0, 1),),
+        quick="",
+    ),
+    "narrow": Operation(
+        "narrow(0, 1, 5): no bytes move",
+        "narrow",
+        ("contiguous", "transposed"),
+        args=lambda refs, shape: (*refs, 0, 1, 5),
+        sizes=("small", "large"),
+        quick="",
+    ),
+    "unfold": Operation(
+        "unfold(-1, 3, 1): overlapping windows, no bytes move",
+        "unfold",
+        ("contiguous", "transposed"),
+        args=lambda refs, shape: (*refs, -1, 3, 1),
+        sizes=("small", "large"),
+        quick="",
+    ),
 }
 """Operations by the name that they have in a case; several may be the same operation of PyTorch."""
 
@@ -279,6 +394,11 @@ class Case:
             inputs.append(Input(dtype, shape, contiguous_strides(shape), 0, number))
             refs.append(Ref(number if view is None else len(operands) + len(steps)))
             steps += [] if view is None else [view]
+        for made in spec.also:
+            steps.append(made(refs[0]))
+            refs.append(Ref(len(operands) + len(steps) - 1))
+        if spec.has_file:
+            storages.append(Storage(storages[0].nbytes, spec.fill, "file"))
         steps.append(Step(spec.op, spec.args(refs, self.shape), spec.kwargs))
         return Program(tuple(storages), tuple(inputs), tuple(steps), (f"bench:{self.name}",))
 

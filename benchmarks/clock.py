@@ -43,8 +43,8 @@ _AGREE = 0.05
 """Difference between two blocks, as a fraction, below which a call counts as warm."""
 
 
-def bind(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:
-    """A call without arguments that costs no more than a call with them would.
+def bind(function: Callable[..., Any], arguments: Sequence[Any], needs: object = None) -> Call:
+    """A call without arguments that costs no more than a call with them would; `needs` lives as long as it does.
 
     Arguments become the defaults of a copy of the function: reading them is as cheap as reading a local variable.
 
@@ -55,10 +55,14 @@ def bind(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:
         code = function.__code__
         plain = not code.co_flags & 0x0C and not code.co_kwonlyargcount  # no *args, no **kwargs
         if plain and code.co_argcount == len(arguments):
-            return types.FunctionType(
+            copy = types.FunctionType(
                 code, function.__globals__, function.__name__, tuple(arguments), function.__closure__
             )
-    return partial(function, *arguments)
+            copy.__dict__["needs"] = needs
+            return copy
+    call = partial(function, *arguments)
+    call.__dict__["needs"] = needs
+    return call
 
 
 def block(call: Call, number: int, synchronize: Call | None = None) -> int:

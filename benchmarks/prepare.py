@@ -64,8 +64,9 @@ def prepare(program: Program, adapter: Any, expected: Answer | None = None) -> P
         There is too little memory.
     """
     execution, timed = _set_up(program, adapter)
-    before = {key: seen for key, state in execution.states.items() if (seen := _as_tensor(state)) is not None}
-    call = bind(*execution.bound(timed))
+    known = {**execution.states, **execution.others}
+    before = {key: seen for key, state in known.items() if (seen := _as_tensor(state)) is not None}
+    call = bind(*execution.bound(timed), needs=execution)  # files go with the run that they belong to
     answer = _answer(program, execution)
     if expected is not None:
         check_answer(expected, answer)
@@ -107,7 +108,8 @@ def _answer(program: Program, execution: Execution) -> Answer:
     slot, results = program.slot_of(number), observation.results or ()
     own = [f"{slot}.{item}" for item in range(len(results))] if observation.is_tuple else [str(slot)]
     keys = [own[item] if result is None else result for item, result in enumerate(results)]
-    states = [_as_tensor(execution.states.get(key)) if isinstance(key, str) else None for key in keys]
+    known = {**execution.states, **execution.others}
+    states = [_as_tensor(known.get(key)) if isinstance(key, str) else None for key in keys]
     if not states or None in states:
         raise CaseFailed(f"{step.op} answered {list(results)}, but should answer tensors or storages")
     return Answer(tuple([state for state in states if state is not None]), dict(execution.contents))
