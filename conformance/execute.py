@@ -17,6 +17,11 @@ from .operations import OPERATIONS, overload
 from .program import QUANTISED, Argument, DType, File, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 from .protocol import Adapter, NeverMade, ProtocolError, Undefined, Unsupported
 
+QUESTIONS = (
+    "shape", "stride", "size", "ndim", "dim", "numel", "storage_offset", "is_contiguous", "element_size", "data_ptr",
+    "requires_grad", "is_leaf", "is_conj", "is_neg",
+)  # fmt: skip
+"""What a tensor says of itself without looking at its elements."""
 MAX_TEXT = 400
 """Characters of an exception's text that are kept."""
 
@@ -49,6 +54,8 @@ class Execution:
         self._memory = Memory(adapter)
         self._exported: dict[str, tuple[str, TensorState]] = {}
         """The tensor that each capsule tells the sizes of, and what they were."""
+        self._recast: set[str] = set()
+        """Codes seen under another dtype (see `_check_recast`)."""
         self._specified = True
         handles = [self._memory.make(i, storage) for i, storage in enumerate(storages)]
         for number, item in enumerate(inputs):
@@ -106,6 +113,8 @@ class Execution:
             return Observation(skipped=True)
         if self._memory.is_seen_twice:
             self._check_overlap(step)
+        if self._recast or overload(step) == "view.dtype":
+            self._check_recast(step)
         try:
             outcome = function(*arguments)
         except Unsupported:
@@ -126,6 +135,33 @@ class Execution:
         names = {state.storage for state in states if state is not None and state.storage is not None}
         if len({self._memory.root_of(name) for name in names}) < len(names):
             raise Undefined("a write reads its own memory by another storage")
+
+    def _check_recast(self, step: Step) -> None:
+        """Refuse to make anything of codes seen under another dtype.
+
+        To PyTorch such a tensor is a quantised one without a quantizer, which is read all the same: its process may
+        end.
+        """
+        names = [self._name(ref.key) for ref in step.refs()]
+        coded = [name for name in names if name in self._recast or (name and self.states[name].dtype in QUANTISED)]
+        if overload(step) == "view.dtype":
+            undefined = coded and isinstance(step.args[1], DType) and step.args[1].name in QUANTISED
+        else:
+            allowed = ("detach", "tolist", "untyped_storage", "storage", *QUESTIONS)
+            undefined = step.op not in allowed and not self._recast.isdisjoint(names)
+        if undefined:
+            raise Undefined("codes under another dtype have no quantizer")
+
+    def _name(self, key: str) -> str:
+        """The key that a tensor was given first."""
+        return self._key_of.get(id(self.live.get(key)), "")
+
+    def _follow_recast(self, key: str, step: Step) -> None:
+        first = next(step.refs(), None)
+        source = "" if first is None else self._name(first.key)
+        recast = overload(step) == "view.dtype" and source and self.states[source].dtype in QUANTISED
+        if recast or source in self._recast:
+            self._recast.add(key)
 
     def bound(self, step: Step) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of a step and the arguments to call it with, as the library wants them.
@@ -218,6 +254,8 @@ class Execution:
             kind[key] = x
             return known
         self._add(kind, key, x)
+        if kind is self.live and step.op in ("view", "detach"):
+            self._follow_recast(key, step)
         return None
 
     def _remember(self, key: str, step: Step, x: Any) -> None:

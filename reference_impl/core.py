@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from . import shadow
 from .backing import NoBytes, no_data
-from .dtypes import bool_, complex32, dtype
-from .errors import LayoutError, LayoutTypeError, fatal
+from .dtypes import BARE_UINT, FLOAT8, bool_, complex32, dtype
+from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
 from .storage import UntypedStorage
@@ -194,6 +194,9 @@ def with_bits(a: Array, t: Any) -> Array:
     if t._bits & CONJ:
         a = np.conj(a)
     if t._bits & NEG:
+        d = t.dtype
+        if d is bool_ or d.category == "raw" or d in FLOAT8 or d in BARE_UINT:
+            raise UnsupportedError("dtype", f"the negative bit: there is no kernel that negates {d} (facts 9.11)")
         a = np.negative(a)
     return a
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from . import views
 from .constructors import accepted_strides
 from .contiguity import format_strides, suggested_format
+from .copies import clone, write_copy
 from .core import (
     TensorBase,
     as_int,
@@ -84,7 +85,7 @@ def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> Non
 def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory_format | None = None) -> "Tensor":
     """`resize_` to another tensor's shape; `preserve_format` takes over the format that it suggests.
 
-    Raises: grad, overflow, format, resize. Source: facts 6.2, torch 2.13.
+    Raises: grad, overflow, format, resize. Source: facts 6.2 and 9.13, torch 2.13.
 
     >>> torch.zeros(6).resize_as_(torch.zeros(2, 3)).stride()
     (3, 1)
@@ -92,6 +93,13 @@ def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory
     if requires_grad(input):
         raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
     template = the_template._layout
+    if input._bits:
+        # PyTorch resizes a copy without the bits, and copies it back: what it grew by is not specified.
+        part = resize_as_(clone(input), the_template, memory_format=memory_format)
+        if input._layout.shape != template.shape:
+            resize_to(input, template.shape, None)
+        write_copy(input, part)
+        return input
     resize_to(input, template.shape, None)
     if memory_format is not None:
         if memory_format is preserve_format:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .backing import no_data
 from .calls import checked
 from .conversion import cast
 from .core import TensorBase, array, build, from_array
@@ -143,6 +144,8 @@ def asarray(
     from .from_values import tensor
 
     t: Any = _aliased(obj, dtype, copy)
+    # What lends its bytes is a leaf that requires grad before it is copied.
+    lends = not isinstance(obj, (TensorBase, np.ndarray, np.generic)) and type(obj).__name__ != "PyCapsule"
     if t is None:
         if copy is False:
             raise LayoutValueError("argument", "asarray: can't alias arbitrary sequence (facts 8.1)")
@@ -157,7 +160,7 @@ def asarray(
         if wrong:
             t = t.to(t.device if device is None else device, t.dtype if dtype is None else dtype, copy=bool(copy))
         else:
-            t = t.clone()
+            t = t.requires_grad_(lends and bool(requires_grad)).clone() if lends else t.clone()
     elif wrong:
         raise LayoutValueError("argument", f"asarray: can't alias {t.dtype} as {dtype} on {device} (facts 8.1)")
     if not t.is_leaf and not requires_grad:
@@ -199,6 +202,8 @@ def numpy(self: "Tensor", *, force: bool = False) -> Any:
     Raises: grad, dtype. Source: facts 8.2, torch 2.13.
     """
     if self._storage._is_meta:
+        if force:
+            raise no_data("numpy(force=True)")
         raise LayoutTypeError("device", "numpy() of a meta tensor, which holds no data (facts 8.2)")
     t = self
     if force:
@@ -229,7 +234,10 @@ def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) 
         with np.errstate(all="ignore"):
             if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
                 warn_once(DISCARDS)
-                a = a.real.astype(dtype)
+                # In the order of the array, not in that of its real part.
+                real = np.empty_like(a, dtype)
+                np.copyto(real, a.real, casting="unsafe")
+                a = real
             a = a.astype(dtype, copy=False)
     return a.copy(order="K") if copy else a
 

@@ -8,7 +8,7 @@ from . import quantized_methods as quantized_methods
 from .calls import checked
 from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides
-from .core import TensorBase, array, fresh
+from .core import TensorBase, fresh, values
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
 from .formats import contiguous_format, memory_format
@@ -80,7 +80,7 @@ def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     out = fresh(shape, wanted, CODES[d])
     if d is dt.qint32 and isinstance(q, PerChannel) and not q.exact and 0 not in shape:
         raise fatal(LayoutError("dtype", f"codes of {d} under floating-point zero points (facts 10.1.11)"))
-    codes, unknown = encode(array(input), q, d)
+    codes, unknown = encode(values(input), q, d)
     return fill_codes(out, codes, q, d, unknown_codes(input, unknown))
 
 

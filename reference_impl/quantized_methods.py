@@ -36,6 +36,8 @@ _KEPT = frozenset(
 
 def _stays(self: QuantizedTensor, name: str, dims: Any) -> bool:
     """Whether a transposition exchanges a dimension with itself, and no stride is set."""
+    if name in ("t", "t_"):
+        return self.ndim < 2
     return name in ("transpose", "swapaxes", "swapdims") and len({d % (self.ndim or 1) for d in dims}) == 1
 
 

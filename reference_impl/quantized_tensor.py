@@ -196,6 +196,7 @@ class QuantizedTensor(Tensor):
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
             self._refuse_floating("copy_")
             check_zero_points(self._quantizer.whole_points, self.dtype)
+            # As in memory: bits are not looked at.
             codes, unknown = encode(array(src), self._quantizer, self.dtype)
             array(self)[...] = codes
             shadow.stamp(self, unknown_codes(src, unknown))

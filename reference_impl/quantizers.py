@@ -194,6 +194,9 @@ def decode(codes: Any, q: Quantizer) -> Any:
     """
     scale, zero_point = q.spread(np.shape(codes))
     with np.errstate(over="ignore"):
+        if isinstance(q, PerTensor) and codes.dtype == np.int32:
+            # The difference is one of integers, and wraps around as they do.
+            codes, zero_point = (codes - np.int64(q.zero_point)).astype(np.int32), np.float32(0)
         return ((codes.astype(np.float32) - zero_point) * scale).astype(np.float32)
 
 

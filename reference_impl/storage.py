@@ -25,12 +25,14 @@ def _allocate_bytes(nbytes: int) -> Bytes:
         raise LayoutError("memory", f"cannot allocate {nbytes} bytes") from None
 
 
-def _length(size: Any, what: str) -> int:
+def _length(size: Any, what: str, nowhere: bool = False) -> int:
     # 64 bits are all that PyTorch unpacks a length into.
     if not -(2**63) <= size < 2**63:
         raise LayoutValueError("overflow", f"{what}: the length {size} does not fit 64 bits")
     if size < 0:
-        raise LayoutError("size", f"{what}: the length {size} is a negative number (facts 7.1)")
+        error = LayoutError("size", f"{what}: the length {size} is a negative number (facts 7.1)")
+        # PyTorch makes a meta storage of that length, which Python's own `len` breaks down on.
+        raise fatal(error) if nowhere else error
     return int(size)
 
 
@@ -91,7 +93,7 @@ class UntypedStorage(StorageMethods):
         self._short = False
         first: Any = args[0] if args else 0
         if not isinstance(first, bool) and hasattr(type(first), "__index__") and not getattr(first, "shape", ()):
-            nbytes = _length(index(first), "UntypedStorage")
+            nbytes = _length(index(first), "UntypedStorage", nowhere)
             self._bytes = NoBytes(nbytes) if nowhere else _allocate_bytes(nbytes)
             self._shadow = None if nowhere else shadow.all_unspecified(nbytes)
             return
@@ -323,7 +325,7 @@ class UntypedStorage(StorageMethods):
         self._short = self._short or not self._resizable or self.is_shared() or size < len(self._bytes)
         if not self._resizable:
             raise LayoutError("resize", "storage resize_: this storage is not resizable (facts 6.6)")
-        size = _length(size, "storage resize_")
+        size = _length(size, "storage resize_", self._is_meta)
         if self.is_shared():
             # PyTorch says that it is resizable, and dies (facts 7.2).
             raise fatal(LayoutError("resize", "storage resize_: shared memory cannot be resized (facts 7.8)"))

@@ -92,6 +92,7 @@ def dequantize(self: "Tensor") -> "Tensor":
 
     Source: facts 10.1.13, torch 2.13.
     """
+    self = self.resolve_conj().resolve_neg()
     if self.dtype is float32 and records_history(self):
         self._has_fn = True
     return to(self, float32)

@@ -32,8 +32,8 @@ def _of(*, complex_first: bool) -> StepDrawer:
 
 
 def _negative(source: Source, there: Inventory) -> Arguments | None:
-    """Any number can have the bit; of complex ones the signs of zeros are left to the loop."""
-    key = pick(source, [k for k, x in there.tensors.items() if x.dtype != "bool" and not _is_complex(x)])
+    """What can be negated: with other dtypes the bit is set, but what looks at the elements is refused."""
+    key = pick(source, [k for k, x in there.tensors.items() if x.dtype in NEGATED])
     return None if key is None else ((ref_of(key),), {})
 
 
@@ -44,6 +44,8 @@ def _pairs(source: Source, there: Inventory) -> Arguments | None:
     return None if key is None else ((ref_of(key),), {})
 
 
+NEGATED = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64")
+"""Of complex numbers the signs of zeros are left to the loop."""
 _LIKE_ANY: dict[str, Drawer] = {
     name: drawer
     for _, (name, drawer) in BASIC

@@ -256,7 +256,9 @@ def _mapped() -> StepDrawer:
 def _file_tensor(source: Source, there: Inventory) -> Arguments | None:
     if not there.files:
         return None
-    keywords: dict[str, Argument] = {"dtype": DType(source.choice(DTYPES))} if source.chance(70) else {}
+    # Other bytes than 0 and 1 are no bool.
+    dtypes = [d for d in DTYPES if d != "bool"]
+    keywords: dict[str, Argument] = {"dtype": DType(source.choice(dtypes))} if source.chance(70) else {}
     return (File(source.choice(there.files)), source.chance(50), source.choice((0, 1, 2, 4, 9))), keywords
 
 

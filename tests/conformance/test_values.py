@@ -207,6 +207,18 @@ def test_a_capsule_says_nothing_once_its_tensor_has_other_sizes(change, library)
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "bfloat16"])
+def test_codes_under_another_dtype_are_looked_at_only(dtype, library):
+    """PyTorch reads a quantizer that is not there when it makes a view or a copy of them."""
+    seen = Step("quantize_per_tensor", (X, 0.5, 3, DType("qint8"))), Step("view", (Ref(1), DType(dtype)))
+    assert len(execute(_program(*seen, Step("tolist", (Ref(2),)), Step("detach", (Ref(2),))), library)) == 5
+    whole = Step("view", (Ref(2), DType("qint8")))
+    for last in (whole, Step("view", (Ref(2), (-1,))), Step("add", (X, Ref(2))), Step("clone", (Ref(2),))):
+        with pytest.raises(Undefined, match="no quantizer"):
+            execute(_program(*seen, last), library)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_who_moves_away_by_itself_leaves_nothing_dangling(library):
     """An alias that is moved to shared memory lies in memory of its own from then on."""
     steps = Step("numpy", (X,)), Step("from_numpy", (Ref(1),)), Step("share_memory_", (Ref(2),))

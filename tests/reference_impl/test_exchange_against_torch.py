@@ -35,6 +35,9 @@ NUMPY = {
         T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,),(3,)))
         T.from_numpy(np.lib.stride_tricks.as_strided(a,(1,2),(400,4)))
         (lambda r:(r.setflags(write=False),T.from_numpy(r).fill_(3),r.tolist()))(np.zeros(2))|T.from_numpy()
+        lent(bytearray(4),None,True)|lent(bytearray(4),True,True)|lent(bytearray(4),False,True)
+        lent(bytearray(4),True,False)|lent(a,True,True)|lent([1.],True,True)|lent(x,True,True)
+        lent(x.requires_grad_(),True,None)|lent(x.requires_grad_()*2,True,True)|lent(x.requires_grad_()*2,True,False)
         T.from_numpy(T.arange(3))|T.from_numpy(np.ma.array([1.,2.]))|T.from_numpy(np.matrix([[1.,2.]]))
         T.from_numpy(memoryview(b"ab"))
     """,
@@ -45,7 +48,7 @@ NUMPY = {
         (x.clone().requires_grad_()*2).numpy()|c.conj().numpy()|c.conj().imag.numpy()|c.imag.numpy()
         x.bfloat16().numpy()|T.zeros(2,dtype=T.float8_e5m2).numpy()|T.zeros(2,dtype=T.complex32).numpy()
         T.zeros(2,dtype=T.uint16).numpy()|T.zeros(2,dtype=T.bool).numpy()|T.empty(2,device="meta").numpy()
-        x.clone().requires_grad_().numpy(force=True)|c.conj().numpy(force=True)|c.conj().imag.numpy(force=True)
+        T.empty(2,device="meta").numpy(force=True)|x.clone().requires_grad_().numpy(force=True)|c.conj().numpy(force=True)|c.conj().imag.numpy(force=True)
         x.numpy(force=False)|x.numpy(force=True)|x.bfloat16().numpy(force=True)|x.numpy(True)
         x.as_strided((2,2),(1,1)).numpy()|T.empty_strided((1,3),(99,1)).numpy().strides
         T.ones(2,1,3).transpose(0,2).numpy()|x.numpy().base is not None|[x.requires_grad_(),x.detach().numpy()]
@@ -59,6 +62,7 @@ NUMPY = {
         np.asarray(x,dtype=np.int64)|np.array(x)|np.array(x.T)|np.asarray(x.clone().requires_grad_())
         np.asarray(c.conj())|hasattr(x,"__array_interface__")|np.asarray(x[0,0])
         np.asarray(T.empty(2,device="meta"))|x.__array__(np.float64)|np.asarray(x.bfloat16())|c.__array__(np.float32)
+        np.asarray(c[:,None],np.uint8).strides|np.asarray(c[:,None].as_strided((2,1),(1,2)),np.uint8).strides
         np.asarray(c,np.int16)|np.asarray(c.T,np.float64).strides|np.asarray(c,bool)|c.__array__(np.complex128)
         np.array([T.tensor(1),T.tensor(2)])|np.array(x,copy=True)|np.asarray(x,order="F")|[np.asarray(x).fill(1),x]
         np.concatenate([x,x])|bytes(x.view(T.uint8).numpy())
@@ -296,8 +300,12 @@ def make(lib):
         lib.from_dlpack(capsule)
         return lib.from_dlpack(capsule)
 
+    def lent(data, copy, requires_grad):
+        t = lib.asarray(data, copy=copy, requires_grad=requires_grad)
+        return t.requires_grad, t.is_leaf, t is data
+
     return {
-        "a": np.arange(12, dtype=np.float32).reshape(3, 4),
+        "lent": lent, "a": np.arange(12, dtype=np.float32).reshape(3, 4),
         "x": lib.arange(12.0).reshape(3, 4).clone(),
         "c": lib.tensor([1 + 2j, 3 - 1j]),
         "b": bytes(range(16)),

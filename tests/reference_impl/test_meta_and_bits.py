@@ -66,7 +66,12 @@ TABLE = {
         T.view_as_real(T.view_as_complex(p))|[f(c.conj(),0,5+5j),c]|[c.conj().fill_(1j),c]
         [c.conj().imag.fill_(3),c]|[c.conj().imag.zero_(),c]|[c.conj().zero_(),c]|[c.conj().copy_(c.clone()),c]
         [c.copy_(c.clone().conj()),c]|[c.conj().imag.copy_(T.ones(2)),c]|c._neg_view()|x._neg_view()
-        T.arange(3)._neg_view()|x._neg_view()._neg_view().is_neg()|x._neg_view().clone()
+        T.arange(3)._neg_view()|w._neg_view().resize_as_(c)|[w[:,:1]._neg_view().resize_as_(c[:1]),w]
+        [w[:,0].conj().resize_as_(c),w]|[w[:,0].conj().resize_as_(T.ones(1,2)),w]|w.T.conj().resize_as_(T.ones(2,2))
+        w.conj().resize_as_(T.ones(1,1,2,1),memory_format=T.channels_last)
+        w.T.conj().resize_as_(T.ones(2,2),memory_format=T.contiguous_format)
+        T.zeros(2,dtype=T.uint16)._neg_view().clone()|T.zeros(2,dtype=T.float8_e5m2)._neg_view().resolve_neg()
+        x._neg_view()._neg_view().is_neg()|x._neg_view().clone()
         x._neg_view().contiguous().is_neg()|x._neg_view()[1:].is_neg()|x._neg_view().view(T.int32)
         [x._neg_view().fill_(2.),x]|T.conj(c)|T.real(c.conj())|T.imag(c.conj())|T.resolve_conj(c.conj())
         T.resolve_neg(x._neg_view())|T.conj_physical(c.conj())|c.conj_physical()|T.empty_like(c.conj()).is_conj()

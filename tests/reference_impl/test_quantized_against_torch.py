@@ -168,6 +168,10 @@ TABLE = {
         Q().fill_(None)|Q().fill_(T.tensor(3.)).int_repr()|Q().fill_(T.ones(2))|Q().fill_(1+2j)|Q().fill_(True).int_repr()
         Q().fill_(1e30).int_repr()|C().fill_(3).int_repr()|C(cl,ax=1).fill_(3).int_repr()
         Q().copy_(x.requires_grad_()).requires_grad|H(x.requires_grad_())|H(x.requires_grad_()[1:])|H(x)
+        H(x._neg_view())|x._neg_view().dequantize()|Q(x._neg_view(),d=T.qint8).int_repr()
+        Q(x._neg_view(),d=T.quint4x2).int_repr()|Q().copy_((x-9)._neg_view()).int_repr()
+        Q(x*-1e9,1.,1,T.qint32).dequantize()|Q(x*1e8,.3,-7,T.qint32).dequantize()|info(C(T.ones(3)).t())
+        info(C(T.ones(3)).t_())|info(F(T.ones(3)).transpose(0,0))|C(T.ones(3)).permute(0)|C(T.ones(3)).T
         H(x.double().requires_grad_())|H(x.requires_grad_()*2)|H(x.requires_grad_().detach())
     """,
     "refused": """
