@@ -231,15 +231,21 @@ def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) 
         raise LayoutValueError("argument", "numpy: cannot promise not to copy (facts 8.2.4)")
     a = numpy(self)
     if dtype is not None:
-        with np.errstate(all="ignore"):
-            if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
-                warn_once(DISCARDS)
-                # In the order of the array, not in that of its real part.
-                real = np.empty_like(a, dtype)
-                np.copyto(real, a.real, casting="unsafe")
-                a = real
-            a = a.astype(dtype, copy=False)
+        if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+            warn_once(DISCARDS)
+        a = converted(a, dtype, copy=False)
     return a.copy(order="K") if copy else a
+
+
+def converted(a: Any, dtype: Any, *, copy: bool = True) -> Any:
+    """NumPy's own `astype`, which warns neither of numbers that do not fit nor of imaginary parts that are dropped."""
+    with np.errstate(all="ignore"):
+        if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+            # In the order of the array, not in that of its real part.
+            real = np.empty_like(a, dtype)
+            np.copyto(real, a.real, casting="unsafe")
+            return real
+        return a.astype(dtype, copy=copy)
 
 
 class _Lent:

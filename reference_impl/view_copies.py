@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, slicing_ops, view_ops
+from .contiguity import is_contiguous
 from .copies import clone, write_copy
 from .core import CONJ, as_int, as_ints, bad_arguments, build, recorded, records_history, view_of
 from .dtypes import dtype as _dtype
@@ -157,7 +158,9 @@ def slice_scatter(
 
 
 def as_strided_scatter(input: "Tensor", src: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
-    """A copy with a source under an explicit layout. Raises: as `as_strided`, size. Source: torch 2.13."""
+    """A copy with a source under an explicit layout. Raises: as `as_strided`, size, grad. Source: torch 2.13."""
+    if input.requires_grad and not is_contiguous(*input._layout[:2]):
+        raise LayoutError("grad", "as_strided_scatter: a tensor that requires grad must be contiguous")
     layout = (size, stride, storage_offset)
     return _scattered("as_strided_scatter", input, src, lambda t: slicing_ops.as_strided(t, *layout))
 
@@ -184,6 +187,11 @@ def matrix_H(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
     return adjoint(input)
 
 
+def _without_bits(input: "Tensor") -> "Tensor":
+    """The tensor itself, or a copy without its bits: PyTorch takes these for no views (facts 9.7)."""
+    return input.resolve_conj().resolve_neg()
+
+
 def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:
     for p in pieces:
         # The same memory, not recorded as views, each with a version counter of its own.
@@ -195,17 +203,17 @@ def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:
 
 def unsafe_split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...]:
     """`split` not tracked as views. Raises: as `split`. Source: facts 3.9, torch 2.13."""
-    return _untracked(slicing_ops.split(input, split_size, dim))
+    return _untracked(slicing_ops.split(_without_bits(input), split_size, dim))
 
 
 def unsafe_split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:
     """`split_with_sizes` not tracked as views. Raises: as `split_with_sizes`. Source: facts 3.9, torch 2.13."""
-    return _untracked(slicing_ops.split_with_sizes(input, split_sizes, dim))
+    return _untracked(slicing_ops.split_with_sizes(_without_bits(input), split_sizes, dim))
 
 
 def unsafe_chunk(input: "Tensor", chunks: int, dim: int = 0) -> tuple["Tensor", ...]:
     """`chunk` not tracked as views. Raises: as `chunk`. Source: facts 3.9, torch 2.13."""
-    return _untracked(slicing_ops.chunk(input, chunks, dim))
+    return _untracked(slicing_ops.chunk(_without_bits(input), chunks, dim))
 
 
 def sum_to_size(self: "Tensor", *size: Any, **kwargs: Any) -> "Tensor":

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import lru_cache
 from types import FrameType
 from typing import Any
 
 import numpy as np
 from stridecheck.reference_impl import notices
+from stridecheck.reference_impl.numpy_bridge import converted
 
 from stridecheck import __version__, reference_impl
 
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
 from ..idiom import TEMPLATE
-from ..program import ITEMSIZES, QUANTISED
+from ..program import ITEMSIZES, QUANTISED, Step
 from ..protocol import OracleError, Undefined
 from .torch_style import TorchStyle
 
@@ -36,6 +38,10 @@ class Reference(TorchStyle):
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
         return {"stridecheck": __version__}
+
+    def operation(self, step: Step) -> Callable[..., Any] | None:
+        """As every library's in this style; NumPy's conversions are done without its warnings."""
+        return converted if step.op == "ndarray.astype" else super().operation(step)
 
     def storage(self, data: Any, backing: str) -> Any:
         """An owned storage is allocated and filled, every byte specified; a guarded one is the buffer itself."""

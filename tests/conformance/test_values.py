@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 from stridecheck.conformance import observation
@@ -243,6 +244,19 @@ def test_what_is_not_specified_is_known_to_all_who_see_it(oracle):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["complex64", "float32", "float64"])
+@pytest.mark.parametrize("wanted", ["uint8", "int16", "float32", "bool"])
+def test_conversions_of_arrays_warn_of_nothing(dtype, wanted, oracle):
+    """Numbers that do not fit and imaginary parts are dropped as NumPy does, which has said so itself."""
+    inputs = (Input(dtype, (2, 1), (1, 2)),)
+    steps = Step("numpy", (X,)), Step("ndarray.astype", (Ref(1), wanted)), Step("numpy.asarray", (X, wanted))
+    program = _program(*steps, storages=(Storage(32),), inputs=inputs)
+    seen = execute(program, oracle)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert [o.values for o in execute(program, Torch())] == [o.values for o in seen]
+
+
 def test_a_copy_of_unspecified_memory_says_nothing(oracle):
     """An array's own memory that was filled from unspecified bytes is not compared, nor what is made of it."""
     steps = (
