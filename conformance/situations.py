@@ -124,6 +124,9 @@ CHANNELS_LAST_3D = on_operand("channels_last_3d", lambda x: x.contiguity == "FFT
 AMBIGUOUS = on_operand("two memory formats", lambda x: x.contiguity.count("T") > 1 and numel(x) > 1)
 ODD_ONES = on_operand("size 1, free stride", has_odd_ones)
 VIEW = on_operand("a view", lambda x: "v" in (x.flags or ""))
+HISTORY = on_operand("no leaf", lambda x: x.flags is not None and "l" not in x.flags)
+ONE_OVER = on_operand("one over 16s", lambda x: numel(x) > 16 and numel(x) % 16 == 1)
+ONE_SHORT = on_operand("one short of 16s", lambda x: numel(x) > 16 and numel(x) % 16 == 15)
 CONJUGATED = on_operand("conjugate bit", lambda x: "c" in (x.flags or ""))
 NEGATED = on_operand("negative bit", lambda x: "n" in (x.flags or ""))
 CODES = on_operand("quantised", lambda x: x.quantizer is not None)
@@ -218,6 +221,10 @@ def on_other(name: str, fits: Callable[[TensorState], bool]) -> Situation:
     return Situation(name, lambda e: any(fits(o) for o in e.others))
 
 
+SAME_COUNT = Situation(
+    "as many elements in another shape",
+    lambda e: any(o.shape != e.x.shape and numel(o) == numel(e.x) for o in e.others),
+)
 OTHER_STRIDED = on_other("other not row-major", lambda o: o.contiguity[0] == "F")
 OTHER_OFFSET = on_other("other with an offset", lambda o: bool(o.offset) and 0 not in o.shape)
 OTHER_EXPANDED = on_other(
@@ -228,7 +235,7 @@ CONVERTS = Situation("another dtype asked for", lambda e: isinstance(e.argument(
 NAMED: tuple[Situation, ...] = (
     EMPTY, SCALAR, ONES, MANY, MANY_IN_A_ROW, OFFSET, ROW_MAJOR, STRIDED, PERMUTED, GAPS, STEPPED, EXPANDED,
     OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, CONJUGATED, NEGATED,
-    CODES, STEPS, FROM_END, BOUNDS_FROM_END,
+    CODES, HISTORY, ONE_OVER, ONE_SHORT, SAME_COUNT, STEPS, FROM_END, BOUNDS_FROM_END,
     NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
     OTHER_EXPANDED, *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
 )  # fmt: skip
@@ -251,6 +258,8 @@ def _other_kind(operand: State | None) -> Iterator[str]:
     if isinstance(operand, StorageObject):
         yield f"a storage of {operand.dtype or 'bytes'}"
         yield from (f"storage flag {letter}" for letter in operand.flags)
+        if "r" not in operand.flags:
+            yield "not resizable"
         if not operand.nbytes:
             yield "no bytes"
     elif isinstance(operand, ForeignState):

@@ -68,7 +68,7 @@ _NUMBERS = frozenset({*pointwise.NUMBERS, "bool"})
 def _suits(source: Source, name: str, x: TensorState, values: Values) -> bool:
     """Whether an operation is one to draw here."""
     if x.dtype not in DEFINED.get(name, (x.dtype,)):
-        return False
+        return x.dtype in pointwise.REFUSED.get(name, ()) and source.chance(3 * ODD)
     needed = NEEDED.get(name)
     return needed is None or needed(x, values) or source.chance(ODD)
 

@@ -25,6 +25,8 @@ class Drawn(NamedTuple):
     reach: int
 
 
+RESTS = (31, 33, 47, 63, 79, 95, 97)
+"""Lengths that are one more or one less than what loops over 16 or 32 elements at a time go through."""
 _KINDS = ((22, "row-major"), (20, "permuted"), (14, "channels-last"), (32, "free"), (12, "row-major-offset"))
 
 
@@ -33,7 +35,8 @@ def draw_shape(source: Source, low: int = 0, high: int = 5) -> tuple[int, ...]:
     rank = source.integer(low, high)
     if rank in (1, 2) and source.chance(8):
         # Longer than any vector register: kernels go over such rows in another way than over short ones.
-        return tuple([source.integer(65, 100), source.integer(1, 3)][2 - rank :][::-1])
+        length = source.choice(RESTS) if source.chance(30) else source.integer(65, 100)
+        return tuple([length, source.integer(1, 3)][2 - rank :][::-1])
     most = (0, 12, 7, 5, 4, 3, 2)[rank] if rank < 7 else 2
     return tuple(
         [0 if source.chance(3) else 1 if source.chance(18) else source.integer(2, max(2, most)) for _ in range(rank)]

@@ -199,5 +199,12 @@ DEFINED: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Dtypes that each is defined for: others are never drawn, for which kernels there are says nothing of memory."""
 
+REFUSED: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    ("exp_", "exp2_", "expm1_", "log_", "log2_", "log10_", "log1p_", "sqrt_", "rsqrt_", "sin_", "cos_", "tan_", "atan_",
+     "sinh_", "tanh_", "sigmoid_", "reciprocal_", "atan2_", "copysign_", "erf_", "erfc_"),
+    INTEGERS,
+)  # fmt: skip
+"""Dtypes that do not hold the results of some: that such a write is refused is said by the facts, not by kernels."""
+
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {"where": lambda x, values: bool(masks(x, values))}
 """What some of them need to succeed."""

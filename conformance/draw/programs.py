@@ -165,7 +165,7 @@ def _draw_inputs(source: Source, dtype: str | None, *, negative: bool) -> tuple[
         slack = source.integer(0, 5) * ITEMSIZES[held]
         backing = "guarded" if source.chance(25) else "owned"
         storages.append(Storage(nbytes + slack, fill, backing))
-    if source.chance(10) and inputs[0].dtype.startswith(FLOATING):
+    if source.chance(14) and inputs[0].dtype.startswith(FLOATING):
         inputs[0] = replace(inputs[0], requires_grad=True)
     return tuple(storages), tuple(inputs)
 

@@ -1,13 +1,14 @@
-"""Where random programs get their choices from: one small interface, two drivers.
+"""Where random programs get their choices from: one small interface, several drivers.
 
-`Seeded` is fast; `Drawn` goes through Hypothesis, which shrinks and remembers. Smaller choices are simpler: Hypothesis
-shrinks towards the low end of `integer` and the front of `choice`.
+`Seeded` is fast; `Drawn` goes through Hypothesis, which shrinks and remembers, and so does `Tape`. Smaller choices are
+simpler: Hypothesis shrinks towards the low end of `integer` and the front of `choice`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import chain
 from random import Random
 from typing import Any, Protocol, TypeVar
 
@@ -46,6 +47,33 @@ class Seeded:
     def chance(self, percent: int) -> bool:
         """True in that share of draws."""
         return self._random() * 100 < percent
+
+
+class Tape:
+    """Choices read from bytes, one after the other, got a block at a time: smaller bytes are simpler.
+
+    >>> tape = Tape(lambda: bytes([128, 0, 0, 255]))
+    >>> tape.integer(0, 9), tape.integer(0, 9), tape.integer(3, 9), tape.integer(3, 9)
+    (5, 0, 3, 9)
+    """
+
+    def __init__(self, block: Callable[[], bytes]) -> None:
+        self._next = chain.from_iterable(iter(block, None)).__next__
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from low to high, both included."""
+        count = high - low + 1
+        if count <= 128:
+            return low + (self._next() * count >> 8)
+        return low + ((self._next() << 8 | self._next()) * count >> 16)
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options; the first is the simplest."""
+        return options[self.integer(0, len(options) - 1)]
+
+    def chance(self, percent: int) -> bool:
+        """True in about that share of draws."""
+        return self._next() >= 256 - (percent * 256 + 50) // 100
 
 
 @cache

@@ -1,0 +1,226 @@
+"""Random programs drawn by Hypothesis, and its database of examples: what failed once comes first the next time.
+
+Hypothesis chooses the bytes that a program is drawn from (`Tape`), a block at a time: hundreds a second. What fails is
+shrunk as any failure is; Hypothesis' part is to vary, to remember and to forget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from unittest import SkipTest
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.database import (
+    DirectoryBasedExampleDatabase,
+    ExampleDatabase,
+    GitHubArtifactDatabase,
+    MultiplexedDatabase,
+    ReadOnlyDatabase,
+)
+
+from ..protocol import Adapter
+from .programs import DrawnProgram, draw_program
+from .source import Tape
+
+BLOCK = 32
+"""Bytes that Hypothesis is asked for at a time."""
+MAX_REMEMBERED = 1_000
+"""Examples that are replayed at most."""
+DIRECTORY = ".hypothesis/stridecheck"
+"""Where examples are kept unless a run says otherwise."""
+
+
+class DatabaseError(Exception):
+    """An example database that cannot be used; the message says which."""
+
+
+def drawn(seed_: str, count: int, oracle: Adapter, about: str = "tensors") -> list[DrawnProgram]:
+    """Programs that Hypothesis draws from a seed, about `count`: the same ones each time."""
+    found: list[DrawnProgram] = []
+    _run(oracle, about, found.append, count, (Phase.generate,), None, seed_)
+    return found
+
+
+def remembered(database: ExampleDatabase, oracle: Adapter, about: str = "tensors") -> list[DrawnProgram]:
+    """The programs that the database has, each once; it stays as it is."""
+    found: list[DrawnProgram] = []
+    _run(oracle, about, found.append, MAX_REMEMBERED, (Phase.reuse,), ReadOnlyDatabase(database))
+    return list({made.program.id: made for made in found}.values())
+
+
+def remember(
+    database: ExampleDatabase, failing: Iterable[str], seed_: str, count: int, oracle: Adapter, about: str = "tensors"
+) -> None:
+    """Save those of a drawing whose programs' ids are among the failing."""
+    for id in failing:
+        _run(oracle, about, _failing({id}), count, (Phase.generate,), database, seed_)
+
+
+def forget(database: ExampleDatabase, failing: Iterable[str], oracle: Adapter, about: str = "tensors") -> None:
+    """Take out of the database what does not fail any more: all but the programs of these ids."""
+    # A failing example ends a replay: what is still failing is put aside before the rest is taken out.
+    key = _key(about)
+    kept: list[bytes] = []
+    for example in list(database.fetch(key)):
+        only = _One(key, example)
+        found: list[DrawnProgram] = []
+        _run(oracle, about, found.append, MAX_REMEMBERED, (Phase.reuse,), ReadOnlyDatabase(only))
+        if any(made.program.id in set(failing) for made in found):
+            kept.append(example)
+        else:
+            database.delete(key, example)
+
+
+def database_of(place: str, adapter: str) -> ExampleDatabase:
+    """The database that a run was told of, with the examples of one adapter.
+
+    `place` is a directory, `module:attribute` (a database of Hypothesis', such as one in Redis, or a function that
+    answers one), or `github:OWNER/REPOSITORY`, whose examples are read beside those of the default directory.
+
+    Raises
+    ------
+    DatabaseError
+        There is no such module or attribute, or it is no database.
+    """
+    return _Named(_database(place or DIRECTORY), adapter)
+
+
+def _database(place: str) -> ExampleDatabase:
+    if place.startswith("github:"):
+        owner, _, repository = place.removeprefix("github:").partition("/")
+        if not (owner and repository):
+            raise DatabaseError(f"example database {place!r} is no github:OWNER/REPOSITORY")
+        shared = ReadOnlyDatabase(GitHubArtifactDatabase(owner, repository))
+        return MultiplexedDatabase(DirectoryBasedExampleDatabase(DIRECTORY), shared)
+    module, colon, attribute = place.partition(":")
+    if not colon or "/" in module or "\\" in module:
+        if Path(place).exists() and not Path(place).is_dir():
+            raise DatabaseError(f"example database {place} is no directory")
+        return DirectoryBasedExampleDatabase(place)
+    try:
+        found: Any = getattr(import_module(module), attribute)
+        found = found() if not isinstance(found, ExampleDatabase) and callable(found) else found
+    except Exception as error:
+        raise DatabaseError(f"example database {place!r}: {type(error).__name__}: {error}") from None
+    if not isinstance(found, ExampleDatabase):
+        raise DatabaseError(f"example database {place!r} is no database of Hypothesis'")
+    return found
+
+
+class _Failed(Exception):
+    """Tells Hypothesis that an example is worth keeping."""
+
+
+def _failing(ids: set[str]) -> Callable[[DrawnProgram], None]:
+    def look(made: DrawnProgram) -> None:
+        if made.program.id in ids:
+            raise _Failed
+
+    return look
+
+
+def _key(about: str) -> bytes:
+    """Under which examples are kept: other programs come of the same bytes where they are about something else."""
+    return f"stridecheck:{about}:{BLOCK}".encode()
+
+
+def _run(
+    oracle: Adapter,
+    about: str,
+    look: Callable[[DrawnProgram], None],
+    count: int,
+    phases: Sequence[Phase],
+    database: ExampleDatabase | None,
+    seed_: str = "",
+) -> None:
+    """Let Hypothesis draw programs and look at each."""
+
+    @seed(int.from_bytes(hashlib.sha256(seed_.encode()).digest()[:8]))
+    @settings(
+        max_examples=max(count, 1),
+        phases=phases,
+        database=None if database is None else _Keyed(database, _key(about)),
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    @given(_programs(oracle, about))
+    def examples(made: DrawnProgram) -> None:
+        look(made)
+
+    with suppress(_Failed, SkipTest):  # skipped is what has no examples to replay
+        examples()
+
+
+_BLOCKS = st.binary(min_size=BLOCK, max_size=BLOCK)
+
+
+@st.composite
+def _programs(draw: Callable[[st.SearchStrategy[bytes]], bytes], oracle: Adapter, about: str) -> DrawnProgram:
+    return draw_program(Tape(lambda: draw(_BLOCKS)), oracle, draw=about)
+
+
+class _Keyed(ExampleDatabase):
+    """A database under one key, whatever Hypothesis calls the test that it runs."""
+
+    def __init__(self, inner: ExampleDatabase, key: bytes) -> None:
+        super().__init__()
+        self._inner, self._key = inner, key
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        # Hypothesis also asks for what it keeps of a test besides: less simple examples, and those near a target.
+        return self._inner.fetch(self._key + _suffix(key))
+
+    def save(self, key: bytes, value: bytes) -> None:
+        self._inner.save(self._key + _suffix(key), value)
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        self._inner.delete(self._key + _suffix(key), value)
+
+
+def _suffix(key: bytes) -> bytes:
+    """What Hypothesis adds to the key of a test."""
+    return b"." + key.rpartition(b".")[2] if key.endswith((b".secondary", b".pareto")) else b""
+
+
+class _Named(ExampleDatabase):
+    """The examples of one adapter in a database that several share."""
+
+    def __init__(self, inner: ExampleDatabase, name: str) -> None:
+        super().__init__()
+        self._inner, self._name = inner, name.encode()
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        return self._inner.fetch(key + b"@" + self._name)
+
+    def save(self, key: bytes, value: bytes) -> None:
+        self._inner.save(key + b"@" + self._name, value)
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        self._inner.delete(key + b"@" + self._name, value)
+
+
+class _One(ExampleDatabase):
+    """A single example."""
+
+    def __init__(self, key: bytes, value: bytes) -> None:
+        super().__init__()
+        self._key, self._value = key, value
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        return [self._value] if key == self._key else []
+
+    def save(self, key: bytes, value: bytes) -> None:
+        raise NotImplementedError
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        raise NotImplementedError
