@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -26,7 +27,8 @@ NUMPY_DTYPES = {name: np.dtype(name) for name in ITEMSIZES if hasattr(np, name)}
 }
 """Dtypes whose elements are numbers; the others are compared and shown as bytes."""
 _RTOL = {
-    "float16": 2e-3, "bfloat16": 1.6e-2, "float32": 4e-6, "complex64": 4e-6, "float64": 1e-12, "complex128": 1e-12,
+    "float16": 2e-3, "complex32": 2e-3, "bfloat16": 1.6e-2, "float32": 4e-6, "complex64": 4e-6, "float64": 1e-12,
+    "complex128": 1e-12,
 }  # fmt: skip
 """Tolerance of numbers that PyTorch does not specify to the bit: of the number itself, and of the tensor's largest.
 
@@ -116,16 +118,25 @@ def differing(
 
 
 def _close(dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    kind = NUMPY_DTYPES.get(dtype)
-    if kind is None:
+    a, b = _numbers(dtype, ours), _numbers(dtype, theirs)
+    if a is None or b is None:
         return np.zeros(len(ours), np.bool_)
-    wide = np.complex128 if dtype.startswith("complex") else np.float64
     with np.errstate(all="ignore"):
-        a = np.ascontiguousarray(ours).view(kind)[:, 0].astype(wide)
-        b = np.ascontiguousarray(theirs).view(kind)[:, 0].astype(wide)
         rtol = _RTOL.get(dtype, 0.0)
         largest = np.abs(a[np.isfinite(a)]).max(initial=0.0)
-        return np.isclose(b, a, rtol=rtol, atol=rtol * largest, equal_nan=True)
+        close: NDArray[np.bool_] = np.isclose(b, a, rtol=rtol, atol=rtol * largest, equal_nan=True)
+        return close
+
+
+def _numbers(dtype: str, rows: NDArray[np.uint8]) -> Any:
+    """Elements in double precision, or None where they are no numbers."""
+    plain = np.ascontiguousarray(rows)
+    with np.errstate(all="ignore"):
+        if dtype == "complex32":  # NumPy has none: pairs of float16
+            return plain.view(np.float16).astype(np.float64).view(np.complex128)[:, 0]
+        kind = NUMPY_DTYPES.get(dtype)
+        wide = np.complex128 if dtype.startswith("complex") else np.float64
+        return None if kind is None else plain.view(kind)[:, 0].astype(wide)
 
 
 def differing_bytes(ours: StorageState, theirs: StorageState) -> NDArray[np.intp]:

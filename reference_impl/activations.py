@@ -112,7 +112,14 @@ def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
         op = _smooth("gelu", lambda a: 0.5 * a * (1 + erf_values(a / _sqrt(2.0))))
     else:
         raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
-    return apply(op, (input,))
+    result = apply(op, (input,))
+    endless = values(input) == np.inf
+    if approximate == "none" and endless.any():
+        # The vectorised loop makes a NaN of it, the plain one does not (torch 2.13).
+        known = shadow.marks_of(result)
+        rest = 0 if known is None else known
+        shadow.stamp(result, np.where(endless, shadow.UNSPECIFIED, rest).astype(np.uint8))
+    return result
 
 
 def softplus(input: "Tensor", beta: float = 1, threshold: float = 20) -> "Tensor":
@@ -304,9 +311,12 @@ def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool
         return input
     if name.startswith("feature") and input.ndim < 2:
         raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
-    if input.dtype.category in ("int", "bool") and not (p == 1 and version == 0):
-        raise LayoutError("dtype", f"{name}: floating point is needed, got {input.dtype}")
-    op = Op(name, lambda a: a * 1, "fc")
+    if p < 1:
+        # A mask of the input's dtype is drawn.
+        need_kernel(name, input.dtype, "bif")
+        if not input.dtype.is_floating_point:
+            raise LayoutError("dtype", f"{name}: floating point is needed, got {input.dtype}")
+    op = Op(name, lambda a: a * 1, "biufch")
     out = apply_(op, input, ()) if inplace else apply(op, (input,))
     if not inplace:
         out._versions[0] = version if p != 1 else 0

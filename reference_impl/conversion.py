@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -106,9 +107,9 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
             if marks is not None:
                 result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
         else:
-            narrower = old.to_real().itemsize < new.to_real().itemsize
-            if marks is not None and (narrower or (old.is_complex and not new.is_complex)):
-                # The tolerance was that of the narrower dtype, or of both parts together.
+            coarser = digits(old) < digits(new)
+            if marks is not None and (coarser or (old.is_complex and not new.is_complex)):
+                # The tolerance was that of the dtype with fewer digits, or of both parts together.
                 result = np.where(marks == TOLERANCE, UNSPECIFIED, marks).astype(np.uint8)
             with np.errstate(all="ignore"):
                 nan = is_nan(a, old)
@@ -118,6 +119,11 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
     elif marks is not None:
         result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
     return result
+
+
+def digits(d: dtype) -> int:
+    """Binary digits after the first that a float has, or a part of a complex number."""
+    return int(ml_dtypes.finfo(d.to_real().numpy).nmant)  # type: ignore[no-untyped-call]
 
 
 def is_nan(a: Array, d: dtype) -> Any:

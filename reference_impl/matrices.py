@@ -26,6 +26,7 @@ from .lapack import (
 )
 from .out import write_out
 from .output_layout import broadcast_shapes
+from .results import need_kernel
 from .scans import cumprod, flip
 from .solving import inv
 
@@ -94,6 +95,8 @@ def _identity(t: "Tensor") -> "Tensor":
 def matrix_exp(input: "Tensor") -> "Tensor":
     """Exponential of matrices, row-major. Raises: dimension, size, dtype. Source: torch 2.13."""
     check_matrices("matrix_exp", input, square=True, kernel="never")
+    if input.numel():
+        need_kernel("matrix_exp", input.dtype, "fc")
     return lapack_result(np.zeros(input._layout.shape), input.dtype, input, columns=False)
 
 

@@ -1,6 +1,7 @@
 """Mean, variance and standard deviation, covariance and correlation."""
 
 import builtins
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,10 +9,12 @@ import numpy as np
 from . import arithmetic, clamping, division, joining, linear_algebra, pointwise_ops, reductions, view_ops
 from . import dtypes as dt
 from .constructors import scalar_tensor
+from .copies import to
 from .core import values
 from .dtype_view import conj, imag, real
 from .errors import LayoutError
 from .reductions import group_size, inexact, reduced_dims
+from .results import need_kernel
 from .special_functions import complex as complex_of
 
 if TYPE_CHECKING:
@@ -19,17 +22,25 @@ if TYPE_CHECKING:
 
 
 def _moments(
-    input: "Tensor", dim: Any, unbiased: Any, keepdim: bool, correction: Any
+    input: "Tensor", dim: Any, unbiased: Any, keepdim: bool, correction: Any, *, alone: bool = False
 ) -> tuple[Any, Any, Any, tuple[int, ...]]:
-    """Variances, means, means of absolute values, and the dimensions that they are over."""
+    """Variances, means, means of absolute values, and the dimensions that they are over.
+
+    `alone` says that the means are not asked for.
+    """
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if correction is None:
         correction = 1 if unbiased or unbiased is None else 0
-    if input.dtype.category not in ("float", "complex") or input.dtype in dt.FLOAT8:
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
         raise LayoutError("dtype", f"std, var: the dtype must be floating point or complex, got {input.dtype}")
     dims = reduced_dims(input, dim)
-    wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
+    if input.numel():
+        if alone and input.dtype in dt.FLOAT8 and group_size(values(input), dims) == input.numel():
+            raise LayoutError("dtype", f"std, var: {input.dtype} is refused where all elements are one group")
+        need_kernel("std, var", input.dtype, "fch")
+    a = values(to(input, dt.complex64) if input.dtype is dt.complex32 else input)
+    wide = a.astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):
         count = np.float64(group_size(wide, dims))
         centre = np.sum(wide, axis=dims, keepdims=True) / count
@@ -42,18 +53,57 @@ def _moments(
     return spread, centre, magnitude, dims
 
 
+def _lost(spread: Any, size: Any, input: "Tensor", dims: tuple[int, ...], *, alone: bool) -> Any:
+    """What variances are known against: the closer the elements, the more of their digits cancel.
+
+    All are computed in double precision, but that of all elements is taken around a mean in the dtype's own (torch
+    2.13). `size` is the mean absolute value, `alone` says that no means are asked for.
+    """
+    d = input.dtype.to_real()
+    whole = alone and np.size(spread) == 1 and d in (dt.float32, dt.float64)
+    terms = math.prod([input._layout.shape[k] for k in dims])
+    with np.errstate(all="ignore"):
+        centre = (1 + 1.5 * terms**0.5) * float(np.finfo(d.numpy).eps) * size**2 if whole or d is dt.float64 else None
+        return spread + size * np.sqrt(spread) + centre if d is dt.float64 else centre
+
+
+def _variance(
+    spread: Any, size: Any, input: "Tensor", dims: tuple[int, ...], keepdim: bool, out: Any = None, *,
+    alone: bool = False,
+) -> "Tensor":  # fmt: skip
+    lost = _lost(spread, size, input, dims, alone=alone)
+    return inexact(spread, input, input.dtype.to_real(), dims, keepdim, out, magnitude=lost)
+
+
+def _deviation(
+    spread: Any, size: Any, input: "Tensor", dims: tuple[int, ...], keepdim: bool, out: Any = None, *,
+    alone: bool = False,
+) -> "Tensor":  # fmt: skip
+    d = input.dtype.to_real()
+    found, lost = np.sqrt(spread), _lost(spread, size, input, dims, alone=alone)
+    with np.errstate(all="ignore"):
+        if lost is not None:
+            lost = np.where(lost == 0, 0, lost / found)
+        if input.dtype.is_complex:
+            # The root of a sum of two variances in the dtype's own range: what leaves it is not specified.
+            limits = np.finfo(d.numpy)
+            far = (spread > limits.max / 2) | ((spread > 0) & (spread < limits.tiny * 2.0**24))
+            lost = np.where(far, np.inf, 0 if lost is None else lost)
+    return inexact(found, input, d, dims, keepdim, out, magnitude=lost)
+
+
 def var(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
         out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Variance over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, _, _, dims = _moments(input, dim, unbiased, keepdim, correction)
-    return inexact(spread, input, input.dtype.to_real(), dims, keepdim, out)
+    spread, _, size, dims = _moments(input, dim, unbiased, keepdim, correction, alone=True)
+    return _variance(spread, size, input, dims, keepdim, out, alone=True)
 
 
 def std(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
         out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Standard deviation over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    spread, _, _, dims = _moments(input, dim, unbiased, keepdim, correction)
-    return inexact(np.sqrt(spread), input, input.dtype.to_real(), dims, keepdim, out)
+    spread, _, size, dims = _moments(input, dim, unbiased, keepdim, correction, alone=True)
+    return _deviation(spread, size, input, dims, keepdim, out, alone=True)
 
 
 def var_mean(
@@ -62,7 +112,7 @@ def var_mean(
     """Variance and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
     d = input.dtype
-    first = inexact(spread, input, d.to_real(), dims, keepdim, None)
+    first = _variance(spread, magnitude, input, dims, keepdim)
     return first, inexact(centre, input, d, dims, keepdim, None, magnitude=magnitude)
 
 
@@ -72,7 +122,7 @@ def std_mean(
     """Standard deviation and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
     d = input.dtype
-    first = inexact(np.sqrt(spread), input, d.to_real(), dims, keepdim, None)
+    first = _deviation(spread, magnitude, input, dims, keepdim)
     return first, inexact(centre, input, d, dims, keepdim, None, magnitude=magnitude)
 
 

@@ -17,7 +17,7 @@ from .contiguity import (
 )
 from .conversion import cast
 from .copies import clone, contiguous, copy_, store
-from .core import as_int_list, check_tensors, recorded, values
+from .core import as_int_list, check_tensors, order_marks, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutValueError
 from .formats import channels_last, channels_last_3d
@@ -178,7 +178,9 @@ def _update(running: "Tensor", new: Any, momentum: float, input: "Tensor") -> No
         if unsure
         else inexact_marks(updated, d, magnitude, 16, 2, sums=False)
     )
-    store(running, cast(updated, dt.float64, d), marks)
+    # Several channels that have one place in memory update it one after the other, in an order of PyTorch's own.
+    order = order_marks(running)
+    store(running, cast(updated, dt.float64, d), marks if order is None else order)
 
 
 def layer_norm(

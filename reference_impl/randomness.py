@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
 from . import shadow
 from .constructors import as_sizes, dtype_or_default, empty_like, flagged
-from .conversion import cast
+from .conversion import cast, digits
 from .copies import store
 from .core import (
     TensorBase,
@@ -27,6 +28,7 @@ from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import Shape, check_allocation
 from .out import resize_output, write_out
 from .output_layout import broadcast_shapes
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -44,17 +46,28 @@ def _filled(name: str, self: "Tensor", draw: Callable[[tuple[int, ...]], Any], g
 
 
 def _need_float(name: str, self: "Tensor") -> None:
-    if self.numel() and group_of(self.dtype) != "f":
+    if group_of(self.dtype) not in "f8e4":
         raise LayoutError("dtype", f"{name}: a continuous distribution needs floating point, got {self.dtype}")
 
 
 def _check_integers(name: str, d: dtype, low: int, high: int) -> None:
+    if group_of(d) in "8e4":
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
     if group_of(d) not in "biuf":
         raise LayoutError("dtype", f"{name}: integers cannot be written to {d}")
-    if d is dt.bool_ or d.category == "int":
-        least, most = (0, 1) if d is dt.bool_ else (np.iinfo(d.numpy).min, np.iinfo(d.numpy).max)
-        if low < least or high - 1 > most:
-            raise LayoutError("overflow", f"{name}: from {low} to {high - 1} does not fit {d}")
+    least, most = _bounds(d)
+    if low < least or high - 1 > most:
+        raise LayoutError("overflow", f"{name}: from {low} to {high - 1} does not fit {d}")
+
+
+def _bounds(d: dtype) -> tuple[float, float]:
+    """The least and the largest number of a dtype."""
+    if d is dt.bool_:
+        return 0, 1
+    if d.category == "int":
+        return np.iinfo(d.numpy).min, np.iinfo(d.numpy).max
+    largest = float(ml_dtypes.finfo(d.numpy).max)  # type: ignore[no-untyped-call]
+    return -largest, largest
 
 
 def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any) -> "Tensor":
@@ -62,16 +75,15 @@ def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: 
     low = kwargs.get("from", from_)
     if low > to:
         raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
-    if group_of(self.dtype) not in "fc":
-        raise UnsupportedError("dtype", f"uniform_: PyTorch has no kernel for {self.dtype}")
-    return _filled("uniform_", self, lambda s: _random_numbers().uniform(low, to, s), "fc")
+    need_kernel("uniform_", self.dtype, "fch")
+    return _filled("uniform_", self, lambda s: _random_numbers().uniform(low, to, s), "fch")
 
 
 def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> "Tensor":
     """Write normal values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if std < 0:
         raise LayoutError("argument", f"normal_: std {std} is negative")
-    return _filled("normal_", self, lambda s: _random_numbers().normal(mean, std, s), "fc")
+    return _filled("normal_", self, lambda s: _random_numbers().normal(mean, std, s), "fch")
 
 
 def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any = None, **kwargs: Any) -> "Tensor":
@@ -81,10 +93,11 @@ def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any
         low, high = 0, low
     if low is not None and low >= high:
         raise LayoutError("argument", f"random_: from {low} must be less than to {high}")
-    bounds = (0, 1) if low is None else (low, high)
     check_internal_overlap(self)
-    _check_integers("random_", self.dtype, *bounds)
-    return _filled("random_", self, lambda s: _random_numbers().integers(*bounds, s), "biuf")
+    if low is None:
+        return _filled("random_", self, lambda s: _random_numbers().integers(0, 1, s), "bif")
+    _check_integers("random_", self.dtype, low, high)
+    return _filled("random_", self, lambda s: _random_numbers().integers(low, high, s), "biuf")
 
 
 def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tensor":
@@ -92,10 +105,13 @@ def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tenso
     if isinstance(p, TensorBase):
         if broadcast_shapes(self._layout.shape, p._layout.shape) != self._layout.shape:
             raise LayoutError("broadcast", f"bernoulli_: probabilities of {p._layout.shape} for {self._layout.shape}")
+        if self.numel():
+            need_kernel("bernoulli_", self.dtype, "bif")
+            need_kernel("bernoulli_", p.dtype, "f")
     elif not 0 <= p <= 1:
         raise LayoutError("argument", f"bernoulli_: p {p} must lie between 0 and 1")
     check_internal_overlap(self)
-    return _filled("bernoulli_", self, lambda s: np.zeros(s), "biuf")
+    return _filled("bernoulli_", self, lambda s: np.zeros(s), "bif")
 
 
 def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -> "Tensor":
@@ -103,7 +119,8 @@ def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -
     if lambd <= 0:
         raise LayoutError("argument", f"exponential_: lambd {lambd} is not positive")
     check_internal_overlap(self)
-    _need_float("exponential_", self)
+    if self.numel():
+        _need_float("exponential_", self)
     return _filled("exponential_", self, lambda s: _random_numbers().exponential(1 / lambd, s), "f")
 
 
@@ -121,7 +138,6 @@ def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generato
     if std <= 0:
         raise LayoutError("argument", f"log_normal_: std {std} is not positive")
     check_internal_overlap(self)
-    _need_float("log_normal_", self)
     return _filled("log_normal_", self, lambda s: _random_numbers().lognormal(mean, std, s), "f")
 
 
@@ -129,7 +145,7 @@ def geometric_(self: "Tensor", p: float, *, generator: Any = None) -> "Tensor":
     """Write geometric values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if not 0 < p < 1:
         raise LayoutError("argument", f"geometric_: p {p} must lie between 0 and 1")
-    return _filled("geometric_", self, lambda s: _random_numbers().geometric(p, s), "iuf")
+    return _filled("geometric_", self, lambda s: _random_numbers().geometric(p, s), "if")
 
 
 def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
@@ -140,7 +156,7 @@ def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
 
 def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """Zeros and ones by probabilities, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
-    if input.numel() and group_of(input.dtype) not in ("f" if p is None else "biuf"):
+    if input.numel() and group_of(input.dtype) not in ("f" if p is None else "bif"):
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
     if out is not None and out._layout.shape == input._layout.shape:
         check_internal_overlap(out)
@@ -165,8 +181,8 @@ def normal(
     elif std.numel() and (values(std) < 0).any():  # type: ignore[attr-defined]
         raise LayoutError("argument", "normal: a std is negative")
     shape = broadcast_shapes(*[t._layout.shape for t in tensors])
-    if 0 not in shape and group_of(tensors[0].dtype) not in "fc":
-        raise UnsupportedError("dtype", f"normal: PyTorch has no kernel for {tensors[0].dtype}")
+    # Of nothing, it is a product and a sum that are looked for.
+    need_kernel("normal", tensors[0].dtype, "bifch" if 0 in shape else "fch")
     return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
 
 
@@ -174,12 +190,19 @@ def randperm(
     n: int, *, generator: Any = None, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """A random order of so many integers. Raises: size (a negative number). Source: torch 2.13."""
+    """A random order of so many integers.
+
+    Raises: size (a negative number), overflow (one that the dtype does not count up to), dtype. Source: torch 2.13.
+    """
     check_device(device)
     count = as_int(n, "n")
     if count < 0:
         raise LayoutError("size", f"randperm: n {count} is negative")
-    t = _unspecified((count,), dt.int64 if dtype is None else dtype)
+    d = out.dtype if out is not None else dt.int64 if dtype is None else dtype
+    need_kernel("randperm", d, "if")
+    if count - 1 > (_bounds(d)[1] if d.category == "int" else 2 ** (digits(d) + 1)):
+        raise LayoutError("overflow", f"randperm: n {count} is more than {d} counts up to")
+    t = _unspecified((count,), d)
     return write_out(out, t)
 
 
@@ -197,13 +220,15 @@ def multinomial(
     """Random indices by weights, row-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
     if input.ndim not in (1, 2):
         raise LayoutError("dimension", f"multinomial: 1 or 2 dimensions are needed, got {input.ndim}")
-    if input.dtype.category != "float" or input.dtype in dt.FLOAT8:
+    if not input.dtype.is_floating_point:
         raise LayoutError("dtype", f"multinomial: weights must be floating point, got {input.dtype}")
     count = as_int(num_samples, "num_samples")
     if count <= 0 or (not replacement and count > input._layout.shape[-1]):
         raise LayoutError("size", f"multinomial: {count} samples of {input._layout.shape[-1]} weights")
     if out is not None and out.dtype is not dt.int64:
         raise LayoutError("dtype", f"multinomial: out must be int64, got {out.dtype}")
+    if input.numel():
+        need_kernel("multinomial", input.dtype, "f")
     weights = values(input).astype(np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(-1) <= 0).any():
         raise LayoutError("argument", "multinomial: weights must be finite, not negative, and not all zero")
@@ -212,8 +237,12 @@ def multinomial(
 
 def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
     check_allocation(shape, d.itemsize)
-    t = from_array(cast(np.asarray(draw(shape), np.float64), dt.float64, d), d)
+    t = from_array(np.zeros(shape, d.numpy), d) if 0 in shape else from_array(_drawn_in(d, draw(shape)), d)
     return shadow.leave_unspecified(t)
+
+
+def _drawn_in(d: dtype, drawn: Any) -> Any:
+    return cast(np.asarray(drawn, np.float64), dt.float64, d)
 
 
 def rand(
@@ -233,7 +262,8 @@ def _drawn(
         if unknown != "names":
             raise LayoutTypeError("argument", f"{name}: unknown keyword {unknown}")
     d = dtype_or_default(dtype) if out is None else out.dtype
-    check_random(name, d)
+    if name == "rand" or 0 not in shape:
+        check_random(name, d)
     if out is not None:
         resize_output(out, shape)
         shadow.leave_unspecified(out)
@@ -245,8 +275,7 @@ def _drawn(
 
 def check_random(name: str, d: dtype) -> None:
     """Refuse dtypes that random numbers are not drawn in. Raises: dtype (NotImplementedError)."""
-    if d.category not in ("float", "complex") or d in dt.FLOAT8:
-        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+    need_kernel(name, d, "fch")
 
 
 def randn(
@@ -261,7 +290,10 @@ def randint(
     low: Any = None, high: Any = None, size: Any = None, *, generator: Any = None, out: "Tensor | None" = None,
     dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Random integers; never compared with PyTorch's. Raises: argument (RuntimeError for an empty range), device."""
+    """Random integers; never compared with PyTorch's.
+
+    Raises: argument (RuntimeError for an empty range), overflow, dtype, device. Source: torch 2.13.
+    """
     check_device(device)
     if size is None:
         low, high, size = 0, low, high
@@ -273,13 +305,14 @@ def randint(
     if low >= high:
         raise LayoutError("argument", f"randint: from {low} to {high} there is no integer")
     shape = as_int_list(size, "size")
+    d = out.dtype if out is not None else dt.int64 if dtype is None else dtype
+    _check_integers("randint", d, low, high)
     if out is not None:
         resize_output(out, shape)
         shadow.leave_unspecified(out)
         out._versions[0] += 1
         return out
-    t = from_array(_random_numbers().integers(low, high, shape), dt.int64)
-    t = t if dtype is None else t.to(dtype)
+    t = from_array(_drawn_in(d, _random_numbers().integers(low, high, shape)), d)
     shadow.leave_unspecified(t)
     return flagged(t, requires_grad)
 
@@ -305,4 +338,8 @@ def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
     return empty_like(input, **kwargs)
 
 
-randn_like = rand_like
+def randn_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+    """As `rand_like`; of nothing any dtype is made. Raises: as `rand_like`."""
+    if input.numel():
+        check_random("randn_like", kwargs.get("dtype") or input.dtype)
+    return empty_like(input, **kwargs)

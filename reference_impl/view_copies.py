@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from . import dtype_view, slicing, slicing_ops, view_ops
 from .contiguity import is_contiguous
 from .copies import clone, write_copy
-from .core import CONJ, as_int, as_ints, bad_arguments, build, recorded, records_history, view_of
+from .core import CONJ, TensorBase, as_int, as_ints, bad_arguments, build, recorded, records_history, view_of
 from .dtypes import dtype as _dtype
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -31,6 +31,11 @@ def _viewed(input: "Tensor", *size: Any, dtype: Any = None) -> "Tensor":
 _REAL_ONLY = ("select_copy", "slice_copy", "slice_scatter", "select_scatter")
 
 
+def _without_bits(input: "Tensor") -> "Tensor":
+    """The tensor itself, or a copy without its bits: PyTorch takes what is called with it for no views (facts 9.7)."""
+    return input.resolve_conj().resolve_neg()
+
+
 def _copied(view: Any) -> Any:
     if isinstance(view, (tuple, list)):
         return tuple([_copied(v) for v in view])
@@ -39,6 +44,7 @@ def _copied(view: Any) -> Any:
 
 def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def copy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        args = tuple([_without_bits(arg) if isinstance(arg, TensorBase) else arg for arg in args])
         result = _copied(function(*args, **kwargs))
         if name in _REAL_ONLY and args[0].dtype.is_complex and records_history(args[0]):
             raise LayoutError("grad", f"{name}: no gradients through complex numbers")
@@ -130,6 +136,7 @@ def whole_clone(input: "Tensor") -> "Tensor":
 
 
 def _scattered(name: str, input: "Tensor", src: "Tensor", view: Callable[["Tensor"], "Tensor"]) -> "Tensor":
+    input = _without_bits(input)
     result = whole_clone(input)
     part = view(result)
     if name in _REAL_ONLY and input.dtype.is_complex and records_history(input, src):
@@ -185,11 +192,6 @@ def matrix_H(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
     if input.ndim not in (0, 2):
         raise LayoutError("dimension", f"H: a matrix is needed, got {input.ndim} dimensions (facts 3.6)")
     return adjoint(input)
-
-
-def _without_bits(input: "Tensor") -> "Tensor":
-    """The tensor itself, or a copy without its bits: PyTorch takes these for no views (facts 9.7)."""
-    return input.resolve_conj().resolve_neg()
 
 
 def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:

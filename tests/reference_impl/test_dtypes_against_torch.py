@@ -93,7 +93,10 @@ EXPRESSIONS = [
     "x.isinf()", "x.isfinite()", "x.isclose(x)", "x.isclose(x, 0, 0)", "T.equal(x, x.detach())", "x.logical_not()",
     "x.logical_and(x)", "x.bitwise_not()", "x.floor()", "x.round()", "x.sgn()", "x.conj_physical()", "x.eq(y)",
     "x.eq(1)", "x.ne(x[:1])", "x.mul(y)", "x.trace()", "x.bincount()", "T.cross(x, x, dim=-1)", "x.nansum()",
-    "x.nanmean()",
+    "x.nanmean()", "x.bernoulli_()", "x.bernoulli_(x)", "x.random_()", "x.random_(2)", "x.log_normal_()", "x.normal_()",
+    "x.geometric_(0.5)", "x.uniform_()", "T.normal(x, 1.0)", "T.randn_like(x)", "T.randint(2, (2,), dtype=x.dtype)",
+    "T.randperm(200, dtype=x.dtype)", "T.dropout(x, 0.5, True)", "T.dropout(x, 1.0, True)", "T.matrix_exp(x[:2, :2])",
+    "x.norm(1)", "x[:1, :1].norm()", "T.dist(x, x)",
 ]  # fmt: skip
 
 

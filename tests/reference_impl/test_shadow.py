@@ -11,6 +11,15 @@ def marks(t):
     return np.zeros(t.shape, np.uint8).tolist() if found is None else found.tolist()
 
 
+def test_parts_of_complex_numbers_are_known_together_only():
+    """A tolerance is that of the whole number: a part of it, seen alone, may have no digit that is specified."""
+    whole = ref.tensor([1 + 2j]).exp()
+    assert marks(whole) == [shadow.TOLERANCE]
+    assert marks(ref.view_as_real(whole)) == [[shadow.UNSPECIFIED] * 2]
+    parts = ref.tensor([[1.0, 2.0]]).exp()
+    assert marks(ref.view_as_complex(parts)) == [shadow.TOLERANCE]
+
+
 def test_fresh_memory_is_unspecified_until_it_is_written():
     t = ref.empty(3)
     assert marks(t) == [255, 255, 255]
@@ -99,3 +108,32 @@ def test_norms_of_short_floats_are_sums_of_float32():
     t = ref.full((2,), 1e18, dtype=ref.bfloat16)
     assert marks(t.norm()) == shadow.TOLERANCE
     assert marks((20 * t).norm()) == shadow.UNSPECIFIED  # their squares sum to more than float32 holds
+
+
+def test_variances_are_known_no_better_than_their_means():
+    for d, other in ((ref.float64, ref.float64), (ref.float32, ref.bfloat16)):
+        t = ref.full((10,), 0.1, dtype=d)
+        assert marks(t.var()) == shadow.UNSPECIFIED  # rounding is all there is
+        assert marks(ref.arange(10.0, dtype=d).var()) == shadow.TOLERANCE
+        assert marks(t.to(other).view(1, 10).expand(2, 10).var(1)) != [shadow.EXACT] * 2
+    assert marks(ref.full((2, 3), 0.1).var(1)) == [shadow.TOLERANCE] * 2  # computed in doubles
+
+
+def test_statistics_that_channels_share_depend_on_their_order():
+    running, plain = ref.zeros(1).expand(2), ref.zeros(2)
+    ref.nn.functional.batch_norm(ref.arange(4.0).view(2, 2), running, plain, training=True)
+    assert marks(running) == [shadow.UNSPECIFIED] * 2
+    assert marks(plain) == [shadow.TOLERANCE] * 2
+
+
+def test_a_tolerance_does_not_get_closer_with_more_digits():
+    t = ref.tensor(0.3).to(ref.bfloat16).exp()
+    assert marks(t.half()) == shadow.UNSPECIFIED
+    assert marks(t.half().bfloat16()) == shadow.UNSPECIFIED
+    assert marks(ref.tensor(0.3).half().exp().bfloat16()) == shadow.TOLERANCE
+
+
+def test_gelu_of_infinity_depends_on_the_loop():
+    t = ref.tensor([1.0, float("inf")])
+    assert marks(ref.nn.functional.gelu(t)) == [shadow.TOLERANCE, shadow.UNSPECIFIED]
+    assert marks(ref.nn.functional.gelu(t, approximate="tanh")) == [shadow.TOLERANCE] * 2
