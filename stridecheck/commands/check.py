@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,20 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
     default="tensors",
     show_default=True,
     help="What random programs are about: tensors alone, or mixed with storages, arrays, files and the like.",
+)
+@click.option(
+    "--driver",
+    type=click.Choice(("seeded", "hypothesis")),
+    default="seeded",
+    show_default=True,
+    help="Who draws random programs; Hypothesis remembers what failed, and tries it first the next time.",
+)
+@click.option(
+    "--example-database",
+    default="",
+    metavar="PLACE",
+    help="Where Hypothesis remembers it: a directory, module:attribute (a database of Hypothesis', like one in Redis), "
+    "or github:OWNER/REPOSITORY; default: $STRIDECHECK_EXAMPLES, or .hypothesis/stridecheck.",
 )
 @click.option(
     "--expect",
@@ -121,6 +136,8 @@ def check_command(out: Path, **options: Any) -> None:
       stridecheck check torch --examples 1000000 --workers 16 --resume
     """
     _refuse_idle(options)
+    if options["driver"] == "hypothesis":
+        options["example_database"] = options["example_database"] or os.environ.get("STRIDECHECK_EXAMPLES", "")
     with told(out), Bars() as bars:
         code = check(Options(**options), out, bars)
     with told(out):
@@ -139,5 +156,7 @@ def _refuse_idle(options: dict[str, Any]) -> None:
         close = get_close_matches(options["rules"], catalogue().rules, 3)
         hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
         fail(USAGE, f"no rule matches {options['rules']!r}{hint}")
+    if options["example_database"] and options["driver"] != "hypothesis":
+        fail(USAGE, "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed")
     if options["relayouts"] and not options["opinfo"]:
         fail(USAGE, "--relayouts needs --opinfo: it lays those samples out anew")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
 
 from stridecheck.benchmarks.claims import CLAIMS, try_claims
-from stridecheck.conformance.check import USAGE
 
-from .common import Bars, fail, out_option, render, told
+from .common import Bars, matching, out_option, render, told
 from .exit_codes import EXIT_CODES
 
 
@@ -29,10 +27,8 @@ def claims_command(globs: tuple[str, ...], list_only: bool, out: Path) -> None:
       stridecheck claims
       stridecheck claims --only 'contiguous.*' --out claims
     """
-    for glob in globs:
-        if not any(fnmatchcase(claim.id, glob) for claim in CLAIMS):
-            fail(USAGE, f"no claim matches {glob!r}; `stridecheck claims --list` names all")
-    chosen = [claim for claim in CLAIMS if not globs or any(fnmatchcase(claim.id, glob) for glob in globs)]
+    wanted = set(matching("claim", globs, [claim.id for claim in CLAIMS]))
+    chosen = [claim for claim in CLAIMS if claim.id in wanted]
     if list_only:
         width = max(len(claim.id) for claim in chosen)
         for claim in chosen:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,6 +19,7 @@ from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
+from stridecheck.conformance.draw.hypothesis_driver import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ResultsError
@@ -33,12 +36,24 @@ def fail(code: int, message: str) -> NoReturn:
     raise SystemExit(code)
 
 
+def matching(what: str, globs: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names that match any glob, all where there is none; one that matches nothing is a mistake of usage."""
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for name in names):
+            close = get_close_matches(glob, names, 3)
+            hint = f"did you mean {', '.join(close)}?" if close else f"`stridecheck {what}s --list` names all"
+            fail(USAGE, f"no {what} matches {glob!r}; {hint}")
+    return [name for name in names if not globs or any(fnmatchcase(name, glob) for glob in globs)]
+
+
 @contextmanager
 def told(out: Path | None = None) -> Iterator[None]:
     """Turn what a user can cause into one line and an exit code; nothing that was written is lost."""
     try:
         yield
-    except (ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter) as error:
+    except (
+        ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter, DatabaseError
+    ) as error:  # fmt: skip
         fail(USAGE, str(error))
     except SchedulerError as error:
         fail(COULD_NOT_RUN, str(error))

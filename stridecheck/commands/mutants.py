@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import click
 
-from stridecheck.conformance.check import USAGE, Options
+from stridecheck.conformance.check import Options
 from stridecheck.conformance.mutants.fleet import FLEET
 from stridecheck.conformance.mutants.score import score
 
-from .common import Bars, fail, out_option, render, told
+from .common import Bars, matching, out_option, render, told
 from .exit_codes import EXIT_CODES
 
 
@@ -44,12 +42,7 @@ def mutants_command(globs: tuple[str, ...], list_only: bool, out: Path, **option
       stridecheck mutants --only 'clone.*' --seconds 60
       stridecheck check mutant:clone.loses-strides
     """
-    for glob in globs:
-        if not any(fnmatchcase(id, glob) for id in FLEET):
-            close = get_close_matches(glob, FLEET, 3)
-            hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck mutants --list` names all"
-            fail(USAGE, f"no mutant matches {glob!r}{hint}")
-    chosen = [id for id in FLEET if not globs or any(fnmatchcase(id, glob) for glob in globs)]
+    chosen = matching("mutant", globs, [*FLEET])
     if list_only:
         width = max(len(id) for id in chosen)
         for id in chosen:

@@ -90,4 +90,5 @@ def test_an_unknown_claim_is_told(tmp_path):
     done = run("--only", "nonsense", cwd=tmp_path)
     assert done.returncode == 2
     assert "no claim matches 'nonsense'" in done.stderr
+    assert "did you mean in-place.add.time" in run("--only", "in-place.ad.time", cwd=tmp_path).stderr
     assert "in-place.add.time" in run("--list").stdout
