@@ -69,7 +69,7 @@ def _of_tensors(ours: TensorState, theirs: TensorState) -> Iterator[Facet]:
         a, b = ("".join(side) for side in zip(*pairs, strict=True))
         yield "contiguity", a, b, "contiguity (row-major, channels_last, channels_last_3d) is {got}"
     yield from _lies_elsewhere(ours, theirs)
-    if theirs.quantizer not in (None, ours.quantizer):
+    if ours.quantizer is not None and theirs.quantizer not in (None, ours.quantizer):
         yield "values", ours.quantizer, theirs.quantizer, "its quantizer is {got}"
     if theirs.version not in (None, ours.version):
         yield "flags", ours.version, theirs.version, "its version is {got}"

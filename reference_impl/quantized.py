@@ -75,7 +75,7 @@ def _source_is_tensor(input: Any) -> None:
 def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     check_channels_last(input, q)
     shape, strides, _ = input._layout
-    ordered = d.pack > 1 and isinstance(q, PerChannel)
+    ordered = isinstance(q, PerChannel) and not q.exact
     wanted = contiguous_strides(shape) if ordered else suggested_strides(shape, suggested_format(shape, strides))
     out = fresh(shape, wanted, CODES[d])
     if d is dt.qint32 and isinstance(q, PerChannel) and not q.exact and 0 not in shape:
@@ -107,7 +107,7 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     """Codes of a float32 tensor with a scale for each index of a dimension; zero points may be floats.
 
     Raises: dtype, size, dimension (RuntimeError); dtype (NotImplementedError) for packed dtypes with whole zero points.
-    Source: facts 10.1.6, torch 2.13 (the format is the one that the tensor suggests).
+    Source: facts 10.1.6, torch 2.13 (in the format that the tensor suggests; row-major where zero points are floats).
     """
     _source(input, "quantize_per_channel")
     _target(dtype)

@@ -215,6 +215,21 @@ _PARTING: Final[dict[str, Callable[[int], int]]] = {
 _CASTS = ("float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble")
 
 
+_COMBINING = ("add", "sub", "mul", "div", "remainder", "fmod", "maximum", "minimum", "atan2")
+
+
+def _refused_with(name: str) -> Callable[..., Any]:
+    """An operator over codes and something else: without a kernel, and other dtypes are not even promoted."""
+
+    def method(self: QuantizedTensor, other: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(other, QuantizedTensor) and other.dtype is self.dtype:
+            raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
+        raise LayoutError("dtype", f"{name}: {self.dtype} is promoted with no other dtype (facts 10.1.8)")
+
+    method.__name__ = name
+    return method
+
+
 def _bind() -> None:
     own = vars(QuantizedTensor)
     for name in _VIEWS:
@@ -241,6 +256,8 @@ def _bind() -> None:
             setattr(
                 QuantizedTensor, name, refusing(name, UnsupportedError, "dtype", "of a quantised tensor (facts 10.1.8)")
             )
+    for name in _COMBINING:
+        setattr(QuantizedTensor, name, _refused_with(name))
     for name in _CASTS:
         setattr(
             QuantizedTensor,

@@ -110,7 +110,8 @@ class QuantizedTensor(Tensor):
         """
         check_channels_last(self, self._quantizer)
         check_zero_points(self._quantizer.whole_points, self.dtype)
-        return _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
+        found = _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
+        return found if self._quantizer.known else shadow.leave_unspecified(found)
 
     def item(self) -> Any:
         """The only element's number. Raises: size (RuntimeError) where there is not exactly one."""
@@ -306,9 +307,12 @@ def codes_of(t: Any) -> Any:
 
 def check_channels_last(t: Any, q: Quantizer) -> None:
     """Refuse channels of a spatial dimension in channels-last memory. Raises: format. Source: torch 2.13."""
-    if isinstance(q, PerChannel) and q.axis > 1:
+    if isinstance(q, PerChannel) and q.exact and q.axis > 1:
         shape, strides, _ = t._layout
-        if suggested_format(shape, strides) in (channels_last, channels_last_3d):
+        wanted = suggested_format(shape, strides)
+        if wanted in (channels_last, channels_last_3d) and not is_contiguous_in(
+            shape, suggested_strides(shape, wanted), contiguous_format
+        ):
             raise LayoutError("format", f"a channels-last tensor has its channels in dimension 0 or 1, not in {q.axis}")
 
 

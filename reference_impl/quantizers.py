@@ -10,6 +10,7 @@ from .core import build, values
 from .dtypes import dtype
 from .errors import LayoutError
 from .layout import Layout, Shape
+from .shadow import marks_of
 
 # The integers that codes are handed out as.
 CODES: Final = {
@@ -59,6 +60,11 @@ class PerTensor(NamedTuple):
         return np.float32(self.scale), np.float32(self.zero_point)
 
     @property
+    def known(self) -> bool:
+        """Whether every digit of the parameters is specified."""
+        return True
+
+    @property
     def whole_points(self) -> list[int]:
         """The zero points that must be codes."""
         return [self.zero_point]
@@ -101,6 +107,11 @@ class PerChannel(NamedTuple):
         along = tuple(count if d == self.axis else 1 for d in range(len(shape)))
         scales, points = (values(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
         return scales, points
+
+    @property
+    def known(self) -> bool:
+        """Whether every digit of the parameters is specified: who holds these tensors may have written to them."""
+        return marks_of(self.scales) is None and marks_of(self.zero_points) is None
 
     @property
     def whole_points(self) -> list[int]:
@@ -178,7 +189,7 @@ def encode(values: Any, q: Quantizer, d: dtype) -> Codes:
         late = d.pack > 1 and not floating
         rounded = np.rint(scaled).astype(np.float64) + zero_point if late else np.rint(scaled + zero_point)
         # NaN has no code; PyTorch's depends on the place in the loop. Past 64 bits C leaves the integer open.
-        unknown = np.isnan(rounded) | (whole & (np.abs(rounded) >= 2.0**63))
+        unknown = np.full(np.shape(rounded), not q.known) | np.isnan(rounded) | (whole & (np.abs(rounded) >= 2.0**63))
         rounded = np.where(unknown, high, rounded).astype(np.float64)
         if floating:
             rounded = rounded.astype(np.int64).astype(np.int32)

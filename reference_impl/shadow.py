@@ -3,11 +3,11 @@
 `storage._shadow` is None while every byte is exact, else a uint8 array as long as the storage:
 
 * 0: exact, compare the byte;
-* 0x10 + k: part of a floating-point number whose value is specified within a tolerance only;
+* 0x10 + k: part of a number whose value is specified within a tolerance only, of a complex one as a whole;
 * 0x20 + k: part of a NaN, whose sign and payload are not specified;
 * 255: unspecified (fresh or grown memory, order of overlapping writes, conversions that C leaves undefined).
 
-k is the number of the floating-point dtype that wrote the bytes. Read under another dtype, such bytes say nothing,
+k is the number of the dtype that wrote the bytes. Read under another dtype, such bytes say nothing,
 so that `element_marks` calls them unspecified. Copies carry marks along; results computed from marked elements are
 marked.
 """
@@ -30,7 +30,7 @@ Marks = npt.NDArray[np.uint8]
 T = TypeVar("T")
 
 _NUMBER: Final[dict[dtype, int]] = {
-    dt.float16: 1, dt.bfloat16: 2, dt.float32: 3, dt.float64: 4, dt.complex32: 1, dt.complex64: 3, dt.complex128: 4,
+    dt.float16: 1, dt.bfloat16: 2, dt.float32: 3, dt.float64: 4, dt.complex32: 10, dt.complex64: 11, dt.complex128: 12,
     dt.float8_e4m3fn: 5, dt.float8_e4m3fnuz: 6, dt.float8_e5m2: 7, dt.float8_e5m2fnuz: 8, dt.float8_e8m0fnu: 9,
 }  # fmt: skip
 
@@ -61,9 +61,10 @@ def element_marks(shadow: Marks, layout: Layout, dtype: dtype) -> Marks:
     worst: Marks = _byte_view(shadow, layout, dtype.itemsize).max(axis=-1)
     if not worst.any():
         return worst
-    number = _NUMBER.get(dtype, -1)
+    # Where both parts are known within a tolerance, so is the complex number; not the other way round.
+    numbers = [_NUMBER[d] for d in {dtype, dtype.to_real()} if d in _NUMBER]
     kind = worst >> 4
-    known = (worst != UNSPECIFIED) & ((worst & 15) == number)
+    known = (worst != UNSPECIFIED) & np.isin(worst & 15, numbers)
     return np.where(worst == 0, worst, np.where(known, kind, np.uint8(UNSPECIFIED))).astype(np.uint8)
 
 

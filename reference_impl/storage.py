@@ -196,7 +196,12 @@ class UntypedStorage(StorageMethods):
             raise no_data("storage[...]")
         if isinstance(i, slice):
             part = self._slice(i)
-            view = UntypedStorage._wrap(self._bytes[part] if self.data_ptr() else np.empty(0, np.uint8))
+            # Of an empty part NumPy forgets where it begins.
+            length = part.stop - part.start
+            data = (
+                np.ndarray((length,), np.uint8, self._bytes, part.start) if self.data_ptr() else np.empty(0, np.uint8)
+            )
+            view = UntypedStorage._wrap(data)
             view._allocated = self._allocated
             if self._shadow is not None:
                 view._shadow = self._shadow[part]

@@ -66,6 +66,9 @@ TABLE = {
         T.view_as_real(T.view_as_complex(p))|[f(c.conj(),0,5+5j),c]|[c.conj().fill_(1j),c]
         [c.conj().imag.fill_(3),c]|[c.conj().imag.zero_(),c]|[c.conj().zero_(),c]|[c.conj().copy_(c.clone()),c]
         [c.copy_(c.clone().conj()),c]|[c.conj().imag.copy_(T.ones(2)),c]|c._neg_view()|x._neg_view()
+        T.as_strided_copy(w[:,1].conj(),(2,),(1,),0)|T.as_strided_scatter(w[:,1].conj(),T.zeros(2)*1j,(2,),(1,),0)
+        T.view_copy(w[:,1].conj(),T.int32)|T.select_copy(c.conj(),0,1)|T.slice_scatter(w[:,1].conj(),T.zeros(2)*1j)
+        T.as_strided_copy(c.conj().unfold(0,0,1),(),(),0)|T.view_as_real_copy(c.conj())|T.expand_copy(c.conj(),(2,2))
         c.conj().unsafe_chunk(2)|w.conj().T.unsafe_split(1,1)|x._neg_view().unsafe_split_with_sizes([1,2])
         T.arange(3)._neg_view()|w._neg_view().resize_as_(c)|[w[:,:1]._neg_view().resize_as_(c[:1]),w]
         [w[:,0].conj().resize_as_(c),w]|[w[:,0].conj().resize_as_(T.ones(1,2)),w]|w.T.conj().resize_as_(T.ones(2,2))

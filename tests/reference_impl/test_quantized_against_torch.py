@@ -178,6 +178,8 @@ TABLE = {
         Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
         Q().zero_()|Q().sum()|Q().abs()|-Q()|Q().__dlpack__()|Q().storage().dtype|Q().storage()[0]
         Q().is_set_to(Q())|Q().requires_grad_()|Q().equal(Q())|Q().is_floating_point()|Q().is_signed()
+        Q().add(x)|Q().mul(Q(d=T.qint8))|Q().sub(2)|Q().div(1.5)|Q().maximum(T.tensor(2.))|C(d=T.qint8).add(Q(d=T.qint8))
+        Q().atan2(x+1j)|Q().remainder(x.int())|F(cl[:,:1],ax=3).int_repr()|C(cl[:,:1],ax=3)|F(cl,ax=2).dequantize()
         Q(d=T.qint8).is_signed()|Q().type()|Q(d=T.qint32).type()|Q().untyped_storage()|Q().is_shared()
         Q().share_memory_().is_shared()|Q().storage().tolist()|Q().half()|Q().int()|Q()/Q()|Q().cumsum(0)|Q().exp()
     """,
@@ -303,6 +305,17 @@ def test_codes_that_c_leaves_open_are_not_specified(dtype):
         ref.quantize_per_channel(numbers, scales, scales - 1, 0, getattr(ref, dtype)),
     ):
         assert q._storage._shadow.tolist() == [0, 255, 255, 0]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_codes_under_scales_of_a_tolerance_mean_nothing():
+    """Scales are held as they are: who writes inexact numbers to them leaves open what the codes stand for."""
+    scales = ref.tensor([1.0, 2.0])
+    q = ref.quantize_per_channel(ref.ones(2), scales, scales.clone(), 0, ref.quint8)
+    assert q.dequantize()._storage._shadow is None
+    scales.sinh_()
+    assert set(q.dequantize()._storage._shadow.tolist()) == {255}
+    assert set(ref.quantize_per_channel(ref.ones(2), scales, scales, 0, ref.quint8)._storage._shadow.tolist()) == {255}
 
 
 @pytest.mark.filterwarnings("ignore")

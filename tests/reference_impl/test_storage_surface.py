@@ -116,6 +116,8 @@ UNTYPED = {
     "from_buffer": """
         U.from_buffer(b,"native",dtype=T.int16)|U.from_buffer(b,"big",dtype=T.int16)
         U.from_buffer(b,"little",dtype=T.int16)|U.from_buffer(b,"xx",dtype=T.int16)
+        [u8[i:].data_ptr()-u8.data_ptr() for i in range(9)]|u8[3:1].data_ptr()-u8.data_ptr()
+        [u8[2:6][i:].data_ptr()-u8.data_ptr() for i in range(5)]|U(0)[0:].data_ptr()
         U.from_buffer(b,dtype=T.float8_e5m2)|U.from_buffer(b,"",dtype=T.float8_e4m3fn)|U.from_buffer(b,3,dtype=T.int8)
         U.from_buffer(b,dtype=T.float8_e8m0fnu)|U.from_buffer(b,"big",dtype=T.float8_e8m0fnu)
         U.from_buffer(b,dtype=T.bits8)|U.from_buffer(b,dtype=T.quint8)|U.from_buffer(b,"x",dtype=T.float4_e2m1fn_x2)
