@@ -50,6 +50,10 @@ class Meta(Torch):
         """Nothing: no aspect that looks at bytes is claimed."""
         return b""
 
+    def extent_of(self, storage: Any) -> tuple[int, int]:
+        """How long it is, at no address: a storage under FakeTensorMode may not be asked for one."""
+        return 0, storage.nbytes()
+
     def describe_storage(self, x: Any) -> tuple[Any, str | None, str]:
         """What a storage says of itself, but for that it is on meta, where all are."""
         plain, dtype, flags = super().describe_storage(x)
