@@ -7,12 +7,13 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from stridecheck.reports import records
 
-from . import corpus, machine
+from . import corpus, examples, machine
 from .campaign import Campaign, out_of_date
 from .crews import Crew, Crews, crews
 from .discovery import find
@@ -24,7 +25,7 @@ from .resume import reopen
 from .rules import catalogue
 from .runner import AdapterFailed, Worker
 from .session import expectations, oracle
-from .units import Part, Unit, plan
+from .units import Drawing, Part, Unit, plan
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
 """Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
@@ -68,6 +69,8 @@ class _Results:
     """The last record of each library, by what it was asked for."""
     units: dict[str, dict[str, records.Unit]] = field(default_factory=lambda: defaultdict(dict))
     """Whole units, by library and name."""
+    failures: dict[str, list[records.Failure]] = field(default_factory=lambda: defaultdict(list))
+    """What failed unexpectedly in random programs, by library."""
 
     def write(self, record: records.Record) -> None:
         """Append a record to the file."""
@@ -85,6 +88,8 @@ class _Results:
                 self.judged |= any(n for outcome, n in record.outcomes.items() if outcome != "unsupported")
             case records.Failure():
                 self.red |= record.outcome in records.RED
+                if record.outcome in records.RED and not record.source.startswith("corpus"):
+                    self.failures[record.adapter].append(record)
 
     def exit_code(self) -> int:
         """How the run ends."""
@@ -169,10 +174,13 @@ def _check_one(
             name = crew.introduction.name
             if options.update_expectations and known.path is None:
                 raise ExpectationError(f"{name} has no expectation file to update: give --expect FILE")
+            drawn: list[Drawing] = []
             try:
-                _run(crew, _left(options, programs, results, name, progress), results, progress)
+                _run(crew, _left(options, programs, results, name, progress, drawn), results, progress)
             except AdapterFailed as error:  # it died, and could not be started again
                 raise AdapterFailed("error", error.reason) from None  # it did start: no mistake of usage
+            if options.driver == "hypothesis":
+                examples.keep(options, name, oracle(), results.failures[name], drawn)
     except AdapterFailed as error:
         missing = error.kind == "missing"
         begun = results.adapters.get(spec)
@@ -206,14 +214,25 @@ def _introduce(crew: Crew, spec: str, results: _Results) -> None:
 
 
 def _left(
-    options: Options, programs: Sequence[Program], results: _Results, name: str, progress: Progress
+    options: Options,
+    programs: Sequence[Program],
+    results: _Results,
+    name: str,
+    progress: Progress,
+    drawn: list[Drawing],
 ) -> Iterator[Part]:
-    """The parts of the run that are not in the file."""
+    """The parts of the run that are not in the file; random ones are noted in `drawn`."""
     done = results.units[name]
     total = len(programs) + options.examples
     progress.begin(name, None if options.seconds else -(-total // options.shard[1]))
     progress.advance(sum(unit.programs for unit in done.values()))
-    return (part for part in plan(options, programs) if part.name not in done)
+    again = examples.replayed(options, name, oracle()) if options.driver == "hypothesis" else None
+    parts: Iterator[Part] = chain([again] if again is not None else [], plan(options, programs))
+    for part in parts:
+        if isinstance(part, Drawing) and options.driver == "hypothesis":
+            drawn.append(part)
+        if part.name not in done:
+            yield part
 
 
 def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress) -> None:

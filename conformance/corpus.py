@@ -28,7 +28,7 @@ from .situations import traits
 
 PATH = Path(__file__).with_name("corpus") / "corpus.jsonl.gz"
 PROMOTED = PATH.with_name("promoted.jsonl")
-"""Shrunk programs that once showed something, put there by hand; they come first."""
+"""Shrunk programs that once showed something, put there by `stridecheck promote`; they come first."""
 ENOUGH = 6
 """Programs that each rule has at least, if as many were drawn: a library supports some, and some aspects need more."""
 
@@ -85,6 +85,25 @@ def write(programs: Iterable[Program], path: Path = PATH) -> None:
     text = "".join(json.dumps(p.to_json(), separators=(",", ":")) + "\n" for p in programs)
     # No time stamp in the header: a rebuilt corpus that is the same does not show as changed.
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def promote(programs: Iterable[Program], path: Path = PROMOTED) -> list[Program]:
+    """Append programs to a file of promoted ones, each unless it is there; answers with those that were new.
+
+    Raises
+    ------
+    CorpusError
+        The file is damaged.
+    OSError
+        It cannot be written.
+    """
+    there = {program.id for program in (read_file(path) if path.exists() else [])}
+    new = list({program.id: program for program in programs if program.id not in there}.values())
+    if new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(program.to_json(), separators=(",", ":")) + "\n" for program in new)
+    return new
 
 
 def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:

@@ -29,6 +29,10 @@ class Options:
     seed: int = 0
     draw: str = "tensors"
     """What random programs are about: `tensors`, `mixed` (values of every kind), or `all`."""
+    driver: str = "seeded"
+    """Who draws them: `seeded`, or `hypothesis`, which remembers what failed."""
+    example_database: str = ""
+    """Where it does: a directory, `module:attribute` or `github:OWNER/REPOSITORY`; empty is the default directory."""
     exhaustive: bool = False
     """Whether every small layout is viewed as every small shape."""
     opinfo: str = ""

@@ -43,17 +43,29 @@ class Drawing:
     stop: int
     about: str = "tensors"
     """What they are about, as `Options.draw` says."""
+    driver: str = "seeded"
 
     @property
     def name(self) -> str:
         """Name of the unit, `random:7:0-128`, or `random-mixed:7:0-128` where they are about one thing."""
         kind = "random" if self.about == "tensors" else f"random-{self.about}"
+        kind = kind if self.driver == "seeded" else f"{self.driver}-{kind}"
         return f"{kind}:{self.seed}:{self.start}-{self.stop}"
+
+    @property
+    def key(self) -> str:
+        """What Hypothesis is seeded with for it."""
+        return f"{self.seed}:{self.start}"
 
     def draw(self, oracle: Adapter) -> Unit:
         """The unit itself, with what the oracle did while the programs were drawn."""
-        seeds = [Seeded(f"{self.seed}:{number}") for number in range(self.start, self.stop)]
-        drawn = [draw_program(seed, oracle, draw=self.about) for seed in seeds]
+        if self.driver == "hypothesis":
+            from .draw import hypothesis_driver
+
+            drawn = hypothesis_driver.drawn(self.key, self.stop - self.start, oracle, self.about)
+        else:
+            seeds = [Seeded(f"{self.seed}:{number}") for number in range(self.start, self.stop)]
+            drawn = [draw_program(seed, oracle, draw=self.about) for seed in seeds]
         return Unit(
             self.name, tuple(d.program for d in drawn), tuple(d.expected for d in drawn), from_corpus=False
         )  # fmt: skip
@@ -75,7 +87,7 @@ def from_json(data: dict[str, Any]) -> Part:
     """The part that `to_json` wrote.
 
     >>> from_json(to_json(Drawing(7, 0, 128)))
-    Drawing(seed=7, start=0, stop=128, about='tensors')
+    Drawing(seed=7, start=0, stop=128, about='tensors', driver='seeded')
     """
     if "seed" in data:
         return Drawing(**data)
@@ -105,7 +117,7 @@ def drawings(options: Options) -> Iterator[Drawing]:
     number = 0
     while number < options.examples or (options.seconds and time.monotonic() < deadline):
         size = UNIT if options.seconds else min(UNIT, options.examples - number)
-        yield Drawing(options.seed, number, number + size, options.draw)
+        yield Drawing(options.seed, number, number + size, options.draw, options.driver)
         number += size
 
 

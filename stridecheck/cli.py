@@ -19,6 +19,7 @@ COMMANDS = {
     "diff": "results:diff",
     "rules": "rules:rules",
     "repro": "results:repro",
+    "promote": "results:promote",
     "mutants": "mutants:mutants_command",
     "exchange": "exchange:exchange_command",
 }

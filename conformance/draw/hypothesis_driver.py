@@ -6,7 +6,6 @@ shrunk as any failure is; Hypothesis' part is to vary, to remember and to forget
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -40,40 +39,32 @@ class DatabaseError(Exception):
     """An example database that cannot be used; the message says which."""
 
 
-def drawn(seed_: str, count: int, oracle: Adapter, about: str = "tensors") -> list[DrawnProgram]:
-    """Programs that Hypothesis draws from a seed, about `count`: the same ones each time."""
-    found: list[DrawnProgram] = []
-    _run(oracle, about, found.append, count, (Phase.generate,), None, seed_)
-    return found
+def drawn(start: str, count: int, oracle: Adapter, about: str = "tensors") -> list[DrawnProgram]:
+    """Programs that Hypothesis draws from a seed (`start`), about `count`: the same ones each time."""
+    return _all(oracle, about, count, (Phase.generate,), None, start)
 
 
 def remembered(database: ExampleDatabase, oracle: Adapter, about: str = "tensors") -> list[DrawnProgram]:
     """The programs that the database has, each once; it stays as it is."""
-    found: list[DrawnProgram] = []
-    _run(oracle, about, found.append, MAX_REMEMBERED, (Phase.reuse,), ReadOnlyDatabase(database))
+    found = _all(oracle, about, MAX_REMEMBERED, (Phase.reuse,), ReadOnlyDatabase(database))
     return list({made.program.id: made for made in found}.values())
 
 
 def remember(
-    database: ExampleDatabase, failing: Iterable[str], seed_: str, count: int, oracle: Adapter, about: str = "tensors"
+    database: ExampleDatabase, failing: Iterable[str], start: str, count: int, oracle: Adapter, about: str = "tensors"
 ) -> None:
     """Save those of a drawing whose programs' ids are among the failing."""
     for id in failing:
-        _run(oracle, about, _failing({id}), count, (Phase.generate,), database, seed_)
+        _run(oracle, about, lambda made: made.program.id == id, count, (Phase.generate,), database, start)  # noqa: B023
 
 
 def forget(database: ExampleDatabase, failing: Iterable[str], oracle: Adapter, about: str = "tensors") -> None:
-    """Take out of the database what does not fail any more: all but the programs of these ids."""
-    # A failing example ends a replay: what is still failing is put aside before the rest is taken out.
+    """Take out of the database what does not fail any more: all but what draws the programs of these ids."""
+    ids = set(failing)
     key = _key(about)
-    kept: list[bytes] = []
     for example in list(database.fetch(key)):
-        only = _One(key, example)
-        found: list[DrawnProgram] = []
-        _run(oracle, about, found.append, MAX_REMEMBERED, (Phase.reuse,), ReadOnlyDatabase(only))
-        if any(made.program.id in set(failing) for made in found):
-            kept.append(example)
-        else:
+        found = _all(oracle, about, 1, (Phase.reuse,), _One(key, example))
+        if not any(made.program.id in ids for made in found):
             database.delete(key, example)
 
 
@@ -113,16 +104,22 @@ def _database(place: str) -> ExampleDatabase:
     return found
 
 
+def _all(
+    oracle: Adapter, about: str, count: int, phases: Sequence[Phase], database: ExampleDatabase | None, start: str = ""
+) -> list[DrawnProgram]:
+    """All programs that Hypothesis draws."""
+    found: list[DrawnProgram] = []
+
+    def look(made: DrawnProgram) -> bool:
+        found.append(made)
+        return False
+
+    _run(oracle, about, look, count, phases, database, start)
+    return found
+
+
 class _Failed(Exception):
     """Tells Hypothesis that an example is worth keeping."""
-
-
-def _failing(ids: set[str]) -> Callable[[DrawnProgram], None]:
-    def look(made: DrawnProgram) -> None:
-        if made.program.id in ids:
-            raise _Failed
-
-    return look
 
 
 def _key(about: str) -> bytes:
@@ -133,29 +130,30 @@ def _key(about: str) -> bytes:
 def _run(
     oracle: Adapter,
     about: str,
-    look: Callable[[DrawnProgram], None],
+    fails: Callable[[DrawnProgram], bool],
     count: int,
     phases: Sequence[Phase],
     database: ExampleDatabase | None,
-    seed_: str = "",
+    start: str = "",
 ) -> None:
-    """Let Hypothesis draw programs and look at each."""
+    """Let Hypothesis draw programs until one fails, which it saves."""
 
-    @seed(int.from_bytes(hashlib.sha256(seed_.encode()).digest()[:8]))
+    # In this order: a seed alone would do without a database.
     @settings(
         max_examples=max(count, 1),
         phases=phases,
         database=None if database is None else _Keyed(database, _key(about)),
         deadline=None,
-        derandomize=False,
         print_blob=False,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
     )
+    @seed(f"stridecheck:{start}")
     @given(_programs(oracle, about))
     def examples(made: DrawnProgram) -> None:
-        look(made)
+        if fails(made):
+            raise _Failed
 
     with suppress(_Failed, SkipTest):  # skipped is what has no examples to replay
         examples()
@@ -177,7 +175,6 @@ class _Keyed(ExampleDatabase):
         self._inner, self._key = inner, key
 
     def fetch(self, key: bytes) -> Iterable[bytes]:
-        # Hypothesis also asks for what it keeps of a test besides: less simple examples, and those near a target.
         return self._inner.fetch(self._key + _suffix(key))
 
     def save(self, key: bytes, value: bytes) -> None:
@@ -188,7 +185,7 @@ class _Keyed(ExampleDatabase):
 
 
 def _suffix(key: bytes) -> bytes:
-    """What Hypothesis adds to the key of a test."""
+    """What Hypothesis adds to the key of a test for what it keeps besides."""
     return b"." + key.rpartition(b".")[2] if key.endswith((b".secondary", b".pareto")) else b""
 
 
@@ -220,7 +217,7 @@ class _One(ExampleDatabase):
         return [self._value] if key == self._key else []
 
     def save(self, key: bytes, value: bytes) -> None:
-        raise NotImplementedError
+        """Nothing: what is replayed stays what it is."""
 
     def delete(self, key: bytes, value: bytes) -> None:
-        raise NotImplementedError
+        """Nothing."""

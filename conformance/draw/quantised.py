@@ -87,6 +87,25 @@ def _fresh(source: Source, there: Inventory) -> Arguments:
     return (draw_shape(source, 0, 3),), keywords
 
 
+def _fresh_channels(source: Source, there: Inventory) -> Arguments | None:
+    """Codes that nobody has written, with scales that there are already."""
+    scales = [k for k, x in there.tensors.items() if len(x.shape) == 1 and x.dtype in ("float32", "float64")]
+    points = [k for k, x in there.tensors.items() if len(x.shape) == 1 and x.dtype in ("float32", "int64")]
+    pairs = [(a, b) for a in scales for b in points if there.tensors[a].shape == there.tensors[b].shape]
+    pairs = [(a, b) for a, b in pairs if there.is_exact(there.tensors[a]) and there.is_exact(there.tensors[b])]
+    if not pairs:
+        return None
+    scale, point = source.choice(pairs)
+    length = there.tensors[scale].shape[0]
+    shape = list(draw_shape(source, 1, 3))
+    axis = source.integer(0, len(shape) - 1)
+    shape[axis] = length if not source.chance(ODD) else length + 1
+    keywords: dict[str, Argument] = {
+        "scales": ref_of(scale), "zero_points": ref_of(point), "axis": axis, "dtype": DType(_target(source)),
+    }  # fmt: skip
+    return (tuple(shape),), keywords
+
+
 def _coded(source: Source, there: Inventory) -> tuple[Ref, TensorState] | None:
     key = pick(source, there.coded)
     return None if key is None else (ref_of(key), there.coded[key])
@@ -152,6 +171,7 @@ def _seen_as(source: Source, there: Inventory) -> Arguments | None:
 CODING: Family = (
     (30, ("quantize_per_tensor", _per_tensor)), (40, ("quantize_per_channel", _per_channel)),
     (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (16, ("int_repr", _asked)),
+    (8, ("_empty_per_channel_affine_quantized", _fresh_channels)),
     (16, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
     (4, ("q_per_channel_scales", _asked)), (4, ("q_per_channel_zero_points", _asked)),
     (4, ("q_per_channel_axis", _asked)), *((4, (name, _like_any(name))) for name in _DRAWERS),

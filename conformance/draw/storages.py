@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..observation import StorageObject
 from ..program import ITEMSIZES, Argument, DType, File, Ref, Slice
 from .inventory import Family, Inventory, StepDrawer, pick
+from .layouts import draw_layout, draw_shape
 from .source import Source
 from .steps import ODD, Arguments, ref_of
 
@@ -157,6 +158,23 @@ def _moved(typed: bool) -> StepDrawer:
 def _of_tensor(source: Source, there: Inventory) -> Arguments | None:
     key = pick(source, [*there.tensors, *there.nowhere, *there.coded])
     return None if key is None else ((ref_of(key),), {})
+
+
+def _set_to(source: Source, there: Inventory) -> Arguments | None:
+    """A tensor over somebody else's storage, flat or under a layout that the storage may have to grow for."""
+    # Other bytes than 0 and 1 are no bool.
+    key = pick(source, [key for key, x in there.tensors.items() if x.dtype != "bool"])
+    storage = pick(source, there.storages)
+    if key is None or storage is None:
+        return None
+    ref, over = ref_of(key), ref_of(storage)
+    if source.chance(30):
+        return (ref, over), {}
+    drawn = draw_layout(source, shape=draw_shape(source, 0, 3))
+    offset = source.integer(0, 5) if not source.chance(ODD // 2) else -1
+    if source.chance(40):
+        return (ref, over, offset, drawn.shape), {}
+    return (ref, over, offset, drawn.shape, drawn.strides), {}
 
 
 def _shared(source: Source, there: Inventory) -> Arguments | None:
@@ -315,6 +333,7 @@ TYPED: Family = (
 """Methods of typed storages."""
 MAKING: Family = (
     (90, ("untyped_storage", _of_tensor)), (60, ("storage", _of_tensor)), (8, ("share_memory_", _shared)),
+    (60, ("set_", _set_to)),
     (2, ("pin_memory", _of_tensor)), (2, ("is_pinned", _of_tensor)), (2, ("is_shared", _of_tensor)),
     (4, ("data_ptr", _of_tensor)), (30, ("UntypedStorage", _untyped)), (50, ("TypedStorage", _typed)),
     (12, ("UntypedStorage.from_buffer", _buffered())), (4, ("TypedStorage.from_buffer", _buffered())),

@@ -1,4 +1,4 @@
-"""Commands that read results: `report`, `diff` and `repro`."""
+"""Commands that read results: `report`, `diff`, `repro` and `promote`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
+from stridecheck.conformance import corpus
 from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE
+from stridecheck.conformance.corpus import PROMOTED
+from stridecheck.conformance.listing import listing
 from stridecheck.conformance.program import Program
 from stridecheck.reports.records import Failure, Header, read_results
 from stridecheck.reports.run import load
@@ -52,11 +55,7 @@ def repro(results: Path, program: str) -> None:
     RESULTS is a results directory or file; ID is a program's id, or the beginning of it, as the report shows them. The
     script needs nothing but the library, exits 1 while the deviation is there, and 0 when it is gone.
     """
-    path = results / "results.jsonl" if results.is_dir() else results
-    with told():
-        failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]
-    if not failures:
-        fail(USAGE, f"{path} has no failure of a program {program!r}")
+    path, failures = _failures_of(results, program)
     scripts = [failure.repro for failure in failures if failure.repro]
     if not scripts and not failures[0].shrunk:
         # Of many failures that look alike only a few are shrunk while they are found.
@@ -65,6 +64,49 @@ def repro(results: Path, program: str) -> None:
         message = f"{failures[0].message}: no script shows it in the library's own idiom; the program is in {path}"
         fail(UNEXPECTED, message)
     click.echo(scripts[0], nl=False)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("program", metavar="ID")
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=PROMOTED,
+    show_default="promoted.jsonl of the corpus",
+    help="File of JSON lines that the programs are appended to.",
+)
+def promote(results: Path, program: str, target: Path) -> None:
+    """Put what a failure was shrunk to at the head of the corpus.
+
+    RESULTS is a results directory or file; ID is a program's id, or the beginning of it, as the report shows them. From
+    then on every run tries the smallest program that shows the failure first.
+
+    \b
+    Examples
+      stridecheck promote out 3f2a
+      stridecheck promote out 3f2a --to regressions.jsonl
+    """
+    path, failures = _failures_of(results, program)
+    shrunk = [failure.shrunk for failure in failures if failure.shrunk]
+    if not shrunk:
+        shrunk = [failure.shrunk for failure in _found_again(path, failures[0]) if failure.shrunk]
+    programs = [Program.from_json(one) for one in shrunk or [failures[0].found]]
+    with told(target.parent):
+        new = {one.id for one in corpus.promote(programs, target)}
+    for one in {one.id: one for one in programs}.values():
+        click.echo(f"{one.id} {'is now' if one.id in new else 'was already'} in {target}:\n{listing(one)}")
+
+
+def _failures_of(results: Path, program: str) -> tuple[Path, list[Failure]]:
+    """The results file, and the failures in it of programs whose ids begin so; a message where there are none."""
+    path = results / "results.jsonl" if results.is_dir() else results
+    with told():
+        failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]
+    if not failures:
+        fail(USAGE, f"{path} has no failure of a program {program!r}")
+    return path, failures
 
 
 def _found_again(path: Path, failure: Failure) -> list[Failure]:

@@ -54,9 +54,7 @@ from ..wrongs import (
     writes,
 )
 
-MATHS_ = (
-    "abs_ neg_ exp_ log_ sqrt_ rsqrt_ sin_ cos_ tan_ tanh_ sigmoid_ reciprocal_ square_ round_ floor_ ceil_ sign_"
-)
+MATHS_ = "abs_ neg_ exp_ log_ sqrt_ rsqrt_ sin_ cos_ tan_ tanh_ sigmoid_ reciprocal_ square_ round_ floor_ ceil_ sign_"
 BITS_ = "bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_"
 TRUTHS_ = "eq_ ne_ lt_ le_ gt_ ge_ logical_and_ logical_or_ logical_xor_ logical_not_"
 POOLS = (
