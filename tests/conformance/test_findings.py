@@ -1,0 +1,106 @@
+"""The findings: each page says all that a maintainer needs, and each script shows its deviation where it can run."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from stridecheck.ci.findings import FACTS, KINDS, MAX_LINES, Finding, read_findings, show
+from stridecheck.ci.libraries import LIBRARIES
+from stridecheck.conformance.capabilities import ASPECTS
+from stridecheck.conformance.expectations import BUNDLED, ENDS
+from stridecheck.conformance.rules import catalogue
+
+PAGES = Path(__file__).parents[2] / "docs" / "findings"
+FOUND = {
+    page.stem: read_findings(page) for page in sorted(PAGES.glob("*.md")) if page.stem != "README"
+}  # fmt: skip
+ALL = [(page, finding) for page, findings in FOUND.items() for finding in findings]
+
+
+def _module(page):
+    return page.partition("-")[0] if page.startswith("torch") else page.replace("-", "_")
+
+
+def _is_here(page):
+    try:
+        return find_spec("mlx.core" if page == "mlx" else _module(page)) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(("page", "finding"), ALL, ids=[finding.id for _, finding in ALL])
+def test_a_finding_says_all_that_is_needed(page, finding):
+    """Kind, rule, aspect, program, versions and thread; a script of at most 15 lines that can be compiled."""
+    assert tuple(finding.facts) == FACTS
+    assert all(finding.facts.values())
+    assert finding.facts["kind"] in KINDS
+    known = catalogue().rules
+    rules = re.findall(r"`([^`]+)`", finding.facts["rule"])
+    assert rules or finding.facts["rule"].startswith("none (")
+    assert [rule for rule in rules if rule not in known] == []
+    words = {word.strip() for word in finding.facts["aspect"].split(",")}
+    assert words <= {*ASPECTS, *ENDS}
+    assert re.search(r"\d", finding.facts["versions"])
+    assert re.match(r"\[[^]]+\]\(https://|not known$|documented", finding.facts["thread"])
+    assert 0 < len(finding.script.splitlines()) <= MAX_LINES
+    compile(finding.script, finding.id, "exec")
+
+
+@pytest.mark.parametrize(("page", "finding"), ALL, ids=[finding.id for _, finding in ALL])
+def test_a_script_shows_its_deviation(page, finding):
+    """Each script fails as it says it does; once the library is mended it does not, and the page is out of date."""
+    if not _is_here(page):
+        pytest.skip(f"{_module(page)} is not installed here; `make libraries` runs this")
+    assert show(finding, Path(sys.executable)) == ""
+
+
+def test_the_pages_are_counted():
+    """The overview has a line for each page with its numbers; findings are numbered from 1 on."""
+    text = (PAGES / "README.md").read_text()
+    lines = dict(re.findall(r"^\| \[[^]]+\]\(([\w-]+)\.md\) \| (.*) \|$", text, flags=re.MULTILINE))
+    assert lines.keys() == FOUND.keys()
+    for page, findings in FOUND.items():
+        assert [finding.id for finding in findings] == [f"{page}-{n}" for n in range(1, len(findings) + 1)]
+        kinds = Counter(finding.facts["kind"] for finding in findings)
+        unknown = sum(finding.facts["thread"] == "not known" for finding in findings)
+        assert lines[page] == " | ".join(map(str, (len(findings), *(kinds[kind] for kind in KINDS), unknown)))
+    kinds = Counter(finding.facts["kind"] for _, finding in ALL)
+    assert len(ALL) >= 30
+    assert kinds["bug"] >= 10
+    assert sum(finding.facts["thread"] == "not known" and finding.facts["kind"] == "bug" for _, finding in ALL) >= 10
+
+
+def test_findings_that_expectations_name_are_there():
+    """A reason that names a finding names one that there is."""
+    ids = {finding.id for _, finding in ALL}
+    for path in sorted(BUNDLED.glob("*.toml")):
+        for line in path.read_text().splitlines():
+            if line.startswith("reason"):
+                assert set(re.findall(r"\b(?:[a-z]+-)+\d+\b(?=[,. )]|$)", line.partition("Finding")[2])) <= ids, path
+
+
+def test_each_library_has_a_page():
+    """What `make libraries` checks has its findings, or shares the page of another back end."""
+    assert {library.name.removesuffix("-aot-eager") for library in LIBRARIES} == FOUND.keys()
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("assert False", ""),
+        ("x = 1", "no longer shows"),
+        ("raise TypeError('other')", "showed something else: TypeError: other"),
+        ("# raises: TypeError\nraise TypeError('other')", ""),
+        ("# ends: SIGFPE\nimport os\nos.kill(os.getpid(), 8)", ""),
+        ("# ends: SIGFPE\nimport os\nos.kill(os.getpid(), 11)", "ended with -11, not -8: "),
+    ],
+    ids=["shown", "mended", "other error", "named error", "signal", "other signal"],
+)
+def test_a_change_in_either_direction_is_told(script, problem):
+    """A script that succeeds, or fails otherwise than it says, is a problem."""
+    assert show(Finding("x-1", "", {}, script), Path(sys.executable)) == problem
