@@ -148,10 +148,23 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
             if m is not None:
                 # A NaN is a NaN whatever its bits.
                 m = np.where(m == shadow.NAN, shadow.UNSPECIFIED if op.reads_signs else shadow.EXACT, m)
+                if op.name in _EDGED:
+                    m = np.where((m == shadow.TOLERANCE) & _may_be_zero(x), shadow.UNSPECIFIED, m)
                 if not op.smooth:
                     m = np.where(m == shadow.TOLERANCE, shadow.UNSPECIFIED, m)
                 found.append(m.astype(np.uint8))
     return shadow.merge(shape, *found) if found else None
+
+
+_EDGED = frozenset(("sqrt",))
+"""Operators that are smooth where a number is positive, and end at zero."""
+
+
+def _may_be_zero(x: Any) -> Any:
+    """Which elements, known within a tolerance of the tensor's largest, may as well be zero or of the other sign."""
+    size = np.abs(values(x).astype(np.complex128 if x.dtype.is_complex else np.float64))
+    largest = size[np.isfinite(size)].max(initial=0.0)
+    return size <= largest * {2: 2e-2, 4: 1e-5}.get(x.dtype.to_real().itemsize, 1e-11)
 
 
 _DIVIDING = frozenset(("div", "floor_divide", "fmod", "remainder"))

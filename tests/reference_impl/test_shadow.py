@@ -11,6 +11,12 @@ def marks(t):
     return np.zeros(t.shape, np.uint8).tolist() if found is None else found.tolist()
 
 
+def test_a_root_of_what_may_as_well_be_negative_is_not_known():
+    """Numbers known within a tolerance of the largest have no sign near zero, and no root then."""
+    inexact = ref.nn.functional.gelu(ref.tensor([1.0, -1e-9, -6.0]))
+    assert marks(inexact.sqrt()) == [shadow.TOLERANCE, shadow.UNSPECIFIED, shadow.UNSPECIFIED]
+
+
 def test_parts_of_complex_numbers_are_known_together_only():
     """A tolerance is that of the whole number: a part of it, seen alone, may have no digit that is specified."""
     whole = ref.tensor([1 + 2j]).exp()
