@@ -46,6 +46,15 @@ def _pairs(source: Source, there: Inventory) -> Arguments | None:
 
 NEGATED = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64")
 """Of complex numbers the signs of zeros are left to the loop."""
+
+
+def _within_pairs(source: Source, there: Inventory) -> Arguments | None:
+    """All but the first of some pairs: what is seen as complex numbers then begins inside of memory."""
+    meant = [k for k, x in there.tensors.items() if len(x.shape) > 1 and x.shape[-1] == 2 and x.shape[0] > 1]
+    key = pick(source, meant)
+    return None if key is None else ((ref_of(key), 0, 1, there.tensors[key].shape[0] - 1), {})
+
+
 _LIKE_ANY: dict[str, Drawer] = {
     name: drawer
     for _, (name, drawer) in BASIC
@@ -75,7 +84,8 @@ TURNING: Family = (
     (5, ("adjoint", _of(complex_first=True))), (6, ("conj_physical", _of(complex_first=True))),
     (12, ("resolve_conj", _of(complex_first=False))), (12, ("resolve_neg", _of(complex_first=False))),
     (4, ("is_conj", _of(complex_first=False))), (4, ("is_neg", _of(complex_first=False))),
-    (8, ("_neg_view", _negative)), (8, ("view_as_real", _of(complex_first=True))), (8, ("view_as_complex", _pairs)),
+    (8, ("_neg_view", _negative)), (8, ("view_as_real", _of(complex_first=True))), (16, ("view_as_complex", _pairs)),
+    (8, ("narrow", _within_pairs)),
     (6, ("contiguous", _of(complex_first=False))), (6, ("clone", _of(complex_first=False))),
     (6, ("copy.deepcopy", _of(complex_first=False))), (6, ("save_load", _of(complex_first=False))),
     (4, ("numpy", _of(complex_first=False))), (4, ("numpy.asarray", _of(complex_first=False))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import prod
 
 from ..observation import TensorState
 from ..program import Argument, Ref, Step
@@ -15,7 +16,7 @@ from .pointwise import POINTWISE
 from .rearranging import REARRANGING
 from .reduce import REDUCING
 from .source import Source, weighted
-from .steps import BASIC, FLOATING, ODD, Drawer, Values, ref_of
+from .steps import BASIC, FLOATING, ODD, Drawer, Values, no_arguments, ref_of
 
 FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
     (64, BASIC),
@@ -29,6 +30,18 @@ FAMILIES: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
 """(weight, operations with their own weights)."""
 
 
+OF_HISTORY: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] = (
+    (
+        1,
+        tuple(
+            (2, (name, no_arguments))
+            for name in ("is_leaf", "requires_grad", "requires_grad_", "detach", "detach_", "clone", "neg", "t")
+        ),
+    ),
+)
+"""What is asked of tensors that require grad, and done to them, now and then."""
+
+
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     **pointwise.NEEDED,
     **reduce.NEEDED,
@@ -40,6 +53,7 @@ NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
     "mean": lambda x, values: x.dtype.startswith(FLOATING),
     "softmax": lambda x, values: x.dtype.startswith(FLOATING),
     "diagonal": lambda x, values: len(x.shape) > 1,
+    "item": lambda x, values: prod(x.shape) == 1,
     "mT": lambda x, values: len(x.shape) > 1,
     "t": lambda x, values: len(x.shape) < 3,
     "t_": lambda x, values: len(x.shape) < 3,
@@ -77,7 +91,8 @@ def draw_step(source: Source, values: Values) -> Step:
     """One step over the live values; the last made are the likelier first operand."""
     keys = list(values)
     key = keys[-1] if source.chance(55) else source.choice(keys)
-    name, drawer = weighted(source, weighted(source, FAMILIES))
+    families = OF_HISTORY if "g" in (values[key].flags or "") and source.chance(12) else FAMILIES
+    name, drawer = weighted(source, weighted(source, families))
     while not _suits(source, name, values[key], values):
         name, drawer = weighted(source, weighted(source, FAMILIES))
     fitting = {k: v for k, v in values.items() if v.dtype in _NUMBERS} if name in DEFINED else values

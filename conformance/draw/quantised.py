@@ -149,6 +149,12 @@ def _copied(source: Source, there: Inventory) -> Arguments | None:
     return (found[0], ref_of(source.choice(alike))), {}
 
 
+def _of_channels(source: Source, there: Inventory) -> Arguments | None:
+    """A tensor with scales by channel, rather."""
+    key = pick(source, [k for k, x in there.coded.items() if "channel" in (x.quantizer or "")])
+    return _asked(source, there) if key is None or source.chance(ODD) else ((ref_of(key),), {})
+
+
 def _compared(source: Source, there: Inventory) -> Arguments | None:
     found = _coded(source, there)
     return None if found is None else ((found[0], ref_of(source.choice(list(there.coded)))), {})
@@ -173,8 +179,10 @@ CODING: Family = (
     (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (16, ("int_repr", _asked)),
     (8, ("_empty_per_channel_affine_quantized", _fresh_channels)),
     (16, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
-    (4, ("q_per_channel_scales", _asked)), (4, ("q_per_channel_zero_points", _asked)),
-    (4, ("q_per_channel_axis", _asked)), *((4, (name, _like_any(name))) for name in _DRAWERS),
+    (6, ("q_per_channel_scales", _of_channels)),
+    (6, ("q_per_channel_zero_points", _of_channels)), (6, ("q_per_channel_axis", _of_channels)),
+    (8, ("clone", _like_any("clone"))), (8, ("permute", _like_any("permute"))),
+    (8, ("__getitem__", _like_any("__getitem__"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
     (10, ("view", _seen_as)), (8, ("save_load", _asked)), (4, ("copy.deepcopy", _asked)), (4, ("numpy", _asked)),
     (6, ("copy_", _copied)), (3, ("equal", _compared)), (2, ("add", _refused)), (2, ("mul", _refused)),
 )  # fmt: skip

@@ -338,7 +338,7 @@ BASIC: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (2, ("broadcast_to", expanded)), (5, ("squeeze", squeezed_dims)), (6, ("unsqueeze", new_dim)),
     (6, ("unfold", windows)), (6, ("diagonal", along_diagonal)), (9, ("as_strided", free_layout)),
     (1, ("detach", no_arguments)), (9, ("contiguous", formatted)), (9, ("clone", formatted)),
-    (8, ("to", _converted)), (2, ("tolist", no_arguments)), (2, ("is_contiguous", _asked)),
+    (8, ("to", _converted)), (2, ("tolist", no_arguments)), (3, ("item", no_arguments)), (2, ("is_contiguous", _asked)),
     (1, ("is_set_to", any_other)), (6, ("fill_", _filled)), (2, ("zero_", no_arguments)), (8, ("copy_", _copied)),
     (8, ("add_", with_operand)), (2, ("sub_", with_operand)), (4, ("mul_", with_operand)),
     (2, ("relu_", no_arguments)), (6, ("__setitem__", _assigned)), (9, ("add", with_operand)),

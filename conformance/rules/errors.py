@@ -35,7 +35,7 @@ def _(e: Event) -> bool:
     "errors.answer",
     "A question is answered with the same number, truth or list, and asking changes nothing.",
     "1",
-    "tolist is_contiguous is_set_to",
+    "tolist item is_contiguous is_set_to",
     "values shape sharing strides layout contiguity storage flags",
 )
 def _(e: Event) -> bool:
