@@ -249,6 +249,8 @@ class Worker:
         if answer.outcome == "timeout":
             return [(number, answer)]  # each try would take as long again
         alone = self._try([program])
+        if isinstance(alone, Broken) and status in _FROM_OUTSIDE:
+            alone = self._try([program])  # who killed the server has killed the process that waited as well
         if isinstance(alone, Broken):
             return [(number, answer)]
         if status in _FROM_OUTSIDE:
