@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from . import shadow
 from .backing import no_data
 from .calls import checked
-from .conversion import cast
+from .conversion import cast, cast_marks
 from .core import TensorBase, array, build, from_array
 from .core import requires_grad as needs_grad
 from .devices import is_meta
@@ -75,7 +76,10 @@ def tensor_from_array(a: Any, d: dtype) -> "Tensor":
     if source is dt.bool_:
         # A byte other than 0 and 1 reads as true.
         a = a.view(np.uint8) != 0 if a.ndim else a
-    return from_array(cast(a, source, d), d, strides)
+    t = from_array(cast(a, source, d), d, strides)
+    # What C leaves open of a number that does not fit.
+    shadow.stamp(t, cast_marks(a, source, d, None))
+    return t
 
 
 @checked

@@ -84,16 +84,17 @@ def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     return fill_codes(out, codes, q, d, unknown_codes(input, unknown))
 
 
-def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...], d: dtype) -> PerChannel:
+def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...] | None) -> PerChannel:
+    """The quantizer by channel; without a shape nobody asks whether it fits."""
     if len(scales._layout.shape) != 1 or len(zero_points._layout.shape) != 1:
         raise LayoutError("dimension", "scales and zero points must have one dimension (facts 10.1.6)")
     if scales.numel() != zero_points.numel():
         raise LayoutError("size", "there must be as many zero points as scales (facts 10.1.6)")
-    if not 0 <= axis < len(shape):
+    if shape is not None and not 0 <= axis < len(shape):
         raise LayoutError("dimension", f"channel axis {axis} of shape {shape} is out of range (facts 10.1.6)")
     if not scales.dtype.is_floating_point:
         raise LayoutError("dtype", f"scales must be floating point numbers, not {scales.dtype} (facts 10.1.6)")
-    if shape[axis] != scales.numel():
+    if shape is not None and shape[axis] != scales.numel():
         raise LayoutError("size", f"{scales.numel()} scales for {shape[axis]} channels (facts 10.1.6)")
     exact = not zero_points.dtype.is_floating_point
     kinds = (dt.float64, dt.int64) if exact else (dt.float32, dt.float32)
@@ -112,7 +113,7 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     _source(input, "quantize_per_channel")
     _target(dtype)
     warn_once(QUANTISED_NOTICE)
-    q = _channels(scales, zero_points, axis, input._layout.shape, dtype)
+    q = _channels(scales, zero_points, axis, input._layout.shape)
     if dtype.pack > 1 and q.exact:
         raise UnsupportedError("dtype", f"quantize_per_channel has no kernel for {dtype} (facts 10.1.7)")
     check_zero_points(q.whole_points, dtype)
@@ -144,7 +145,7 @@ def empty_per_channel_affine_quantized(
     """Fresh codes with a scale for each channel. Raises: as `quantize_per_channel`, format. Source: facts 10.1.6."""
     _target(dtype)
     warn_once(QUANTISED_NOTICE)
-    return _fresh(size, _channels(scales, zero_points, axis, tuple(size), dtype), dtype, memory_format)
+    return _fresh(size, _channels(scales, zero_points, axis, None), dtype, memory_format)
 
 
 @checked

@@ -4,7 +4,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .calls import refusing
+from .contiguity import is_contiguous, is_contiguous_in
 from .errors import LayoutError, UnsupportedError
+from .formats import channels_last, contiguous_format
+from .output_layout import broadcast_shapes, output_strides
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
     PerChannel,
@@ -222,9 +225,15 @@ def _refused_with(name: str) -> Callable[..., Any]:
     """An operator over codes and something else: without a kernel, and other dtypes are not even promoted."""
 
     def method(self: QuantizedTensor, other: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(other, QuantizedTensor) and other.dtype is self.dtype:
-            raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
-        raise LayoutError("dtype", f"{name}: {self.dtype} is promoted with no other dtype (facts 10.1.8)")
+        operands = [self, *[x for x in (other,) if isinstance(x, Tensor)]]
+        shape = broadcast_shapes(*[x._layout.shape for x in operands])
+        if not (isinstance(other, QuantizedTensor) and other.dtype is self.dtype):
+            raise LayoutError("dtype", f"{name}: {self.dtype} is promoted with no other dtype (facts 10.1.8)")
+        formats = [f for f in (contiguous_format, channels_last) if f is contiguous_format or len(shape) == 4]
+        alike = any(all(is_contiguous_in(*x._layout[:2], f) for x in operands) for f in formats)
+        if not alike and not is_contiguous(shape, output_strides(shape, tuple([x._layout[:2] for x in operands]))):
+            raise LayoutError("format", f"{name}: there are no codes in an order of their own (facts 10.1.8)")
+        raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
 
     method.__name__ = name
     return method

@@ -9,7 +9,7 @@ from . import dtypes as dt
 from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
 from .core import TensorBase, array, build, fresh, from_array, written
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
+from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError, fatal
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from .layout import span
 from .quantizers import (
@@ -108,7 +108,10 @@ class QuantizedTensor(Tensor):
         Raises: size (RuntimeError) where a view has other channels than its quantizer, or a zero point is no code.
         Source: facts 10.1.3 and 10.1.9, torch 2.13.
         """
-        check_channels_last(self, self._quantizer)
+        q = self._quantizer
+        if self.dtype.pack > 1 and isinstance(q, PerChannel) and q.exact:
+            raise UnsupportedError("dtype", f"dequantize has no kernel for {self.dtype} by channel (facts 10.1.7)")
+        check_channels_last(self, q)
         check_zero_points(self._quantizer.whole_points, self.dtype)
         found = _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
         return found if self._quantizer.known else shadow.leave_unspecified(found)
@@ -237,13 +240,23 @@ class QuantizedTensor(Tensor):
         return self
 
     def equal(self, other: Any) -> bool:
-        """Whether two quantised tensors have one quantizer, shape and codes."""
-        return (
+        """Whether two quantised tensors have one quantizer, shape and codes.
+
+        Raises: dtype (NotImplementedError) for packed codes out of order, which would have to be copied.
+        """
+        if not (
             isinstance(other, QuantizedTensor)
             and (self.dtype, self._layout.shape) == (other.dtype, other._layout.shape)
             and self._quantizer.says_the_same(other._quantizer)
-            and bool((codes_of(self) == codes_of(other)).all())
-        )
+        ):
+            return False
+        if self.dtype.pack > 1:
+            if not all(is_contiguous_in(*x._layout[:2], contiguous_format) for x in (self, other)):
+                raise UnsupportedError("dtype", f"equal has no kernel for {self.dtype} out of order (facts 10.1.7)")
+            if self._storage is not other._storage or self._layout.offset != other._layout.offset:
+                # As many bytes are compared as there are elements, past the end of both storages.
+                raise UnspecifiedError(f"equal of {self.dtype}")
+        return bool((codes_of(self) == codes_of(other)).all())
 
     def __copy__(self) -> "QuantizedTensor":
         return quantized(pickling.copy_tensor(self), self._quantizer)

@@ -247,8 +247,20 @@ class TypedStorage(StorageMethods):
         if isinstance(value, StorageMethods):
             raise LayoutError("argument", f"can't set an item to a {type(value).__name__} (facts 7.4.5)")
         if self._untyped_storage._is_meta:
+            self._set_nowhere(i, value)
             return
         elements(self._untyped_storage, CODES.get(self.dtype, self.dtype))[i] = value
+
+    def _set_nowhere(self, i: Any, value: Any) -> None:
+        # Looked at as any assignment, though there is nothing to write to.
+        size = self._size()
+        if not isinstance(value, (int, float, complex, np.number)) and not hasattr(value, "_layout"):
+            raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to {self.dtype}")
+        if isinstance(i, slice):
+            if i.step is not None and i.step < 1:
+                raise LayoutValueError("step", f"step must be greater than zero, got {i.step}")
+        elif type(i) is not bool and not -size <= i < size:
+            raise LayoutIndexError("index", f"index {i} is out of bounds for dimension 0 with size {size}")
 
     def __iter__(self) -> Iterator[Any]:
         warn_deprecated()

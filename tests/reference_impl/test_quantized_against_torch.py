@@ -178,6 +178,13 @@ TABLE = {
         Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
         Q().zero_()|Q().sum()|Q().abs()|-Q()|Q().__dlpack__()|Q().storage().dtype|Q().storage()[0]
         Q().is_set_to(Q())|Q().requires_grad_()|Q().equal(Q())|Q().is_floating_point()|Q().is_signed()
+        Q().T.mul(Q().T)|Q(cl).add(Q(cl))|Q(cl).add(Q(cl.contiguous()))|Q(x[:, ::2]).sub(Q(x[:, ::2]))|Q().div(Q(x.T))
+        Q(d=T.quint4x2).equal(Q(d=T.quint8))|(lambda q:q.equal(q))(Q(d=T.quint4x2))|(lambda q:q.equal(q))(Q(cl,d=T.quint2x4))
+        info(EC((0,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.quint8))
+        EC((0,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.quint8).dequantize()
+        EC((2,),scales=T.ones(2),zero_points=T.ones(2),axis=-1,dtype=T.quint4x2).q_per_channel_axis()
+        EC((3,),scales=T.ones(3),zero_points=T.ones(3).long(),axis=0,dtype=T.quint4x2).dequantize()
+        EC((3,),scales=T.ones(3,1),zero_points=T.ones(3),axis=0,dtype=T.quint8)
         Q().add(x)|Q().mul(Q(d=T.qint8))|Q().sub(2)|Q().div(1.5)|Q().maximum(T.tensor(2.))|C(d=T.qint8).add(Q(d=T.qint8))
         Q().atan2(x+1j)|Q().remainder(x.int())|F(cl[:,:1],ax=3).int_repr()|C(cl[:,:1],ax=3)|F(cl,ax=2).dequantize()
         Q(d=T.qint8).is_signed()|Q().type()|Q(d=T.qint32).type()|Q().untyped_storage()|Q().is_shared()

@@ -393,6 +393,8 @@ TYPED = {
         s.to(device="xyz")
     """,
     "tolist": """
+        f(ms,0,1)|f(ms,2,1)|f(ms,-3,1)|f(ms,0,"a")|f(ms,slice(0,9),1)|f(ms,slice(0,2,-1),1)|f(ms,True,1.5)|f(ms,9,"a")
+        ms.fill_("a")|ms.fill_(1.5)|f(TS(0,device="meta"),0,0)
         TS(wrap_storage=u,dtype=T.float4_e2m1fn_x2).tolist()|TS(wrap_storage=u,dtype=T.float4_e2m1fn_x2)[0]
         TS(wrap_storage=u,dtype=T.bits8).tolist()|TS(wrap_storage=u,dtype=T.bits8)[0]|T.empty(1,dtype=T.bits8).item()
         T.cuda.ByteStorage("a")|T.cuda.FloatStorage([1,2])|T.cuda.FloatStorage(["a"])|T.cuda.FloatStorage(3)
