@@ -26,7 +26,7 @@ report: $(INSTALLED)    ## check torch and numpy, time layouts, write out/report
 	$(BIN)/stridecheck report out out/bench --out out
 
 test: $(INSTALLED)      ## the suite's own tests
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
 
 lint: $(INSTALLED)      ## ruff and mypy
 	$(BIN)/ruff check .

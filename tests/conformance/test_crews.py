@@ -19,7 +19,7 @@ from stridecheck.conformance.units import Drawing, Unit, from_json, plan, to_jso
 from stridecheck.reports.records import Adapter, read_results
 from stridecheck.reports.run import load
 
-PROGRAMS, EXAMPLES = 600, 300
+PROGRAMS, EXAMPLES = 300, 150
 OPTIONS = {"programs": PROGRAMS, "examples": EXAMPLES, "seed": 5}
 ARGUMENTS = ("numpy", "--programs", str(PROGRAMS), "--examples", str(EXAMPLES), "--seed", "5")
 
