@@ -27,7 +27,7 @@ from .core import (
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .index_ops import index_select
-from .layout import Layout, check_allocation, contiguous_strides, wrap_dim
+from .layout import Layout, Strides, check_allocation, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes as common_shape
 from .promotion import can_cast, common_dtype
@@ -138,11 +138,13 @@ def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) 
             shadow.stamp(reader(result, part), marks)
 
 
-def _cat_out(out: Any, result: "Tensor", parts: list["Tensor"]) -> "Tensor":
+def _cat_out(out: Any, result: "Tensor", parts: list["Tensor"], strides: Strides | None = None) -> "Tensor":
+    """Write a joined tensor to `out`, which takes its strides, or those given, where its shape differs."""
     check_out(out, *parts)
     if not can_cast(result.dtype, out.dtype):
         raise LayoutTypeError("dtype", f"cat: a {result.dtype} result cannot be cast to {out.dtype}")
-    resize_output(out, *result._layout[:2])
+    shape, own, _ = result._layout
+    resize_output(out, shape, own if strides is None else strides)
     check_internal_overlap(out)
     for t in parts:
         if not _skipped(t):
@@ -181,7 +183,8 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     else:
         result = cat([unsqueeze(t, at) for t in items], at)
     if out is not None:
-        return _cat_out(out, result, items)
+        # An output of another shape is made row-major before it is known what is joined.
+        return _cat_out(out, result, items, contiguous_strides(result._layout.shape))
     return result
 
 

@@ -88,7 +88,9 @@ def _mirrored(input: "Tensor", pads: Pairs, mode: str, spatial: int) -> "Tensor"
             raise LayoutError("size", f"pad: mode 'reflect' cannot add {(before, after)} to a length of {n}")
     new = [n + before + after for n, (before, after) in zip(shape, pads, strict=True)]
     if min(new) < 0 or max(new[-spatial:]) < 1:
-        raise LayoutError("size", f"pad: shape {shape} would become {tuple(new)}")
+        # In two dimensions it is the number of elements that is refused, not a length.
+        counted = mode == "reflect" and spatial == 2 and max(new[-spatial:]) >= 1
+        raise LayoutError("overflow" if counted else "size", f"pad: shape {shape} would become {tuple(new)}")
     need_kernel("pad", input.dtype, "ifc")
     grown = [(max(b, 0), max(a, 0)) for b, a in pads]
 

@@ -10,6 +10,7 @@ from .core import (
     as_int,
     as_int_list,
     as_ints,
+    bad_arguments,
     check_history,
     view_of,
 )
@@ -182,8 +183,7 @@ def tensor_split(
     >>> [p.shape[0] for p in torch.arange(7).tensor_split(3)]
     [3, 2, 2]
     """
-    given = (indices_or_sections, indices, sections, tensor_indices_or_sections)
-    what = next((w for w in given if w is not None), None)
+    what = _given("tensor_split", indices_or_sections, indices, sections, tensor_indices_or_sections)
     if isinstance(what, TensorBase):
         what = what.tolist()  # type: ignore[attr-defined]
     if not isinstance(what, (tuple, list)):
@@ -199,8 +199,12 @@ def tensor_split(
     )
 
 
-def _given(*choices: Any) -> Any:
-    return next((c for c in choices if c is not None), None)
+def _given(name: str, *choices: Any) -> Any:
+    """The one of several arguments that is given. Raises: argument (TypeError) where none is."""
+    for choice in choices:
+        if choice is not None:
+            return choice
+    raise bad_arguments(name, "neither sections nor indices")
 
 
 def _grid_split(name: str, input: "Tensor", what: Any, dim: int) -> tuple["Tensor", ...]:
@@ -220,9 +224,10 @@ def hsplit(
     >>> [tuple(p.shape) for p in torch.zeros(2, 4).hsplit(2)]
     [(2, 2), (2, 2)]
     """
+    what = _given("hsplit", indices_or_sections, indices, sections)
     if input.ndim < 1:
         raise LayoutError("dimension", "hsplit needs at least 1 dimension (facts 3.9)")
-    return _grid_split("hsplit", input, _given(indices_or_sections, indices, sections), 0 if input.ndim == 1 else 1)
+    return _grid_split("hsplit", input, what, 0 if input.ndim == 1 else 1)
 
 
 def vsplit(
@@ -233,9 +238,10 @@ def vsplit(
     >>> [tuple(p.shape) for p in torch.zeros(2, 4).vsplit(2)]
     [(1, 4), (1, 4)]
     """
+    what = _given("vsplit", indices_or_sections, indices, sections)
     if input.ndim < 2:
         raise LayoutError("dimension", "vsplit needs at least 2 dimensions (facts 3.9)")
-    return _grid_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
+    return _grid_split("vsplit", input, what, 0)
 
 
 def dsplit(
@@ -246,9 +252,10 @@ def dsplit(
     >>> [tuple(p.shape) for p in torch.zeros(2, 2, 4).dsplit(2)]
     [(2, 2, 2), (2, 2, 2)]
     """
+    what = _given("dsplit", indices_or_sections, indices, sections)
     if input.ndim < 3:
         raise LayoutError("dimension", "dsplit needs at least 3 dimensions (facts 3.9)")
-    return _grid_split("dsplit", input, _given(indices_or_sections, indices, sections), 2)
+    return _grid_split("dsplit", input, what, 2)
 
 
 def unbind(input: "Tensor", dim: int = 0) -> tuple["Tensor", ...]:

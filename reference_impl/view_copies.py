@@ -31,7 +31,7 @@ def _viewed(input: "Tensor", *size: Any, dtype: Any = None) -> "Tensor":
 _REAL_ONLY = ("select_copy", "slice_copy", "slice_scatter", "select_scatter")
 
 
-def _without_bits(input: "Tensor") -> "Tensor":
+def _without_bits(input: Any) -> Any:
     """The tensor itself, or a copy without its bits: PyTorch takes what is called with it for no views (facts 9.7)."""
     return input.resolve_conj().resolve_neg()
 
@@ -84,7 +84,7 @@ detach_copy = _copy_of(_itself, "detach_copy")
 
 def _checked_narrow(input: "Tensor", dim: int, start: int, length: int) -> "Tensor":
     """`narrow` with the errors of a copying operator."""
-    if dim >= max(input.ndim, 1):
+    if not input.ndim or dim >= input.ndim:
         raise LayoutError("dimension", f"narrow_copy: dimension {dim} of {input.ndim}")
     wrap_dim(as_int(dim, "dim"), input.ndim)
     if length < 0:
