@@ -12,6 +12,7 @@ from .core import (
     as_int_list,
     as_ints,
     bad_arguments,
+    build,
     check_inplace,
     detached,
     is_leaf,
@@ -145,8 +146,18 @@ def set_(
             storage = _untyped(self, source)
             check_inplace(self)
             _check_same_device(self, storage)
-            self._storage = storage
             length = len(storage._bytes) // self.dtype.itemsize
+            if self._bits:
+                # PyTorch sets a copy without the bits, and copies that back: the tensor keeps its own storage.
+                found = build(storage, Layout((length,), (1,), 0), self.dtype)
+                version = self._versions[0]
+                if self._layout.shape != (length,):
+                    resize_to(self, (length,), None)
+                    self._versions[0] = version
+                write_copy(self, found)
+                self._versions[0] = version + 1
+                return self
+            self._storage = storage
             self._layout = Layout((length,), self._layout.strides if self._layout.shape == (length,) else (1,), 0)
             if self._layout.strides != (1,):
                 # Strides that were kept may reach past the end; PyTorch does not look.
@@ -169,6 +180,7 @@ def set_(
     else:
         storage = _untyped(self, source)
     check_inplace(self)
+    _check_explicit(offset, shape, strides)
     _check_same_device(self, storage)
     _set_explicit(self, storage, offset, shape, strides)
     self._versions[0] += 1
@@ -179,14 +191,17 @@ def _not_sizes() -> Shape:
     raise bad_arguments("set_", "size must be a tuple of ints")
 
 
-def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None) -> None:
-    itemsize = self.dtype.itemsize
+def _check_explicit(offset: int, shape: Shape, strides: Strides | None) -> None:
     if strides is not None and len(strides) != len(shape):
         raise LayoutError("dimension", f"set_: size {shape} and stride {strides} differ in length (facts 6.3)")
+    if offset < 0:
+        raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
+
+
+def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None) -> None:
+    itemsize = self.dtype.itemsize
     old_shape, old_strides, _ = self._layout
     if shape == old_shape and (strides is None or strides == old_strides):
-        if offset < 0:
-            raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
         layout = Layout(shape, old_strides, offset)
         needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)
         if not storage._is_meta:
@@ -196,8 +211,6 @@ def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: S
         self._storage = storage
         self._layout = layout
         return
-    if offset < 0:
-        raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
     # From here on PyTorch has already changed the tensor when it finds the layout impossible.
     self._storage = storage
     if strides is None:

@@ -66,6 +66,10 @@ TABLE = {
         T.view_as_real(T.view_as_complex(p))|[f(c.conj(),0,5+5j),c]|[c.conj().fill_(1j),c]
         [c.conj().imag.fill_(3),c]|[c.conj().imag.zero_(),c]|[c.conj().zero_(),c]|[c.conj().copy_(c.clone()),c]
         [c.copy_(c.clone().conj()),c]|[c.conj().imag.copy_(T.ones(2)),c]|c._neg_view()|x._neg_view()
+        [w[:,0].conj().set_(c.untyped_storage()),w]|[w.conj().set_(c.storage()),w]|w.conj().set_(c)|w.conj().set_()
+        [w[:,0].conj().set_(T.arange(40.).untyped_storage()),w]|[w.conj().set_(w.untyped_storage()),w]
+        w[1:].conj().set_(w.untyped_storage())|w.conj().set_(c.untyped_storage(),1,(1,))
+        x.set_(U(40,device="meta"),-1,())|m.set_(U(40),0,(2,),(1,1))|x.set_(U(40,device="meta"),0,(-1,))
         T.as_strided_copy(w[:,1].conj(),(2,),(1,),0)|T.as_strided_scatter(w[:,1].conj(),T.zeros(2)*1j,(2,),(1,),0)
         T.view_copy(w[:,1].conj(),T.int32)|T.select_copy(c.conj(),0,1)|T.slice_scatter(w[:,1].conj(),T.zeros(2)*1j)
         T.as_strided_copy(c.conj().unfold(0,0,1),(),(),0)|T.view_as_real_copy(c.conj())|T.expand_copy(c.conj(),(2,2))
