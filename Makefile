@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install report test lint format corpus evidence clean
+.PHONY: help install report test lint format libraries gpu corpus evidence clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
@@ -50,9 +50,21 @@ evidence: $(INSTALLED)  ## what is too long for `make test`
 	$(BIN)/python -m stridecheck.benchmarks.agreement
 	$(BIN)/stridecheck bench --self-test --pairs 20 --quick --processes 3 --adapters torch --out out/evidence/self-test
 
+# Each library in an environment of its own under .cache/libraries; what cannot be had here is named and left out.
+# `make libraries LIBRARIES="--only mlx,jax --programs 200"` checks some on less, `LIBRARIES=--update` writes the lists anew.
+LIBRARIES ?= --programs 1000
+libraries: $(INSTALLED) ## check every library that can be had here, and the scripts of docs/findings
+	$(BIN)/python -m stridecheck.ci.libraries $(LIBRARIES)
+
+# For a machine with a GPU and without a network: `make gpu WHEELS=folder`, see docs/gpu.md. Exit code 3: no GPU here.
+WHEELS ?=
+gpu:             ## check and time torch:cuda and cupy; one result file, out/gpu.zip
+	PYTHON="$(PYTHON)" ci/gpu.sh "$(WHEELS)"
+
 corpus: $(INSTALLED)    ## draw the committed corpus anew, and the lists of known deviations with it
 	$(BIN)/python -m stridecheck.conformance.corpus
 	-$(BIN)/stridecheck check torch numpy --update-expectations --out out/expectations
+	-$(BIN)/python -m stridecheck.ci.libraries --update
 
 clean:           ## remove what these commands made
 	rm -rf $(VENV) .editable .cache out

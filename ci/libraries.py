@@ -16,6 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from stridecheck.conformance import corpus
+from stridecheck.conformance.expectations import BUNDLED
+
 from .findings import Finding, read_findings, show
 
 ENVIRONMENTS = Path(".cache", "libraries")
@@ -112,6 +115,15 @@ def check(library: Library, python: Path, programs: int, *, update: bool = False
     return done.returncode, " · ".join(shown[:3])
 
 
+def forget_what_is_gone() -> None:
+    """Leave programs that are no longer in the corpus out of these libraries' lists of known deviations."""
+    ids = {program.id for program in corpus.read()}
+    for path in (BUNDLED / f"{library.adapter.replace(':', '-')}.txt" for library in LIBRARIES):
+        if path.is_file():
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            path.write_text("".join(line for line in lines if line.split()[-1] in ids), encoding="utf-8")
+
+
 def run_findings(library: Library, python: Path) -> list[str]:
     """What is wrong with the findings about a library: those that show nothing, or something else."""
     page = FINDINGS / f"{library.name.removesuffix('-aot-eager')}.md"
@@ -130,6 +142,8 @@ def main() -> int:
     names = [name for name in options.only.split(",") if name]
     if unknown := sorted({*names} - {library.name for library in LIBRARIES}):
         parser.error(f"no library {', '.join(unknown)}; there are {', '.join(library.name for library in LIBRARIES)}")
+    if options.update:
+        forget_what_is_gone()
     outcomes = []
     for library in LIBRARIES:
         if names and library.name not in names:

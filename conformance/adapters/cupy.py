@@ -11,12 +11,14 @@ from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter
 from .numpy import DTYPES
 from .numpy_style import NumpyStyle, root_of
+from .table_style import takes_by
 
 
 class Cupy(NumpyStyle):
     """CuPy on the current device."""
 
     name = "cupy"
+    ports: Mapping[str, str] = takes_by("cupy.from_dlpack")
     helpers: Mapping[str, str] = {}
     capabilities = Capabilities(
         frozenset(DTYPES),

@@ -1,0 +1,154 @@
+"""What runs on a machine with a GPU: programs, exchange, copies on streams, timings by device events; one file.
+
+It wants torch, CuPy, NumPy, Numba, Hypothesis, ml_dtypes, packaging and click, and no network. What is missing is
+named and left out; a part that breaks is recorded and the others go on. Exit codes: 0 everything as expected, 1 not,
+3 no GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import traceback
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from stridecheck.conformance.check import Silent, check
+from stridecheck.conformance.exchanges import exchange
+from stridecheck.conformance.options import Options
+
+OUT = Path("out", "gpu")
+RESULT = Path("out", "gpu.zip")
+MISSING = 3
+SIZES = (1 << 12, 1 << 20, 1 << 26)
+"""Elements of the float32 tensors that are timed: in cache, in the second level, in memory."""
+REPEATS = 20
+
+Part = Callable[[], Mapping[str, Any]]
+
+
+class _Notes(Silent):
+    """Prints what a run has to say."""
+
+    def note(self, text: str) -> None:
+        print(f"  {text}", flush=True)
+
+
+def programs() -> Mapping[str, Any]:
+    """The corpus on `torch:cuda` and `cupy`, compared with the oracle; the records are in `programs/results.jsonl`."""
+    options = Options(("torch:cuda", "cupy"), skip_missing=True, start_timeout=300.0, workers=4)
+    return {"exit_code": check(options, OUT / "programs", _Notes())}
+
+
+def exchanges() -> Mapping[str, Any]:
+    """Arrays handed between the libraries that are here; the records are in `exchange/results.jsonl`."""
+    names = ["torch:cuda", "cupy", "numpy", "jax"]
+    return {"exit_code": exchange(names, OUT / "exchange", _Notes(), start_timeout=300.0)}
+
+
+def copies() -> Mapping[str, Any]:
+    """Copies between pinned memory and strided device tensors on a stream of their own: what was sent comes back."""
+    import torch
+
+    wrong = []
+    for name, make in _layouts(torch, 1 << 16).items():
+        cuda: Any = torch.cuda
+        there, stream = make("cuda"), cuda.Stream()
+        sent = torch.arange(there.numel(), dtype=torch.float32).view(there.shape).pin_memory()
+        back = torch.empty(there.shape).pin_memory()
+        stream.wait_stream(cuda.current_stream())  # what makes the tensor runs on that one
+        with cuda.stream(stream):
+            there.copy_(sent, non_blocking=True)
+            back.copy_(there, non_blocking=True)
+        stream.synchronize()
+        if not back.equal(sent):
+            wrong.append(name)
+    return {"exit_code": int(bool(wrong)), "wrong": wrong}
+
+
+def timings() -> Mapping[str, Any]:
+    """Copies of each layout into a row-major tensor, timed by events on the device, in microseconds."""
+    import torch
+
+    rows = []
+    for size in SIZES:
+        for name, make in _layouts(torch, size).items():
+            x = make("cuda")
+            samples = sorted(_timed(torch, x))
+            rows.append(
+                {"layout": name, "elements": x.numel(), "microseconds": samples, "median": samples[len(samples) // 2]}
+            )
+    return {"exit_code": 0, "device": torch.cuda.get_device_name(), "timings": rows}
+
+
+def _timed(torch: Any, x: Any) -> Iterator[float]:
+    target = torch.empty(x.shape, device="cuda")
+    for number in range(REPEATS + 3):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        target.copy_(x)
+        end.record()
+        end.synchronize()
+        if number >= 3:  # the first ones load kernels and raise clocks
+            yield 1000.0 * begin.elapsed_time(end)
+
+
+def _layouts(torch: Any, size: int) -> Mapping[str, Callable[[str], Any]]:
+    """Layouts of about `size` elements, each made on a device by name."""
+    side = int(size**0.5)
+    return {
+        "row-major": lambda device: torch.zeros(side, side, device=device),
+        "transposed": lambda device: torch.zeros(side, side, device=device).T,
+        "stepped": lambda device: torch.zeros(side, 2 * side, device=device)[:, ::2],
+        "offset": lambda device: torch.zeros(side * side + 1, device=device)[1:].view(side, side),
+        "padded rows": lambda device: torch.zeros(side, side + 3, device=device)[:, :side],
+        "channels last": lambda device: torch.zeros(side // 8, 8, 2, side // 2, device=device).to(
+            memory_format=torch.channels_last
+        ),
+    }
+
+
+PARTS: Mapping[str, Part] = {"programs": programs, "exchange": exchanges, "copies": copies, "timings": timings}
+
+
+def main() -> int:
+    """Run every part, and put what there is into one file."""
+    try:
+        import torch
+    except ImportError as error:
+        print(f"no torch here ({error}): nothing was run")
+        return MISSING
+    if not torch.cuda.is_available():
+        print(f"no GPU: torch {torch.__version__} finds none, nothing was run")
+        return MISSING
+    OUT.mkdir(parents=True, exist_ok=True)
+    summary: dict[str, Any] = {
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "cuda": str(torch.version.cuda),
+        "device": torch.cuda.get_device_name(),
+    }
+    for name, part in PARTS.items():
+        print(f"{name} …", flush=True)
+        try:
+            summary[name] = dict(part())
+        except Exception:  # what is broken here says nothing about the other parts
+            traceback.print_exc()
+            summary[name] = {"exit_code": 1, "error": traceback.format_exc()}
+        (OUT / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    with zipfile.ZipFile(RESULT, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(OUT.rglob("*")):
+            if path.suffix in (".json", ".jsonl"):
+                archive.write(path, path.relative_to(OUT))
+    codes = {name: summary[name]["exit_code"] for name in PARTS}
+    print(f"{RESULT}: " + ", ".join(f"{name} {code}" for name, code in codes.items()))
+    return int(any(codes.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

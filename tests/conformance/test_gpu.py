@@ -1,0 +1,61 @@
+"""What can be known of the GPU's part without a GPU: it says that there is none, and its tables can be read."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy
+import pytest
+import torch
+from stridecheck.ci import gpu
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.idiom import compile_template
+from stridecheck.conformance.operations import OPERATIONS
+
+ROOT = Path(__file__).parents[2]
+WITHOUT = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+
+
+@WITHOUT
+def test_without_a_gpu_it_says_so():
+    """Both the script and the module end with 3 and a reason, and leave nothing behind."""
+    for command in ([str(ROOT / "ci" / "gpu.sh")], [sys.executable, "-m", "stridecheck.ci.gpu"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ)
+        assert done.returncode == 3, done.stderr
+        assert "no GPU" in done.stdout
+
+
+def test_layouts_have_as_many_elements_as_they_say():
+    """Each timed layout is what its name says, of the size that is asked for."""
+    for size in gpu.SIZES[:2]:
+        made = {name: make("cpu") for name, make in gpu._layouts(torch, size).items()}
+        assert {x.numel() for x in made.values()} == {size}
+        assert [name for name, x in made.items() if x.is_contiguous()] == ["row-major", "offset"]
+        assert made["channels last"].is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """The adapter over NumPy under CuPy's name: no device, the same table."""
+    stand_in = types.ModuleType("cupy")
+    vars(stand_in).update({name: getattr(numpy, name) for name in dir(numpy) if not name.startswith("_")})
+    name = "stridecheck.conformance.adapters.cupy"
+    monkeypatch.setitem(sys.modules, "cupy", stand_in)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    module = importlib.import_module(name)
+    yield module.Cupy()
+    sys.modules.pop(name, None)
+
+
+def test_cupys_table_can_be_read_and_covers_numpys(cupy):
+    """Each expression compiles under CuPy's name, and nearly all that NumPy is asked is asked of CuPy."""
+    for name, template in cupy.templates.items():
+        operation = OPERATIONS[name]
+        assert callable(compile_template(template, operation.parameters, cupy.scope()))
+    lacking = set(Numpy.templates) - set(cupy.templates)
+    assert len(lacking) <= 0.2 * len(Numpy.templates), sorted(lacking)

@@ -1,0 +1,88 @@
+"""`make libraries`: what cannot be had is named and the others go on; what is red ends it with 1."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from stridecheck.ci import libraries
+from stridecheck.conformance.discovery import EXTRAS
+from stridecheck.conformance.expectations import BUNDLED
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs the command with made-up outcomes: libraries that cannot be had, and exit codes of checks."""
+
+    def run_(*arguments, absent=(), codes=(), problems=()):
+        def environment(library):
+            return (None, "ERROR: no matching distribution") if library.name in absent else (Path("python"), "")
+
+        monkeypatch.setattr(libraries, "environment", environment)
+        monkeypatch.setattr(libraries, "check", lambda one, *_, **__: (dict(codes).get(one.name, 0), "said"))
+        monkeypatch.setattr(libraries, "run_findings", lambda one, _: list(dict(problems).get(one.name, ())))
+        monkeypatch.setattr(libraries, "forget_what_is_gone", lambda: None)
+        monkeypatch.setattr(sys, "argv", ["libraries", *arguments])
+        return libraries.main(), capsys.readouterr().out
+
+    return run_
+
+
+def test_what_cannot_be_had_is_named_and_the_others_go_on(run):
+    """A library without a wheel here costs nothing but itself; only where none can be had is the exit code 3."""
+    code, said = run("--only", "mlx,jax", absent=("mlx",))
+    assert code == 0
+    assert "– mlx: cannot be had here, ERROR: no matching distribution" in said
+    assert "✓ jax: said" in said
+    assert run("--only", "mlx,jax", absent=("mlx", "jax"))[0] == 3
+
+
+def test_what_is_red_ends_with_one(run):
+    """A check that is not as expected, one that broke, and a finding that no longer shows are red."""
+    assert run("--only", "mlx", codes={"mlx": 1})[0] == 1
+    assert run("--only", "mlx", codes={"mlx": 3})[0] == 1
+    code, said = run("--only", "mlx,jax", problems={"jax": ["jax-1: no longer shows"]})
+    assert code == 1
+    assert "✓ mlx" in said
+    assert "✗ jax" in said
+    assert "finding jax-1: no longer shows" in said
+
+
+def test_a_mode_that_lacks_a_compiler_is_left_out(run):
+    """A mode of torch that this machine cannot run is no failure; a list being written is none either."""
+    assert run("--only", "torch-compile,mlx", codes={"torch-compile": 3})[0] == 0
+    assert run("--only", "mlx", "--update", codes={"mlx": 1})[0] == 0
+    assert run("--only", "mlx", "--update", codes={"mlx": 2})[0] == 1
+
+
+def test_an_unknown_library_is_refused(run):
+    """A name that is mistyped must not pass for a library that is as expected."""
+    with pytest.raises(SystemExit):
+        run("--only", "mxl")
+
+
+def test_pip_failing_is_told_in_its_words(monkeypatch, tmp_path):
+    """What pip says is wrong is the reason, and nothing is raised."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(libraries, "ENVIRONMENTS", tmp_path)
+    failed = subprocess.CompletedProcess(
+        [], 1, "", "WARNING: slow\nERROR: No matching distribution found for mlx\nmore"
+    )
+    monkeypatch.setattr(libraries.subprocess, "run", lambda *_, **__: failed)
+    mlx = next(library for library in libraries.LIBRARIES if library.name == "mlx")
+    assert libraries.environment(mlx) == (None, "ERROR: No matching distribution found for mlx")
+
+
+def test_every_bundled_adapter_is_checked(monkeypatch):
+    """Each extra but CuPy, which needs a GPU, is a library here, with an expectation file; its extra can be read."""
+    monkeypatch.chdir(ROOT)
+    names = {library.adapter.partition(":")[0] for library in libraries.LIBRARIES}
+    assert names == {*EXTRAS} - {"cupy"}
+    for library in libraries.LIBRARIES:
+        assert (BUNDLED / f"{library.adapter.replace(':', '-')}.toml").is_file()
+        if library.extra:
+            assert len(libraries.requirements(library.extra)) >= 2
