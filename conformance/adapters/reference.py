@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import lru_cache
 from types import FrameType
 from typing import Any
 
 import numpy as np
-from stridecheck.reference_impl import notices
+from stridecheck.reference_impl import channels_last, channels_last_3d, contiguous_format, notices
+from stridecheck.reference_impl.contiguity import is_contiguous_in
+from stridecheck.reference_impl.core import CONJ, NEG, build, is_leaf, requires_grad
+from stridecheck.reference_impl.layout import Layout
 from stridecheck.reference_impl.numpy_bridge import converted
 
 from stridecheck import __version__, reference_impl
@@ -17,11 +19,18 @@ from stridecheck import __version__, reference_impl
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
 from ..idiom import TEMPLATE
-from ..program import ITEMSIZES, QUANTISED, Step
+from ..program import ITEMSIZES, QUANTISED, Step, span
 from ..protocol import OracleError, Undefined
 from .torch_style import TorchStyle
 
 DTYPES = (*ITEMSIZES, *QUANTISED)
+
+
+@lru_cache(maxsize=1 << 14)
+def _contiguity(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
+    """One letter for each memory format, as observations have them."""
+    formats = (contiguous_format, channels_last, channels_last_3d)
+    return "".join(["T" if is_contiguous_in(shape, strides, format) else "F" for format in formats])
 
 
 class Reference(TorchStyle):
@@ -48,8 +57,54 @@ class Reference(TorchStyle):
         if backing == "guarded" and len(data):
             return reference_impl.UntypedStorage._wrap(data)
         storage = reference_impl.UntypedStorage._allocate(len(data))
-        ctypes.memmove(storage.data_ptr(), bytes(data), len(data))
+        if len(data):
+            storage._bytes[:] = np.frombuffer(data, np.uint8)
         return storage
+
+    # The oracle runs every program: what it is asked for after each step is read from where it stands. What comes of
+    # it is what the methods that users call would say (a test compares the two).
+
+    def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        """A tensor over the storage, which `set_` would make longer where the layout does not fit."""
+        found = self._dtypes[dtype]
+        if span(shape, strides, offset)[1] * found.itemsize > len(storage._bytes):
+            return super().tensor(storage, dtype, shape, strides, offset)
+        return build(storage, Layout(shape, strides, offset), found)
+
+    def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, int | None, str | None]:
+        """What the tensor says of itself."""
+        layout = x._layout
+        shape, strides = layout.shape, layout.strides
+        return (
+            self._name_of_dtype(x.dtype),
+            shape,
+            strides,
+            layout.offset,
+            _contiguity(shape, strides),
+            x._versions[0],
+            self.flags(x),
+        )
+
+    def flags(self, x: Any) -> str | None:
+        """One letter for each flag that is set; None where PyTorch refuses to tell."""
+        text = "g" if requires_grad(x) else ""
+        try:
+            if is_leaf(x):
+                text += "l"
+        except RuntimeError:
+            return None
+        if x._bits:
+            text += "c" * bool(x._bits & CONJ) + "n" * bool(x._bits & NEG)
+        return text if x._base is None else text + "v"
+
+    def storage_of(self, x: Any) -> Any:
+        """The storage object, the same one as long as it lives."""
+        return x._storage
+
+    def bytes_of(self, storage: Any) -> bytes:
+        """All bytes; none of what lies nowhere."""
+        data = storage._bytes
+        return data.tobytes() if type(data) is np.ndarray else b""
 
     def shadow_of(self, storage: Any) -> bytes | None:
         """Classes of the storage's bytes, None where all are exact."""
