@@ -190,8 +190,9 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
                 q = _widened(q, dim)
             elif isinstance(item, slice):
                 # Among other indices, a slice of the whole dimension is none.
-                whole = range(*item.indices(self.shape[at])) == range(self.shape[at])
-                q = q if whole and isinstance(index, tuple) else _sliced(q, dim, item)
+                bounds = item.indices(self.shape[at])
+                whole = range(*bounds) == range(self.shape[at])
+                q = q if whole and isinstance(index, tuple) else _sliced(q, dim, slice(*bounds))
             at += item is not None
             dim += 1
     result: QuantizedTensor = _wrapped(self, found, q)

@@ -9,9 +9,16 @@ from . import dtypes as dt
 from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
 from .core import TensorBase, array, build, fresh, from_array, written
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError, fatal
+from .errors import (
+    LayoutError,
+    LayoutTypeError,
+    LayoutValueError,
+    UnspecifiedError,
+    UnsupportedError,
+    fatal,
+)
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from .layout import span
+from .layout import Shape, span
 from .quantizers import (
     CODES,
     PerChannel,
@@ -148,7 +155,7 @@ class QuantizedTensor(Tensor):
         Source: facts 10.1.8 and 10.1.11, torch 2.13.
         """
         self._refuse_floating("clone")
-        if self.dtype.pack > 1:
+        if self.dtype.pack > 1 and 0 not in self._layout.shape:
             raise UnsupportedError("dtype", f"clone has no kernel for {self.dtype} (facts 10.1.7)")
         shape, strides, _ = self._layout
         if memory_format is None:
@@ -259,9 +266,11 @@ class QuantizedTensor(Tensor):
         return bool((codes_of(self) == codes_of(other)).all())
 
     def __copy__(self) -> "QuantizedTensor":
+        check_rebuilt(self._quantizer, self._layout.shape)
         return quantized(pickling.copy_tensor(self), self._quantizer)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "QuantizedTensor":
+        check_rebuilt(self._quantizer, self._layout.shape)
         plain = memo.get(id(self)) or pickling.deepcopy_tensor(self, memo)
         if not isinstance(plain, QuantizedTensor):
             memo[id(self)] = plain = quantized(plain, self._quantizer)
@@ -295,14 +304,30 @@ def _unpickled(reduced: Any, q: Quantizer) -> QuantizedTensor:
     from . import quantized_methods  # noqa: F401
 
     rebuild, state = reduced
-    return quantized(rebuild(*state), q)
+    t = rebuild(*state)
+    check_rebuilt(q, t._layout.shape)
+    return quantized(t, q)
+
+
+def check_rebuilt(q: Quantizer, shape: Shape) -> None:
+    """Refuse to put a tensor together again whose quantizer does not fit its shape.
+
+    Raises: dimension, size (ValueError). Source: facts 10.1.16, torch 2.13.
+    """
+    if isinstance(q, PerChannel):
+        if not 0 <= q.axis < len(shape):
+            raise LayoutValueError("dimension", f"channel axis {q.axis} is out of range for shape {shape}")
+        if q.scales.numel() != shape[q.axis]:
+            raise LayoutValueError("size", f"{q.scales.numel()} scales for {shape[q.axis]} channels")
 
 
 def restored(t: Tensor, saved: Any) -> QuantizedTensor:
     """What `load` makes of the codes and of what `save` wrote of their quantizer."""
     if len(saved) == 2:
         return quantized(t, PerTensor(float(saved[0]), int(saved[1])))
-    return quantized(t, PerChannel(*saved))
+    q = PerChannel(*saved)
+    check_rebuilt(q, t._layout.shape)
+    return quantized(t, q)
 
 
 def codes_of(t: Any) -> Any:

@@ -256,6 +256,8 @@ def load(
     try:
         return _Reader(table, content[start:], nowhere, verify=not mmap).decode(table["object"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as e:
+        if hasattr(e, "kind"):
+            raise
         raise _damaged(f"{type(e).__name__}: {e}") from None
 
 

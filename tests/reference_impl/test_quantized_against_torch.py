@@ -178,6 +178,9 @@ TABLE = {
         Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
         Q().zero_()|Q().sum()|Q().abs()|-Q()|Q().__dlpack__()|Q().storage().dtype|Q().storage()[0]
         Q().is_set_to(Q())|Q().requires_grad_()|Q().equal(Q())|Q().is_floating_point()|Q().is_signed()
+        [g(C().view(12)) for g in (copy.copy,)]|[g(C().view(12)) for g in (copy.deepcopy,)]|pk(C().view(12))
+        rt(C().view(12))|rt(EC((),scales=T.ones(1),zero_points=T.ones(1),axis=0,dtype=T.qint8))
+        pk(EC((2,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.qint8))
         Q().T.mul(Q().T)|Q(cl).add(Q(cl))|Q(cl).add(Q(cl.contiguous()))|Q(x[:, ::2]).sub(Q(x[:, ::2]))|Q().div(Q(x.T))
         Q(d=T.quint4x2).equal(Q(d=T.quint8))|(lambda q:q.equal(q))(Q(d=T.quint4x2))|(lambda q:q.equal(q))(Q(cl,d=T.quint2x4))
         info(EC((0,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.quint8))
