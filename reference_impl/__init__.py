@@ -56,6 +56,7 @@ from .matrices import det, logdet, matrix_exp, matrix_power, old_vander as vande
 from .metadata import as_strided_, detach_, resize_as_
 from .moments import corrcoef, cov, std, std_mean, var, var_mean
 from .nan_reductions import nanmean, nansum
+from .native_normalization import native_batch_norm, native_group_norm, native_layer_norm
 from .normalization import group_norm, layer_norm
 from .norms import renorm, torch_norm as norm
 from .numpy_bridge import asarray, as_tensor, frombuffer, from_numpy

@@ -88,13 +88,14 @@ def batch_norm(
         _need_values(input._layout.shape)
     if eps < 0 or (training and eps == 0):
         raise LayoutValueError("argument", f"batch_norm: eps must be positive, got {eps}")
-    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return batch_norm_of(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def _batch_norm(
+def batch_norm_of(
     input: "Tensor", running_mean: "Tensor | None", running_var: "Tensor | None", weight: "Tensor | None",
     bias: "Tensor | None", training: bool, momentum: float, eps: float,
 ) -> "Tensor":  # fmt: skip
+    """`batch_norm` of channels that may have a single element. Raises: as `batch_norm`, but no ValueError for it."""
     shape = input._layout.shape
     if not input.numel():
         return _empty_batch(input, weight, bias)
@@ -232,13 +233,21 @@ def group_norm(
     Shapes: (n, c, …), weight and bias (c,).
     Raises: dimension, size (also ValueError), dtype. Source: facts 4.4, torch 2.13.
     """
-    parameters = _present(weight, bias)
-    check_tensors("group_norm", input, *parameters)
-    shape, strides, _ = input._layout
+    check_tensors("group_norm", input, *_present(weight, bias))
+    shape = input._layout.shape
     if len(shape) < 2:
         raise LayoutError("dimension", f"group_norm: at least 2 dimensions are needed, got {len(shape)}")
     if num_groups:
         _need_values((shape[0] * shape[1] // num_groups, num_groups, *shape[2:]))
+    return group_norm_of(input, num_groups, weight, bias, eps)
+
+
+def group_norm_of(
+    input: "Tensor", num_groups: int, weight: "Tensor | None", bias: "Tensor | None", eps: float
+) -> "Tensor":
+    """`group_norm` of groups that may have a single element. Raises: as `group_norm`, but no ValueError."""
+    parameters = _present(weight, bias)
+    shape, strides, _ = input._layout
     if num_groups <= 0 or shape[1] % num_groups:
         raise LayoutError("size", f"group_norm: {shape[1]} channels in {num_groups} groups")
     for t in parameters:
@@ -287,7 +296,7 @@ def instance_norm(
     n, c = shape[:2]
     mean, var, scale, shift = (None if t is None else repeat(t, n) for t in (running_mean, running_var, weight, bias))
     flat = view_ops.view(contiguous(input), (1, n * c, *shape[2:]))
-    out = _batch_norm(flat, mean, var, scale, shift, use_input_stats, momentum, eps)
+    out = batch_norm_of(flat, mean, var, scale, shift, use_input_stats, momentum, eps)
     for running, part in ((running_mean, mean), (running_var, var)):
         if use_input_stats and running is not None and part is not None:
             _write_back(running, part, n, c)
