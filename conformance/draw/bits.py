@@ -40,7 +40,7 @@ def _negative(source: Source, there: Inventory) -> Arguments | None:
 def _pairs(source: Source, there: Inventory) -> Arguments | None:
     """A tensor whose last dimension has the two parts."""
     meant = [k for k, x in there.tensors.items() if x.shape[-1:] == (2,) and x.dtype.startswith("float")]
-    key = pick(source, meant if meant and not source.chance(2 * ODD) else there.tensors)
+    key = pick(source, meant if not source.chance(2 * ODD) else there.tensors)
     return None if key is None else ((ref_of(key),), {})
 
 
@@ -85,7 +85,7 @@ TURNING: Family = (
     (12, ("resolve_conj", _of(complex_first=False))), (12, ("resolve_neg", _of(complex_first=False))),
     (4, ("is_conj", _of(complex_first=False))), (4, ("is_neg", _of(complex_first=False))),
     (8, ("_neg_view", _negative)), (8, ("view_as_real", _of(complex_first=True))), (16, ("view_as_complex", _pairs)),
-    (8, ("narrow", _within_pairs)),
+    (16, ("narrow", _within_pairs)),
     (6, ("contiguous", _of(complex_first=False))), (6, ("clone", _of(complex_first=False))),
     (6, ("copy.deepcopy", _of(complex_first=False))), (6, ("save_load", _of(complex_first=False))),
     (4, ("numpy", _of(complex_first=False))), (4, ("numpy.asarray", _of(complex_first=False))),

@@ -35,7 +35,16 @@ OF_HISTORY: tuple[tuple[int, tuple[tuple[int, tuple[str, Drawer]], ...]], ...] =
         1,
         tuple(
             (2, (name, no_arguments))
-            for name in ("is_leaf", "requires_grad", "requires_grad_", "detach", "detach_", "clone", "neg", "t")
+            for name in (
+                "is_leaf",
+                "is_leaf",
+                "requires_grad",
+                "requires_grad",
+                "requires_grad_",
+                "detach",
+                "clone",
+                "t",
+            )
         ),
     ),
 )
@@ -82,7 +91,7 @@ _NUMBERS = frozenset({*pointwise.NUMBERS, "bool"})
 def _suits(source: Source, name: str, x: TensorState, values: Values) -> bool:
     """Whether an operation is one to draw here."""
     if x.dtype not in DEFINED.get(name, (x.dtype,)):
-        return x.dtype in pointwise.REFUSED.get(name, ()) and source.chance(3 * ODD)
+        return x.dtype in pointwise.REFUSED.get(name, ()) and source.chance(50)
     needed = NEEDED.get(name)
     return needed is None or needed(x, values) or source.chance(ODD)
 
@@ -91,7 +100,7 @@ def draw_step(source: Source, values: Values) -> Step:
     """One step over the live values; the last made are the likelier first operand."""
     keys = list(values)
     key = keys[-1] if source.chance(55) else source.choice(keys)
-    families = OF_HISTORY if "g" in (values[key].flags or "") and source.chance(12) else FAMILIES
+    families = OF_HISTORY if "g" in (values[key].flags or "") and source.chance(16) else FAMILIES
     name, drawer = weighted(source, weighted(source, families))
     while not _suits(source, name, values[key], values):
         name, drawer = weighted(source, weighted(source, FAMILIES))

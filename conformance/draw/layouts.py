@@ -33,9 +33,9 @@ _KINDS = ((22, "row-major"), (20, "permuted"), (14, "channels-last"), (32, "free
 def draw_shape(source: Source, low: int = 0, high: int = 5) -> tuple[int, ...]:
     """A shape of that many dimensions, mostly of sizes 1 to 5, at times with a 0 or with one that is long."""
     rank = source.integer(low, high)
-    if rank in (1, 2) and source.chance(8):
+    if rank in (1, 2) and source.chance(10):
         # Longer than any vector register: kernels go over such rows in another way than over short ones.
-        length = source.choice(RESTS) if source.chance(30) else source.integer(65, 100)
+        length = source.choice(RESTS) if source.chance(45) else source.integer(65, 100)
         return tuple([length, source.integer(1, 3)][2 - rank :][::-1])
     most = (0, 12, 7, 5, 4, 3, 2)[rank] if rank < 7 else 2
     return tuple(

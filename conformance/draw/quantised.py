@@ -176,13 +176,13 @@ def _seen_as(source: Source, there: Inventory) -> Arguments | None:
 
 CODING: Family = (
     (30, ("quantize_per_tensor", _per_tensor)), (40, ("quantize_per_channel", _per_channel)),
-    (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (16, ("int_repr", _asked)),
+    (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (24, ("int_repr", _asked)),
     (8, ("_empty_per_channel_affine_quantized", _fresh_channels)),
-    (16, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
+    (24, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
     (6, ("q_per_channel_scales", _of_channels)),
     (6, ("q_per_channel_zero_points", _of_channels)), (6, ("q_per_channel_axis", _of_channels)),
-    (8, ("clone", _like_any("clone"))), (8, ("permute", _like_any("permute"))),
-    (8, ("__getitem__", _like_any("__getitem__"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
+    (24, ("clone", _like_any("clone"))), (24, ("permute", _like_any("permute"))),
+    (20, ("__getitem__", _like_any("__getitem__"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
     (10, ("view", _seen_as)), (8, ("save_load", _asked)), (4, ("copy.deepcopy", _asked)), (4, ("numpy", _asked)),
     (6, ("copy_", _copied)), (3, ("equal", _compared)), (2, ("add", _refused)), (2, ("mul", _refused)),
 )  # fmt: skip
