@@ -84,7 +84,7 @@ TURNING: Family = (
     (5, ("adjoint", _of(complex_first=True))), (6, ("conj_physical", _of(complex_first=True))),
     (12, ("resolve_conj", _of(complex_first=False))), (12, ("resolve_neg", _of(complex_first=False))),
     (4, ("is_conj", _of(complex_first=False))), (4, ("is_neg", _of(complex_first=False))),
-    (8, ("_neg_view", _negative)), (8, ("view_as_real", _of(complex_first=True))), (16, ("view_as_complex", _pairs)),
+    (8, ("_neg_view", _negative)), (16, ("view_as_real", _of(complex_first=True))), (16, ("view_as_complex", _pairs)),
     (16, ("narrow", _within_pairs)),
     (6, ("contiguous", _of(complex_first=False))), (6, ("clone", _of(complex_first=False))),
     (6, ("copy.deepcopy", _of(complex_first=False))), (6, ("save_load", _of(complex_first=False))),

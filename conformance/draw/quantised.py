@@ -176,7 +176,7 @@ def _seen_as(source: Source, there: Inventory) -> Arguments | None:
 
 CODING: Family = (
     (30, ("quantize_per_tensor", _per_tensor)), (40, ("quantize_per_channel", _per_channel)),
-    (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (24, ("int_repr", _asked)),
+    (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (36, ("int_repr", _asked)),
     (8, ("_empty_per_channel_affine_quantized", _fresh_channels)),
     (24, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
     (6, ("q_per_channel_scales", _of_channels)),
