@@ -84,7 +84,7 @@ from .randomness import (
     bernoulli, manual_seed, multinomial, normal, rand, randint, randint_like, randn, randn_like, randperm, rand_like,
 )
 from .ranges import arange, linspace, logspace
-from .reductions import all, any, count_nonzero, logsumexp, mean, prod, sum
+from .reductions import all, any, count_nonzero, hash_tensor, logsumexp, mean, prod, sum
 from .scans import (
     argsort, cummax, cummin, cumprod, cumsum, flip, fliplr, flipud, logcumsumexp, log_softmax, roll, rot90, softmax,
     sort, topk,

@@ -35,6 +35,7 @@ class ReductionMethods:
     norm = norms.norm_of
     logsumexp = reductions.logsumexp
     count_nonzero = reductions.count_nonzero
+    hash_tensor = reductions.hash_tensor
     aminmax = extremes.aminmax
 
     cumsum = scans.cumsum

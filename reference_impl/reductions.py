@@ -11,7 +11,8 @@ from . import shadow
 from .conversion import cast, check_fillable, nan_marks
 from .core import as_int, as_ints, check_differentiable, check_history, from_array, recorded, values
 from .dtypes import dtype
-from .errors import LayoutError
+from .errors import LayoutError, LayoutIndexError
+from .grad_mode import no_grad
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
 from .output_layout import walked
@@ -247,3 +248,37 @@ def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":
     need_kernel("count_nonzero", input.dtype, "bifch" if dim in (None, (), []) else "bifchu8e")
     result = np.sum(values(input) != 0, axis=dims)
     return deliver(result, dt.int64, reduce_marks(input, dims, False, smooth=False), input, None)
+
+
+def hash_tensor(
+    input: "Tensor", dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: "Tensor | None" = None
+) -> "Tensor":
+    """The bits of elements, as doubles or int64, joined by exclusive or, in uint64.
+
+    Raises: dimension, size (nothing to reduce; IndexError where a dimension is named), argument, dtype.
+    Source: facts 4.4, torch 2.13.
+    """
+    if mode != 0:
+        raise LayoutError("argument", f"hash_tensor: there is no mode {mode}")
+    named = dim is not None and bool(as_ints((dim,), "dim"))
+    dims = reduced_dims(input, dim)
+    if not named and not input.numel():
+        raise LayoutError("size", "hash_tensor: nothing to reduce")
+    for d in dims:
+        if not input._layout.shape[d]:
+            raise LayoutIndexError("size", f"hash_tensor: dimension {d} is empty")
+    if out is not None and out.dtype is not dt.uint64:
+        raise LayoutError("dtype", f"hash_tensor: out must be uint64, got {out.dtype}")
+    if input.numel():
+        need_kernel("hash_tensor", input.dtype, "bif")
+    a = values(input)
+    fold: Any = np.bitwise_xor.reduce
+    bits = a.astype(np.float64 if input.dtype.category == "float" else np.int64).view(np.uint64)
+    marks = reduce_marks(input, dims, keepdim, smooth=False)
+    unsure = nan_marks(a, input.dtype)
+    if unsure is not None:
+        # The sign of a NaN is among its bits.
+        lost = np.where(np.max(unsure, axis=dims, keepdims=keepdim, initial=0) > 0, shadow.UNSPECIFIED, shadow.EXACT)
+        marks = lost if marks is None else np.maximum(marks, lost)
+    with no_grad():
+        return deliver(fold(bits, axis=dims, keepdims=keepdim), dt.uint64, marks, input, out)
