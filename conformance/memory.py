@@ -100,7 +100,7 @@ class Memory:
         if homes:
             self._share_marks(now)
         if self._folder is not None:
-            now |= {path.name: StorageState(path.read_bytes()) for path in sorted(self._folder.iterdir())}
+            now |= {path.name: self._file(path, now) for path in sorted(self._folder.iterdir())}
         changed = {name: content for name, content in now.items() if contents.get(name) != content}
         contents.update(changed)
         return changed
@@ -139,6 +139,15 @@ class Memory:
     def without_folder(self, text: str) -> str:
         """A text in which the folder, which differs from run to run, is not named."""
         return text if self._folder is None else text.replace(str(self._folder), "...")
+
+    def _file(self, path: Path, now: dict[str, StorageState]) -> StorageState:
+        """A file as it lies on disk; what is not known of the storages that write to it is not known of it."""
+        data, marks = path.read_bytes(), b""
+        for name, handle in self._handles.items():
+            shadow = now[name].shadow
+            if shadow is not None and self._adapter.file_of(handle) == str(path):
+                marks = bytes(map(max, shadow.ljust(len(data), b"\0"), marks.ljust(len(data), b"\0")))
+        return StorageState(data, marks or None)
 
     # Addresses.
 

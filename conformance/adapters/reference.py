@@ -111,6 +111,11 @@ class Reference(TorchStyle):
         shadow = storage._shadow
         return None if shadow is None else bytes(shadow)
 
+    def file_of(self, storage: Any) -> str | None:
+        """The path of the file that a storage is mapped from, if what is written to it arrives there."""
+        path: str | None = storage.filename
+        return path
+
     def mark(self, storage: Any, shadow: bytes | None) -> None:
         """Note which bytes others that see them have left unspecified."""
         storage._shadow = None if shadow is None else np.frombuffer(bytearray(shadow), np.uint8)

@@ -14,7 +14,7 @@ from stridecheck.conformance.draw.programs import draw_program
 from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.execute import MAX_TEXT, Execution, execute
 from stridecheck.conformance.observation import Observation
-from stridecheck.conformance.program import DType, Input, Program, Ref, Step, Storage
+from stridecheck.conformance.program import DType, File, Input, Program, Ref, Step, Storage
 from stridecheck.conformance.protocol import ProtocolError, Unsupported
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
@@ -253,3 +253,11 @@ def test_inputs_that_require_gradients_do():
     program = Program(ROW.storages, (Input("float32", (4,), (1,), 0, requires_grad=True),), ())
     assert "g" in execute(program, Torch())[0].values["0"].flags
     assert "g" not in execute(ROW, Torch())[0].values["0"].flags
+
+
+def test_what_is_not_exact_is_not_exact_in_its_file(oracle):
+    """A tangent is right within a tolerance, in the storage and in the file that it is mapped from; the rest is exact."""
+    steps = (Step("from_file", (File(0), True, 1)), Step("tan_", (Ref(0),)))
+    *_, last = execute(Program((Storage(5, backing="file"),), (), steps), oracle)
+    assert last.storages["file0"].shadow == last.storages["v0"].shadow + b"\0"
+    assert any(last.storages["v0"].shadow)
