@@ -48,10 +48,15 @@ def _tainted_by_error(self: "Tensor", error: Exception) -> Exception:
     return error
 
 
-def _vector(index: Any, length: int, name: str, *, wrap: bool = False) -> Any:
+def _vector(index: Any, self: "Tensor", d: int, name: str, *, wrap: bool = False) -> Any:
+    """Indices of slices that have elements: PyTorch looks at them while it writes."""
     if index.ndim > 1:
         raise LayoutIndexError("dimension", f"{name}: the index must be a vector")
     where = np.atleast_1d(index_values(index, name))
+    shape = self._layout.shape
+    if 0 in shape[:d] + shape[d + 1 :]:
+        return where[:0]
+    length = shape[d] if shape else 1
     if where.size and (where.min() < (-length if wrap else 0) or where.max() >= length):
         raise LayoutIndexError("index", f"{name}: an index is out of bounds for a dimension of length {length}")
     return where
@@ -85,11 +90,10 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
         raise LayoutIndexError("dtype", "index_fill_: the index must be int64")
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
     number, marks = number_for(value, self.dtype, "index_fill_")
-    length = self._layout.shape[d] if self.ndim else 1
     _check_restrided(self, d, index)
     need_kernel("index_fill_", self.dtype, "bifch")
     try:
-        where = _vector(index, length, "index_fill_", wrap=True)
+        where = _vector(index, self, d, "index_fill_", wrap=True)
     except LayoutIndexError as e:
         raise _tainted_by_error(self, e) from None
     chosen = np.zeros(self._layout.shape or (1,), np.bool_)
@@ -134,16 +138,16 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
         raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
     where = np.atleast_1d(index_values(index, "index_copy_"))
     _check_source("index_copy_", self, d, where, source)
-    length = self._layout.shape[d] if self.ndim else 1
     _check_restrided(self, d, index)
     need_kernel("index_copy_", self.dtype, "bifch")
     try:
-        _vector(index, length, "index_copy_")
+        where = _vector(index, self, d, "index_copy_")
     except LayoutIndexError as e:
         raise _tainted_by_error(self, e) from None
     a = np.atleast_1d(values(self).copy())
     b = np.atleast_1d(values(source))
-    a[_along(d, where)] = b
+    if where.size:
+        a[_along(d, where)] = b
     unknown = any_marks(self, index, source) or len(np.unique(where)) != where.size
     _rewritten(self, a.reshape(self._layout.shape), unknown, source=source)
     written(self, source)

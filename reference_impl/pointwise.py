@@ -142,7 +142,7 @@ _NUMBER_DTYPES = {bool: dt.bool_, int: dt.int64, float: dt.float64, complex: dt.
 def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """What is known about a result, from what is known about its operands."""
     found = []
-    for x in operands:
+    for place, x in enumerate(operands):
         if isinstance(x, TensorBase) and x._storage._shadow is not None:
             m = shadow.marks_of(x)
             if m is not None:
@@ -152,6 +152,9 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
                     m = np.where((m == shadow.TOLERANCE) & _may_be_zero(x), shadow.UNSPECIFIED, m)
                 if not op.smooth:
                     m = np.where(m == shadow.TOLERANCE, shadow.UNSPECIFIED, m)
+                elif place and op.name == "div":
+                    # What is only close to zero has either sign, or a quotient of any size.
+                    m = np.where((m == shadow.TOLERANCE) & (values(x) == 0), shadow.UNSPECIFIED, m)
                 found.append(m.astype(np.uint8))
     return shadow.merge(shape, *found) if found else None
 

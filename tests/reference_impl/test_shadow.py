@@ -143,3 +143,9 @@ def test_gelu_of_infinity_depends_on_the_loop():
     t = ref.tensor([1.0, float("inf")])
     assert marks(ref.nn.functional.gelu(t)) == [shadow.TOLERANCE, shadow.UNSPECIFIED]
     assert marks(ref.nn.functional.gelu(t, approximate="tanh")) == [shadow.TOLERANCE] * 2
+
+
+def test_a_quotient_by_what_is_close_to_zero_is_not_specified():
+    close = ref.tensor([0.0, 1.0]).sin()
+    assert marks(ref.ones(2) / close) == [shadow.UNSPECIFIED, shadow.TOLERANCE]
+    assert marks(close / ref.ones(2)) == [shadow.TOLERANCE] * 2
