@@ -57,7 +57,7 @@ def _sample(oracle, library, count=700):
 
 
 def _seen(execution):
-    """States and contents at the end; a storage is called by the last look after who shows it, whatever it was before."""
+    """States and contents at the end; storages are called after who shows them now, whatever they were before."""
     names, states = {name: name for name in execution.contents if name.startswith("s")}, {}
     for key, state in sorted(execution.states.items()):
         if getattr(state, "storage", None) is not None:
@@ -256,7 +256,7 @@ def test_inputs_that_require_gradients_do():
 
 
 def test_what_is_not_exact_is_not_exact_in_its_file(oracle):
-    """A tangent is right within a tolerance, in the storage and in the file that it is mapped from; the rest is exact."""
+    """A tangent is right within a tolerance, in a storage and in the file it is mapped from; the rest is exact."""
     steps = (Step("from_file", (File(0), True, 1)), Step("tan_", (Ref(0),)))
     *_, last = execute(Program((Storage(5, backing="file"),), (), steps), oracle)
     assert last.storages["file0"].shadow == last.storages["v0"].shadow + b"\0"
