@@ -113,12 +113,16 @@ def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
     else:
         raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
     result = apply(op, (input,))
-    endless = values(input) == np.inf
-    if approximate == "none" and endless.any():
-        # The vectorised loop makes a NaN of it, the plain one does not (torch 2.13).
+    a, b = values(input), values(result)
+    # The vectorised loop makes a NaN of infinity, the plain one does not (torch 2.13). Far below zero the sum of 1 and
+    # of nearly -1 has lost its digits: each loop is left with others.
+    unsure = np.abs(b) < np.abs(a) / 32
+    if approximate == "none":
+        unsure |= a == np.inf
+    if unsure.any():
         known = shadow.marks_of(result)
         rest = 0 if known is None else known
-        shadow.stamp(result, np.where(endless, shadow.UNSPECIFIED, rest).astype(np.uint8))
+        shadow.stamp(result, np.where(unsure, shadow.UNSPECIFIED, rest).astype(np.uint8))
     return result
 
 
