@@ -46,6 +46,8 @@ evidence: $(INSTALLED)  ## what is too long for `make test`
 	$(BIN)/stridecheck check torch --programs 0 --exhaustive --out out/evidence/exhaustive
 	$(BIN)/stridecheck check torch --programs 0 --examples 1000000 --out out/evidence/random
 	$(BIN)/stridecheck check torch --programs 0 --opinfo '*' --out out/evidence/opinfo
+	$(BIN)/python -m stridecheck.conformance.false_alarms --seeds 100 --examples 1000
+	$(BIN)/stridecheck mutants --seconds 60 --out out/evidence/mutants
 	$(BIN)/python -m stridecheck.benchmarks.throughput
 	$(BIN)/python -m stridecheck.benchmarks.agreement
 	$(BIN)/stridecheck bench --self-test --pairs 20 --quick --processes 3 --adapters torch --out out/evidence/self-test
