@@ -13,6 +13,7 @@ from . import arithmetic, linear_algebra, reductions, shadow, view_ops
 from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous
+from .conversion import check_fillable
 from .copies import contiguous
 from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
@@ -90,6 +91,9 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
         raise LayoutError("size", f"matmul: shapes {a.shape} and {b.shape} cannot be multiplied (facts 4.4)")
     result = bmm(left, right)
     shape = (*lead, *((n,) if a.ndim > 1 else ()), *((m,) if b.ndim > 1 else ()))
+    if folds and 1 in (a.ndim, b.ndim) and 0 in shape:
+        # A high matrix times a vector, which is filled where it has no rows.
+        check_fillable(input.dtype)
     result._layout = Layout(shape, contiguous_strides(shape), 0)
     return recorded(result, input, other)
 

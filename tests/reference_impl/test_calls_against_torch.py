@@ -31,6 +31,8 @@ CORRECTED = [
     "T.zeros(0, 0).index_fill(0, T.tensor(0), 1)",
     "T.zeros(3, 0).index_copy(0, T.tensor([5]), T.zeros(1, 0))",
     "T.zeros(0).index_fill(0, T.tensor([0]), 1)",
+    "T.empty(1, dtype=T.uint3) @ T.empty(1, 1, 0, dtype=T.uint3)",
+    "T.empty(2, 0, 1, dtype=T.bits8) @ T.empty(1, dtype=T.bits8)",
     "T.full((10,), 0.5).std()",
     "T.tensor([0.0, 1.0]).norm(dtype=T.int64)",
     "T.arange(3).norm(dtype=T.float32)",
