@@ -240,6 +240,8 @@ def write_copy(self: "Tensor", src: "Tensor") -> None:
     if type(self._storage._bytes) is NoBytes:
         expand(src._layout, self._layout.shape)
         return
+    if type(src._storage._bytes) is NoBytes:
+        raise no_data("copy_")
     # Overlap is looked for before the shapes are.
     check_overlap(self, src)
     shape = self._layout.shape

@@ -119,6 +119,9 @@ class QuantizedTensor(Tensor):
         if self.dtype.pack > 1 and isinstance(q, PerChannel) and q.exact:
             raise UnsupportedError("dtype", f"dequantize has no kernel for {self.dtype} by channel (facts 10.1.7)")
         check_channels_last(self, q)
+        q.spread(self._layout.shape)
+        if self.dtype is dt.qint32 and isinstance(q, PerChannel) and not q.exact and 0 not in self._layout.shape:
+            raise fatal(LayoutError("dtype", f"numbers of {self.dtype} with floating-point zero points"))
         check_zero_points(self._quantizer.whole_points, self.dtype)
         found = _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
         return found if self._quantizer.known else shadow.leave_unspecified(found)

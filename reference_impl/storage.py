@@ -293,8 +293,10 @@ class UntypedStorage(StorageMethods):
         return reduce_untyped(self)
 
     def tolist(self) -> list[int]:
-        """The bytes as Python ints. Raises: device (NotImplementedError) for a meta storage."""
+        """The bytes as Python ints. Raises: device (NotImplementedError) for a meta storage that has any."""
         if self._is_meta:
+            if not len(self._bytes):
+                return []
             raise no_data("tolist")
         result: list[int] = self._bytes.tolist()
         return result
@@ -365,13 +367,13 @@ class UntypedStorage(StorageMethods):
         if not isinstance(dtype, _dtype):
             raise LayoutError("argument", f"byteswap: expected a dtype, got {type(dtype).__name__}")
         element_size(dtype)
-        if self._is_meta:
+        if self._is_meta and len(self._bytes):
             raise fatal(LayoutError("device", "byteswap: a meta storage holds no data (facts 7.2)"))
         width = max(dtype.itemsize // 2, 1) if dtype.is_complex else dtype.itemsize
         if len(self._bytes) % width:
             raise LayoutError("size", f"byteswap: {len(self._bytes)} bytes are no multiple of {width}")
         for array in (self._bytes, self._shadow):
-            if array is not None and width > 1:
+            if array is not None and width > 1 and len(array):
                 array.reshape(-1, width)[...] = array.reshape(-1, width)[:, ::-1].copy()
         if self._shadow is not None:
             self._shadow[self._shadow != 0] = shadow.UNSPECIFIED

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import copies, numpy_bridge, slicing_ops
 from . import dtypes as dt
+from .backing import no_data
 from .conversion import unpack_half_complex
 from .core import values
 from .dtypes import dtype
@@ -22,6 +23,8 @@ class ValueMethods(MetadataMethods):
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers. Raises: bounds, dtype. Source: facts 6.6."""
+        if self._storage._is_meta and 0 in self._layout.shape:
+            raise no_data("tolist")
         a = values(self)
         if self.dtype.category == "raw" and self.dtype is not dt.complex32 and a.size:
             raise LayoutError("dtype", f"tolist: {self.dtype} has no numbers")

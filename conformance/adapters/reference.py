@@ -121,8 +121,9 @@ class Reference(TorchStyle):
         storage._shadow = None if shadow is None else np.frombuffer(bytearray(shadow), np.uint8)
 
     def quantizer_of(self, x: Any) -> str | None:
-        """As of every library; None where the numbers are not specified to the last digit."""
-        return super().quantizer_of(x) if getattr(x, "_quantizer", None) is None or x._quantizer.known else None
+        """As of every library; None where the numbers are not specified to the last digit, or lie in no memory."""
+        found, quantizer = super().quantizer_of(x), getattr(x, "_quantizer", None)
+        return found if quantizer is None or (found != "unknown" and quantizer.known) else None
 
     def error_kind(self, error: Exception) -> str | None:
         """The kind that the oracle's errors carry; an error of its own without one is a bug, no expectation.

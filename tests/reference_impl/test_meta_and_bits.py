@@ -19,6 +19,8 @@ TABLE = {
         np.asarray(z)|T.from_dlpack(z)|z.is_meta|z.is_cpu|z.view(T.int32)
     """,
     "meta": """
+        T.empty(0,device="meta").tolist()|T.empty(0,2).copy_(T.empty(0,2,device="meta"))|T.empty(0,device="meta").item()
+        T.empty(0,2).copy_(T.empty(0,3,device="meta"))|T.empty(0,device="meta").numpy(force=True)
         m|m.device|m.untyped_storage()|m.data_ptr()|m.untyped_storage().data_ptr()|m.tolist()|m.item()
         T.empty(1,device="meta").item()|T.empty((),device="meta").tolist()|m.numpy()|m.cpu()|m.to("cpu")
         m.to("meta") is m|m.to(T.float32) is m|m.to(T.int8)|T.ones(3).to("meta")|T.ones(2,3).T.to("meta")

@@ -333,6 +333,12 @@ def test_the_process_is_not_ended_where_torchs_is():
     with pytest.raises(RuntimeError) as caught:
         ref.quantize_per_channel(ref.ones(2), ref.ones(2), ref.ones(2), 0, ref.qint32)
     assert caught.value.fatal
+    q = ref._empty_per_channel_affine_quantized(
+        (2,), scales=ref.ones(2), zero_points=ref.ones(2), axis=0, dtype=ref.qint32
+    )
+    with pytest.raises(RuntimeError) as caught:
+        q.dequantize()
+    assert caught.value.fatal
 
 
 def test_creation_warns_once():

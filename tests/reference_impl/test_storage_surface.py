@@ -218,6 +218,8 @@ UNTYPED = {
         u.to(device="cpu",non_blocking=True) is u
     """,
     "tolist": """
+        U(0,device="meta").tolist()|list(U(0,device="meta"))|repr(U(0,device="meta"))|U(0,device="meta")[0:0]
+        TS(0,device="meta").tolist()|TS(0,device="meta")[0]|U(0,device="meta").byteswap(T.int16)
         u.tolist()|m.tolist()|U().tolist()
     """,
     "type": """
