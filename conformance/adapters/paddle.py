@@ -94,7 +94,7 @@ class Paddle(RegionStyle, TableStyle):
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
-        dtype = self._dtype_names.get(x.dtype, str(x.dtype))
+        dtype = self._dtype_names.get(x.dtype) or str(x.dtype).removeprefix("paddle.")
         offset, row_major = x.offset // x.element_size(), "T--" if x.is_contiguous() else "F--"
         return dtype, tuple(x.shape), tuple(x.strides), offset, row_major, None, None
 
