@@ -289,6 +289,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             options["dl_device"] = target
         elif copy is False:
             raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
+        elif target[0] == DLDeviceType.kDLCUDA:
+            raise LayoutAssertionError("device", f"from_dlpack: there is no device {device}")
+        else:
+            raise LayoutError("device", f"from_dlpack: there is no device {device}")
     if source[0] in (DLDeviceType.kDLCUDA, DLDeviceType.kDLROCM):
         raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
     if own is not None and copy and not own.is_conj() and not requires_grad(own):
@@ -309,11 +313,17 @@ def _target(where: Any) -> tuple[int, int]:
         where = device(where)
     if not isinstance(where, device):
         raise LayoutAssertionError("argument", f"from_dlpack: no device {where!r}")
-    if where.type == "meta":
-        raise LayoutBufferError("device", "from_dlpack: a meta tensor has no memory (facts 8.3)")
-    if where.type != "cpu":
-        raise LayoutAssertionError("device", f"from_dlpack: there is no device {where}")
-    return CPU[0], where.index or 0
+    if where.type == "cpu":
+        return CPU
+    if where.type == "xpu":
+        raise LayoutError("device", f"from_dlpack: there is no device {where}")
+    if where.type not in _ABSENT:
+        raise LayoutBufferError("device", f"from_dlpack: DLPack has no number for {where} (facts 8.3)")
+    return _ABSENT[where.type], where.index or 0
+
+
+_ABSENT: Final = {"cuda": DLDeviceType.kDLCUDA, "mps": DLDeviceType.kDLMetal}
+"""Devices that DLPack knows, and that are not there."""
 
 
 def _asked(producer: Any, options: dict[str, Any]) -> tuple[Any, bool]:

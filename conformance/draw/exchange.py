@@ -97,6 +97,8 @@ def _imported(source: Source, there: Inventory) -> Arguments | None:
     else:
         ref, copies = found[0], found[1].kind == "array" and there.is_exact(found[1])
     keywords: dict[str, Argument] = {"copy": source.chance(50)} if copies and source.chance(25) else {}
+    if source.chance(ODD):
+        keywords["device"] = source.choice(("cpu", "meta", "cuda"))
     return (ref,), keywords
 
 

@@ -177,6 +177,9 @@ DLPACK = {
         [T.from_dlpack(x),x.untyped_storage().resizable()]|T.from_dlpack(x.__dlpack__())
         T.from_dlpack(x.__dlpack__(max_version=(1,0)))|T.from_dlpack(x.storage())|T.from_dlpack(x.untyped_storage())
         [T.from_dlpack(x).add_(1)._version,x._version]|T.from_dlpack(a.astype(bool))
+        T.from_dlpack(x,device="cuda",copy=False)|T.from_dlpack(x,device="cuda")|T.from_dlpack(x,device="mps")
+        T.from_dlpack(x,device="mps",copy=False)|T.from_dlpack(x,device="xpu",copy=False)|T.from_dlpack(x,device="hpu")
+        T.from_dlpack(x,device="meta",copy=False)|T.from_dlpack(x,device="cpu:1",copy=False)|T.from_dlpack(a,device=3)
         name(T.utils.dlpack.to_dlpack(x.requires_grad_()))|name(T.utils.dlpack.to_dlpack(c.conj()))
         T.from_dlpack(T.utils.dlpack.to_dlpack(c.conj()))|T.utils.dlpack.to_dlpack(T.empty(2,device="meta"))
         T.utils.dlpack.to_dlpack(3)|T.from_dlpack(T.utils.dlpack.to_dlpack(x[1:].requires_grad_())).requires_grad
