@@ -189,10 +189,10 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
             if item is None:
                 q = _widened(q, dim)
             elif isinstance(item, slice):
-                # Among other indices, a slice of the whole dimension is none.
-                bounds = item.indices(self.shape[at])
-                whole = range(*bounds) == range(self.shape[at])
-                q = q if whole and isinstance(index, tuple) else _sliced(q, dim, slice(*bounds))
+                # Among other indices, a slice of the whole dimension is none, where it is written from 0 on.
+                length = self.shape[at]
+                whole = not item.start and item.step in (None, 1) and (item.stop is None or item.stop >= length)
+                q = q if whole and isinstance(index, tuple) else _sliced(q, dim, slice(*item.indices(length)))
             at += item is not None
             dim += 1
     result: QuantizedTensor = _wrapped(self, found, q)

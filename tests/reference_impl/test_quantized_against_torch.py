@@ -181,6 +181,8 @@ TABLE = {
         [g(C().view(12)) for g in (copy.copy,)]|[g(C().view(12)) for g in (copy.deepcopy,)]|pk(C().view(12))
         rt(C().view(12))|rt(EC((),scales=T.ones(1),zero_points=T.ones(1),axis=0,dtype=T.qint8))
         pk(EC((2,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.qint8))
+        F(x[:1])[-1:,...].qscheme()|F(x[:1])[0:1,...].qscheme()|F(x[:1])[:9,1].qscheme()|C(x[:1])[-1:,...].qscheme()
+        C(x[:1])[0:1,...].qscheme()|C(x[:1])[:-1,...]|C(x[:1])[-1:].qscheme()|C()[-3:,...].qscheme()|F()[-3:,...]
         Q().T.mul(Q().T)|Q(cl).add(Q(cl))|Q(cl).add(Q(cl.contiguous()))|Q(x[:, ::2]).sub(Q(x[:, ::2]))|Q().div(Q(x.T))
         Q(d=T.quint4x2).equal(Q(d=T.quint8))|(lambda q:q.equal(q))(Q(d=T.quint4x2))|(lambda q:q.equal(q))(Q(cl,d=T.quint2x4))
         info(EC((0,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.quint8))
