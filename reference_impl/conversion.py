@@ -122,7 +122,9 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
 
 
 def digits(d: dtype) -> int:
-    """Binary digits after the first that a float has, or a part of a complex number."""
+    """Binary digits after the first that a float has, or a part of a complex number; none that is no such number."""
+    if not (d.is_floating_point or d.is_complex) or (d.category == "raw" and d is not dt.complex32):
+        return 0
     return int(ml_dtypes.finfo(d.to_real().numpy).nmant)  # type: ignore[no-untyped-call]
 
 

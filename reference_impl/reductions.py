@@ -208,15 +208,24 @@ def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, ou
 
 
 def inexact(
-    result: Any, input: "Tensor", d: dtype, dims: tuple[int, ...], keepdim: bool, out: Any, *, magnitude: Any = None
+    result: Any,
+    input: "Tensor",
+    d: dtype,
+    dims: tuple[int, ...],
+    keepdim: bool,
+    out: Any,
+    *,
+    magnitude: Any = None,
+    roundings: int = 0,
 ) -> "Tensor":
     """`deliver` of what was computed wide and is right within a tolerance.
 
-    `magnitude`: what its terms come to without their signs, where they may cancel.
+    `magnitude`: what its terms come to without their signs, where they may cancel; `roundings`: how many of them are
+    rounded to a short float on the way.
     """
     marks = reduce_marks(input, dims, keepdim, smooth=False)
     terms = math.prod([input._layout.shape[k] for k in dims])
-    loose = inexact_marks(result, d, magnitude, terms)
+    loose = inexact_marks(result, d, magnitude, terms, roundings)
     marks = loose if marks is None else np.maximum(marks, loose)
     with np.errstate(all="ignore"):
         a = cast(np.asarray(result), dt.complex128 if np.iscomplexobj(result) else dt.float64, d)
@@ -236,9 +245,11 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
     with np.errstate(all="ignore"):
         top = np.max(wide.real, axis=dims, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, 0)
-        result = np.log(np.sum(np.exp(wide - top), axis=dims, keepdims=keepdim))
-        result = result + (top if keepdim else top.reshape(result.shape))
-    return inexact(result, input, d, dims, keepdim, out)
+        rest = np.log(np.sum(np.exp(wide - top), axis=dims, keepdims=keepdim))
+        top = top if keepdim else top.reshape(rest.shape)
+        # The sum is known relatively, its logarithm absolutely; and what is largest may cancel it.
+        magnitude = np.where(np.isfinite(rest), np.abs(rest) + np.abs(top) + 1, 0)
+    return inexact(rest + top, input, d, dims, keepdim, out, magnitude=magnitude, roundings=2)
 
 
 def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":

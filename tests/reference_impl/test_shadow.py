@@ -157,3 +157,15 @@ def test_a_quotient_by_what_is_close_to_zero_is_not_specified():
     close = ref.tensor([0.0, 1.0]).sin()
     assert marks(ref.ones(2) / close) == [shadow.UNSPECIFIED, shadow.TOLERANCE]
     assert marks(close / ref.ones(2)) == [shadow.TOLERANCE] * 2
+
+
+def test_a_logarithm_of_sums_that_cancels_is_not_specified():
+    assert marks(ref.tensor([0.5, 2.5]).logsumexp(0)) == shadow.TOLERANCE
+    assert marks(ref.tensor([-0.6931472, -0.6931472]).logsumexp(0)) == shadow.UNSPECIFIED
+    assert marks(ref.tensor([0.0, -10.5], dtype=ref.bfloat16).logsumexp(0)) == shadow.UNSPECIFIED
+
+
+def test_sixteen_bits_of_no_number_have_no_digits():
+    t = ref.tensor([0.3]).exp()
+    assert marks(t.to(ref.complex32)) == [shadow.TOLERANCE]
+    assert marks(t.half().to(ref.complex64)) == [shadow.UNSPECIFIED]
