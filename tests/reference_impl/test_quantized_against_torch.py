@@ -184,7 +184,8 @@ TABLE = {
         F(x[:1])[-1:,...].qscheme()|F(x[:1])[0:1,...].qscheme()|F(x[:1])[:9,1].qscheme()|C(x[:1])[-1:,...].qscheme()
         C(x[:1])[0:1,...].qscheme()|C(x[:1])[:-1,...]|C(x[:1])[-1:].qscheme()|C()[-3:,...].qscheme()|F()[-3:,...]
         Q().T.mul(Q().T)|Q(cl).add(Q(cl))|Q(cl).add(Q(cl.contiguous()))|Q(x[:, ::2]).sub(Q(x[:, ::2]))|Q().div(Q(x.T))
-        Q(d=T.quint4x2).equal(Q(d=T.quint8))|(lambda q:q.equal(q))(Q(d=T.quint4x2))|(lambda q:q.equal(q))(Q(cl,d=T.quint2x4))
+        Q(d=T.quint4x2).equal(Q(d=T.quint8))|(lambda q:q.equal(q))(Q(d=T.quint4x2))
+        (lambda q:q.equal(q))(Q(cl,d=T.quint2x4))
         info(EC((0,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.quint8))
         EC((0,),scales=T.ones(3),zero_points=T.ones(3),axis=0,dtype=T.quint8).dequantize()
         EC((2,),scales=T.ones(2),zero_points=T.ones(2),axis=-1,dtype=T.quint4x2).q_per_channel_axis()
