@@ -207,6 +207,17 @@ def _(e: Event) -> bool:
 
 
 @rule(
+    "unsafe-split.resolves",
+    "Of a tensor with the conjugate or negative bit, unsafe_split and unsafe_chunk answer with pieces of a resolved copy.",
+    "3.9.7",
+    group("untracked splits"),
+    f"{GEOMETRY} sharing storage flags values contiguity",
+)
+def _(e: Event) -> bool:
+    return succeeded(e) and not viewed(e)
+
+
+@rule(
     "same.nothing-to-do",
     "An operation that finds nothing to do, and answers the operand itself, has changed nothing.",
     "4.1",
