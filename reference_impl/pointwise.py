@@ -3,6 +3,7 @@
 An `Op` says what is special about one operator; `apply` and `apply_` are the same for all of them.
 """
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -222,10 +223,25 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
             marks = signs if marks is None else np.maximum(marks, signs)
         if short and not op.exact_short:
             marks = np.full(r.shape, shadow.UNSPECIFIED, np.uint8)
+        if op.name in _HALVES and result in _LARGEST:
+            open_ = np.where(np.abs(r).astype(np.float64) > _LARGEST[result] / 2, shadow.UNSPECIFIED, 0).astype(
+                np.uint8
+            )
+            marks = open_ if marks is None else np.maximum(marks, open_)
         nan = nan_marks(r, result)
         if nan is not None:
             marks = nan if marks is None else np.maximum(marks, nan)
     return r, marks
+
+
+_HALVES = frozenset({"sinh", "cosh"})
+"""Halves of exp(x): some loops form the whole, which is infinite where the half is not yet."""
+_SINGLE = 3.4028234663852886e38
+_LARGEST: dict[dtype, float] = {
+    dt.float32: _SINGLE, dt.bfloat16: _SINGLE, dt.complex64: _SINGLE, dt.float64: sys.float_info.max,
+    dt.complex128: sys.float_info.max,
+}  # fmt: skip
+"""What the dtype that they are computed in holds at most."""
 
 
 def _is_single(x: Any) -> bool:
