@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,12 @@ def rules() -> Catalogue:
 @pytest.fixture(scope="session")
 def whole_corpus(oracle: Adapter) -> list[Expected]:
     return [Expected(program, execute(program, oracle)) for program in corpus.read()]
+
+
+def prefix_with(operation: str, times: int = 1) -> int:
+    """Length of the shortest prefix of the corpus in which an operation is called so many times."""
+    numbers = (n for n, program in enumerate(corpus.read()) if any(step.op == operation for step in program.steps))
+    return 1 + next(islice(numbers, times - 1, None))
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from stridecheck.conformance.units import Drawing, Unit, from_json, plan, to_jso
 from stridecheck.reports.records import Adapter, read_results
 from stridecheck.reports.run import load
 
+from .conftest import prefix_with
+
 PROGRAMS, EXAMPLES = 300, 150
 OPTIONS = {"programs": PROGRAMS, "examples": EXAMPLES, "seed": 5}
 ARGUMENTS = ("numpy", "--programs", str(PROGRAMS), "--examples", str(EXAMPLES), "--seed", "5")
@@ -195,7 +197,9 @@ adapter = Dying
 def test_a_library_that_is_lost_elsewhere(adapter_file, tmp_path):
     """A library that dies and cannot be started again in another process is told as in this one; the next goes on."""
     spec = adapter_file(DYING.format(gone=str(tmp_path / "gone")))
-    options = Options((spec, "no.such:adapter", "numpy"), programs=200, workers=2, python=sys.executable)
+    options = Options(
+        (spec, "no.such:adapter", "numpy"), programs=prefix_with("transpose"), workers=2, python=sys.executable
+    )
     assert check(options, tmp_path) == 1  # it had crashed
     states = [(r.name, r.status) for r in read_results(tmp_path / "results.jsonl") if isinstance(r, Adapter)]
     assert states == [("dying", "ready"), ("dying", "failed"), ("no.such:adapter", "failed"), ("numpy", "ready")]

@@ -11,6 +11,8 @@ from stridecheck.conformance.expectations import BUNDLED, ExpectationError, Expe
 from stridecheck.conformance.judge import Difference
 from stridecheck.reports.records import Failure, Footer, read_results
 
+from .conftest import prefix_with
+
 ENTRY = """
 [[expect]]
 name = "own order"
@@ -254,19 +256,19 @@ def test_an_entry_whose_rules_did_not_run_says_nothing(run, listed):
     assert run(listed)[0] == 0
 
 
-def test_a_prefix_says_nothing_about_the_rest(run, listed, whole_corpus):
+def test_a_prefix_says_nothing_about_the_rest(run, listed):
     """A run over fewer programs does not turn entries about the others red, and an update keeps their lines."""
-    first = next(n for n, e in enumerate(whole_corpus) if any(s.op == "clone" for s in e.program.steps))
+    first = prefix_with("clone") - 1
     before = listed.with_suffix(".txt").read_text()
     assert run(listed, programs=first)[0] == 0
     assert run(listed, programs=first, update_expectations=True)[0] == 0
     assert listed.with_suffix(".txt").read_text() == before
 
 
-def test_the_end_of_a_process_can_be_expected(run, entries, whole_corpus):
+def test_the_end_of_a_process_can_be_expected(run, entries):
     """An operation that ends its process is covered by an entry about crashes, and by none about aspects."""
     source = DEVIANT.replace("real(*args).zero_()", '__import__("os").kill(__import__("os").getpid(), 11)')
-    few = 1 + next(n for n, e in enumerate(whole_corpus) if any(s.op == "clone" for s in e.program.steps))
+    few = prefix_with("clone")
     path = entries(EXPECTED)
     assert run(path, few, source)[0] == 1
     path.write_text(EXPECTED.replace('["values", "storage", "flags"]', '["crash"]'))

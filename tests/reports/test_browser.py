@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -85,10 +86,9 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=url)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events[-3:]) or (
-            self.evaluate("location.href") != url
-        ):
-            self.events.append(self._message())
+        # The event that a page has loaded may be that of the blank one before.
+        while not self.evaluate(f"document.readyState === 'complete' && location.href === {json.dumps(url)}"):
+            time.sleep(0.02)
 
     def evaluate(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
