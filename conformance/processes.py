@@ -281,8 +281,9 @@ class _Words:
             with self._lock:
                 data = os.read(descriptor, 1 << 16)
                 self._tail = (self._tail + data)[-self._KEPT :]
-            if not data:
-                return
+                if not data:
+                    self._stream.close()
+                    return
 
     def last(self) -> str:
         """The last line that is not empty, of what was written before now."""
@@ -301,10 +302,8 @@ class _Words:
             self._tail = b""
 
     def close(self) -> None:
-        """Stop reading, unless the library has left a process behind that still writes."""
+        """Wait for the last words, unless the library has left a process behind that still holds the pipe."""
         self._thread.join(timeout=1)
-        if not self._thread.is_alive():
-            self._stream.close()
 
 
 def _readable(descriptors: list[int], deadline: float | None, *, writing: int | None = None) -> set[int]:
