@@ -6,10 +6,13 @@ Memory that no storage of the library holds (a NumPy array's) is named in the sa
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import os
 import shutil
 import tempfile
 import weakref
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +129,10 @@ class Memory:
 
     @property
     def folder(self) -> Path:
-        """The program's own folder, removed with this object."""
+        """The program's own folder, emptied with this object."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="stridecheck-"))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            self._folder = _FOLDERS.take()
+            weakref.finalize(self, _FOLDERS.give_back, self._folder)
         return self._folder
 
     def path_of(self, file: File) -> str:
@@ -254,6 +257,37 @@ class Memory:
             self._foreign[name].shadow = shadow
         else:
             self._adapter.mark(self._handles[name], shadow)
+
+
+class _Folders:
+    """Empty folders that runs of programs use one after the other: making one takes longer than most programs.
+
+    A process that was forked makes its own.
+    """
+
+    def __init__(self) -> None:
+        self._free: dict[int, list[Path]] = defaultdict(list)
+
+    def take(self) -> Path:
+        """An empty folder."""
+        free = self._free[os.getpid()]
+        return free.pop() if free else Path(tempfile.mkdtemp(prefix="stridecheck-"))
+
+    def give_back(self, folder: Path) -> None:
+        """Empty a folder for who comes next."""
+        for entry in os.scandir(folder):
+            os.unlink(entry)
+        self._free[os.getpid()].append(folder)
+
+    def remove(self) -> None:
+        """Remove those that this process has made and does not use."""
+        for folder in self._free.pop(os.getpid(), []):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_FOLDERS = _Folders()
+remove_folders = atexit.register(_FOLDERS.remove)
+"""To be called by a process that ends without Python's own end."""
 
 
 class _Foreign:

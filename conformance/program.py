@@ -326,9 +326,7 @@ FILL_SOURCES: Mapping[str, str] = {
 
 _PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "index1": 8 * 6, "grid1": 4 * 8 * 199,
             "half1": 2 * 384, "single1": 4 * 384, "double1": 8 * 384}  # fmt: skip
-"""Bytes after which each fill begins again: a large storage repeats them instead of computing each byte."""
-_KEPT = 1 << 16
-"""Bytes of the largest contents that are kept for the next program."""
+"""Bytes after which each fill begins again: they are computed once, and a storage has what it needs of them."""
 
 
 def fill_bytes(fill: str, nbytes: int) -> bytes:
@@ -346,17 +344,13 @@ def fill_bytes(fill: str, nbytes: int) -> bytes:
     >>> fill_bytes("ramp1", 4).hex()
     '2045aacf'
     """
-    return _made(fill, nbytes) if nbytes <= _KEPT else _repeated(fill, nbytes)
+    period = _period(fill)
+    return period[:nbytes] if nbytes <= len(period) else (period * (nbytes // len(period) + 1))[:nbytes]
 
 
-def _repeated(fill: str, nbytes: int) -> bytes:
-    period = _made(fill, _PERIODS[fill])
-    return (period * (nbytes // len(period) + 1))[:nbytes]
-
-
-@lru_cache(maxsize=512)
-def _made(fill: str, nbytes: int) -> bytes:
-    made: bytes = eval(FILL_SOURCES[fill].format(n=nbytes))
+@lru_cache(maxsize=len(FILL_SOURCES))
+def _period(fill: str) -> bytes:
+    made: bytes = eval(FILL_SOURCES[fill].format(n=_PERIODS[fill]))
     return made
 
 

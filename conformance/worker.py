@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib.util
 import json
 import os
@@ -137,6 +138,13 @@ def _serve(adapter: Any, channel: Channel) -> None:
                 channel.send({"number": number, "error": text})
 
 
+def _tidy() -> None:
+    """Remove what a process that ends at once would leave on disk."""
+    from stridecheck.conformance import memory
+
+    memory.remove_folders()
+
+
 def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
     """The script for a claim; empty where the adapter has no idiom, or one in which the deviation does not show."""
     from stridecheck.conformance import repro
@@ -189,6 +197,7 @@ def _requested(control: socket.socket) -> tuple[int, int] | None:
 
 
 def _fork_children(adapter: Any, control: socket.socket) -> None:
+    gc.freeze()  # what the library has made is not looked at again in each child, which would copy its pages
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a library that has them reaped hides how they ended
     channel = Channel(control.fileno(), control.fileno())
     handles: dict[int, int | None] = {}
@@ -236,6 +245,7 @@ def _in_child(adapter: Any, control: socket.socket, pair: tuple[int, int]) -> in
         try:
             control.close()
             _serve(adapter, Channel(*pair))
+            _tidy()
         except BaseException:
             # Also SystemExit: a library that calls sys.exit() ends here, not in this file's main.
             traceback.print_exc()

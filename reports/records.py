@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -330,7 +330,9 @@ def _no_constant(name: str) -> None:
 
 def to_line(record: Record) -> str:
     """The record as one line of JSON, without the newline."""
-    return json.dumps({"record": record.record, **asdict(record)}, separators=(",", ":"), allow_nan=False)
+    # What a field holds is JSON already: it need not be copied, as `asdict` would.
+    data = {name: getattr(record, name) for name in _FIELDS[type(record)]}
+    return json.dumps({"record": record.record, **data}, separators=(",", ":"), allow_nan=False)
 
 
 def from_line(line: str) -> Record:

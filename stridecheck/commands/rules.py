@@ -46,13 +46,16 @@ def _show_programs(rule: str, count: int = 3) -> None:
     from stridecheck.conformance.adapters import reference
     from stridecheck.conformance.execute import execute
     from stridecheck.conformance.listing import listing
+    from stridecheck.conformance.operations import overload
     from stridecheck.conformance.rules import catalogue
 
-    oracle = reference.adapter()
+    oracle, operations = reference.adapter(), catalogue().rules[rule].operations
     shown: list[Program] = []
     total = 0
     with told():
         for program in corpus.read():
+            if operations and operations.isdisjoint(map(overload, program.steps)):
+                continue
             found = catalogue().classify(program, execute(program, oracle))
             if any(one.id == rule for step in found for one in step):
                 total += 1

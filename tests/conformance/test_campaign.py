@@ -353,7 +353,7 @@ def test_a_library_that_cannot_be_started_again_is_given_up(adapter_file, tmp_pa
 
 def test_the_oracle_checked_against_itself_passes(tmp_path):
     """The reference in a worker is judged like any library, and nothing differs: nothing is lost on the way."""
-    assert check(Options(("reference",), examples=200), tmp_path) == 0
+    assert check(Options(("reference",), programs=4_000, examples=200), tmp_path) == 0
     records = list(read_results(tmp_path / "results.jsonl"))
     assert not [record for record in records if isinstance(record, Failure)]
     outcomes = [record.outcomes for record in records if isinstance(record, Counts)]
