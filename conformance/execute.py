@@ -115,6 +115,7 @@ class Execution:
             self._check_overlap(step)
         if self._recast or overload(step) == "view.dtype":
             self._check_recast(step)
+        self._memory.copies_vague = bool(self.objects) and self._reads_foreign(step) and not self._is_specified(step)
         try:
             outcome = function(*arguments)
         except Unsupported:
@@ -295,6 +296,11 @@ class Execution:
             if state is not None and state.storage is not None and self.contents[state.storage].shadow is not None:
                 return False
         return True
+
+    def _reads_foreign(self, step: Step) -> bool:
+        """Whether a step is given memory of another library, which carries no marks; a capsule is a tensor's own."""
+        found = [self.others.get(ref.key) for ref in step.refs()]
+        return any(isinstance(state, ForeignState) and state.kind != "capsule" for state in found)
 
     def _observe(
         self, results: tuple[Any, ...] | None, *, is_tuple: bool = False, raised: Raised | None = None

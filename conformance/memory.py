@@ -51,6 +51,8 @@ class Memory:
         """Where each foreign value was seen first: its address is for ever."""
         self._new: list[str] = []
         """Storages whose place is not known yet."""
+        self.copies_vague = False
+        """Whether the step at hand reads foreign memory that nobody specifies: what it makes holds the same."""
         self._nowhere: list[str] = []
         """Storages on the device meta: a length without bytes."""
         self._folder: Path | None = None
@@ -212,6 +214,8 @@ class Memory:
                 home = self._around(name, address, nbytes)
                 if home is not None:
                     self._homes[name], self._addresses[name] = home, address
+                elif self.copies_vague and self._adapter.shadow_of(self._handles[name]) is None:
+                    self._adapter.mark(self._handles[name], bytes([UNSPECIFIED]) * nbytes)
             elif not address and self._is_nowhere(self._handles[name]):
                 self._nowhere.append(name)
         self._new.clear()

@@ -8,8 +8,7 @@ from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import nonzero
 from .conversion import cast_marks
-from .copies import to
-from .core import TensorBase, array, check_tensors, fresh, is_tensor, recorded, values
+from .core import TensorBase, array, check_inplace, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
 from .output_layout import broadcast_shapes, output_strides
@@ -78,7 +77,7 @@ def _weight(name: str, input: "Tensor", end: "Tensor", weight: Any) -> Any:
     for x in (end, weight):
         if isinstance(x, TensorBase) and x.dtype is not input.dtype and (x is end or x._layout.shape):
             raise LayoutError("dtype", f"{name}: operands of {input.dtype} and {x.dtype}")
-    return to(weight, input.dtype) if is_tensor(weight) else weight
+    return weight
 
 
 def lerp(input: "Tensor", end: "Tensor", weight: Any, *, out: "Tensor | None" = None) -> "Tensor":
@@ -110,6 +109,7 @@ def addcdiv(
 
 def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
     """`lerp` in place. Raises: grad, overlap, broadcast, dtype."""
+    check_inplace(self, end, weight)
     weight = _weight("lerp_", self, end, weight)
     if isinstance(weight, TensorBase):
         return apply_(_LERP, self, (end, weight))
@@ -125,6 +125,7 @@ def addcmul_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any
 
 def addcdiv_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
     """`addcdiv` in place. Raises: grad, overlap, broadcast, dtype."""
+    check_inplace(self, tensor1, tensor2)
     if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
         raise LayoutError("dtype", "addcdiv_: integer division is not supported")
     op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False)

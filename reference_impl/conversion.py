@@ -93,7 +93,8 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
     result = marks
     if old.category == "float" or old.is_complex:
         if new.category == "int":
-            plain = (unpack_half_complex(a) if old is dt.complex32 else a).real.astype(np.float64)
+            with np.errstate(all="ignore"):  # a signalling NaN
+                plain = (unpack_half_complex(a) if old is dt.complex32 else a).real.astype(np.float64)
             info = np.iinfo(new.numpy)
             low = float(info.min) - 1 if new.itemsize < 8 else float(info.min)
             high = float(info.max) + 1

@@ -8,7 +8,7 @@ import ctypes
 import gc
 import weakref
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -125,8 +125,19 @@ _is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_c
 _pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _set_name = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 
-# What others may still read: structure, shape, strides and memory, until it is given back.
-_exported: Final[dict[int, Any]] = {}
+
+class _Exported(NamedTuple):
+    """What others may still read, until it is given back."""
+
+    held: Any
+    arrays: tuple[Any, Any]
+    memory: Any
+    storage: UntypedStorage
+    start: int
+    """Byte of the storage that the tensor starts at."""
+
+
+_exported: Final[dict[int, _Exported]] = {}
 _USED: Final = {name: b"used_" + name for name in _STRUCTURES}
 _DELETERS: Final = {b"dltensor": given_back.address, b"dltensor_versioned": given_back_versioned.address}
 
@@ -137,7 +148,7 @@ def _let_go(phase: str = "stop", info: Any = None) -> None:
         # A list of numbers, made without a tuple each: those may start a collection, which comes here in the midst.
         for address in list(_exported):
             kept = _exported.get(address)
-            if kept is not None and kept[0].manager_ctx:
+            if kept is not None and kept.held.manager_ctx:
                 _exported.pop(address, None)
 
 
@@ -237,8 +248,8 @@ def _capsule(t: "Tensor", name: bytes, code: tuple[int, int, int]) -> Any:
     held.deleter = _DELETERS[name]
     address = ctypes.addressof(held)
     _let_go()
-    # The bytes themselves are kept, not the storage: a storage that is resized gets others.
-    _exported[address] = held, arrays, t._storage._bytes
+    # The bytes themselves are kept, too: a storage that is resized gets others.
+    _exported[address] = _Exported(held, arrays, t._storage._bytes, t._storage, t._layout.offset * t.dtype.itemsize)
     return _new_capsule(address, name, destroyed.address)
 
 
@@ -281,7 +292,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     options: dict[str, Any] = {"max_version": (1, 0)}
     if copy is not None:
         options["copy"] = copy
-    own: Any = ext_tensor if isinstance(ext_tensor, TensorBase) else None
     source = tuple(ext_tensor.__dlpack_device__())
     if device is not None:
         target = _target(device)
@@ -289,23 +299,15 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             options["dl_device"] = target
         elif copy is False:
             raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
-        elif target[0] == DLDeviceType.kDLCUDA:
-            raise LayoutAssertionError("device", f"from_dlpack: there is no device {device}")
-        else:
-            raise LayoutError("device", f"from_dlpack: there is no device {device}")
     if source[0] in (DLDeviceType.kDLCUDA, DLDeviceType.kDLROCM):
         raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
-    if own is not None and copy and not own.is_conj() and not requires_grad(own):
-        # The copy is made here, so that what is known of its bytes comes along.
-        ext_tensor = own = _copied(own)
-        options["copy"] = False
     capsule, copied = _asked(ext_tensor, options)
     t = from_capsule(capsule)
-    if copy and not copied:
-        return t.clone()
-    if own is not None:
-        _carry_marks(t, own)
-    return t
+    if device is not None and source != target:
+        # It is moved once it is here.
+        kind = LayoutAssertionError if target[0] == DLDeviceType.kDLCUDA else LayoutError
+        raise kind("device", f"from_dlpack: there is no device {device}")
+    return t.clone() if copy and not copied else t
 
 
 def _target(where: Any) -> tuple[int, int]:
@@ -354,6 +356,8 @@ def from_capsule(capsule: Any) -> "Tensor":
     if name == b"dltensor_versioned" and held.major > VERSION[0]:
         raise LayoutError("argument", f"from_dlpack: version {held.major}.{held.minor} of the protocol is not known")
     t = _tensor(held, address)
+    if (kept := _exported.get(address)) is not None and kept.storage._bytes is kept.memory:
+        _carry_marks(t, kept)
     # Only now: a capsule that was refused stays its owner's.
     _set_name(capsule, _USED[name])
     return t
@@ -403,8 +407,7 @@ def _tensor(held: Any, address: int) -> "Tensor":
     return build(UntypedStorage._wrap(data), layout, d)
 
 
-def _carry_marks(t: "Tensor", own: Any) -> None:
-    marks = own._storage._shadow
+def _carry_marks(t: "Tensor", source: _Exported) -> None:
+    marks = source.storage._shadow
     if marks is not None and len(t._storage):
-        start = own._layout.offset * own.dtype.itemsize
-        t._storage._shadow = marks[start : start + len(t._storage)]
+        t._storage._shadow = marks[source.start : source.start + len(t._storage)]

@@ -101,16 +101,16 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     target = tuple(shape)
     format = _common_format(items)
     strides = suggested_strides(target, format)
+    result = fresh(target, strides, d)
     if out is not None:
-        result = fresh(target, strides, d)
         _fill_parts(result, kept, at, raw=False)
         return _cat_out(out, result, items)
-    result = fresh(target, strides, d)
-    raw = all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept)
-    if result.numel() and (at or format is not contiguous_format or not raw or len(kept) < len(items)):
-        # Only whole tensors that follow each other in memory are moved as bytes.
+    alike = len(kept) == len(items) and all(t.dtype is d and is_contiguous_in(*t._layout[:2], format) for t in kept)
+    # Only whole tensors that follow each other in memory are moved as bytes, also those that no bool holds.
+    raw = alike and not at and format is contiguous_format
+    if result.numel() and not raw:
         check_copyable(d)
-        if raw and len(kept) == len(items) and d is dt.float4_e2m1fn_x2:
+        if alike and d is dt.float4_e2m1fn_x2:
             raise UnsupportedError("dtype", f"cat: PyTorch has no kernel for rows of {d}")
     _fill_parts(result, kept, at, raw=raw)
     return recorded(result, *items)

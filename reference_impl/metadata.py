@@ -149,14 +149,7 @@ def set_(
             length = len(storage._bytes) // self.dtype.itemsize
             if self._bits:
                 # PyTorch sets a copy without the bits, and copies that back: the tensor keeps its own storage.
-                found = build(storage, Layout((length,), (1,), 0), self.dtype)
-                version = self._versions[0]
-                if self._layout.shape != (length,):
-                    resize_to(self, (length,), None)
-                    self._versions[0] = version
-                write_copy(self, found)
-                self._versions[0] = version + 1
-                return self
+                return _copied_back(self, build(storage, Layout((length,), (1,), 0), self.dtype))
             self._storage = storage
             self._layout = Layout((length,), self._layout.strides if self._layout.shape == (length,) else (1,), 0)
             if self._layout.strides != (1,):
@@ -181,9 +174,19 @@ def set_(
         storage = _untyped(self, source)
     check_inplace(self)
     _check_explicit(offset, shape, strides)
-    _check_same_device(self, storage)
     _set_explicit(self, storage, offset, shape, strides)
     self._versions[0] += 1
+    return self
+
+
+def _copied_back(self: "Tensor", found: "Tensor") -> "Tensor":
+    """Take over the shape and the values of a tensor, row-major in the memory that this one has."""
+    version, shape = self._versions[0], found._layout.shape
+    if self._layout.shape != shape:
+        resize_to(self, shape, None)
+        self._versions[0] = version
+    write_copy(self, found)
+    self._versions[0] = version + 1
     return self
 
 
@@ -204,13 +207,15 @@ def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: S
     if shape == old_shape and (strides is None or strides == old_strides):
         layout = Layout(shape, old_strides, offset)
         needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)
-        if not storage._is_meta:
+        if not self._storage._is_meta:
             check_bounds(needed, itemsize, len(storage._bytes))
-        elif needed.required_bytes(itemsize) > len(storage._bytes):
+        _check_same_device(self, storage)
+        if needed.required_bytes(itemsize) > len(storage._bytes):
             storage.resize_(needed.required_bytes(itemsize))
         self._storage = storage
         self._layout = layout
         return
+    _check_same_device(self, storage)
     # From here on PyTorch has already changed the tensor when it finds the layout impossible.
     self._storage = storage
     if strides is None:
@@ -279,6 +284,9 @@ def squeeze_(self: "Tensor", dim: Any = None) -> "Tensor":
     torch.Size([3])
     """
     check_inplace(self)
+    if self._bits and dim is not None:
+        # PyTorch squeezes a copy without the bits, and copies that back.
+        return _copied_back(self, squeeze_(clone(self), dim))
     return _relaid(self, squeeze_layout(self, dim))
 
 

@@ -304,11 +304,7 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
 
 def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
     """Compute and write to a tensor that keeps its shape and dtype."""
-    if target._bits:
-        # PyTorch computes on a resolved copy of such a target and copies back: only repeated elements are refused.
-        op.check(op.dtypes(operands)[0])
-        check_overlap(target)
-    else:
+    if not target._bits:
         check_overlap(target, *[x for x in operands if not (isinstance(x, TensorBase) and x._bits)])
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     if shape != target._layout.shape:
@@ -321,6 +317,9 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
     if not can_cast(result, target.dtype):
         raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)")
     op.check(common)
+    if target._bits:
+        # PyTorch computes on a resolved copy of such a target and copies back: only repeated elements are refused.
+        check_overlap(target)
     order = order_marks(target, *[_spread(x, shape) for x in operands if not (isinstance(x, TensorBase) and x._bits)])
     r, marks = _computed(op, operands, common, result, shape)
     if result is not target.dtype:

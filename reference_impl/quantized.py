@@ -8,6 +8,7 @@ from . import quantized_methods as quantized_methods
 from .calls import checked
 from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides
+from .copies import clone
 from .core import TensorBase, fresh, values
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
@@ -74,6 +75,8 @@ def _source_is_tensor(input: Any) -> None:
 
 def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     check_channels_last(input, q)
+    if input._bits:
+        input = clone(input)
     shape, strides, _ = input._layout
     ordered = isinstance(q, PerChannel) and not q.exact
     wanted = contiguous_strides(shape) if ordered else suggested_strides(shape, suggested_format(shape, strides))

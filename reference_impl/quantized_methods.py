@@ -112,7 +112,8 @@ def _widened(q: Quantizer, dim: int) -> Quantizer:
 def _select(self: QuantizedTensor, dim: int, index: int) -> QuantizedTensor:
     """`select`, with the channel's own scale where that dimension is selected from."""
     part = Tensor.select(self, dim, index)
-    return quantized(part, _selected(self._quantizer, dim % self.ndim, index))
+    # The index counts from the end of the tensor, which may have fewer places than there are channels.
+    return quantized(part, _selected(self._quantizer, dim % self.ndim, index % self.shape[dim]))
 
 
 def _unbind(self: QuantizedTensor, dim: int = 0) -> tuple[QuantizedTensor, ...]:
@@ -170,16 +171,21 @@ def _parted(name: str, usual: Callable[[int], int]) -> Callable[..., Any]:
 
 def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     """An index, where whole numbers select, slices cut and None widens as the methods of those names do."""
-    found = Tensor.__getitem__(self, index)
     q = self._quantizer
+    items = index if isinstance(index, tuple) else (index,)
+    if isinstance(q, PerChannel) and any(isinstance(item, slice) and item.step == 0 for item in items):
+        # What comes before the step is done before it is refused.
+        before = next(n for n, item in enumerate(items) if isinstance(item, slice) and item.step == 0)
+        if before:
+            _getitem(self, items[:before])
+    found = Tensor.__getitem__(self, index)
     if isinstance(q, PerChannel):
-        items = index if isinstance(index, tuple) else (index,)
         named = sum(item is not None and item is not Ellipsis for item in items)
         # `dim` counts the dimensions that there are by now, `at` the tensor's own.
         dim = at = 0
         for item in items:
             if type(item) is int:
-                q = _selected(q, dim, item)
+                q = _selected(q, dim, item % self.shape[at])
                 at += 1
                 continue
             if item is Ellipsis:

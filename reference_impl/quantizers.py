@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from .core import build, values
 from .dtypes import dtype
-from .errors import LayoutError
+from .errors import LayoutError, LayoutIndexError
 from .layout import Layout, Shape
 from .shadow import marks_of
 
@@ -121,8 +121,10 @@ class PerChannel(NamedTuple):
     def channel(self, index: int) -> PerTensor:
         """The quantizer of one channel alone, its zero point cut off to a whole number.
 
-        Raises: overflow (RuntimeError) where that has no 64 bits.
+        Raises: index where there is no such channel; overflow (RuntimeError) where its zero point has no 64 bits.
         """
+        if index >= self.scales.numel():
+            raise LayoutIndexError("index", f"there is no channel {index} (facts 10.1.6)")
         point = values(self.zero_points)[index]
         if not -(2.0**63) <= point < 2.0**63:
             raise LayoutError("overflow", f"the zero point {point} is no integer of 64 bits (facts 10.1.6)")

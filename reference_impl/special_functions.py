@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -304,13 +305,16 @@ def logit_(self: "Tensor", eps: Any = None) -> "Tensor":
 _LOGIT = Op("logit", _nothing, "f", result="float")
 
 
-def _replaced(nan: Any, posinf: Any, neginf: Any) -> Op:
+def _replaced(d: dt.dtype, nan: Any, posinf: Any, neginf: Any) -> Op:
+    # The largest number of the tensor's own dtype: short floats are computed in a longer one.
+    floating = d.is_floating_point or d.is_complex
+    largest = float(ml_dtypes.finfo(d.to_real().numpy).max) if floating else 0.0  # type: ignore[no-untyped-call]
+
     def compute(a: Any) -> Any:
         if a.dtype.kind not in "fc":
             return a
         if a.dtype.kind == "c":
             return compute(a.real) + 1j * compute(a.imag)
-        largest = np.finfo(a.dtype).max
         a = np.where(a == np.inf, largest if posinf is None else posinf, a)
         a = np.where(a == -np.inf, -largest if neginf is None else neginf, a)
         return np.where(np.isnan(a), 0 if nan is None else nan, a)
@@ -322,7 +326,7 @@ def nan_to_num(
     input: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
     """Numbers in the place of NaN and infinities. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return apply(_replaced(nan, posinf, neginf), (input,), out)
+    return apply(_replaced(input.dtype, nan, posinf, neginf), (input,), out)
 
 
 def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None) -> "Tensor":
@@ -331,7 +335,7 @@ def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any
         check_inplace(self)
         written(self)
         return self
-    return apply_(_replaced(nan, posinf, neginf), self, ())
+    return apply_(_replaced(self.dtype, nan, posinf, neginf), self, ())
 
 
 def isreal(input: "Tensor") -> "Tensor":

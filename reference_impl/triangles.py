@@ -112,7 +112,7 @@ def _batches_evenly(t: "Tensor") -> bool:
 def _triangle_(self: "Tensor", diagonal: int, upper: bool) -> "Tensor":
     check_inplace(self)
     a, keep = tril_triu(self, as_int(diagonal, "diagonal"), upper)
-    if not _batches_evenly(self):
+    if self._bits or not _batches_evenly(self):
         # Computed aside and copied back, with the checks of a copy.
         check_internal_overlap(self)
     marks = shadow.marks_of(self)

@@ -110,6 +110,8 @@ def test_size_classes_have_as_many_bytes_in_every_dtype():
         (["copy/stepped/float32"], 4),
         (["matmul/mixed", "matmul/mixed/*"], 2),
         (["co*v2d/*/small"], 2),
+        (["copy/stepped/float32, matmul/mixed,"], 6),
+        (["copy/stepped/float32,copy", "copy/*"], len([case for case in CASES if case.operation == "copy"])),
         ([], len(CASES)),
     ],
 )
@@ -124,6 +126,20 @@ def test_an_unknown_case_names_those_that_are_near(glob, near):
     with pytest.raises(UnknownCase, match="no case") as error:
         select([glob])
     assert near in str(error.value)
+
+
+def test_each_unknown_glob_is_told_with_what_is_near_it():
+    with pytest.raises(UnknownCase) as error:
+        select(["copi,relu", "matmull/mixed"])
+    assert "no case 'copi'; near it: copy" in str(error.value)
+    assert "no case 'matmull/mixed'; near it: matmul/mixed" in str(error.value)
+    assert "relu" not in str(error.value).replace("relu_", "")
+
+
+def test_globs_that_are_empty_are_a_mistake():
+    """A variable of a script that is empty does not ask for five minutes of everything."""
+    with pytest.raises(UnknownCase, match="no case is named by ' , '"):
+        select([" , "])
 
 
 def test_a_description_is_one_line_with_name_and_shape():
