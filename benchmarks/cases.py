@@ -444,25 +444,34 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Ca
     A glob may leave out what comes last: `copy` and `copy/transposed` are whole operations and layouts. Large layout
     conversions (`copy.*`, see `conversions.py`) are chosen by globs only.
 
+    One text may be several globs, with commas between them.
+
     Raises
     ------
     UnknownCase
-        A glob matches no case.
+        A glob matches no case; all that match none are named, each with what is near it.
 
-    >>> [case.name for case in select(["matmul/mixed"])]
-    ['matmul/mixed/float32/small', 'matmul/mixed/float32/cache']
+    >>> [case.name for case in select(["matmul/mixed,narrow/*/*/small"])]  # doctest: +NORMALIZE_WHITESPACE
+    ['matmul/mixed/float32/small', 'matmul/mixed/float32/cache',
+     'narrow/contiguous/float32/small', 'narrow/transposed/float32/small']
     """
+    patterns = [glob.strip() for text in globs for glob in text.split(",") if glob.strip()]
+    if globs and not patterns:
+        raise UnknownCase(f"no case is named by {', '.join(map(repr, globs))}; {_ALL_NAMES}")
     if cases is None:
         from .conversions import conversions
 
-        cases = (*CASES, *conversions()) if globs else CASES
+        cases = (*CASES, *conversions()) if patterns else CASES
     wanted: set[Case] = set()
-    for glob in globs:
+    unknown: list[str] = []
+    for glob in patterns:
         matching = [case for case in cases if _matches(case.name, glob)]
-        if not matching:
-            raise UnknownCase(_unknown(glob, cases))
         wanted.update(matching)
-    chosen = [case for case in cases if not globs or case in wanted]
+        if not matching:
+            unknown.append(_unknown(glob, cases))
+    if unknown:
+        raise UnknownCase("; ".join([*unknown, _ALL_NAMES]))
+    chosen = [case for case in cases if not patterns or case in wanted]
     return [case for case in chosen if case.is_quick] if quick else chosen
 
 
@@ -480,11 +489,12 @@ def _matches(name: str, glob: str) -> bool:
     return fnmatchcase(name, glob) or fnmatchcase(name, f"{glob.rstrip('/')}/*")
 
 
+_ALL_NAMES = "`stridecheck bench --list` names all"
+
+
 def _unknown(glob: str, cases: Sequence[Case]) -> str:
     names = [case.name for case in cases]
     beginnings = dict.fromkeys("/".join(name.split("/")[:depth]) for depth in (1, 2) for name in names)
     near = difflib.get_close_matches(glob.strip("*/"), [*beginnings, *names], 5, 0.5)
-    hint = (
-        f"near it: {', '.join(near)}" if near else f"operations: {', '.join(dict.fromkeys(c.operation for c in cases))}"
-    )
-    return f"no case {glob!r}; {hint}; `stridecheck bench --list` names all"
+    hint = f"near it: {', '.join(near)}" if near else f"operations: {', '.join({c.operation: None for c in cases})}"
+    return f"no case {glob!r}; {hint}"

@@ -21,8 +21,8 @@ from .exit_codes import EXIT_CODES
 @click.option(
     "--cases",
     multiple=True,
-    metavar="GLOB",
-    help="Only cases that match, like copy or '*/transposed'; may be repeated.",
+    metavar="GLOB,...",
+    help="Only cases that match any glob, like copy or '*/transposed'; may be repeated.",
 )
 @click.option(
     "--adapters",
@@ -91,7 +91,7 @@ def bench_command(
     \b
     Examples
       stridecheck bench --quick
-      stridecheck bench --cases copy --cases 'sum*/*/*/large'
+      stridecheck bench --cases 'copy,sum*/*/*/large'
       stridecheck bench --adapters torch,my_library/adapter.py --threads 2
       stridecheck bench --list --cases '*/channels_last'
       stridecheck bench --processes 5 --out old
