@@ -14,6 +14,8 @@ from stridecheck.conformance.adapters.torch import Torch
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # torch says that some of them will go away
+
 PROGRAMS = corpus.read_file(Path(__file__).with_name("once_wrong.jsonl"))
 
 
