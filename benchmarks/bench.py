@@ -83,6 +83,9 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
     """
     progress = progress or Silent()
     chosen = select(options.cases, quick=options.quick, cases=cases)
+    if not chosen:
+        matching = len(select(options.cases, cases=cases))
+        progress.note(f"none of the {matching} cases that match is in the quick set: ask for them without --quick")
     out.mkdir(parents=True, exist_ok=True)
     tally = _Tally()
     begun = time.monotonic()

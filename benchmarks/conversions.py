@@ -116,6 +116,11 @@ class ConversionCase(Case):
         return CONVERSIONS[self.layout]
 
     @property
+    def timed(self) -> int:
+        """The copy alone."""
+        return 1
+
+    @property
     def says(self) -> str:
         """What is done."""
         return f"copy_ into a row-major tensor; {self._conversion.says}"

@@ -131,7 +131,7 @@ class Session:
 
     def call(self, case: Case, adapter: str) -> Call:
         """The timed step of a case on one library, bound, for another clock."""
-        return prepare(case.program, self._adapters[adapter]).call
+        return prepare(case.program, self._adapters[adapter], timed=case.timed).call
 
     def _time(self, case: Case, adapters: Sequence[Any]) -> list[records.Timing]:
         prepared, blanks = self._prepare(case, adapters)
@@ -158,13 +158,13 @@ class Session:
 
     def _prepare(self, case: Case, adapters: Sequence[Any]) -> tuple[dict[str, Prepared], dict[str, records.Timing]]:
         """What can be timed, and a record for each library where it cannot."""
-        expected = expected_answer(case.program, self._oracle)
+        expected = expected_answer(case.program, self._oracle, case.timed)
         prepared: dict[str, Prepared] = {}
         blanks: dict[str, records.Timing] = {}
         for adapter in adapters:
             self._say(At(adapter.name))
             try:
-                prepared[adapter.name] = prepare(case.program, adapter, expected)
+                prepared[adapter.name] = prepare(case.program, adapter, expected, case.timed)
             except Unsupported as error:
                 blanks[adapter.name] = blank(case, adapter.name, self._threads, "unsupported", str(error))
             except CaseFailed as error:

@@ -1,6 +1,7 @@
 """Operands of a case: how large they are, and how they come to lie as the layout's name says.
 
-An operand is a row-major input and at most one view of it. To widen it, add a line to `SHAPES` or `LAYOUTS`.
+An operand is an input, row-major or with a negative stride, and at most one view of it. To widen it, add a line to
+`SHAPES` or `LAYOUTS`.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Layout:
     lay: Callable[[Shape, Ref], tuple[Shape, Step | None]]
     kind: str = ""
     """Kind of shapes that it goes with; empty for any."""
+    strides: Callable[[Shape], tuple[Shape, int]] = lambda shape: (contiguous_strides(shape), 0)
+    """The input's own strides and offset, where it is not row-major."""
 
 
 def _row_major(shape: Shape, ref: Ref) -> tuple[Shape, Step | None]:
@@ -87,6 +90,11 @@ def _expanded(shape: Shape, ref: Ref) -> tuple[Shape, Step | None]:
     return (1, *shape[1:]), Step("expand", (ref, shape))
 
 
+def _reversed(shape: Shape) -> tuple[Shape, int]:
+    first, *others = contiguous_strides(shape)
+    return (-first, *others), first * (shape[0] - 1)
+
+
 LAYOUTS: Mapping[str, Layout] = {
     "contiguous": Layout("row-major", _row_major),
     "transposed": Layout("the last two dimensions of a row-major tensor exchanged", _transposed),
@@ -95,6 +103,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "padded": Layout("rows with 16 columns more in memory", _columns(lambda n: Slice(None, n), lambda n: n + 16)),
     "offset": Layout("row-major, from the second element of the storage on", _offset),
     "expanded": Layout("the first row, repeated with stride 0", _expanded),
+    "reversed": Layout("rows in reverse, by a negative stride", _row_major, strides=_reversed),
     "nchw": Layout("NCHW, row-major", _row_major, "images"),
     "channels_last": Layout("NCHW in shape, NHWC in memory", _permuted((0, 3, 1, 2)), "images"),
     "ncdhw": Layout("NCDHW, row-major", _row_major, "volumes"),

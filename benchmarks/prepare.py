@@ -6,7 +6,7 @@ Setting up and observing go through `conformance.execute`, as every program does
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,12 +15,11 @@ from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.elements import MAX_ELEMENTS, differing, elements, marks, show
 from stridecheck.conformance.execute import Execution
 from stridecheck.conformance.observation import Observation, State, StorageObject, StorageState, TensorState
-from stridecheck.conformance.operations import OPERATIONS, overload
 from stridecheck.conformance.program import ITEMSIZES, Program, Step
 from stridecheck.conformance.protocol import Adapter, OracleError, Unsupported
 
 from .clock import Call, bind
-from .traffic import touched_bytes
+from .traffic import touched_bytes, writes_before
 
 Storages: TypeAlias = Mapping[str, StorageState]
 
@@ -51,8 +50,10 @@ class Prepared:
     """Whether the result lies in fresh memory; None where the step writes into old memory, or nobody can tell."""
 
 
-def prepare(program: Program, adapter: Any, expected: Answer | None = None) -> Prepared:
-    """Set up a program on a library, run its last step once, compare what it answers, and bind that step for the clock.
+def prepare(program: Program, adapter: Any, expected: Answer | None = None, timed: int = 1) -> Prepared:
+    """Set up a program on a library, run its last steps once, compare what they answer, and bind them for the clock.
+
+    The last `timed` steps are one call; the first argument of each is then what the one before answered.
 
     Raises
     ------
@@ -63,32 +64,39 @@ def prepare(program: Program, adapter: Any, expected: Answer | None = None) -> P
     MemoryError
         There is too little memory.
     """
-    execution, timed = _set_up(program, adapter)
+    execution, steps = _set_up(program, adapter, timed)
     known = {**execution.states, **execution.others}
     before = {key: seen for key, state in known.items() if (seen := _as_tensor(state)) is not None}
-    call = bind(*execution.bound(timed), needs=execution)  # files go with the run that they belong to
-    answer = _answer(program, execution)
+    call = bind(*execution.bound(steps[0]), needs=execution)  # files go with the run that they belong to
+    answer = _answer(program, execution, steps)
+    for step in steps[1:]:
+        function, (_, *others) = execution.bound(step)
+        call = _then(call, function, others)
     if expected is not None:
         check_answer(expected, answer)
     return Prepared(
         call=call,
         synchronize=getattr(adapter, "synchronize", None),
         output_bytes=sum(math.prod(state.shape) * ITEMSIZES.get(state.dtype, 1) for state in answer.states),
-        touched_bytes=touched_bytes(timed, before, answer.states),
-        copied=_copied(timed, before, answer.states),
+        touched_bytes=touched_bytes(steps, before, answer.states),
+        copied=_copied(steps, before, answer.states),
     )
 
 
-def _set_up(program: Program, adapter: Any) -> tuple[Execution, Step]:
-    """The program run up to its last step, and that step."""
+def _then(before: Call, function: Callable[..., Any], others: Sequence[Any]) -> Call:
+    """A call that goes on with what another answers."""
+    return (lambda: function(before(), *others)) if others else (lambda: function(before()))
+
+
+def _set_up(program: Program, adapter: Any, timed: int) -> tuple[Execution, Sequence[Step]]:
+    """The program run up to its last `timed` steps, and those."""
     missing = adapter.capabilities.missing(needs(program))
     if missing is not None:
         raise Unsupported(missing)
     execution = Execution(adapter, program.storages, program.inputs)
-    *before, timed = program.steps
-    for step in before:
+    for step in program.steps[:-timed]:
         _check_raised(step, execution.step(step))
-    return execution, timed
+    return execution, program.steps[-timed:]
 
 
 def _check_raised(step: Step, observation: Observation) -> None:
@@ -99,13 +107,12 @@ def _check_raised(step: Step, observation: Observation) -> None:
         raise CaseFailed(f"{step.op} raised {raised.type}: {raised.text}")
 
 
-def _answer(program: Program, execution: Execution) -> Answer:
-    """Run the last step: the tensors and storages that it answers with, and all storages."""
-    number = len(program.steps) - 1
-    step = program.steps[number]
-    observation = execution.step(step)
-    _check_raised(step, observation)
-    slot, results = program.slot_of(number), observation.results or ()
+def _answer(program: Program, execution: Execution, steps: Sequence[Step]) -> Answer:
+    """Run the last steps: the tensors and storages that the very last answers with, and all storages."""
+    for step in steps:
+        observation = execution.step(step)
+        _check_raised(step, observation)
+    slot, results = program.slot_of(len(program.steps) - 1), observation.results or ()
     own = [f"{slot}.{item}" for item in range(len(results))] if observation.is_tuple else [str(slot)]
     keys = [own[item] if result is None else result for item, result in enumerate(results)]
     known = {**execution.states, **execution.others}
@@ -122,18 +129,18 @@ def _as_tensor(state: State | None) -> TensorState | None:
     return state if isinstance(state, TensorState) else None
 
 
-def _copied(step: Step, before: Mapping[str, TensorState], states: Sequence[TensorState]) -> bool | None:
-    if OPERATIONS[overload(step)].writes or any(state.storage is None for state in states):
+def _copied(steps: Sequence[Step], before: Mapping[str, TensorState], states: Sequence[TensorState]) -> bool | None:
+    if writes_before(steps, before) or any(state.storage is None for state in states):
         return None
     old = {known.storage for known in before.values()}
     return not any(state.storage in old for state in states)
 
 
-def expected_answer(program: Program, oracle: Adapter) -> Answer | None:
+def expected_answer(program: Program, oracle: Adapter, timed: int = 1) -> Answer | None:
     """What the oracle answers, None where it lacks the operation or fails with it."""
     try:
-        execution, _ = _set_up(program, oracle)
-        return _answer(program, execution)
+        execution, steps = _set_up(program, oracle, timed)
+        return _answer(program, execution, steps)
     except (Unsupported, OracleError, CaseFailed):
         return None
 

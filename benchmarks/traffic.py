@@ -1,4 +1,4 @@
-"""Memory traffic of a step: the cache lines that its operands and its result lie on, counted from their layouts."""
+"""Memory traffic of steps: the cache lines that their operands and their result lie on, counted from the layouts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from stridecheck.conformance.observation import TensorState
-from stridecheck.conformance.operations import OPERATIONS, overload
-from stridecheck.conformance.program import ITEMSIZES, Step
+from stridecheck.conformance.operations import writes_to
+from stridecheck.conformance.program import ITEMSIZES, Ref, Step
 from stridecheck.reference_impl.layout import contiguous_strides
 
 LINE = 64
@@ -81,22 +81,31 @@ def _runs(extent: Extent) -> tuple[NDArray[np.int64], int]:
     return starts, length
 
 
-def touched_bytes(step: Step, before: Mapping[str, TensorState], results: Sequence[TensorState]) -> int:
-    """Bytes of the lines that a step must read and write, a line that is read and written counted twice.
+def touched_bytes(steps: Sequence[Step], before: Mapping[str, TensorState], results: Sequence[TensorState]) -> int:
+    """Bytes of the lines that steps must read and write together, a line that is read and written counted twice.
 
-    `before` are the states of all values before the step, by key; `results` those of what it made or wrote. A result
-    that lies in the memory of an operand of a step that does not write (a view) moves nothing: 0.
+    `before` are the states of all values before the steps, by key; `results` those of what the last one made or wrote;
+    what lies between is not counted. A result that lies in the memory of an operand of steps that do not write (a view)
+    moves nothing: 0.
     """
-    operation = OPERATIONS[overload(step)]
-    read = list(dict.fromkeys(ref.key for ref in step.refs()))
+    read = dict.fromkeys(key for step in steps for key in _read(step))
     operands = [before[key] for key in read if key in before]
-    if not operation.writes and any(
+    if not writes_before(steps, before) and any(
         r.storage is not None and r.storage == o.storage for r in results for o in operands
     ):
         return 0
-    if step.op in _OVERWRITES:
-        operands = operands[1:]
     return LINE * (_lines(operands) + _lines(results))
+
+
+def writes_before(steps: Sequence[Step], before: Mapping[str, TensorState]) -> bool:
+    """Whether steps write into a value that was there before them."""
+    return any(isinstance(target, Ref) and target.key in before for target in map(writes_to, steps))
+
+
+def _read(step: Step) -> list[str]:
+    args = step.args[1:] if step.op in _OVERWRITES else step.args
+    kwargs = tuple([(name, value) for name, value in step.kwargs if name != "out"])
+    return [ref.key for ref in Step(step.op, args, kwargs).refs()]
 
 
 def _lines(states: Sequence[TensorState]) -> int:

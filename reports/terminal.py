@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from . import claims, handovers, mutants
@@ -19,7 +20,7 @@ def lines(run: Run) -> Iterator[str]:
     yield from run.notes
     width = max((len(adapter.name) for adapter in adapters), default=0)
     for adapter in adapters:
-        yield f"  {adapter.name:<{width}}  {_says(adapter)}"
+        yield f"  {adapter.name:<{width}}  {_says(adapter, run)}"
     yield from _times(run)
     yield from mutants.lines(run.mutants)
     yield from claims.lines(run.claims)
@@ -42,11 +43,15 @@ def _times(run: Run) -> Iterator[str]:
         yield f"  {case:<{width}}  {'   '.join(parts)}"
 
 
-def _says(summary: AdapterSummary) -> str:
+_NOT_TIMED = {"unsupported": "not supported", "error": "failed"}
+
+
+def _says(summary: AdapterSummary, run: Run) -> str:
     if summary.adapter.status != "ready":
         return f"{summary.adapter.status}: {summary.adapter.reason}"
     parts = []
-    if summary.programs or not summary.timed:
+    timings = Counter(timing.status for timing in run.timings if timing.adapter == summary.name)
+    if summary.programs or not timings:
         parts += [
             f"{summary.score.text:>7}",
             f"{count(summary.programs)} programs",
@@ -54,6 +59,7 @@ def _says(summary: AdapterSummary) -> str:
             f"{count(summary.known)} known deviations",
             f"{count(summary.not_run)} unsupported",
         ]
-    if summary.timed:
-        parts.append(f"{count(summary.timed)} case{'s' if summary.timed != 1 else ''} timed")
+    if timings:
+        parts.append(f"{count(timings['ok'], 'case')} timed")
+        parts += [f"{count(timings[status])} {says}" for status, says in _NOT_TIMED.items() if timings[status]]
     return "  ".join(parts)

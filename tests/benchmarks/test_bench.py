@@ -63,6 +63,7 @@ def tiny(tmp_path_factory):
     done = run("bench", *[word for name in TINY for word in ("--cases", name)], "--quick", "--out", str(out))
     # The quick set has no small cases, so that is one that measures nothing.
     assert done.returncode == 4, done.stderr
+    assert "none of the 2 cases that match is in the quick set" in done.stderr
     done = run("bench", *[word for name in TINY for word in ("--cases", name)], "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from stridecheck.benchmarks.cases import CASES, OPERATIONS, Case, UnknownCase, describe, select
+from stridecheck.benchmarks.cases import CASES, Case, UnknownCase, describe, select
+from stridecheck.benchmarks.operations import OPERATIONS
 from stridecheck.benchmarks.prepare import expected_answer
-from stridecheck.conformance.adapters import reference
+from stridecheck.conformance.adapters import numpy, reference
+from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.elements import elements
 from stridecheck.conformance.execute import Execution, execute
 from stridecheck.conformance.program import ITEMSIZES, Program, Ref
@@ -32,11 +34,16 @@ def test_the_axes_cover_what_the_suite_promises():
 def test_a_case_is_a_program_that_fits_together(case):
     case.program.check()
     assert Program.from_json(case.program.to_json()) == case.program
-    assert case.program.steps[-1].op == OPERATIONS[case.operation].op
+    timed, *others = case.program.steps[-case.timed :]
+    assert timed.op == OPERATIONS[case.operation].op
+    assert [step.args[0] for step in others] == [
+        Ref(len(case.program.inputs) + len(case.program.steps) - case.timed + n) for n in range(len(others))
+    ]
     assert case.program.inputs[0].dtype == case.dtype
 
 
-ROW_MAJOR = ("contiguous", "nchw", "ncdhw")
+GIVEN = ("contiguous", "nchw", "ncdhw", "reversed")
+"""Layouts that an input has itself; the others are views."""
 MAY_LACK = ("matmul", "conv2d", "sum_first", "sum_last")
 """Operations that an oracle of layouts could do without."""
 
@@ -47,6 +54,9 @@ def test_a_case_runs_on_the_oracle_where_that_has_the_operation(case):
     if oracle.operation(case.program.steps[-1]) is None:
         assert case.operation in MAY_LACK
         return
+    if oracle.capabilities.missing(needs(case.program)):
+        assert case.layout == "reversed"
+        return
     observations = execute(case.program, oracle)
     assert not any(observation.raised for observation in observations)
     assert not any(observation.skipped for observation in observations)
@@ -54,13 +64,14 @@ def test_a_case_runs_on_the_oracle_where_that_has_the_operation(case):
 
 @pytest.mark.parametrize("case", [case for case in SMALL if case.layout != "mixed"], ids=lambda case: case.name)
 def test_the_operands_have_the_layout_that_the_name_says(case):
-    *before, _ = case.program.steps
-    execution = Execution(reference.adapter(), case.program.storages, case.program.inputs)
+    before = case.program.steps[: -case.timed]
+    adapter = numpy.adapter() if case.layout == "reversed" else reference.adapter()
+    execution = Execution(adapter, case.program.storages, case.program.inputs)
     for step in before:
         execution.step(step)
     laid = 1 if case.operation == "copy" else 0
     views = [len(case.program.inputs) + n for n, step in enumerate(before) if step.args[0] == Ref(laid)]
-    state = execution.states[str(laid if case.layout in ROW_MAJOR else views[0])]
+    state = execution.states[str(laid if case.layout in GIVEN else views[0])]
     assert state.shape == case.shape
     row_major = contiguous_strides(case.shape)
     expected = {
@@ -68,6 +79,9 @@ def test_the_operands_have_the_layout_that_the_name_says(case):
         "nchw": lambda s: s == row_major,
         "ncdhw": lambda s: s == row_major,
         "offset": lambda s: s == row_major and state.offset == 1,
+        "reversed": lambda s: (
+            s == (-row_major[0], *row_major[1:]) and state.offset == math.prod(case.shape[1:]) * (case.shape[0] - 1)
+        ),
         "transposed": lambda s: s[-2] == 1 and s[-1] == case.shape[-2],
         "stepped": lambda s: s[-2:] == (2 * case.shape[-1], 2),
         "stepped_4": lambda s: s[-2:] == (4 * case.shape[-1], 4),
@@ -85,9 +99,10 @@ def test_the_operands_have_the_layout_that_the_name_says(case):
 def test_no_case_computes_what_no_number_can_hold(case):
     """Overflow would be a warning of NumPy's, and infinities hide wrong elements."""
     oracle = reference.adapter()
-    if oracle.operation(case.program.steps[-1]) is None:
+    answer = expected_answer(case.program, oracle, case.timed)
+    if answer is None:
+        assert case.operation in MAY_LACK or case.layout == "reversed"
         return
-    answer = expected_answer(case.program, oracle)
     for state in answer.states:
         if state.dtype.startswith("float"):
             values = elements(state, answer.storages)

@@ -31,7 +31,7 @@ def case(operation, layout="contiguous"):
 
 
 def prepared(one, adapter):
-    return prepare(one.program, adapter, expected_answer(one.program, reference.adapter()))
+    return prepare(one.program, adapter, expected_answer(one.program, reference.adapter(), one.timed), one.timed)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,7 @@ def prepared(one, adapter):
         (case("clone", "expanded"), True, 14_400, 14_400 + 4 * 64),
         (case("add", "stepped"), True, 14_400, 14_400 + 2 * 28_800),
         (case("sum_last"), True, 240, 14_400 + 4 * 64),
+        (case("view_chain"), False, 5 * 240, 0),
     ],
     ids=lambda value: value.name if isinstance(value, Case) else "",
 )
@@ -59,6 +60,20 @@ def test_the_call_runs_the_timed_step_and_no_other():
     ready.call()
     ready.call()
     assert seen == [(4, 240)] * 3
+
+
+def test_steps_that_are_timed_together_are_one_call():
+    """Each goes on with what the one before answered in this call, not with what it answered when it was observed."""
+    torch = pytest.importorskip("torch")
+    from stridecheck.conformance.adapters import torch as adapters
+
+    ready = prepared(case("share_memory"), adapters.adapter())
+    first, second = ready.call(), ready.call()
+    assert first.is_shared()
+    assert first.data_ptr() != second.data_ptr()
+    assert torch.equal(first, second)
+    view = prepared(case("view_chain"), adapters.adapter()).call()
+    assert (tuple(view.shape), view.stride()) == ((60, 5), (60, 1))
 
 
 @pytest.mark.parametrize(

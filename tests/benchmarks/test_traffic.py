@@ -54,25 +54,28 @@ BYTES = 16 * 16 * 4
 
 
 @pytest.mark.parametrize(
-    ("step", "result", "nbytes"),
+    ("steps", "result", "nbytes"),
     [
-        pytest.param(Step("relu", (Ref(0),)), "v2", 2 * BYTES, id="reads one, writes one"),
-        pytest.param(Step("add", (Ref(0), Ref(1))), "v2", 3 * BYTES, id="reads two, writes one"),
-        pytest.param(Step("add", (Ref(0), Ref(0))), "v2", 2 * BYTES, id="reads the same twice"),
-        pytest.param(Step("copy_", (Ref(0), Ref(1))), "s0", 2 * BYTES, id="overwrites without reading"),
-        pytest.param(Step("add_", (Ref(0), Ref(1))), "s0", 3 * BYTES, id="reads and writes one, reads the other"),
-        pytest.param(Step("view", (Ref(0), (256,))), "s0", 0, id="a view moves nothing"),
-        pytest.param(Step("relu", (Ref(0),)), None, 2 * BYTES, id="storages that cannot be seen"),
+        pytest.param([Step("relu", (Ref(0),))], "v2", 2 * BYTES, id="reads one, writes one"),
+        pytest.param([Step("add", (Ref(0), Ref(1)))], "v2", 3 * BYTES, id="reads two, writes one"),
+        pytest.param([Step("add", (Ref(0), Ref(0)))], "v2", 2 * BYTES, id="reads the same twice"),
+        pytest.param([Step("copy_", (Ref(0), Ref(1)))], "s0", 2 * BYTES, id="overwrites without reading"),
+        pytest.param([Step("add_", (Ref(0), Ref(1)))], "s0", 3 * BYTES, id="reads and writes one, reads the other"),
+        pytest.param([Step("view", (Ref(0), (256,)))], "s0", 0, id="a view moves nothing"),
+        pytest.param([Step("add", (Ref(0), Ref(0)), (("out", Ref(1)),))], "s1", 2 * BYTES, id="out is not read"),
+        pytest.param([Step("clone", (Ref(0),)), Step("relu_", (Ref(2),))], "v2", 2 * BYTES, id="what lies between"),
+        pytest.param([Step("t", (Ref(0),)), Step("view", (Ref(2), (256,)))], "s0", 0, id="a chain of views"),
+        pytest.param([Step("relu", (Ref(0),))], None, 2 * BYTES, id="storages that cannot be seen"),
     ],
 )
-def test_a_step_touches_what_it_reads_and_what_it_writes(step, result, nbytes):
+def test_a_step_touches_what_it_reads_and_what_it_writes(steps, result, nbytes):
     names = (None, None) if result is None else ("s0", "s1")
     before = {str(slot): state(*WIDE, name) for slot, name in enumerate(names)}
-    assert touched_bytes(step, before, [state(*WIDE, result)]) == nbytes
+    assert touched_bytes(steps, before, [state(*WIDE, result)]) == nbytes
 
 
 def test_an_expanded_operand_is_read_once_and_a_stepped_one_with_its_gaps():
     expanded, stepped = state((16, 16), (0, 1), "s0"), state((16, 16), (32, 2), "s0")
     out = state(*WIDE, "v1")
-    assert touched_bytes(Step("relu", (Ref(0),)), {"0": expanded}, [out]) == BYTES + LINE
-    assert touched_bytes(Step("relu", (Ref(0),)), {"0": stepped}, [out]) == 3 * BYTES
+    assert touched_bytes([Step("relu", (Ref(0),))], {"0": expanded}, [out]) == BYTES + LINE
+    assert touched_bytes([Step("relu", (Ref(0),))], {"0": stepped}, [out]) == 3 * BYTES
