@@ -153,6 +153,7 @@ _LAZY = {
     "multiprocessing": "",
     "ops": "",
     "save": "serialization",
+    "signal": "",
     "special": "",
     "sparse_coo_tensor": "sparse",
     "to_dlpack": "dlpack",

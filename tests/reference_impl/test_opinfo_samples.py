@@ -31,6 +31,7 @@ FAMILIES = [
     "nn.functional.triplet_margin_with_distance_loss",
     "nn.functional.upsample_*",
     "ormqr",
+    "signal.windows.*",
     "slice",
 ]
 LARGEST = 120

@@ -10,7 +10,9 @@ from typing import NamedTuple
 import pytest
 import torch
 import torch.nn.functional
+import torch.signal.windows
 from stridecheck.reference_impl.nn import functional
+from stridecheck.reference_impl.signal import windows
 
 from stridecheck import reference_impl
 
@@ -116,9 +118,15 @@ def from_python(f: object) -> list[Argument]:
     ]
 
 
+THEIRS = {
+    "torch": torch, "Tensor": torch.Tensor, "functional": torch.nn.functional, "windows": torch.signal.windows,
+}  # fmt: skip
+OURS = {"torch": reference_impl, "Tensor": reference_impl.Tensor, "functional": functional, "windows": windows}
+
+
 def overloads(owner: str, name: str) -> list[list[Argument]]:
     """PyTorch's signatures of a name, or none where it has no signature to read."""
-    theirs = getattr({"torch": torch, "Tensor": torch.Tensor, "functional": torch.nn.functional}[owner], name, None)
+    theirs = getattr(THEIRS[owner], name, None)
     if inspect.isfunction(theirs) and not hasattr(theirs, "__wrapped__"):
         return [from_python(theirs)]
     if owner == "functional":
@@ -137,6 +145,7 @@ CASES = (
     [("torch", n) for n in public(reference_impl) if n not in OTHER_KIND]
     + [("Tensor", n) for n in public(reference_impl.Tensor)]
     + [("functional", n) for n in public(functional)]
+    + [("windows", n) for n in torch.signal.windows.__all__]
 )
 
 
@@ -155,7 +164,7 @@ def plainly_named(name: str) -> object:
 
 def complaints(owner: str, name: str) -> list[str]:
     """What PyTorch takes and the reference does not, argument by argument."""
-    ours = getattr({"torch": reference_impl, "Tensor": reference_impl.Tensor, "functional": functional}[owner], name)
+    ours = getattr(OURS[owner], name)
     parameters = inspect.signature(ours).parameters
     kinds = {p.kind for p in parameters.values()}
     # What follows is gathered into one argument, whose name Python cannot give twice.

@@ -1,0 +1,3 @@
+"""The part of `torch.signal` that there is: `windows`."""
+
+from . import windows as windows
