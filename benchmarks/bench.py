@@ -23,7 +23,7 @@ from stridecheck.conformance.processes import signal_name
 from stridecheck.reports import records
 
 from . import clock
-from .cases import Case, select
+from .cases import AnyCase, select
 from .measure import At, Load, Loaded, Time, blank, serve
 
 DEFAULT_ADAPTERS = ("torch", "numpy", "reference")
@@ -69,7 +69,7 @@ class _Tally:
         return EXPECTED if self.measured else NOTHING_JUDGED
 
 
-def bench(options: Options, out: Path, progress: Progress | None = None, cases: Sequence[Case] | None = None) -> int:
+def bench(options: Options, out: Path, progress: Progress | None = None, cases: Sequence[AnyCase] | None = None) -> int:
     """Time the cases, write `results.jsonl` into the directory `out`, and answer with the exit code.
 
     Raises
@@ -185,7 +185,7 @@ class Measurer:
             self._specs.append(spec)
         return loaded
 
-    def time(self, case: Case, adapters: Sequence[str]) -> list[records.Timing]:
+    def time(self, case: AnyCase, adapters: Sequence[str]) -> list[records.Timing]:
         """One record for each library, in their order; one that ends the process is found, the others are timed."""
         found: dict[str, records.Timing] = {}
         orders = [tuple(adapters)]

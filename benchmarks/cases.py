@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Step, Storage
+from stridecheck.conformance.program import ITEMSIZES, Input, Json, Program, Ref, Step, Storage
 
 from .operands import LAYOUTS, SHAPES, Shape, shape_of
 from .operations import MIXED, OPERATIONS
+
+if TYPE_CHECKING:
+    from stridecheck.conformance.protocol import Adapter
+
+    from .prepare import Prepared
 
 
 class UnknownCase(Exception):
@@ -37,15 +44,8 @@ _POWERS = ("copy", "contiguous", "add")
 
 
 @dataclass(frozen=True)
-class Case:
-    """One thing to time, by its place on the axes.
-
-    >>> case = Case("copy", "stepped", "float32", "small")
-    >>> case.name, case.shape
-    ('copy/stepped/float32/small', (60, 60))
-    >>> [step.op for step in case.program.steps]
-    ['__getitem__', 'copy_']
-    """
+class AnyCase(ABC):
+    """One thing to time, by its place on the axes: a program (`Case`), or what is none (`ModelCase`)."""
 
     operation: str
     layout: str
@@ -58,6 +58,50 @@ class Case:
         return f"{self.operation}/{self.layout}/{self.dtype}/{self.size}"
 
     @property
+    @abstractmethod
+    def says(self) -> str:
+        """What is done, to which layout."""
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the case is one of the quick set."""
+        return False
+
+    @property
+    def recipe(self) -> Mapping[str, Json]:
+        """What a record holds of it, so that it can be done again: the program, where it is one."""
+        return {}
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """Shape of the first operand."""
+
+    @property
+    @abstractmethod
+    def held_bytes(self) -> int:
+        """Bytes that one library holds while it is timed, roughly: what goes in and what comes out."""
+
+    @abstractmethod
+    def preparer(self, oracle: Adapter | None) -> Callable[[Any], Prepared]:
+        """What makes the case ready on one library's adapter; answers are compared with the oracle's, if given.
+
+        It raises `Unsupported`, `CaseFailed` or `MemoryError`.
+        """
+
+
+@dataclass(frozen=True)
+class Case(AnyCase):
+    """An operation of PyTorch's, as a program.
+
+    >>> case = Case("copy", "stepped", "float32", "small")
+    >>> case.name, case.shape
+    ('copy/stepped/float32/small', (60, 60))
+    >>> [step.op for step in case.program.steps]
+    ['__getitem__', 'copy_']
+    """
+
+    @property
     def says(self) -> str:
         """What is done, to which layout."""
         return f"{OPERATIONS[self.operation].says}; {_SAYS.get(self.layout) or LAYOUTS[self.layout].says}"
@@ -68,7 +112,7 @@ class Case:
         usual = self.dtype == "float32" and self.layout in _QUICK_LAYOUTS
         return usual and self.size == OPERATIONS[self.operation].quick
 
-    @cached_property
+    @property
     def shape(self) -> Shape:
         """Shape of the first operand."""
         return shape_of(_kind(self.operation, self.layout), self.size, self.dtype)
@@ -103,9 +147,22 @@ class Case:
         return 1 + len(OPERATIONS[self.operation].chain)
 
     @property
-    def storage_bytes(self) -> int:
-        """Bytes of all the storages that the case's inputs lie in."""
-        return sum(storage.nbytes for storage in self.program.storages)
+    def recipe(self) -> Mapping[str, Json]:
+        """The program."""
+        return self.program.to_json()
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the storages, and of a result that is as large as the first operand."""
+        output = math.prod(self.shape) * ITEMSIZES[self.dtype]
+        return output + sum(storage.nbytes for storage in self.program.storages)
+
+    def preparer(self, oracle: Adapter | None) -> Callable[[Any], Prepared]:
+        """The program set up, run once and compared."""
+        from .prepare import expected_answer, prepare  # they take a while to import, for a list of names in vain
+
+        expected = None if oracle is None else expected_answer(self.program, oracle, self.timed)
+        return partial(prepare, self.program, expected=expected, timed=self.timed)
 
     def small(self) -> Case:
         """The same case in the smallest size class of its operation."""
@@ -138,7 +195,7 @@ CASES: Sequence[Case] = _cases()
 """Every case, in the order in which they are timed."""
 
 
-def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Case] | None = None) -> list[Case]:
+def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[AnyCase] | None = None) -> list[AnyCase]:
     """Cases that match any of the globs (all of `CASES` where there are none), of the quick set only if asked for.
 
     A glob may leave out what comes last: `copy` and `copy/transposed` are whole operations and layouts. Large layout
@@ -162,7 +219,7 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Ca
         from .conversions import conversions
 
         cases = (*CASES, *conversions()) if patterns else CASES
-    wanted: set[Case] = set()
+    wanted: set[AnyCase] = set()
     unknown: list[str] = []
     for glob in patterns:
         matching = [case for case in cases if _matches(case.name, glob)]
@@ -175,7 +232,7 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[Ca
     return [case for case in chosen if case.is_quick] if quick else chosen
 
 
-def describe(case: Case) -> str:
+def describe(case: AnyCase) -> str:
     """One line about a case: its name, the shape, and what is done to which layout.
 
     >>> " ".join(describe(Case("sum_last", "stepped", "float32", "small")).split())
@@ -192,7 +249,7 @@ def _matches(name: str, glob: str) -> bool:
 _ALL_NAMES = "`stridecheck bench --list` names all"
 
 
-def _unknown(glob: str, cases: Sequence[Case]) -> str:
+def _unknown(glob: str, cases: Sequence[AnyCase]) -> str:
     names = [case.name for case in cases]
     beginnings = dict.fromkeys("/".join(name.split("/")[:depth]) for depth in (1, 2) for name in names)
     near = difflib.get_close_matches(glob.strip("*/"), [*beginnings, *names], 5, 0.5)

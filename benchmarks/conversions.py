@@ -134,7 +134,7 @@ class ConversionCase(Case):
     def _memory(self) -> Shape:
         return self._conversion.memory(MEGABYTES * 1_000_000 // ITEMSIZES[self.dtype])
 
-    @cached_property
+    @property
     def shape(self) -> Shape:
         """Shape of what is copied."""
         memory, conversion = self._memory, self._conversion

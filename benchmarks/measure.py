@@ -21,10 +21,10 @@ from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reports import records
 
 from . import clock, memory
-from .cases import Case
+from .cases import AnyCase
 from .clock import Call, Effort, Runner, race
 from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
-from .prepare import CaseFailed, Prepared, expected_answer, prepare
+from .prepare import CaseFailed, Prepared
 from .threads import set_threads
 
 
@@ -48,7 +48,7 @@ class Loaded:
 class Time:
     """An order: time a case on the adapters of these names. Answered by a list of `records.Timing`."""
 
-    case: Case
+    case: AnyCase
     adapters: tuple[str, ...]
 
 
@@ -129,11 +129,11 @@ class Session:
                 reason = memory.needs_text(needed)
         return [blank(case, adapter.name, self._threads, "unsupported", reason) for adapter in adapters]
 
-    def call(self, case: Case, adapter: str) -> Call:
-        """The timed step of a case on one library, bound, for another clock."""
-        return prepare(case.program, self._adapters[adapter], timed=case.timed).call
+    def call(self, case: AnyCase, adapter: str) -> Call:
+        """What is timed of a case on one library, bound, for another clock."""
+        return case.preparer(None)(self._adapters[adapter]).call
 
-    def _time(self, case: Case, adapters: Sequence[Any]) -> list[records.Timing]:
+    def _time(self, case: AnyCase, adapters: Sequence[Any]) -> list[records.Timing]:
         prepared, blanks = self._prepare(case, adapters)
         self._say(At(""))
         runners = {
@@ -156,15 +156,15 @@ class Session:
                 found.append(self._timing(case, adapter, prepared[name], runners[name], copies))
         return found
 
-    def _prepare(self, case: Case, adapters: Sequence[Any]) -> tuple[dict[str, Prepared], dict[str, records.Timing]]:
+    def _prepare(self, case: AnyCase, adapters: Sequence[Any]) -> tuple[dict[str, Prepared], dict[str, records.Timing]]:
         """What can be timed, and a record for each library where it cannot."""
-        expected = expected_answer(case.program, self._oracle, case.timed)
+        prepare = case.preparer(self._oracle)
         prepared: dict[str, Prepared] = {}
         blanks: dict[str, records.Timing] = {}
         for adapter in adapters:
             self._say(At(adapter.name))
             try:
-                prepared[adapter.name] = prepare(case.program, adapter, expected, case.timed)
+                prepared[adapter.name] = prepare(adapter)
             except Unsupported as error:
                 blanks[adapter.name] = blank(case, adapter.name, self._threads, "unsupported", str(error))
             except CaseFailed as error:
@@ -181,14 +181,15 @@ class Session:
         wanted: dict[tuple[str, int], list[Runner]] = {}
         for name, ready in prepared.items():
             place = place_of(self._adapters[name])
+            # What moves nothing, or nobody counts how much, is weighed against no copy.
             for nbytes in (ready.output_bytes, traffic_copy_bytes(ready.output_bytes, ready.touched_bytes)):
-                if nbytes and (place, nbytes) not in wanted:
+                if ready.touched_bytes and (place, nbytes) not in wanted:
                     wanted[place, nbytes] = self._copies.runners(place, nbytes)
         return wanted
 
     def _timing(
         self,
-        case: Case,
+        case: AnyCase,
         adapter: Any,
         ready: Prepared,
         runner: Runner,
@@ -198,7 +199,6 @@ class Session:
         median = runner.median_ns
         nbytes = traffic_copy_bytes(ready.output_bytes, ready.touched_bytes)
         share = ready.touched_bytes / (2 * nbytes) if nbytes else 0.0
-        # A view moves nothing: there is no copy that it could be weighed against.
         limit = best_ns(copies.get((place, ready.output_bytes), ())) if ready.touched_bytes else None
         return dataclasses.replace(
             blank(case, adapter.name, self._threads, "ok", ""),
@@ -214,7 +214,7 @@ class Session:
         )
 
 
-def blank(case: Case, adapter: str, threads: int, status: str, reason: str) -> records.Timing:
+def blank(case: AnyCase, adapter: str, threads: int, status: str, reason: str) -> records.Timing:
     """The record of a case without a time."""
     return records.Timing(
         case=case.name,
@@ -227,5 +227,5 @@ def blank(case: Case, adapter: str, threads: int, status: str, reason: str) -> r
         threads=threads,
         status=status,
         reason=reason,
-        program=case.program.to_json(),
+        program=case.recipe,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tracemalloc
 from collections.abc import Callable
@@ -10,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from stridecheck.conformance.program import ITEMSIZES
 
-from .cases import Case
+from .cases import AnyCase
 
 _OBSERVED = 4
 """Copies of a case's bytes that are held while one library's answer is observed and compared with the oracle's."""
 
 
-def needed_bytes(case: Case, adapters: int) -> int:
+def needed_bytes(case: AnyCase, adapters: int) -> int:
     """Bytes that timing a case on so many libraries takes at its peak, roughly and rather too many."""
-    output = math.prod(case.shape) * ITEMSIZES[case.dtype]
     # Beside each library's own there are the copies that everything is compared with.
-    return (case.storage_bytes + output) * (adapters + 1 + _OBSERVED)
+    return case.held_bytes * (adapters + 1 + _OBSERVED)
 
 
 def available_bytes() -> int | None:

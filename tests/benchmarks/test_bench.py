@@ -256,10 +256,10 @@ def test_too_little_memory_is_recorded_with_what_is_needed(session, monkeypatch)
 
 
 def test_a_library_that_runs_out_of_memory_is_recorded_alike(session, monkeypatch):
-    def no_memory(*_):
+    def no_memory(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("stridecheck.benchmarks.measure.prepare", no_memory)
+    monkeypatch.setattr("stridecheck.benchmarks.prepare.prepare", no_memory)
     (timing,) = session.time(Time(Case("relu", "contiguous", "float32", "small"), ("numpy",)))
     assert timing.status == "unsupported"
     assert "GB of memory" in timing.reason
