@@ -111,6 +111,7 @@ from .special_functions import (
 )
 from .storage import UntypedStorage
 from .tensors import Tensor
+from .threads import get_num_threads, set_num_threads
 from .triangles import tril, tril_indices, triu, triu_indices
 from .typed_storage import cuda, is_storage, TypedStorage
 from .view_copies import (

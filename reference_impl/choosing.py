@@ -69,7 +69,8 @@ def _copy_marks(x: Any, common: Any, shape: tuple[int, ...]) -> Any:
     return None if marks is None else np.broadcast_to(marks, shape)
 
 
-_LERP = Op("lerp", lambda a, b, w: np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)), "fc", exact=False)
+_LERP = Op("lerp", lambda a, b, w: np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)), "fc", exact=False,
+           magnitude=lambda a, b, w: a + w * (a + b))  # fmt: skip
 
 
 def _weight(name: str, input: "Tensor", end: "Tensor", weight: Any) -> Any:
@@ -85,7 +86,8 @@ def lerp(input: "Tensor", end: "Tensor", weight: Any, *, out: "Tensor | None" = 
     weight = _weight("lerp", input, end, weight)
     if isinstance(weight, TensorBase):
         return apply(_LERP, (input, end, weight), out)
-    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)
+    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False,
+            magnitude=lambda a, b: a + abs(weight) * (a + b))  # fmt: skip
     return apply(op, (input, end), out)
 
 
@@ -93,7 +95,8 @@ def addcmul(
     input: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1, out: "Tensor | None" = None
 ) -> "Tensor":
     """`input + value * tensor1 * tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
-    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False)
+    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False,
+            magnitude=lambda a, b, c: a + abs(value) * b * c)  # fmt: skip
     return apply(op, (input, tensor1, tensor2), out)
 
 
@@ -103,7 +106,8 @@ def addcdiv(
     """`input + value * tensor1 / tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
     if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
         raise LayoutError("dtype", "addcdiv: integer division is not supported")
-    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False)
+    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False,
+            magnitude=lambda a, b, c: a + abs(value) * b / c)  # fmt: skip
     return apply(op, (input, tensor1, tensor2), out)
 
 
@@ -113,13 +117,15 @@ def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
     weight = _weight("lerp_", self, end, weight)
     if isinstance(weight, TensorBase):
         return apply_(_LERP, self, (end, weight))
-    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False)
+    op = Op("lerp", lambda a, b: _LERP.compute(a, b, np.array(weight).astype(a.dtype)), "fc", exact=False,
+            magnitude=lambda a, b: a + abs(weight) * (a + b))  # fmt: skip
     return apply_(op, self, (end,))
 
 
 def addcmul_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
     """`addcmul` in place. Raises: grad, overlap, broadcast, dtype."""
-    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False)
+    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False,
+            magnitude=lambda a, b, c: a + abs(value) * b * c)  # fmt: skip
     return apply_(op, self, (tensor1, tensor2))
 
 
@@ -128,7 +134,8 @@ def addcdiv_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any
     check_inplace(self, tensor1, tensor2)
     if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
         raise LayoutError("dtype", "addcdiv_: integer division is not supported")
-    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False)
+    op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False,
+            magnitude=lambda a, b, c: a + abs(value) * b / c)  # fmt: skip
     return apply_(op, self, (tensor1, tensor2))
 
 

@@ -22,6 +22,7 @@ from .output_layout import output_strides
 from .padding import pad
 from .results import finish, need_kernel, wide
 from .slicing_ops import select
+from .threads import get_num_threads
 from .view_ops import reshape_to, unsqueeze
 from .views import squeeze
 from .views import unsqueeze as unsqueezed
@@ -341,13 +342,16 @@ def _either(x: Layout, w: Layout) -> Any:
 
 
 def _uses_onednn(g: _Geometry, x: Shape, w: Shape, d: dt.dtype) -> bool:
-    """Whether PyTorch hands a convolution to oneDNN, on a processor with AVX-512 and with several threads."""
+    """Whether PyTorch hands a convolution to oneDNN, on a processor with AVX-512."""
     if g.transposed and any(e >= s for e, s in zip(g.extra, g.steps, strict=True)):
         return False
     if d is dt.bfloat16:
         return True
     if d is not dt.float32:
         return False
+    plain = (w[-2], w[-1], *g.steps, *g.holes) == (1,) * (2 + 2 * g.spatial)
+    if plain and x[0] < 16 and get_num_threads() == 1:
+        return False  # a kernel of one element is a product of matrices
     return g.groups > 1 or (w[-1] > 3 and w[-2] > 3) or x[0] > 1 or prod(x[:4]) > _LARGE_INPUT
 
 

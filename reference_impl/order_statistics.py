@@ -153,7 +153,14 @@ def mode(input: "Tensor", dim: int = -1, keepdim: bool = False, *, out: Any = No
     # The smallest of the most frequent.
     ranked = np.argsort(np.argsort(a, axis=d, kind="stable"), axis=d)
     where = np.argmin(np.where(most, ranked, a.shape[d]), axis=d)
-    return _pair(input, d, where, keepdim, out)
+    found = _pair(input, d, where, keepdim, out)
+    if a.dtype.kind == "f" and np.isnan(a).any() and a.shape[d] > 1:
+        # PyTorch orders them by a comparison that a NaN defeats: what stands beside its equals depends on the sort.
+        lost = np.isnan(a).any(axis=d, keepdims=keepdim).astype(np.uint8) * shadow.UNSPECIFIED
+        for result in found:
+            known = shadow.marks_of(result)
+            shadow.stamp(result, lost if known is None else np.maximum(lost, known))
+    return found
 
 
 def msort(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

@@ -30,6 +30,7 @@ from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedE
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, output_strides, preserved_strides
 from .promotion import can_cast, common_dtype, get_default_dtype
+from .results import inexact_marks
 from .views import expand
 
 if TYPE_CHECKING:
@@ -44,12 +45,13 @@ class Op:
     `groups` are letters of `dtypes.group_of`: what PyTorch has a kernel for; those of `refusal` it refuses before it
     looks for one. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are promoted
     first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit,
-    `smooth` that a relative error of an input stays one.
+    `smooth` that a relative error of an input stays one. `magnitude` adds up the sizes of the terms, where they may
+    cancel.
     """
 
     __slots__ = (
-        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "name", "reads_signs",
-        "refusal", "result", "smooth", "tracked", "wide_scalar",
+        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude", "name",
+        "reads_signs", "refusal", "result", "smooth", "tracked", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -69,9 +71,11 @@ class Op:
         like: bool = False,
         reads_signs: bool = False,
         tracked: bool = True,
+        magnitude: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
         self.compute = compute
+        self.magnitude = magnitude
         self.groups = groups
         self.result = result
         self.exact = exact
@@ -217,6 +221,11 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         exact = op.exact_complex if common.is_complex else op.exact
         if (not exact or common is not result) and result.category != "bool":
             known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
+            if op.magnitude is not None and result.category in ("float", "complex") and result not in dt.FLOAT8:
+                with np.errstate(all="ignore"):
+                    size = np.broadcast_to(op.magnitude(*[np.abs(x) for x in arrays]), r.shape).astype(np.float64)
+                r_wide = r.astype(np.complex128 if result.is_complex else np.float64)
+                known = inexact_marks(r_wide, result, size, roundings=2 if short else 0)
             marks = known if marks is None else np.maximum(marks, known)
         if op.loose_zero and r.dtype.kind not in "iub":
             signs = np.where(r == 0, shadow.TOLERANCE, 0).astype(np.uint8)

@@ -284,7 +284,11 @@ def _outer_sum(input: "Tensor", vec1: "Tensor", vec2: "Tensor", beta: Any, alpha
         part = np.array(alpha).astype(s.dtype) * a * b
         return part if beta == 0 else np.array(beta).astype(s.dtype) * s + part
 
-    return (own, reshape_to(vec1, (shape[0], 1)), vec2), Op("addr", compute, "bifc", exact=False)
+    def magnitude(s: Any, a: Any, b: Any) -> Any:
+        return abs(beta) * s + abs(alpha) * a * b
+
+    op = Op("addr", compute, "bifc", exact=False, magnitude=magnitude)
+    return (own, reshape_to(vec1, (shape[0], 1)), vec2), op
 
 
 def cross(input: "Tensor", other: "Tensor", dim: Any = None, *, out: "Tensor | None" = None) -> "Tensor":

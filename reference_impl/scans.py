@@ -30,7 +30,7 @@ from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import preserved_strides
 from .reductions import ValuesAndIndices
-from .results import finish, need_kernel, rearranged
+from .results import finish, inexact_marks, need_kernel, rearranged
 from .slicing_ops import narrow
 from .views import transpose
 
@@ -177,12 +177,14 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
             shifted = a - np.max(a, axis=d, keepdims=True)
             total = np.sum(np.exp(shifted), axis=d, keepdims=True)
             result = shifted - np.log(total) if log else np.exp(shifted) / total
+            # The sum is known relatively, its logarithm absolutely.
+            magnitude = np.where(np.isfinite(result), np.abs(shifted) + np.abs(np.log(total)) + 1, 0) if log else None
         else:
-            result = a * 0 if log else a * 0 + 1
+            result, magnitude = a * 0 if log else a * 0 + 1, None
+        loose = inexact_marks(result, target, magnitude, roundings=1, sums=False)
         result = cast(result, dt.float64, target)
     t = from_array(result, target)
     marks = shadow.marks_of(input)
-    loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
     if marks is not None and a.size:
         axis = d if a.ndim else None
         worst = np.max(np.where(marks == shadow.NAN, 0, marks), axis=axis, keepdims=True)

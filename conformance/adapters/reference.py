@@ -43,6 +43,7 @@ class Reference(TorchStyle):
         super().__init__(reference_impl, DTYPES)
         # What PyTorch says once in a process is no part of what is observed.
         notices.silence()
+        reference_impl.set_num_threads(1)  # as libraries under test are run
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""

@@ -1,7 +1,10 @@
 """Operators on images answer as torch's do: format of the output, views, versions, errors, values within tolerance."""
 
+import itertools
+
 import pytest
 import stridecheck.reference_impl as ref
+import torch
 from stridecheck.reference_impl.layout import Layout
 
 from .operands import DTYPES, FLOATS, Drawer
@@ -204,3 +207,28 @@ def test_a_convolution_without_a_batch_is_a_view_of_one_with_a_batch():
     assert pair.step(f"{F}conv2d(v[0], v[1])") is None
     assert pair.r[-1]._is_view()
     assert pair.r[-1].stride() == (1, 8, 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_number_of_threads_decides_how_a_convolution_is_laid_out(threads):
+    """With one thread, kernels of one element are products of matrices, which lay out groups one by one."""
+    before = torch.get_num_threads()
+    try:
+        for library in (torch, ref):
+            library.set_num_threads(threads)
+        for n, (c, o, groups), length, kernel, stride, dilation in itertools.product(
+            (1, 2, 16), ((2, 2, 2), (4, 4, 2), (2, 4, 1)), (1, 2), (1, 2), (1, 2), (1, 2)
+        ):
+            if dilation * (kernel - 1) >= length:
+                continue
+            got = []
+            for library in (torch, ref):
+                x = library.zeros(2000).as_strided((n, c, length), (c * length, 1, c))
+                w = library.zeros(2000).as_strided((o, c // groups, kernel), (c // groups * kernel, kernel, 1))
+                rows = library.conv1d(x, w, stride=stride, dilation=dilation, groups=groups)
+                planes = library.conv2d(x.unsqueeze(3), w.unsqueeze(3), stride=stride, dilation=dilation, groups=groups)
+                got.append((rows.stride(), planes.stride()))
+            assert got[0] == got[1], (n, c, o, groups, length, kernel, stride, dilation)
+    finally:
+        for library in (torch, ref):
+            library.set_num_threads(before)
