@@ -321,10 +321,15 @@ def _laid_out(g: _Geometry, x: Layout, w: Layout, shape: Shape, *, grouped: bool
     if not grouped:
         return suggested_strides(shape, _either(x, w))
     part = (shape[0], shape[1] // g.groups, *shape[2:])
-    narrow_x = Layout((x.shape[0], x.shape[1] // g.groups, *x.shape[2:]), x.strides, 0)
-    narrow_w = Layout((w.shape[0] // g.groups, *w.shape[1:]), w.strides, 0)
+    narrow_x = _part(x, (x.shape[0], x.shape[1] // g.groups, *x.shape[2:]))
+    narrow_w = _part(w, (w.shape[0] // g.groups, *w.shape[1:]))
     strides = suggested_strides(part, _either(narrow_x, narrow_w))
     return suggested_strides(shape, suggested_format(part, strides))
+
+
+def _part(whole: Layout, shape: Shape) -> Layout:
+    """One group of an operand, contiguous in the format that the whole suggests."""
+    return _brought_to(Layout(shape, whole.strides, 0), suggested_format(whole.shape, whole.strides))
 
 
 def _brought_to(layout: Layout, format: Any) -> Layout:

@@ -6,9 +6,20 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .core import array, as_int, check_tensors, fresh, from_array, recorded, records_history, values
+from .core import (
+    array,
+    as_int,
+    build,
+    check_internal_overlap,
+    check_tensors,
+    fresh,
+    from_array,
+    recorded,
+    records_history,
+    values,
+)  # fmt: skip
 from .errors import LayoutError, LayoutIndexError
-from .layout import contiguous_strides
+from .layout import Layout, contiguous_strides
 from .results import integers, narrow_to, wide
 
 if TYPE_CHECKING:
@@ -49,7 +60,7 @@ def embedding(
     if weight.dtype.is_complex and records_history(weight):
         raise LayoutError("grad", "embedding: complex tables have no gradient")
     if max_norm is not None:
-        _shorten(weight, at, float(max_norm), float(norm_type))
+        shorten_rows(weight, at, float(max_norm), float(norm_type))
     d = weight.dtype
     shape = (*at.shape, width)
     out = from_array(values(weight)[at].reshape(shape), d, contiguous_strides(shape))
@@ -61,23 +72,32 @@ def embedding(
     return recorded(out, weight)
 
 
-def _shorten(weight: "Tensor", at: Any, limit: float, power: float) -> None:
-    """Bring the rows that are looked up to at most a norm, in place."""
-    if weight.dtype.category not in ("float", "complex"):
+def shorten_rows(weight: "Tensor", at: Any, limit: float, power: float) -> None:
+    """Bring the rows that are looked up to at most a norm, in place, one after the other as they stand in the table.
+
+    Raises: index (IndexError) once the rows before are shortened, overlap, dtype. Source: embedding_renorm_, torch 2.13.
+    """
+    if at.size and weight.dtype.category not in ("float", "complex"):
         raise LayoutError("dtype", f"embedding: rows of {weight.dtype} have no norm")
-    table = wide(weight)
-    used = np.unique(at)
-    with np.errstate(all="ignore"):
-        norms = np.linalg.norm(table[used], ord=power, axis=1)
-    long = used[norms > limit]
-    if long.size:
-        scale = limit / (norms[norms > limit] + 1e-7)
-        marks: Any = shadow.marks_of(weight)
-        marks = np.zeros(table.shape, np.uint8) if marks is None else marks.copy()
-        marks[long] = np.maximum(marks[long], shadow.TOLERANCE)
-        array(weight)[long] = narrow_to(table[long] * scale[:, None], weight.dtype)
-        shadow.stamp(weight, marks)
+    shape, strides, offset = weight._layout
+    for place in np.unique(at).tolist():
+        if not -shape[0] <= place < shape[0]:
+            raise LayoutIndexError("index", f"embedding: index {place} for {shape[0]} rows")
+        layout = Layout(shape[1:], strides[1:], offset + place % shape[0] * strides[0])
+        _shorten(build(weight._storage, layout, weight.dtype), limit, power)
     weight._versions[0] += 1
+
+
+def _shorten(row: "Tensor", limit: float, power: float) -> None:
+    elements = wide(row)
+    with np.errstate(all="ignore"):
+        norm = np.linalg.norm(elements, ord=power)
+    if not norm > limit:
+        return
+    check_internal_overlap(row)
+    marks = shadow.marks_of(row)
+    array(row)[...] = narrow_to(elements * (limit / (norm + 1e-7)), row.dtype)
+    shadow.stamp(row, shadow.TOLERANCE if marks is None else np.maximum(marks, np.uint8(shadow.TOLERANCE)))
 
 
 def one_hot(tensor: "Tensor", num_classes: int = -1) -> "Tensor":
