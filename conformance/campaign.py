@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -22,7 +23,8 @@ from .judge import Difference, StepVerdict, judge
 from .listing import listing
 from .observation import Observation
 from .program import Program
-from .protocol import Adapter
+from .protocol import Adapter, OracleError, ProtocolError
+from .protocol import Unsupported as NotOffered
 from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 from .units import Unit
 
@@ -71,8 +73,9 @@ class Campaign:
 
         Raises
         ------
-        AdapterFailed
-            The library died and could not be started again; the failures of the unit are given first, without counts.
+        AdapterFailed, KeyboardInterrupt
+            The library died and could not be started again, or Ctrl-C; the failures of the unit are given first,
+            without counts.
         """
         coming = iter(units)
         unit = next(coming, None)
@@ -88,8 +91,8 @@ class Campaign:
             answers: dict[int, Answer] = {}
             try:
                 answers.update(exchange.answers())  # one at a time: what comes before an error stays
-            except AdapterFailed:
-                self.failures.give_up()  # there is no library left to shrink with
+            except (AdapterFailed, KeyboardInterrupt):
+                self.failures.give_up()  # there is no library left to shrink with, or no time
                 if judged is not None:
                     yield self.records_of(judged)
                 yield self.records_of(self._judge_unit(this, exchange, answers))[:-1]
@@ -119,17 +122,26 @@ class Campaign:
         """Judge a unit that has come back."""
         judged = Judged(unit.name, unit.from_corpus, len(unit.programs))
         for number, answer in answers.items():
-            self.judge(judged, unit.programs[number], exchange.expected.get(number, ()), answer)
+            expected = exchange.expected.get(number, ())
+            if isinstance(answer, Unsupported) and self.rules != "*" and not expected:
+                with suppress(OracleError, ProtocolError, NotOffered):
+                    expected = self._expect(unit, number)
+            self.judge(judged, unit.programs[number], expected, answer)
         return judged
 
     def judge(self, judged: Judged, program: Program, expected: Sequence[Observation], answer: Answer) -> list[Found]:
-        """Judge one program and add what comes of it to its unit; what went wrong with it, expected or not."""
+        """Judge one program and add what comes of it to its unit; what went wrong with it, expected or not.
+
+        A program that exercises none of the rules asked for is not counted.
+        """
+        ran = not isinstance(answer, Unsupported)
+        rules = self._rules_of(program, expected) if (ran and expected) or self.rules != "*" else []
+        if rules is None:
+            judged.programs -= 1
+            return []
         if isinstance(answer, Unsupported):
             judged.unsupported[answer.reason] += 1
             judged.outcomes["unsupported"] += 1
-            return []
-        rules = self._rules_of(program, expected) if expected else []
-        if rules is None:
             return []
         if isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
@@ -137,6 +149,8 @@ class Campaign:
             outcome = self._against(judged, program, entry, answer.outcome)
             found = [Found(program, outcome, judged.name, rules=ids, expectation=entry, broken=answer)]
             judged.outcomes[outcome] += 1
+            for rule in ids:
+                judged.counts[rule]["raises"][outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
@@ -145,7 +159,7 @@ class Campaign:
 
     def _rules_of(self, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
         """Rules of each observation; None where the program exercises none of those asked for."""
-        rules = self.catalogue.classify(program, expected)
+        rules = self.catalogue.classify(program, expected) if expected else []
         if self.rules == "*":
             return rules
         wanted = [[rule for rule in step if fnmatchcase(rule.id, self.rules)] for step in rules]
