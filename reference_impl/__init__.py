@@ -35,7 +35,7 @@ from .distances import cdist, dist, pdist
 from .division import div, div as divide, div as true_divide, floor_divide
 from .dtype_view import conj, imag, real, view_as_complex, view_as_real
 from .dtypes import ALL as _ALL, dtype
-from .embedding_bags import embedding_bag
+from .embedding_bags import torch_embedding_bag as embedding_bag
 from .extremes import amax, amin, aminmax, argmax, argmin, max, min
 from .factorizations import (
     geqrf, lu_unpack, lu_with_info as lu, old_cholesky as cholesky, old_qr as qr, old_svd as svd, orgqr, ormqr,

@@ -75,7 +75,7 @@ def embedding(
 def shorten_rows(weight: "Tensor", at: Any, limit: float, power: float) -> None:
     """Bring the rows that are looked up to at most a norm, in place, one after the other as they stand in the table.
 
-    Raises: index (IndexError) once the rows before are shortened, overlap, dtype. Source: embedding_renorm_, torch 2.13.
+    Raises: index (IndexError) once the rows before are shortened, overlap, dtype. Source: `embedding_renorm_`, 2.13.
     """
     if at.size and weight.dtype.category not in ("float", "complex"):
         raise LayoutError("dtype", f"embedding: rows of {weight.dtype} have no norm")

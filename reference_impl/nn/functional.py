@@ -62,6 +62,7 @@ from ..convolution import conv_transpose1d as conv_transpose1d
 from ..convolution import conv_transpose2d as conv_transpose2d
 from ..convolution import conv_transpose3d as conv_transpose3d
 from ..distances import pdist as pdist
+from ..embedding_bags import embedding_bag as embedding_bag
 from ..embeddings import embedding as embedding
 from ..embeddings import one_hot as one_hot
 from ..folding import fold as fold

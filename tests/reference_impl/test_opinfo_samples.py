@@ -24,6 +24,7 @@ FAMILIES = [
     "max_pool2d_with_indices_backward",
     "nn.functional.bilinear",
     "nn.functional.ctc_loss",
+    "nn.functional.embedding_bag",
     "nn.functional.fractional_max_pool?d",
     "nn.functional.linear_cross_entropy",
     "nn.functional.max_unpool?d",
