@@ -217,8 +217,9 @@ def select(globs: Sequence[str] = (), *, quick: bool = False, cases: Sequence[An
         raise UnknownCase(f"no case is named by {', '.join(map(repr, globs))}; {_ALL_NAMES}")
     if cases is None:
         from .conversions import conversions
+        from .model_cases import model_cases
 
-        cases = (*CASES, *conversions()) if patterns else CASES
+        cases = (*CASES, *conversions(), *model_cases()) if patterns else CASES
     wanted: set[AnyCase] = set()
     unknown: list[str] = []
     for glob in patterns:

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from . import models
 from .clock import Call
+from .model_calls import forward
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ def network_times(second: Callable[[torch.nn.Module, Tensor], Call], *, linear: 
     """The forward pass of an MLP and a convolutional net in FP32 against another form of them."""
 
     def pair(model: torch.nn.Module, x: Tensor) -> tuple[Call, Call]:
-        return _forward(model, x), second(model, x)
+        return forward(model, x), second(model, x)
 
     found = [Contest("conv net, 16 × 3 × 64 × 64", lambda: pair(models.conv_net(), torch.randn(16, 3, 64, 64)))]
     if linear:
@@ -204,28 +205,19 @@ def _fresh(pair: Callable[[torch.nn.Module, Tensor], tuple[Call, Call]], *shape:
     return pair(models.mlp(), torch.randn(*shape))
 
 
-def _forward(model: torch.nn.Module, x: Tensor, autocast: bool = False) -> Call:
-    def call() -> None:
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-            model(x)
-
-    return call
-
-
 def dynamic(model: torch.nn.Module, x: Tensor) -> Call:
     """Forward in dynamic INT8."""
-    return _forward(models.dynamic_int8(model), x)
+    return forward(models.dynamic_int8(model), x)
 
 
 def static(model: torch.nn.Module, x: Tensor) -> Call:
     """Forward in static INT8."""
-    assert isinstance(model, models.ConvNet)
-    return _forward(models.static_int8(model, x), x)
+    return forward(models.static_int8(model, x), x)
 
 
 def mixed(model: torch.nn.Module, x: Tensor) -> Call:
     """Forward under bfloat16 autocast."""
-    return _forward(model, x, autocast=True)
+    return forward(model, x, torch.bfloat16)
 
 
 def weight_bytes() -> list[Bytes]:
@@ -259,7 +251,7 @@ def autocast_bytes() -> list[Bytes]:
     def count(make: Callable[[], torch.nn.Module], *shape: int) -> tuple[int, int]:
         model, x = make(), torch.randn(*shape)
         held = sum(parameter.nbytes for parameter in model.parameters()) + x.nbytes
-        return held + peak_bytes(_forward(model, x)), held + peak_bytes(mixed(model, x))
+        return held + peak_bytes(forward(model, x)), held + peak_bytes(mixed(model, x))
 
     return [
         Bytes("MLP of 4 × 1024, batch 64", partial(count, models.mlp, 64, 1024)),
@@ -300,7 +292,7 @@ def contiguous_between() -> list[Contest]:
         x = torch.randn(16, 3, 64, 64).contiguous(memory_format=memory_format)
         nets = [models.conv_net(between) for between in (None, Tensor.contiguous)]
         plain, between = (net.to(memory_format=memory_format) for net in nets)  # type: ignore[call-overload]
-        return _forward(plain, x), _forward(between, x)
+        return forward(plain, x), forward(between, x)
 
     return [
         Contest("conv net, NCHW", partial(pair, torch.contiguous_format)),
@@ -317,7 +309,7 @@ def channels_last_model() -> list[Contest]:
         return call(models.conv_net(), x), call(last, x.contiguous(memory_format=torch.channels_last))
 
     return [
-        Contest("forward, FP32", partial(pair, _forward)),
+        Contest("forward, FP32", partial(pair, forward)),
         Contest("forward, bfloat16 autocast", partial(pair, mixed)),
         Contest("forward and backward, FP32", partial(pair, lambda model, x: partial(models.train_step, model, x))),
     ]

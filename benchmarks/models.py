@@ -1,4 +1,4 @@
-"""Small networks with random weights, on which claims about whole models are tried: PyTorch only."""
+"""Small networks with random weights, which are timed and on which claims are tried: PyTorch only."""
 
 from __future__ import annotations
 
@@ -62,11 +62,12 @@ def dynamic_int8(model: nn.Module) -> nn.Module:
     return quantised
 
 
-def static_int8(model: ConvNet, example: Tensor) -> nn.Module:
-    """The convolutional net in static INT8, calibrated on an example."""
+def static_int8(model: nn.Module, example: Tensor) -> nn.Module:
+    """The model in static INT8, calibrated on an example."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = copy.deepcopy(model)
+        # A `ConvNet` says itself where its numbers become 8 bits and where they are numbers again.
+        model = copy.deepcopy(model) if isinstance(model, ConvNet) else torch.ao.quantization.QuantWrapper(model)
         model.qconfig = torch.ao.quantization.get_default_qconfig(torch.backends.quantized.engine)
         prepared = torch.ao.quantization.prepare(model)
         prepared(example)

@@ -13,7 +13,7 @@ from stridecheck.benchmarks.self_test import self_test as measure_trust
 from stridecheck.conformance.check import USAGE
 from stridecheck.reports.run import load
 
-from .common import Bars, fail, out_option, render, show_comparison, told
+from .common import Bars, begun_in, fail, out_option, render, show_comparison, told
 from .exit_codes import EXIT_CODES
 
 
@@ -22,6 +22,8 @@ from .exit_codes import EXIT_CODES
     "--cases",
     multiple=True,
     metavar="GLOB,...",
+    envvar="STRIDECHECK_CASES",
+    show_envvar=True,
     help="Only cases that match any glob, like copy or '*/transposed'; may be repeated.",
 )
 @click.option(
@@ -88,12 +90,16 @@ def bench_command(
     the oracle's. Beside every time stands x_copy: how many times as long it is as the best contiguous copy of the same
     output bytes in the same run; and x_traffic: the same against the cache lines that must be touched.
 
+    Only where --cases asks for them: models and data loaders (model.*), copies to a device (device.*), and layout
+    conversions of 64 MB (copy.*).
+
     \b
     Examples
       stridecheck bench --quick
       stridecheck bench --cases 'copy,sum*/*/*/large'
       stridecheck bench --adapters torch,my_library/adapter.py --threads 2
       stridecheck bench --list --cases '*/channels_last'
+      stridecheck bench --cases 'model.*' --adapters torch
       stridecheck bench --processes 5 --out old
       stridecheck bench --processes 5 --out new --baseline old
     """
@@ -114,8 +120,10 @@ def bench_command(
         return
     with told(out):
         old = load([baseline]) if baseline else None  # before anything is timed: a mistake costs nothing
-    with told(out), Bars("cases") as bars:
+    with told(out), begun_in(out) as put_back, Bars("cases") as bars:
         code = benchmarks.bench(options, out, bars)
+        if code == USAGE:
+            put_back()
     with told(out):
         render([out], out)
         if old is not None:
