@@ -1,0 +1,69 @@
+"""Standard output that nobody can write to, or nobody reads: the command does its work all the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "stridecheck"]
+
+
+def run(*arguments, **options):
+    """The command with these arguments, to its end."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """A check that finds failures: its process and its directory."""
+    folder = tmp_path_factory.mktemp("checked")
+    (folder / "none.toml").write_text("")
+    with open("/dev/full", "w") as full:
+        done = run("check", "numpy", "--programs", 60, "--expect", folder / "none.toml", "--out", folder, stdout=full)
+    return done, folder
+
+
+def test_output_that_is_full_is_named_after_all_the_work_is_done(checked):
+    """A check writes its results and its page, then says that standard output failed, and exits with 3."""
+    done, folder = checked
+    assert (done.returncode, done.stderr) == (3, "stridecheck: standard output: No space left on device\n")
+    assert (folder / "report.html").is_file()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["rules"], ["repro", "", ""]], ids=" ".join)
+def test_output_that_is_full_is_one_line_and_3(arguments, checked):
+    """Every command, however much it prints, says so without a stack trace."""
+    arguments = [arguments[0], checked[1], *arguments[2:]] if "repro" in arguments else arguments
+    with open("/dev/full", "w") as full:
+        done = run(*arguments, stdout=full)
+    assert (done.returncode, done.stderr) == (3, "stridecheck: standard output: No space left on device\n")
+
+
+def _unread(*arguments):
+    """The command, its output into a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        return run(*arguments, stdout=writing)
+    finally:
+        os.close(writing)
+
+
+def test_a_reader_that_has_had_enough_changes_no_exit_code(checked, tmp_path):
+    """Piped into a program that reads nothing, a command ends quietly, with the exit code of what was done."""
+    (tmp_path / "none.toml").write_text("")
+    options = ("--programs", 60, "--expect", tmp_path / "none.toml")
+    for arguments, code in [
+        (("report", checked[1]), 0),
+        (("rules",), 0),
+        (("rules", "zzz"), 2),
+        (("check", "numpy", *options, "--out", tmp_path), 1),
+    ]:
+        done = _unread(*arguments)
+        assert done.returncode == code, done.stderr
+        assert bool(done.stderr) == (code == 2)
+    assert (tmp_path / "report.html").is_file()
