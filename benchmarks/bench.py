@@ -142,7 +142,7 @@ def _load(
         if adapter.status != "ready":
             writer.write(adapter)
             progress.note(f"{adapter.name}: {adapter.status}, {adapter.reason}")
-            if options.adapters:
+            if options.adapters or loaded.kind != "missing":  # what is here and does not start is no matter of course
                 tally.kinds.append(loaded.kind)
         elif adapter.name not in ready:
             writer.write(adapter)

@@ -151,7 +151,7 @@ class Session:
                 found.append(blanks[name])
             elif (error := runners[name].error) is not None:
                 reason = f"raised {type(error).__name__} while timed: {error}"
-                found.append(blank(case, name, self._threads, "error", reason))
+                found.append(self._failed(case, name, error, reason))
             else:
                 found.append(self._timing(case, adapter, prepared[name], runners[name], copies))
         return found
@@ -169,12 +169,16 @@ class Session:
                 blanks[adapter.name] = blank(case, adapter.name, self._threads, "unsupported", str(error))
             except CaseFailed as error:
                 blanks[adapter.name] = blank(case, adapter.name, self._threads, "error", str(error))
-            except MemoryError:
-                raise
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"
-                blanks[adapter.name] = blank(case, adapter.name, self._threads, "error", reason)
+                blanks[adapter.name] = self._failed(case, adapter.name, error, reason)
         return prepared, blanks
+
+    def _failed(self, case: AnyCase, name: str, error: Exception, reason: str) -> records.Timing:
+        """The record of a library that raised; one that had no memory left is not one that fails."""
+        if memory.is_lack(type(error).__name__, str(error)):
+            return blank(case, name, self._threads, "unsupported", memory.needs_text(memory.needed_bytes(case, 1)))
+        return blank(case, name, self._threads, "error", reason)
 
     def _copies_for(self, prepared: Mapping[str, Prepared]) -> dict[tuple[str, int], list[Runner]]:
         """Copies of every size, in every place, that the ratios need."""

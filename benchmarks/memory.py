@@ -28,6 +28,20 @@ def available_bytes() -> int | None:
     return min(found, default=None)
 
 
+def is_lack(error: str, text: str) -> bool:
+    """Whether an exception says that there is no memory left, by the name of its type and its text.
+
+    >>> is_lack("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 4000000000000 bytes")
+    True
+    """
+    # PyTorch's on the CPU and the reference's are a RuntimeError like any other.
+    return error in _LACKS or (error == "RuntimeError" and any(part in text for part in _SAYS_LACK))
+
+
+_LACKS = ("MemoryError", "_ArrayMemoryError", "OutOfMemoryError")
+_SAYS_LACK = ("can't allocate memory", "cannot allocate ")
+
+
 def peak_bytes(adapter: Any, call: Callable[[], Any]) -> int | None:
     """Bytes that a call holds at its peak, beyond what was there before; None where nothing can tell.
 

@@ -115,10 +115,16 @@ def _into_last(refs: Sequence[Ref], shape: Shape) -> tuple[Argument, ...]:
     return tuple(refs[:-1])
 
 
-def _storage(says: str, op: str, kind: str = "untyped_storage", then: tuple[str, ...] = ()) -> Operation:
+def _storage(says: str, op: str, then: tuple[str, ...] = ()) -> Operation:
     """An operation on the whole storage that an operand lies in."""
     chain = tuple([_method(name) for name in then])
-    return Operation(says, op, ("contiguous",), args=_last, also=(_method(kind),), chain=chain, quick="")
+    return Operation(says, op, ("contiguous",), args=_last, also=(_method("untyped_storage"),), chain=chain, quick="")
+
+
+def _conversion(says: str, op: str) -> Operation:
+    """A typed storage made another, element by element: the reference takes a second for a large one."""
+    made = (_method("storage"),)
+    return Operation(says, op, ("contiguous",), args=_last, also=made, sizes=("small", "cache"), quick="")
 
 
 _CHANNELS_LAST = (("memory_format", MemoryFormat("channels_last")),)
@@ -310,8 +316,8 @@ OPERATIONS: Mapping[str, Operation] = {
         quick="",
     ),
     "storage_clone": _storage("clone() of the whole storage", "UntypedStorage.clone"),
-    "storage_double": _storage("a storage of float32 as one of float64", "TypedStorage.double", "storage"),
-    "storage_half": _storage("a storage of float32 as one of float16", "TypedStorage.half", "storage"),
+    "storage_double": _conversion("a storage of float32 as one of float64", "TypedStorage.double"),
+    "storage_half": _conversion("a storage of float32 as one of float16", "TypedStorage.half"),
     "share_memory": Operation(
         "clone() and share_memory_() of a tensor: a copy that moves to shared memory",
         "clone",

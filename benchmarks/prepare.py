@@ -19,6 +19,7 @@ from stridecheck.conformance.program import ITEMSIZES, Program, Step
 from stridecheck.conformance.protocol import Adapter, OracleError, Unsupported
 
 from .clock import Call, bind
+from .memory import is_lack
 from .traffic import touched_bytes, writes_before
 
 Storages: TypeAlias = Mapping[str, StorageState]
@@ -102,7 +103,7 @@ def _set_up(program: Program, adapter: Any, timed: int) -> tuple[Execution, Sequ
 def _check_raised(step: Step, observation: Observation) -> None:
     raised = observation.raised
     if raised is not None:
-        if raised.type == "MemoryError":
+        if is_lack(raised.type, raised.text):
             raise MemoryError(raised.text)
         raise CaseFailed(f"{step.op} raised {raised.type}: {raised.text}")
 

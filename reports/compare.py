@@ -8,7 +8,7 @@ It is the `same` where the interval leaves out changes of twice the smallest tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -73,9 +73,7 @@ def compare_timings(old: Run, new: Run, smallest: float = SMALLEST) -> pd.DataFr
     ResultsError
         The runs come from different processors, or have no timed case in common.
     """
-    cpus = [{str(source.header.machine.get("cpu", "")) for source in run.sources} for run in (old, new)]
-    if cpus[0] != cpus[1]:
-        raise ResultsError(f"times of different processors cannot be compared: {_names(cpus[0])}; {_names(cpus[1])}")
+    _same_processor(_processors(old), _processors(new))
     before, after = _sides(old), _sides(new)
     common = [key for key in after if key in before]
     if not common:
@@ -85,6 +83,37 @@ def compare_timings(old: Run, new: Run, smallest: float = SMALLEST) -> pd.DataFr
     frame["p"] = _corrected(frame["p"].to_numpy(float))
     frame["verdict"] = [_verdict(row, smallest) for row in frame.itertuples(index=False)]
     return frame
+
+
+def check_baseline(old: Run, cpu: str, cases: Collection[str]) -> None:
+    """Whether times of these cases, taken on this processor, can be compared with a run; what hinders is told early.
+
+    Raises
+    ------
+    ResultsError
+        The run comes from another processor, or has timed none of the cases.
+    """
+    timed = [timing.case for timing in old.measurements if timing.status == "ok"]
+    if not timed:
+        raise ResultsError("the baseline has no times")
+    _same_processor(_processors(old), {cpu})
+    if not set(timed) & set(cases):
+        names = list(dict.fromkeys(timed))
+        shown = [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
+        raise ResultsError(f"the baseline has timed none of the cases asked for, but {', '.join(shown)}")
+
+
+_NAMED = 3
+"""Cases that a message names."""
+
+
+def _processors(run: Run) -> set[str]:
+    return {str(source.header.machine.get("cpu", "")) for source in run.sources}
+
+
+def _same_processor(old: set[str], new: set[str]) -> None:
+    if old != new:
+        raise ResultsError(f"times of different processors cannot be compared: {_names(old)}; {_names(new)}")
 
 
 def _names(cpus: set[str]) -> str:

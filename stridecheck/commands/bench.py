@@ -11,7 +11,7 @@ from stridecheck.benchmarks import bench as benchmarks
 from stridecheck.benchmarks.cases import describe, select
 from stridecheck.benchmarks.self_test import self_test as measure_trust
 from stridecheck.conformance.check import USAGE
-from stridecheck.reports.run import load
+from stridecheck.reports.run import Run, load
 
 from .common import Bars, begun_in, fail, out_option, render, show_comparison, told
 from .exit_codes import EXIT_CODES
@@ -119,7 +119,7 @@ def bench_command(
         click.echo("\n".join(rates.lines()))
         return
     with told(out):
-        old = load([baseline]) if baseline else None  # before anything is timed: a mistake costs nothing
+        old = _baseline(baseline, [case.name for case in select(cases, quick=quick)]) if baseline else None
     with told(out), begun_in(out) as put_back, Bars("cases") as bars:
         code = benchmarks.bench(options, out, bars)
         if code == USAGE:
@@ -129,3 +129,13 @@ def bench_command(
         if old is not None:
             code = code or show_comparison(old, load([out]), out)
     raise SystemExit(code)
+
+
+def _baseline(path: Path, cases: list[str]) -> Run:
+    """The run to compare with, looked at before anything is timed: a mistake costs nothing."""
+    from stridecheck.conformance.machine import describe as describe_machine
+    from stridecheck.reports.compare import check_baseline  # pandas takes a while to import
+
+    old = load([path])
+    check_baseline(old, str(describe_machine()["cpu"]), cases)
+    return old

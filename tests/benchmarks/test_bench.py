@@ -255,14 +255,13 @@ def test_too_little_memory_is_recorded_with_what_is_needed(session, monkeypatch)
     assert (cache.status, cache.reason) == ("unsupported", "needs about 0.01 GB of memory, 0.00 GB are free")
 
 
-def test_a_library_that_runs_out_of_memory_is_recorded_alike(session, monkeypatch):
-    def no_memory(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr("stridecheck.benchmarks.prepare.prepare", no_memory)
-    (timing,) = session.time(Time(Case("relu", "contiguous", "float32", "small"), ("numpy",)))
-    assert timing.status == "unsupported"
-    assert "GB of memory" in timing.reason
+def test_a_library_that_runs_out_of_memory_is_recorded_and_the_others_go_on(tmp_path):
+    (tmp_path / "greedy.py").write_text(ADAPTER.replace("return lambda x, y: x", "raise MemoryError"))
+    case = "add/contiguous/float32/small"
+    assert bench(Options((case,), (str(tmp_path / "greedy.py"), "numpy")), tmp_path / "out") == 0
+    found = timings(tmp_path / "out")
+    assert (found[case, "bad"].status, found[case, "numpy"].status) == ("unsupported", "ok")
+    assert found[case, "bad"].reason.startswith("needs about 0.00 GB of memory")
 
 
 def test_memory_at_the_peak_is_that_of_the_result(tmp_path):
@@ -303,6 +302,30 @@ def test_a_bad_baseline_is_told_before_anything_is_timed(tmp_path):
     done = run("bench", "--cases", TINY[0], "--baseline", "absent", "--out", "new", cwd=tmp_path)
     assert done.returncode == 2
     assert "absent: no such results file" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda header: header["machine"].update(cpu="Other"),
+            "times of different processors cannot be compared: Other",
+        ),
+        (lambda header: header.update(schema=99), "schema 99, this version reads 1"),
+        (None, "has timed none of the cases asked for, but copy/transposed/float32/small"),
+    ],
+)
+def test_a_baseline_that_cannot_be_compared_with_costs_no_time(change, says, tiny, tmp_path):
+    header, *others = (tiny / "results.jsonl").read_text().splitlines()
+    header = json.loads(header)
+    if change:
+        change(header)
+    (tmp_path / "results.jsonl").write_text("\n".join([json.dumps(header), *others]) + "\n")
+    case = TINY[0] if change else "relu/contiguous/float32/small"
+    done = run("bench", "--cases", case, "--baseline", str(tmp_path), "--out", str(tmp_path / "new"))
+    assert done.returncode == 2
+    assert says in done.stderr
     assert not (tmp_path / "new").exists()
 
 

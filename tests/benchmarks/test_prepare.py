@@ -8,7 +8,7 @@ from stridecheck.benchmarks.cases import Case
 from stridecheck.benchmarks.prepare import Answer, CaseFailed, check_answer, expected_answer, prepare
 from stridecheck.conformance.adapters import numpy, reference
 from stridecheck.conformance.observation import StorageState, TensorState
-from stridecheck.conformance.program import Program, Ref, Step
+from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
@@ -99,6 +99,16 @@ def test_a_wrong_answer_is_no_case_to_time(operation, function, message):
 def test_an_operation_that_is_not_claimed_is_unsupported():
     with pytest.raises(Unsupported, match="conv2d"):
         prepared(Case("conv2d", "nchw", "float32", "small"), numpy.adapter())
+
+
+@pytest.mark.parametrize("name", ["torch", "numpy", "reference"])
+def test_each_library_has_its_own_words_for_a_lack_of_memory(name):
+    from stridecheck.conformance import discovery
+
+    steps = Step("expand", (Ref(0), (1_000_000, 1_000_000))), Step("contiguous", (Ref(1),))
+    program = Program((Storage(4, "ramp1"),), (Input("float32", (1, 1), (1, 1), 0, 0),), steps)
+    with pytest.raises(MemoryError):
+        prepare(program, discovery.find(name)[0]())
 
 
 def test_a_library_without_memory_is_not_a_library_that_fails():
