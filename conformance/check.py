@@ -18,7 +18,7 @@ from . import corpus, examples, machine
 from .campaign import Campaign, out_of_date
 from .crews import Crew, Crews, crews
 from .discovery import find
-from .expectations import ExpectationError, Expectations
+from .expectations import ExpectationError, Expectations, load
 from .options import Options as Options
 from .options import command_line as command_line
 from .program import Program
@@ -157,7 +157,9 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
 
 
 def _refuse(options: Options) -> None:
-    """Refuse to make a list out of a part of what belongs into it."""
+    """Refuse what is known to go wrong: a list that cannot be read, or one to be made of a part of it."""
+    if options.expect is not None:
+        load(options.expect, {})
     if options.update_expectations and options.rules != "*":
         raise ExpectationError("--update-expectations needs all rules: a list made under --rules would miss the others")
     if options.update_expectations and options.shard[1] > 1:

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import check_copyable, check_fillable
+from .conversion import cast, cast_marks, check_copyable, check_fillable
 from .core import TensorBase, as_int, check_no_overlap, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
@@ -86,10 +86,11 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
     if dim is None:
         if not a.size:
             check_fillable(input.dtype)
-            empty = np.array(np.nan)
-            if input.dtype.category in ("bool", "int"):
-                empty = np.array(a.dtype.kind == "b" or np.iinfo(a.dtype).min)
-            return finish(empty, input.dtype, input, exact=True)
+            # No number, as any dtype has it: C leaves open what integer that is.
+            nothing = np.array(np.nan)
+            made = finish(cast(nothing, dt.float64, input.dtype), input.dtype, input, exact=True)
+            shadow.stamp(made, cast_marks(nothing, dt.float64, input.dtype, None))
+            return made
         flat = a.reshape(-1)
         found = values(input).reshape(-1)[_middle(flat, 0, name)]
         return _forget_signs(finish(found, input.dtype, input, exact=True), flat, None)

@@ -46,12 +46,12 @@ class Op:
     looks for one. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are promoted
     first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit,
     `smooth` that a relative error of an input stays one. `magnitude` adds up the sizes of the terms, where they may
-    cancel.
+    cancel, of which `roundings` are rounded to a short float on the way.
     """
 
     __slots__ = (
         "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude", "name",
-        "reads_signs", "refusal", "result", "smooth", "tracked", "wide_scalar",
+        "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -72,10 +72,11 @@ class Op:
         reads_signs: bool = False,
         tracked: bool = True,
         magnitude: Callable[..., Any] | None = None,
+        roundings: int = 0,
     ) -> None:
         self.name = name
         self.compute = compute
-        self.magnitude = magnitude
+        self.magnitude, self.roundings = magnitude, roundings
         self.groups = groups
         self.result = result
         self.exact = exact
@@ -179,6 +180,18 @@ _DIVIDING = frozenset(("div", "floor_divide", "fmod", "remainder"))
 """Operators that refuse to divide integers by zero."""
 
 
+_ABSOLUTE = frozenset(("erf",))
+"""Operators that short floats compute by a formula whose error does not shrink with the result."""
+
+
+def _magnitude(op: Op, arrays: list[Any], *, short: bool) -> Any:
+    """What the terms of a result come to without their signs; None where nothing cancels."""
+    if op.magnitude is not None:
+        with np.errstate(all="ignore"):
+            return op.magnitude(*[np.abs(x) for x in arrays])
+    return np.array(4.0) if short and op.name in _ABSOLUTE else None
+
+
 def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
     short = common in SHORT_FLOATS
     if common.category == "int" and op.name in _DIVIDING:
@@ -221,11 +234,11 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
         exact = op.exact_complex if common.is_complex else op.exact
         if (not exact or common is not result) and result.category != "bool":
             known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
-            if op.magnitude is not None and result.category in ("float", "complex") and result not in dt.FLOAT8:
-                with np.errstate(all="ignore"):
-                    size = np.broadcast_to(op.magnitude(*[np.abs(x) for x in arrays]), r.shape).astype(np.float64)
+            size = _magnitude(op, arrays, short=short)
+            if size is not None and result.category in ("float", "complex") and result not in dt.FLOAT8:
                 r_wide = r.astype(np.complex128 if result.is_complex else np.float64)
-                known = inexact_marks(r_wide, result, size, roundings=2 if short else 0)
+                size = np.broadcast_to(size, r.shape).astype(np.float64)
+                known = inexact_marks(r_wide, result, size, roundings=op.roundings if short else 0)
             marks = known if marks is None else np.maximum(marks, known)
         if op.loose_zero and r.dtype.kind not in "iub":
             signs = np.where(r == 0, shadow.TOLERANCE, 0).astype(np.uint8)

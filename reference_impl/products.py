@@ -287,7 +287,7 @@ def _outer_sum(input: "Tensor", vec1: "Tensor", vec2: "Tensor", beta: Any, alpha
     def magnitude(s: Any, a: Any, b: Any) -> Any:
         return abs(beta) * s + abs(alpha) * a * b
 
-    op = Op("addr", compute, "bifc", exact=False, magnitude=magnitude)
+    op = Op("addr", compute, "bifc", exact=False, magnitude=magnitude, roundings=2)
     return (own, reshape_to(vec1, (shape[0], 1)), vec2), op
 
 

@@ -68,6 +68,16 @@ def _files(run: Run, out: Path) -> Iterator[tuple[str, str]]:
     yield "report.html", page(run, out)
 
 
+RENDERED = ("junit.xml", "badge.json", "summary.md", "report.html")
+"""What is written beside results, but for the CSV files."""
+
+
+def remove_rendered(out: Path) -> None:
+    """Remove what `render` writes into a directory."""
+    for path in (*[out / name for name in RENDERED], *(out / CSV).glob("*.csv")):
+        path.unlink(missing_ok=True)
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file in one go: readers see the old content or the new, never a part."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

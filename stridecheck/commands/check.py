@@ -11,7 +11,7 @@ import click
 from stridecheck.conformance.check import USAGE, Options, check
 from stridecheck.conformance.draw.programs import DRAWS
 
-from .common import Bars, fail, out_option, render, told
+from .common import Bars, begun_in, fail, out_option, render, told
 from .exit_codes import EXIT_CODES
 
 
@@ -138,8 +138,10 @@ def check_command(out: Path, **options: Any) -> None:
     _refuse_idle(options)
     if options["driver"] == "hypothesis":
         options["example_database"] = options["example_database"] or os.environ.get("STRIDECHECK_EXAMPLES", "")
-    with told(out), Bars() as bars:
+    with told(out), begun_in(out, anew=not options["resume"]) as put_back, Bars() as bars:
         code = check(Options(**options), out, bars)
+        if code == USAGE:
+            put_back()
     with told(out):
         render([out], out)
     raise SystemExit(code)

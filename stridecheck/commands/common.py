@@ -62,8 +62,36 @@ def told(out: Path | None = None) -> Iterator[None]:
     except OSError as error:
         fail(COULD_NOT_RUN, f"{error.filename or out or ''}: {error.strerror or error}")
     except KeyboardInterrupt:
-        hint = f"; what was done is in {out}/results.jsonl (render it: stridecheck report {out})" if out else ""
+        kept = out is not None and (out / "results.jsonl").exists()
+        hint = f"; what was done is in {out}/results.jsonl (render it: stridecheck report {out})" if kept else ""
         fail(INTERRUPTED, f"interrupted{hint}")
+
+
+@contextmanager
+def begun_in(out: Path, *, anew: bool = True) -> Iterator[Callable[[], None]]:
+    """Begin a run in a directory: an earlier one's results are kept as `results.previous.jsonl`.
+
+    What was made of them goes, for it would tell of another run than the results beside it. The answer is to be called
+    where the run turned out to be none: earlier results come back, as they do where nothing was written.
+    """
+    from stridecheck.reports.render import remove_rendered, render_dirs
+
+    results, previous = out / "results.jsonl", out / "results.previous.jsonl"
+    aside = anew and results.is_file()
+    if aside:
+        results.replace(previous)
+        remove_rendered(out)
+
+    def put_back() -> None:
+        if aside:
+            previous.replace(results)
+            render_dirs([out], out)
+
+    try:
+        yield put_back
+    finally:
+        if not results.exists():
+            put_back()
 
 
 def out_option(default: str = "out") -> Callable[[Any], Any]:
@@ -87,7 +115,7 @@ class Bars:
             MofNCompleteColumn(),
             TextColumn(unit),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=Console(stderr=True, emoji=False),
             disable=not sys.stderr.isatty(),
         )
         self._task: TaskID | None = None

@@ -457,3 +457,28 @@ def test_the_installed_command_is_this_one():
         pytest.skip("stridecheck is not installed here")
     done = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
     assert done.stdout == run("--version").stdout
+
+
+def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
+    """A second run keeps the results of the first aside; where it is none, they and their page stay as they were."""
+    assert run("check", "numpy", "--programs", 20, "--out", tmp_path).returncode == 0
+    files = [tmp_path / name for name in ("results.jsonl", "report.html", "badge.json")]
+    first = [path.read_text() for path in files]
+    for mistake in (("torch:abacus",), ("nosuch",), ("numpy", "--expect", tmp_path / "nosuch.toml")):
+        assert run("check", *mistake, "--out", tmp_path).returncode == 2
+        assert [path.read_text() for path in files][::2] == first[::2]
+    assert run("check", "numpy", "--programs", 30, "--out", tmp_path).returncode == 0
+    assert (tmp_path / "results.previous.jsonl").read_text() == first[0]
+
+
+def test_what_is_rendered_is_of_the_results_beside_it(tmp_path):
+    """A run that was ended leaves no page of the one before it."""
+    assert run("check", "numpy", "--programs", 20, "--out", tmp_path).returncode == 0
+    process = subprocess.Popen([*COMMAND, "check", "torch", "--out", str(tmp_path)], stderr=subprocess.DEVNULL)
+    while not ((tmp_path / "results.previous.jsonl").exists() and (tmp_path / "results.jsonl").exists()):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["csv", "results.jsonl", "results.previous.jsonl"]
+    assert not list((tmp_path / "csv").iterdir())
