@@ -93,6 +93,7 @@ from .scans import (
 from .scatter_reduction import index_reduce, scatter_reduce
 from .searching import bincount, bucketize, histc, histogram, isin, searchsorted, unique, unique_consecutive
 from .shadow import marks_of as element_marks
+from .short_time_fourier import istft, stft
 from .shuffles import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .size import Size
 from .slicing_ops import (

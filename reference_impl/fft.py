@@ -81,8 +81,10 @@ def _laid_out(input: "Tensor", shape: Shape, dims: tuple[int, ...]) -> tuple[int
     return tuple(strides)
 
 
-def _empty(shape: Shape) -> bool:
-    return prod(shape) == 0
+def _refuse_nothing(input: "Tensor") -> None:
+    """Refuse to transform no signals at all: MKL takes no such configuration. Raises: size. Source: torch 2.13."""
+    if not input.numel():
+        raise LayoutError("size", f"fft: there is nothing to transform in shape {input._layout.shape}")
 
 
 def _delivered(found: Any, d: Any, input: "Tensor", strides: tuple[int, ...]) -> "Tensor":
@@ -94,35 +96,30 @@ def _delivered(found: Any, d: Any, input: "Tensor", strides: tuple[int, ...]) ->
 def _c2c(input: "Tensor", dims: tuple[int, ...], scale: float, forward: bool) -> "Tensor":
     if not dims:
         return clone(input)
+    _refuse_nothing(input)
     shape = input._layout.shape
     a = values(input).astype(np.complex128)
-    if not _empty(shape):
-        a = np.fft.fftn(a, axes=dims) if forward else np.fft.ifftn(a, axes=dims) * prod(shape[d] for d in dims)
+    a = np.fft.fftn(a, axes=dims) if forward else np.fft.ifftn(a, axes=dims) * prod(shape[d] for d in dims)
     return _delivered(a * scale, input.dtype, input, _laid_out(input, shape, _sorted(input, dims)))
 
 
 def _r2c(input: "Tensor", dims: tuple[int, ...], scale: float, *, onesided: bool) -> "Tensor":
+    _refuse_nothing(input)
     shape = list(input._layout.shape)
     a: Any = values(input).astype(np.float64)
-    if not _empty(tuple(shape)):
-        a = np.fft.rfftn(a, axes=dims) if onesided else np.fft.fftn(a, axes=dims)
+    a = np.fft.rfftn(a, axes=dims) if onesided else np.fft.fftn(a, axes=dims)
     if onesided:
         shape[dims[-1]] = shape[dims[-1]] // 2 + 1
-    if a.dtype.kind != "c":
-        a = np.zeros(shape, np.complex128)
     order = (*_sorted(input, dims[:-1]), dims[-1])
     return _delivered(a * scale, _COMPLEX[input.dtype], input, _laid_out(input, tuple(shape), order))
 
 
 def _c2r(input: "Tensor", d: int, n: int, scale: float) -> "Tensor":
+    _refuse_nothing(input)
     shape = list(input._layout.shape)
     shape[d] = n
-    a: Any = values(input).astype(np.complex128)
-    if _empty(tuple(shape)) or not a.size:
-        a = np.zeros(shape)
-    else:
-        with np.errstate(all="ignore"):
-            a = np.fft.irfft(a, n, axis=d) * n
+    with np.errstate(all="ignore"):
+        a = np.fft.irfft(values(input).astype(np.complex128), n, axis=d) * n
     return _delivered(a * scale, input.dtype.to_real(), input, _laid_out(input, tuple(shape), (d,)))
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's names of products, decompositions and solvers."""
+"""PyTorch's names of products, decompositions, solvers and transforms."""
 
 from . import (
     combining,
@@ -8,12 +8,13 @@ from . import (
     linear_algebra,
     matrices,
     products,
+    short_time_fourier,
     solving,
 )
 
 
 class LinearAlgebraMethods:
-    """The part of `Tensor` that multiplies and takes apart matrices. Source: torch 2.13."""
+    """The part of `Tensor` that multiplies, takes apart and transforms. Source: torch 2.13."""
 
     __slots__ = ()
 
@@ -67,3 +68,6 @@ class LinearAlgebraMethods:
     addr_ = products.addr_
     addbmm = products.addbmm
     addbmm_ = products.addbmm_
+
+    stft = short_time_fourier.stft
+    istft = short_time_fourier.istft

@@ -14,6 +14,7 @@ from stridecheck.conformance.protocol import Undefined, Unsupported
 FAMILIES = [
     "*_lowrank",
     "*grid_sampl*",
+    "*stft",
     "_upsample_bilinear2d_aa",
     "linalg.cond",
     "linalg.ldl_*",
