@@ -28,6 +28,16 @@ RED = ("fail", "xpass", "error", "crash", "timeout")
 """Outcomes that nobody expected: a run that holds one of them exits 1."""
 
 
+Outcome: TypeAlias = str
+"""One of `OUTCOMES`."""
+
+Count: TypeAlias = int
+"""A whole number, not below 0."""
+
+Program: TypeAlias = Mapping[str, Json]
+"""The JSON of a program, which has `steps`; an object without anything stands for none."""
+
+
 class ResultsError(Exception):
     """A results file that cannot be read; the message names the file and the line."""
 
@@ -77,13 +87,13 @@ class Unit:
     adapter: str
     unit: str
     """Name of the work unit, `corpus:0-256` or `random:7`; the same arguments give the same units."""
-    programs: int
+    programs: Count
     """Programs run, unsupported ones included."""
-    outcomes: Mapping[str, int]
+    outcomes: Mapping[Outcome, Count]
     """Programs by their worst outcome."""
-    counts: Mapping[str, Mapping[str, Mapping[str, int]]]
+    counts: Mapping[str, Mapping[str, Mapping[Outcome, Count]]]
     """rule -> aspect -> outcome -> number of judged steps."""
-    unsupported: Mapping[str, int] = field(default_factory=dict)
+    unsupported: Mapping[str, Count] = field(default_factory=dict)
     """Programs not run, by the missing capability."""
     covered: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Expectations that covered a difference, by name, each with the ids of the corpus programs among them."""
@@ -97,7 +107,7 @@ class Failure:
     adapter: str
     program: str
     """Id of the program as it was found."""
-    outcome: str
+    outcome: Outcome
     step: int
     """Number of the failing step, -1 for the inputs, and for crashes the last step if known."""
     operation: str
@@ -114,9 +124,9 @@ class Failure:
     expectation: str = ""
     """Reason of the expectation that covers it, if one does."""
     attribution: str = ""
-    found: Mapping[str, Json] = field(default_factory=dict)
+    found: Program = field(default_factory=dict)
     """The program as found, JSON."""
-    shrunk: Mapping[str, Json] = field(default_factory=dict)
+    shrunk: Program = field(default_factory=dict)
     """The smallest program that still fails alike, JSON; empty where shrinking was not asked for."""
     listing: str = ""
     """The shrunk program in words a reader of PyTorch understands, one step a line."""
@@ -139,15 +149,15 @@ class Timing:
     dtype: str
     shape: tuple[int, ...]
     size_class: str
-    threads: int
+    threads: Count
     status: str
     """`ok`, `unsupported` or `error`; the numbers below are 0 unless ok."""
     reason: str = ""
     samples_ns: tuple[float, ...] = ()
     """Nanoseconds a call, one figure a block, in the order measured."""
     median_ns: float = 0.0
-    output_bytes: int = 0
-    touched_bytes: int = 0
+    output_bytes: Count = 0
+    touched_bytes: Count = 0
     """Bytes of the cache lines that must be read and written."""
     copied: bool | None = None
     """Whether the result lies in fresh memory; None where it was not looked at."""
@@ -160,7 +170,7 @@ class Timing:
     """Memory that a call holds at its peak, its result included; None where nothing could tell."""
     cache: str = "warm"
     """`warm`: as the call before left it; `cold`: emptied before each call."""
-    process: int = 0
+    process: Count = 0
     """Which of the run's measuring processes it comes from: processes differ by more than blocks of one do."""
 
 
@@ -176,9 +186,9 @@ class Mutant:
     """The adapter that does everything else right."""
     outcome: str
     """`killed`, `survived`, or `untried` (with the reason in `message`)."""
-    programs: int
+    programs: Count
     """Programs up to the one that killed it, that one included; all where none did."""
-    reached: int
+    reached: Count
     """Of those, programs that could show the defect: only they were run."""
     source: str = ""
     """Where the program that killed it comes from: `corpus`, `random:SEED:…`."""
@@ -256,6 +266,19 @@ Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Claim 
 _KINDS: dict[str, type[Record]] = {
     kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Claim, Handover, Footer)
 }
+_WORDS: Mapping[tuple[type[Record], str], tuple[str, ...]] = {
+    (Adapter, "status"): ("ready", "skipped", "failed"),
+    (Failure, "outcome"): OUTCOMES,
+    (Timing, "status"): ("ok", "unsupported", "error"),
+    (Timing, "cache"): ("warm", "cold"),
+    (Mutant, "outcome"): ("killed", "survived", "untried"),
+    (Claim, "verdict"): ("confirmed", "refuted", "depends", "cannot tell", "measured", "not tried"),
+    (Handover, "outcome"): (
+        "shared", "copied", "empty", "refused", "damaged", "crash", "timeout", "not offered"
+    ),
+}  # fmt: skip
+"""Fields that hold one of a few words: what is told and what is red hangs on them, so that no other will do."""
+
 _TUPLES = {"rules", "shape", "samples_ns"}
 
 
@@ -268,17 +291,24 @@ def _is_number(value: Json) -> bool:
     return _is_int(value) or (type(value) is float and math.isfinite(value))  # 1e999 is read as inf
 
 
-def _is_table(depth: int, value: Json) -> bool:
-    """Whether the value is an object of objects … of whole numbers, `depth` objects deep."""
-    if depth == 0:
-        return _is_int(value)
-    return isinstance(value, dict) and all(_is_table(depth - 1, item) for item in value.values())
+def _is_count(value: Json) -> bool:
+    return _is_int(value) and value >= 0
+
+
+def _is_object(value: Json, is_right: Callable[[Json], bool]) -> bool:
+    """Whether the value is an object, all of whose values are right."""
+    return isinstance(value, dict) and all(map(is_right, value.values()))
+
+
+def _is_by_outcome(value: Json) -> bool:
+    return _is_object(value, _is_count) and all(outcome in OUTCOMES for outcome in value)
 
 
 # Checked by hand: jsonschema needs longer for a line than parsing it does, and a file has very many lines.
 _CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
     "str": ("text", lambda value: isinstance(value, str)),
     "int": ("a whole number", _is_int),
+    "Count": ("a whole number that is not below 0", _is_count),
     "float": ("a number", _is_number),
     "bool": ("true or false", lambda value: isinstance(value, bool)),
     "bool | None": ("true, false or null", lambda value: value is None or isinstance(value, bool)),
@@ -288,18 +318,22 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
     "Mapping[str, Json]": ("an object", lambda value: isinstance(value, dict)),
     "Mapping[str, str]": (
         "an object of texts",
-        lambda value: isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
+        lambda value: _is_object(value, lambda item: isinstance(item, str)),
     ),
-    "Mapping[str, int]": ("an object of whole numbers", lambda value: _is_table(1, value)),
-    "Mapping[str, Mapping[str, Mapping[str, int]]]": (
-        "rule -> aspect -> outcome -> whole number",
-        lambda value: _is_table(3, value),
+    "Mapping[str, Count]": ("an object of whole numbers", lambda value: _is_object(value, _is_count)),
+    "Mapping[Outcome, Count]": ("outcome -> whole number that is not below 0", _is_by_outcome),
+    "Mapping[str, Mapping[str, Mapping[Outcome, Count]]]": (
+        "rule -> aspect -> outcome -> whole number that is not below 0",
+        lambda value: _is_object(value, lambda aspects: _is_object(aspects, _is_by_outcome)),
+    ),
+    "Program": (
+        "a program, an object with a list of `steps`, or an empty object",
+        lambda value: isinstance(value, dict) and (not value or isinstance(value.get("steps"), list)),
     ),
     "Mapping[str, Sequence[str]]": (
         "an object of lists of texts",
-        lambda value: (
-            isinstance(value, dict)
-            and all(isinstance(item, list) and all(isinstance(one, str) for one in item) for item in value.values())
+        lambda value: _is_object(
+            value, lambda item: isinstance(item, list) and all(isinstance(one, str) for one in item)
         ),
     ),
     "tuple[str, ...]": (
@@ -321,7 +355,15 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Json], bool]]] = {
 }
 """The annotation of a field -> what it says in words, and whether a JSON value does so."""
 
-_FIELDS = {kind: {field.name: _CHECKS[str(field.type)] for field in fields(kind)} for kind in _KINDS.values()}
+
+def _check(kind: type[Record], name: str, annotation: str) -> tuple[str, Callable[[Json], bool]]:
+    words = _WORDS.get((kind, name))
+    return _CHECKS[annotation] if words is None else (f"one of {', '.join(words)}", lambda value: value in words)
+
+
+_FIELDS = {
+    kind: {field.name: _check(kind, field.name, str(field.type)) for field in fields(kind)} for kind in _KINDS.values()
+}
 
 
 def _no_constant(name: str) -> None:
@@ -341,13 +383,13 @@ def from_line(line: str) -> Record:
     if not isinstance(data, dict) or str(data.get("record")) not in _KINDS:
         raise ValueError(f"a record is an object whose `record` is one of {', '.join(_KINDS)}")
     kind = _KINDS[data.pop("record")]
-    known = _FIELDS[kind]
+    known, one = _FIELDS[kind], f"{'an' if kind is Adapter else 'a'} {kind.record}"
     for name, value in data.items():
         if name not in known:
-            raise ValueError(f"a {kind.record} has no field {name}")
+            raise ValueError(f"{one} has no field {name}")
         words, is_right = known[name]
         if not is_right(value):
-            raise ValueError(f"`{name}` of a {kind.record} is {words}, not {json.dumps(value)[:80]}")
+            raise ValueError(f"`{name}` of {one} is {words}, not {json.dumps(value)[:80]}")
         if isinstance(value, list) and name in _TUPLES:
             data[name] = tuple(value)
     try:
@@ -392,6 +434,20 @@ class ResultsWriter:
             self.close()
 
 
+def _dangling(record: Record, adapters: set[str], rules: set[Json]) -> str:
+    """What a record names that no record before it has told of, in words; takes in what it tells of itself."""
+    if isinstance(record, Header):
+        rules.update(rule.get("id") for rule in record.rules)
+    elif isinstance(record, Adapter):
+        adapters.add(record.name)
+    elif isinstance(record, Unit | Failure | Timing) and record.adapter not in adapters:
+        return f"no adapter {record.adapter!r} before this {record.record}"
+    if isinstance(record, Unit | Failure):
+        named = record.counts if isinstance(record, Unit) else record.rules
+        return next((f"no rule {rule!r} in the header" for rule in named if rule not in rules), "")
+    return ""
+
+
 def read_results(path: Path) -> Iterator[Record]:
     """Records of a results file, in the order written.
 
@@ -400,7 +456,8 @@ def read_results(path: Path) -> Iterator[Record]:
     Raises
     ------
     ResultsError
-        The file is missing, or a line of it is no record: file and line number are named.
+        The file is missing, or a line of it is no record, or names an adapter or a rule that no line before it has:
+        file and line number are named.
     """
     try:
         lines = path.read_bytes().split(b"\n")
@@ -408,6 +465,8 @@ def read_results(path: Path) -> Iterator[Record]:
         raise ResultsError(f"{path}: no such results file") from None
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read ({error.strerror})") from None
+    adapters: set[str] = set()
+    rules: set[Json] = set()
     cut_off = lines.pop()  # empty after a whole line, a fragment after a kill
     for number, line in enumerate(lines, 1):
         try:
@@ -418,6 +477,8 @@ def read_results(path: Path) -> Iterator[Record]:
             raise ResultsError(f"{path}, line {number}: the header must be the first line and no other")
         if isinstance(record, Header) and record.schema != SCHEMA:
             raise ResultsError(f"{path}: schema {record.schema}, this version reads {SCHEMA}")
+        if problem := _dangling(record, adapters, rules):
+            raise ResultsError(f"{path}, line {number}: {problem}")
         yield record
     if not lines:
         raise ResultsError(f"{path}: empty" + (", its only line is cut off" if cut_off else ""))

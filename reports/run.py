@@ -59,7 +59,7 @@ class Run:
 
     sources: tuple[Source, ...]
     adapters: tuple[Adapter, ...]
-    """In the order in which they appear; those that only units or failures name are last."""
+    """In the order in which they appear."""
     rules: Mapping[str, Mapping[str, Json]]
     """Rule id -> its entry in the catalogue."""
     units: tuple[Unit, ...] = ()
@@ -212,7 +212,7 @@ class _Merger:
         before = {*self.units}, {*self.timings}
         for record in records:
             if isinstance(record, Unit | Failure | Timing):
-                label = labels.get(record.adapter, record.adapter)
+                label = labels[record.adapter]
                 if label != record.adapter:
                     record = replace(record, adapter=label)
                 self._add(record, before)
@@ -242,8 +242,6 @@ class _Merger:
     def _add(
         self, record: Unit | Failure | Timing, before: tuple[set[tuple[str, str]], set[tuple[str, str, int, str, int]]]
     ) -> None:
-        if record.adapter not in self.adapters:
-            self.adapters[record.adapter] = Adapter(record.adapter, "ready")
         match record:
             case Unit():
                 unit = (record.adapter, record.unit)

@@ -7,7 +7,7 @@ from stridecheck.reports.run import load
 
 
 def unit(adapter="numpy", **outcomes):
-    return Unit(adapter, "u", 2048, {"pass": 2048}, {"a.b": {"shape": outcomes}})
+    return Unit(adapter, "u", 2048, {"pass": 2048}, {"views.split-dim": {"shape": outcomes}})
 
 
 @pytest.fixture

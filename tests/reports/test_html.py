@@ -108,7 +108,7 @@ def test_every_text_of_a_run_may_be_hostile(read, sample):
         changes = {
             name: sample.hostile
             for name in getattr(record, "__slots__", ())
-            if isinstance(getattr(record, name), str) and name not in ("status", "outcome", "adapter", "name")
+            if isinstance(getattr(record, name), str) and name not in ("status", "outcome", "adapter", "name", "cache")
         }
         poisoned.append(type(record)(**{**{n: getattr(record, n) for n in record.__slots__}, **changes}))
     _, seen = read(poisoned)
@@ -127,8 +127,7 @@ def test_nothing_is_loaded_from_anywhere(whole):
 def test_links_within_the_page_lead_somewhere_and_no_id_is_twice(whole):
     _, seen = whole
     assert len(seen.ids) == len(set(seen.ids))
-    missing = {href for _, href in seen.links if href.startswith("#")} - {f"#{id}" for id in seen.ids}
-    assert missing == {"#rule-in-place.overlap"}  # a rule that the sample's catalogue does not have
+    assert {href for _, href in seen.links if href.startswith("#")} <= {f"#{id}" for id in seen.ids}
 
 
 def test_a_failure_keeps_its_anchor_from_run_to_run(read, whole, sample):

@@ -1,6 +1,7 @@
 """Records survive writing and reading, and a broken file is named with its line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -59,7 +60,7 @@ records = st.one_of(
         expected=jsons,
         got=jsons,
         message=names,
-        found=objects,
+        found=objects.map(lambda program: {**program, "steps": []}),
         expected_observation=jsons,
     ),
     st.builds(
@@ -68,7 +69,7 @@ records = st.one_of(
         shape=st.lists(numbers, **tuples).map(tuple),
         size_class=names,
         threads=numbers,
-        status=names,
+        status=st.sampled_from(["ok", "unsupported", "error"]),
         samples_ns=st.lists(floats, **tuples).map(tuple),
         copied=st.none() | st.booleans(),
         x_copy=st.none() | floats,
@@ -115,6 +116,14 @@ def test_a_record_is_in_the_file_before_the_next_one_is_made(tmp_path, sample):
             "rule ->",
         ),
         ('{"record": "timing", "shape": "12"}', "is a list of whole numbers"),
+        ('{"record": "unit", "programs": -5}', "`programs` of a unit is a whole number that is not below 0, not -5"),
+        ('{"record": "unit", "outcomes": {"weird": 1}}', "`outcomes` of a unit is outcome -> whole number"),
+        ('{"record": "unit", "counts": {"r": {"a": {"pass": -1}}}}', "`counts` of a unit is rule ->"),
+        ('{"record": "adapter", "status": "weird"}', "`status` of an adapter is one of ready, skipped, failed, not"),
+        ('{"record": "adapter", "mood": "weird"}', "an adapter has no field mood"),
+        ('{"record": "failure", "outcome": "weird"}', "`outcome` of a failure is one of pass, fail, xfail"),
+        ('{"record": "failure", "shrunk": {"a": 1}}', "`shrunk` of a failure is a program"),
+        ('{"record": "timing", "status": "weird"}', "`status` of a timing is one of ok, unsupported, error"),
         ("[" * 100_000, "recursion"),
         ('{"record": "foo\x00', "control character"),
     ],
@@ -126,6 +135,21 @@ def test_a_broken_line_is_named_with_its_number(tmp_path, sample, line, message)
         list(read_results(path))
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_what_is_named_must_have_been_told_of(tmp_path, sample):
+    path = tmp_path / "results.jsonl"
+    (unit, *_), failure, timing = sample.units(), sample.failure(), sample.timings()[0]
+    for told, record, message in [
+        ([], replace(unit, adapter="ghost"), "line 2: no adapter 'ghost' before this unit"),
+        ([], failure, "line 2: no adapter 'numpy' before this failure"),
+        ([], timing, "line 2: no adapter 'torch:cpu' before this timing"),
+        (sample.adapters(), replace(unit, counts={"a.b": {}}), "line 6: no rule 'a.b' in the header"),
+        (sample.adapters(), replace(failure, rules=("a.b",)), "line 6: no rule 'a.b' in the header"),
+    ]:
+        path.write_text("".join(f"{to_line(one)}\n" for one in (sample.header(), *told, record)))
+        with pytest.raises(ResultsError, match=message):
+            list(read_results(path))
 
 
 def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path, sample):

@@ -97,10 +97,6 @@ def test_an_adapter_that_was_skipped_elsewhere_ran(write, sample):
         assert [adapter.status for adapter in load(paths).adapters] == ["ready"]
 
 
-def test_an_adapter_without_a_record_is_not_lost(write, sample):
-    assert [adapter.name for adapter in load([write([sample.header(), sample.failure()])]).adapters] == ["numpy"]
-
-
 def test_times_from_different_processors_are_marked(write, sample):
     other = replace(sample.header(), machine={"cpu": "another"}, suite="0.2.0")
     run = load(
