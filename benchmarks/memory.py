@@ -48,8 +48,8 @@ def peak_bytes(adapter: Any, call: Callable[[], Any]) -> int | None:
     The library's own allocator says, where its adapter has `peak_bytes(call)`; else Python's, which NumPy reports to.
     """
     if hasattr(adapter, "peak_bytes"):
-        peak: int = adapter.peak_bytes(call)
-        return peak
+        own: int | None = adapter.peak_bytes(call)
+        return own
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]

@@ -48,7 +48,7 @@ class Torch(TorchStyle):
         """Let each operation use that many threads; one until this is called."""
         torch.set_num_threads(threads)
 
-    def peak_bytes(self, call: Callable[[], Any]) -> int:
+    def peak_bytes(self, call: Callable[[], Any]) -> int | None:
         """Bytes that a call holds at its peak, see the function."""
         return peak_bytes(call)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,25 @@ class OnDevice(Torch):
     def _device_name(self) -> str:
         properties = getattr(torch.get_device_module(self.device), "get_device_name", None)
         return str(properties(self.device)) if properties is not None else self.device.type
+
+    def synchronize(self) -> None:
+        """Wait until the device has done what it was told to: a time without that is the time to tell it."""
+        torch.get_device_module(self.device).synchronize()
+
+    def peak_bytes(self, call: Callable[[], Any]) -> int | None:
+        """Bytes of the device that a call holds at its peak beyond what was there before, by its statistics.
+
+        None where the device keeps none.
+        """
+        module = torch.get_device_module(self.device)
+        if not hasattr(module, "reset_peak_memory_stats"):
+            return None
+        before = int(module.memory_allocated())
+        module.reset_peak_memory_stats()
+        result = call()
+        peak = int(module.max_memory_allocated()) - before
+        del result
+        return peak
 
     def storage(self, data: Any, backing: str) -> Any:
         """A storage on the device, filled from the host."""

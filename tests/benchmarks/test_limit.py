@@ -1,11 +1,13 @@
 """Limits: which copies a time is weighed against, and what is enough memory."""
 
 import pytest
+import torch
 from stridecheck.benchmarks import memory
 from stridecheck.benchmarks.cases import Case
-from stridecheck.benchmarks.clock import Effort, race
+from stridecheck.benchmarks.clock import Effort, Runner, race
 from stridecheck.benchmarks.limit import HOST, Copies, best_ns, place_of, ratio, traffic_copy_bytes
 from stridecheck.conformance.adapters import numpy, reference
+from stridecheck.conformance.adapters.torch_device import OnDevice
 
 BRIEF = Effort(block_ns=20_000, warm_ns=200_000, case_ns=500_000, least=3, most=4)
 
@@ -73,3 +75,36 @@ def test_a_containers_limit_counts_without_the_files_it_could_drop(tmp_path):
     assert memory._free_in_group(tmp_path) == 500
     (tmp_path / "memory.max").write_text("max\n")
     assert memory._free_in_group(tmp_path) is None
+
+
+class Module:
+    """A device as PyTorch tells of it, without one."""
+
+    def __init__(self):
+        self.waited, self.most = 0, 0
+
+    def synchronize(self):
+        self.waited += 1
+
+    def memory_allocated(self):
+        return 100
+
+    def reset_peak_memory_stats(self):
+        self.most = 100
+
+    def max_memory_allocated(self):
+        return self.most
+
+
+def test_a_device_is_waited_for_and_tells_its_own_memory(monkeypatch):
+    """Without waiting, the time to start a kernel would be taken for the kernel itself."""
+    module = Module()
+    monkeypatch.setattr(torch, "get_device_module", lambda device: module)
+    adapter = OnDevice("meta", torch.device("meta"))
+    assert place_of(adapter) == "torch:meta"
+    runner = Runner(lambda: None, adapter.synchronize)
+    race([runner], BRIEF)
+    assert module.waited >= 2 * len(runner.samples_ns)
+    assert memory.peak_bytes(adapter, lambda: setattr(module, "most", 140)) == 40
+    monkeypatch.setattr(torch, "get_device_module", lambda device: object())
+    assert memory.peak_bytes(adapter, lambda: None) is None
