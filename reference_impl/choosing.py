@@ -8,8 +8,9 @@ from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import nonzero
 from .conversion import cast_marks
-from .core import TensorBase, array, check_inplace, check_tensors, fresh, recorded, values
+from .core import TensorBase, array, check_history, check_inplace, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .grad_mode import no_grad
 from .out import write_out
 from .output_layout import broadcast_shapes, output_strides
 from .pointwise import Op, apply, apply_, check_operands, operand_array, operand_layout
@@ -150,6 +151,7 @@ def isclose(
 ) -> "Tensor":
     """Whether elements differ by little. Raises: dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
     check_tensors("isclose", input, other)
+    check_history(input, other)
     if rtol < 0 or atol < 0:
         raise LayoutError("argument", f"isclose: tolerances {rtol} and {atol} must not be negative")
     if input.dtype is not other.dtype:
@@ -168,7 +170,8 @@ def allclose(
     input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """Whether all elements differ by little."""
-    return bool(values(isclose(input, other, rtol, atol, equal_nan)).all())
+    with no_grad():
+        return bool(values(isclose(input, other, rtol, atol, equal_nan)).all())
 
 
 def equal(input: "Tensor", other: "Tensor") -> bool:

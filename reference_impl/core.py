@@ -218,7 +218,7 @@ def is_leaf(t: Any) -> bool:
 def _take_over(t: Any) -> None:
     # A view whose base has been written since it was made, or last asked, takes over what has become of its base.
     base = t._base
-    if base is None or t._seen == t._versions[0] or not (base._leaf_grad or base._has_fn):
+    if base is None or t._seen == t._versions[0] or not (t._has_fn or base._leaf_grad or base._has_fn):
         return
     if t._made:
         raise LayoutError("grad", f"the base of this view, which {_MADE[t._made]}, has been written since (facts 5.4)")

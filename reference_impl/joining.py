@@ -82,10 +82,12 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     kept = [t for t in items if not _skipped(t)]
     first = kept[0] if kept else items[0]
     at = wrap_dim(as_int(dim, "dim"), first.ndim) if kept else 0
-    dtypes = {t.dtype for t in items}
-    if len(dtypes) > 1 and not dt.BITS.isdisjoint(dtypes) and not any(t.numel() for t in items):
-        raise UnspecifiedError("cat: PyTorch makes a tensor without a dtype of bits and others (corrections, 4.5)")
-    d = common_dtype(*items)
+    try:
+        d = common_dtype(*items)
+    except LayoutError:
+        if not dt.BITS.isdisjoint(t.dtype for t in items) and not any(t.numel() for t in items):
+            raise UnspecifiedError("cat: PyTorch makes a tensor without a dtype (corrections, 4.5)") from None
+        raise
     shape = list(first._layout.shape)
     if kept:
         shape[at] = 0
@@ -101,6 +103,9 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     target = tuple(shape)
     format = _common_format(items)
     strides = suggested_strides(target, format)
+    for t in kept:
+        if t.numel() and not can_cast(t.dtype, d):
+            raise LayoutError("dtype", f"cat: a {t.dtype} tensor cannot be cast to {d}")
     result = fresh(target, strides, d)
     if out is not None:
         _fill_parts(result, kept, at, raw=False)

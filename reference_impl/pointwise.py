@@ -289,7 +289,8 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     """
     if out is not None:
         return apply_out(op, operands, out)
-    check_history(*operands)
+    if op.result != "bool":
+        check_history(*operands)  # what has no gradient asks for no history
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     common, result = op.dtypes(operands)
     op.check(common)

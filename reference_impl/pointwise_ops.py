@@ -13,6 +13,7 @@ from .arithmetic import mul
 from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
 from .dtype_view import imag, real
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .grad_mode import no_grad
 from .out import write_out, write_over
 from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
@@ -271,7 +272,8 @@ def _classified(input: "Tensor", f: Function) -> "Tensor":
     if input.dtype in dt.FLOAT8 and input.dtype is not dt.float8_e5m2:
         raise UnsupportedError("dtype", f"isinf, isfinite: PyTorch has no kernel for {input.dtype}")
     if f is _isinf:
-        made: Tensor = eq(absolute(input), math.inf)
+        with no_grad():  # isinf itself has no gradient, and asks for no history
+            made: Tensor = eq(absolute(input), math.inf)
         return made
     return mul(eq(input, input), ne(absolute(input), math.inf))
 

@@ -95,13 +95,19 @@ def _result(operands: tuple[tuple[dtype, int], ...]) -> dtype:
     by_priority: list[dtype | None] = [None, None, None]
     for d, priority in operands:
         now = by_priority[priority]
-        by_priority[priority] = d if now is None else promote_types(now, d)
+        if now is None or now is d:
+            by_priority[priority] = d
+        else:
+            # Bits and another dtype make none, which what follows replaces.
+            by_priority[priority] = None if now in dt.BITS or d in dt.BITS else promote_types(now, d)
     result: dtype | None = None
     for d in by_priority:  # type: ignore[assignment]
         if d is None:
             continue
         result = d if result is None else _combined(result, d)
-    assert result is not None
+    if result is None:
+        names = ", ".join([str(d) for d, _ in operands])
+        raise LayoutError("dtype", f"{names}: bits are not promoted with other dtypes")
     return result
 
 

@@ -212,11 +212,10 @@ def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: 
         raise LayoutError("argument", f"histc: max {high} is below min {low}")
     inside = a[(a >= low) & (a <= high)]
     counts = np.histogram(inside, bins, (low, high))[0]
-    result = finish(counts.astype(np.float64), input.dtype, input, exact=True)
+    result = finish(counts.astype(np.float64), input.dtype, exact=True)
     if a.size:
         # On which side of an edge an element falls depends on how the edge was rounded.
         shadow.leave_unspecified(result)
-    result._has_fn = False
     return write_out(out, result)
 
 
