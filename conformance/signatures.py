@@ -176,4 +176,10 @@ method?  equal(self, other)
 """
 """Quantised tensors: codes, and what they mean."""
 
-SIGNATURES = TENSORS + BITS + STORAGES + EXCHANGE + COPIES + QUANTISED + COMPUTING
+NESTED = """
+expression  histogramdd(input, bins, range=None, weight=None, density=False) = \
+[*(h := torch.histogramdd({input}, {bins}, {range}, {weight}, {density}))[:1], *h[1]]
+"""
+"""Answers with a tuple in them: an observation has their items in a row. No program is drawn of them."""
+
+SIGNATURES = TENSORS + BITS + STORAGES + EXCHANGE + COPIES + QUANTISED + NESTED + COMPUTING

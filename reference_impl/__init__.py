@@ -43,6 +43,7 @@ from .factorizations import (
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from .from_values import tensor
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .histograms import histogramdd
 from .index_ops import gather, index_select, masked_fill, masked_scatter, masked_select, take, take_along_dim
 from .index_writes import index_add, index_copy, index_fill, put, scatter, scatter_add
 from .joining import (

@@ -1,4 +1,4 @@
-"""Bags of rows of a table, as torch sums, averages and compares them, and what it notes for the gradient."""
+"""Rows of a table in bags, and points in the boxes of a grid, as torch counts, sums and compares them."""
 
 import pytest
 from stridecheck.reference_impl.layout import Layout
@@ -58,4 +58,35 @@ def draw_bags(rng, pair):
 @pytest.mark.filterwarnings("ignore")
 def test_bags_agree_with_torch():
     found = fuzz("bags", 1500, draw_bags, steps=1)
+    assert not found, "\n".join(found)
+
+
+def draw_grid(rng, pair):
+    d = Drawer(rng, pair, ["float32", "float32", "float32", "float64", "int64", "float16"])
+    n = rng.choice([1, 2, 2, 3, 0 if rng.random() < 0.2 else 1])
+    lead = [rng.choice([1, 2, 5, 0 if rng.random() < 0.2 else 3]) for _ in range(rng.choice([1, 1, 2]))]
+    a = {"i": d.tensor([*lead, n] if rng.random() < 0.97 else [n], 0.2, 1)}
+    more = ""
+    if rng.random() < 0.5:
+        bins = rng.choice([1, 2, 3]) if rng.random() < 0.4 else [rng.choice([1, 2, 3]) for _ in range(n)]
+        bins = rng.choice([0, -1, [2] * (n + 1), 2.0]) if rng.random() < 0.1 else bins
+        if rng.random() < 0.4:
+            ends = [rng.choice([(0, 10), (-3.0, 3.0), (1.5, 1.5), (2.5, 1.0)]) for _ in range(n)]
+            more += f", range={[x for pair in ends[: n - (rng.random() < 0.1)] for x in pair]}"
+    else:
+        lines = [pair.add(Layout((rng.choice([2, 3, 4]),), (rng.choice([1, 2]),), 0), d.dtype) for _ in range(n)]
+        if rng.random() < 0.1:
+            lines.append(d.tensor([rng.choice([0, 1, 3])]))
+        a.update((f"b{k}", line) for k, line in enumerate(lines))
+        bins = "[" + ", ".join(f"v[b{k}]" for k in range(len(lines))) + "]"
+    if rng.random() < 0.4:
+        a["w"] = d.tensor(lead if rng.random() < 0.9 else [2], 0.2, 0.95)
+        more += ", weight=v[w]"
+    if rng.random() < 0.4:
+        more += ", density=True"
+    return f"T.histogramdd(v[i], {bins}{more})", a
+
+
+def test_grids_agree_with_torch():
+    found = fuzz("grids", 800, draw_grid, steps=1)
     assert not found, "\n".join(found)
