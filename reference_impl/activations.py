@@ -4,6 +4,7 @@ from collections.abc import Callable
 from math import sqrt as _sqrt
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from . import (
@@ -114,11 +115,11 @@ def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
         raise LayoutError("argument", f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
     result = apply(op, (input,))
     a, b = values(input), values(result)
-    # The vectorised loop makes a NaN of infinity, the plain one does not (torch 2.13). Far below zero the sum of 1 and
-    # of nearly -1 has lost its digits: each loop is left with others.
+    # The vectorised loop makes a NaN of infinity, and infinity of what cannot be doubled, the plain one does not (torch
+    # 2.13). Far below zero the sum of 1 and of nearly -1 has lost its digits: each loop is left with others.
     unsure = np.abs(b) < np.abs(a) / 32
-    if approximate == "none":
-        unsure |= a == np.inf
+    if approximate == "none" and a.size:
+        unsure |= a > float(ml_dtypes.finfo(a.dtype).max) / 2  # type: ignore[no-untyped-call]
     if unsure.any():
         known = shadow.marks_of(result)
         rest = 0 if known is None else known

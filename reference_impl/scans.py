@@ -148,7 +148,8 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
     if not a.ndim or not a.size:
         best, where = a, np.zeros(a.shape, np.int64)
     else:
-        best = np.maximum.accumulate(a, axis=d) if name == "cummax" else np.minimum.accumulate(a, axis=d)
+        with np.errstate(all="ignore"):
+            best = np.maximum.accumulate(a, axis=d) if name == "cummax" else np.minimum.accumulate(a, axis=d)
         # The last of equal values counts: PyTorch compares with >=.
         steps = np.arange(a.shape[d]).reshape([-1 if k == d else 1 for k in range(a.ndim)])
         hit = (a == best) | (a != a)
