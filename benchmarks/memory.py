@@ -45,7 +45,8 @@ _SAYS_LACK = ("can't allocate memory", "cannot allocate ")
 def peak_bytes(adapter: Any, call: Callable[[], Any]) -> int | None:
     """Bytes that a call holds at its peak, beyond what was there before; None where nothing can tell.
 
-    The library's own allocator says, where its adapter has `peak_bytes(call)`; else Python's, which NumPy reports to.
+    The library's own allocator says, where its adapter has `peak_bytes(call)`; else Python's, which NumPy reports to;
+    else, for a library that works in the host's memory, what the process has grown by.
     """
     if hasattr(adapter, "peak_bytes"):
         own: int | None = adapter.peak_bytes(call)
@@ -59,11 +60,33 @@ def peak_bytes(adapter: Any, call: Callable[[], Any]) -> int | None:
     finally:
         tracemalloc.stop()
     del result
-    return peak if peak >= _PYTHON_OWN else None
+    if peak >= _PYTHON_OWN:
+        return peak
+    return None if hasattr(adapter, "synchronize") else _resident_peak(call)
 
 
 _PYTHON_OWN = 4096
 """Bytes below which what Python itself allocates may be all that there is."""
+_RESIDENT_OWN = 1_000_000
+"""Bytes below which a change of the resident size says nothing: Linux counts it in lots, for each thread."""
+
+
+def _resident_peak(call: Callable[[], Any]) -> int | None:
+    """What the resident size of this process grows by at its peak; None where that says nothing, or outside Linux."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak is now what is resident now
+        before = _resident("VmRSS")
+        result = call()
+        peak = _resident("VmHWM") - before
+    except (OSError, ValueError):
+        return None
+    del result
+    return peak if peak >= _RESIDENT_OWN else None
+
+
+def _resident(field: str) -> int:
+    lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), 0)
 
 
 def empty_caches() -> None:

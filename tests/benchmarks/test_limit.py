@@ -1,5 +1,8 @@
 """Limits: which copies a time is weighed against, and what is enough memory."""
 
+import mmap
+import os
+
 import pytest
 import torch
 from stridecheck.benchmarks import memory
@@ -108,3 +111,22 @@ def test_a_device_is_waited_for_and_tells_its_own_memory(monkeypatch):
     assert memory.peak_bytes(adapter, lambda: setattr(module, "most", 140)) == 40
     monkeypatch.setattr(torch, "get_device_module", lambda device: object())
     assert memory.peak_bytes(adapter, lambda: None) is None
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the system keeps no peak to be reset")
+def test_a_library_without_counters_is_told_by_what_the_process_grows_by():
+    """Memory of a library's own, which neither its adapter nor Python's allocator tells of."""
+
+    def mapped(nbytes):
+        found = mmap.mmap(-1, nbytes)
+        for place in range(0, nbytes, 4096):
+            found[place] = 1
+        return found
+
+    class Silent:
+        name = "silent"
+
+    peak = memory.peak_bytes(Silent(), lambda: mapped(8_000_000))
+    assert peak == pytest.approx(8_000_000, rel=0.1)
+    assert memory.peak_bytes(Silent(), lambda: None) is None
+    assert memory.peak_bytes(Device(), lambda: mapped(8_000_000)) is None
