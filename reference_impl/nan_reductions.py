@@ -4,14 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import dtypes as dt
 from . import shadow
+from .arithmetic import abs as absolute
 from .core import from_array, recorded, values
 from .division import div
 from .errors import LayoutError
 from .out import write_out
+from .pointwise import SHORT_FLOATS
 from .pointwise_ops import isnan, logical_not
 from .reductions import mean
 from .reductions import sum as _sum
+from .results import inexact_marks
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -35,7 +39,21 @@ def nansum(
     """`sum` with NaN as zero. Raises: dimension, dtype (complex is refused). Source: facts 4.4, torch 2.13."""
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"nansum: complex is refused, got {input.dtype}")
-    return _sum(_without_nan(input), dim, keepdim, dtype=dtype, out=out)
+    clean = _without_nan(input)
+    result: Tensor = _sum(clean, dim, keepdim, dtype=dtype, out=out)
+    _loosen(result, clean, dim, keepdim, 1)
+    return result
+
+
+def _loosen(result: "Tensor", clean: "Tensor", dim: Any, keepdim: bool, count: Any) -> None:
+    """Mark sums of short floats whose terms cancel: they are rounded to the dtype along each dimension (torch 2.13)."""
+    if clean.dtype not in SHORT_FLOATS or result.dtype is not clean.dtype:
+        return
+    wide = _sum(absolute(clean.detach()), dim, keepdim, dtype=dt.float64)
+    with np.errstate(all="ignore"):
+        loose = inexact_marks(values(result).astype(np.float64), result.dtype, values(wide) / count, roundings=2)
+    marks = shadow.marks_of(result)
+    shadow.stamp(result, loose if marks is None else np.maximum(marks, loose))
 
 
 def nanmean(
@@ -50,4 +68,5 @@ def nanmean(
     result: Tensor = div(_sum(_without_nan(input), dim, keepdim, dtype=dtype), count)
     marks = shadow.marks_of(result)
     shadow.stamp(result, shadow.TOLERANCE if marks is None else np.maximum(marks, np.uint8(shadow.TOLERANCE)))
+    _loosen(result, _without_nan(input), dim, keepdim, np.maximum(values(count), 1))
     return write_out(out, result, input)
