@@ -6,16 +6,22 @@ INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install report test lint format libraries gpu corpus evidence clean
+.PHONY: help relink install report test lint format libraries gpu corpus evidence clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
 
-# torch comes first and by pip: a resolver with a free hand takes a build with several GB of CUDA packages.
-$(INSTALLED): pyproject.toml ci/constraints.txt ci/build_hook.py $(wildcard stridecheck/*.py)
+# The build hook links each entry of stridecheck/: it has to run again where one appears or goes, not where one changes.
+ENTRIES := $(filter-out __pycache__,$(notdir $(wildcard stridecheck/*)))
+LINKS := $(filter-out $(wildcard *),$(notdir $(wildcard .editable/stridecheck/*)))
+RELINK := $(filter-out $(LINKS),$(ENTRIES)) $(filter-out $(ENTRIES),$(LINKS))
+
+# torch comes first and by pip: a resolver with a free hand takes a build with several GB of CUDA packages. With
+# hatchling beside it nothing has to be fetched where everything is installed: an isolated build would ask for it anew.
+$(INSTALLED): pyproject.toml ci/constraints.txt ci/build_hook.py $(if $(strip $(RELINK)),relink)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --constraint ci/constraints.txt torch
-	$(PIP) install --quiet --constraint ci/constraints.txt --editable '.[dev]'
+	$(PIP) install --quiet --constraint ci/constraints.txt torch hatchling
+	$(PIP) install --quiet --constraint ci/constraints.txt --no-build-isolation --editable '.[dev]'
 	touch $@
 
 install: $(INSTALLED)   ## .venv with the suite and everything that it tests
