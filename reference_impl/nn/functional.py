@@ -97,6 +97,7 @@ from ..losses import poisson_nll_loss as poisson_nll_loss
 from ..losses import smooth_l1_loss as smooth_l1_loss
 from ..losses import soft_margin_loss as soft_margin_loss
 from ..losses import triplet_margin_loss as triplet_margin_loss
+from ..multi_head_attention import multi_head_attention_forward as multi_head_attention_forward
 from ..normalization import batch_norm as batch_norm
 from ..normalization import group_norm as group_norm
 from ..normalization import instance_norm as instance_norm

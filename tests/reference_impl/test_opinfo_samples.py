@@ -31,6 +31,7 @@ FAMILIES = [
     "nn.functional.linear_cross_entropy",
     "nn.functional.max_unpool?d",
     "nn.functional.multi*_margin_loss",
+    "nn.functional.multi_head_attention_forward",
     "nn.functional.triplet_margin_with_distance_loss",
     "nn.functional.upsample_*",
     "ormqr",

@@ -14,7 +14,7 @@ import torch
 from stridecheck.reference_impl import shadow
 from stridecheck.reference_impl.layout import Layout
 
-BASES = (NotImplementedError, BufferError, IndexError, TypeError, ValueError, RuntimeError)
+BASES = (NotImplementedError, BufferError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
 
 
 def words(text):
