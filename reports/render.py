@@ -80,6 +80,13 @@ def remove_rendered(out: Path) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file in one go: readers see the old content or the new, never a part."""
+    try:
+        _write_whole(path, text)
+    except OSError as error:  # which names the temporary file, or none
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write_whole(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,14 +143,20 @@ class Bars:
 
 
 def render(directories: list[Path], out: Path) -> None:
-    """Write everything that is derived from results, and say what and where."""
-    from stridecheck.reports.render import render_dirs
+    """Say what came of a run, write everything that is derived from its results, and say where."""
+    from stridecheck.reports import render as pages
     from stridecheck.reports.run import load, results_files
     from stridecheck.reports.terminal import lines
 
-    paths = render_dirs(directories, out)
-    for line in lines(load(directories)):
+    run = load(directories)
+    for line in lines(run):
         click.echo(line)
+    try:
+        paths = pages.render(run, out)
+    except OSError as error:
+        again = shlex.join(["stridecheck", "report", *map(str, directories), "--out"])
+        hint = f"the results are there (render them elsewhere: {again} ELSEWHERE)"
+        fail(COULD_NOT_RUN, f"{error.filename or out}: {error.strerror or error}; {hint}")
     page = next(path for path in paths if path.suffix == ".html")
     click.echo(f"report: {page}")
     paths += [file for directory in directories for file in results_files(directory)]

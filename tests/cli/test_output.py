@@ -67,3 +67,16 @@ def test_a_reader_that_has_had_enough_changes_no_exit_code(checked, tmp_path):
         assert done.returncode == code, done.stderr
         assert bool(done.stderr) == (code == 2)
     assert (tmp_path / "report.html").is_file()
+
+
+def test_a_page_that_cannot_be_written_hides_no_verdict(tmp_path):
+    """The verdict comes first; then the file that failed is named, and how to have the page elsewhere."""
+    out = tmp_path / "two words"
+    (out / "report.html").mkdir(parents=True)
+    done = run("check", "numpy", "--programs", 20, "--out", out, stdout=subprocess.PIPE)
+    assert done.returncode == 3
+    assert "Everything as expected" in done.stdout
+    assert f"{out / 'report.html'}: Is a directory; the results are there" in done.stderr
+    assert f"stridecheck report '{out}' --out ELSEWHERE" in done.stderr
+    assert run("report", out, "--out", tmp_path / "elsewhere", stdout=subprocess.PIPE).returncode == 0
+    assert (tmp_path / "elsewhere" / "report.html").is_file()
