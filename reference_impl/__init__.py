@@ -94,6 +94,7 @@ from .scans import (
 from .scatter_reduction import index_reduce, scatter_reduce
 from .searching import bincount, bucketize, histc, histogram, isin, searchsorted, unique, unique_consecutive
 from .shadow import marks_of as element_marks
+from .segments import segment_reduce, segment_reduce as _segment_reduce
 from .short_time_fourier import istft, stft
 from .shuffles import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .size import Size

@@ -1,4 +1,6 @@
-"""Rows of a table in bags, and points in the boxes of a grid, as torch counts, sums and compares them."""
+"""Rows of a table in bags, points in boxes, stretches of a dimension: as torch counts, sums and compares them."""
+
+from itertools import pairwise
 
 import pytest
 from stridecheck.reference_impl.layout import Layout
@@ -89,4 +91,26 @@ def draw_grid(rng, pair):
 
 def test_grids_agree_with_torch():
     found = fuzz("grids", 800, draw_grid, steps=1)
+    assert not found, "\n".join(found)
+
+
+def draw_segments(rng, pair):
+    d = Drawer(rng, pair, ["float32", "float32", "float64", "bfloat16", "float16", "int64"])
+    axis, length = rng.choice([0, 0, 1]), rng.choice([1, 3, 5, 0])
+    lead = [rng.choice([1, 2])] * axis
+    a = {"i": d.tensor([*lead, length, *rng.choice([[], [2], [2, 3]])], 0.2, 1)}
+    edges = [0, *sorted(rng.randrange(0, length + 1) for _ in range(rng.choice([0, 1, 2]))), length]
+    sizes = [b - a + (rng.random() < 0.02) for a, b in pairwise(edges)]
+    name = rng.choice(["lengths", "offsets"])
+    a["s"] = whole(pair, sizes if name == "lengths" else edges, rng.choice(["int64", "int32"]), rng.choice([1, 2]))
+    more = f", axis={axis - (rng.random() < 0.1) * 3}" if axis or rng.random() < 0.3 else ""
+    if rng.random() < 0.4:
+        more += f", initial={rng.choice([1, 0.5, -2, float('inf')])}".replace("inf", "float('inf')")
+    stretches = f"v[s].expand({lead[0]}, -1)" if lead else "v[s]"
+    reduce = rng.choice(["sum", "mean", "max", "min", "prod", "amax", "other"])
+    return f"T.segment_reduce(v[i], {reduce!r}, {name}={stretches}{more})", a
+
+
+def test_segments_agree_with_torch():
+    found = fuzz("segments", 600, draw_segments, steps=1)
     assert not found, "\n".join(found)

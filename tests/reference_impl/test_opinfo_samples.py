@@ -14,6 +14,7 @@ from stridecheck.conformance.protocol import Undefined, Unsupported
 FAMILIES = [
     "*_lowrank",
     "*grid_sampl*",
+    "*segment_reduce",
     "*stft",
     "_upsample_bilinear2d_aa",
     "histogramdd",
