@@ -35,6 +35,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        # Extension modules that import NumPy turn a Ctrl-C meanwhile into an ImportError: it comes before them.
+        import_module("numpy")
         module, function = COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(import_module(f"stridecheck.commands.{module}"), function)
         return command
