@@ -40,6 +40,20 @@ def names() -> list[str]:
     return sorted({*BUNDLED, *(entry.name for entry in found)})
 
 
+def _can_import(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _choices() -> str:
+    """The names there are in words; a library is looked for, but not imported, which may take long or crash."""
+    missing = [name for name in sorted(BUNDLED) if not _can_import("numpy" if name == "reference" else name)]
+    installed = [name for name in names() if name not in missing]
+    return f"installed: {', '.join(installed)}" + (f"; not installed here: {', '.join(missing)}" if missing else "")
+
+
 def find(spec: str) -> tuple[Callable[[], Any], str]:
     """A function that loads the adapter of `spec`, and its canonical name (`torch` means `torch:cpu`).
 
@@ -60,19 +74,11 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
         if not Path(name).is_file():
             raise UnknownAdapter(f"no file {name}")
         return lambda: _make(_attribute(_module_from(Path(name)), variant or "adapter", spec), ""), Path(name).stem
-    if variant:
-        try:
-            known = importlib.util.find_spec(name) is not None
-        except (ImportError, ValueError):
-            known = False
-        if known:
-            return lambda: _make(_attribute(importlib.import_module(name), variant, spec), ""), spec
+    if variant and _can_import(name):
+        return lambda: _make(_attribute(importlib.import_module(name), variant, spec), ""), spec
     close = difflib.get_close_matches(name, names(), 1)
     hint = f" (did you mean {close[0]}?)" if close else ""
-    raise UnknownAdapter(
-        f"unknown adapter {spec!r}{hint}; installed: {', '.join(names())}; "
-        "or give module:attribute or a path/to/file.py"
-    )
+    raise UnknownAdapter(f"unknown adapter {spec!r}{hint}; {_choices()}; or give module:attribute or a path/to/file.py")
 
 
 def _bundled(name: str, variant: str) -> Any:
