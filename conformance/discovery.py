@@ -69,13 +69,15 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
     if name in _MODULES:
         return lambda: _bundled(name, variant), "torch:cpu" if spec == "torch" else spec
     if name in entries:
-        return lambda: _make(entries[name].load(), variant), spec
+        return lambda: _make(entries[name].load(), variant, spec), spec
     if name.endswith(".py"):
         if not Path(name).is_file():
             raise UnknownAdapter(f"no file {name}")
-        return lambda: _make(_attribute(_module_from(Path(name)), variant or "adapter", spec), ""), Path(name).stem
+        return lambda: _make(_attribute(_module_from(Path(name)), variant or "adapter", spec), "", spec), Path(
+            name
+        ).stem
     if variant and _can_import(name):
-        return lambda: _make(_attribute(importlib.import_module(name), variant, spec), ""), spec
+        return lambda: _make(_attribute(importlib.import_module(name), variant, spec), "", spec), spec
     close = difflib.get_close_matches(name, names(), 1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise UnknownAdapter(f"unknown adapter {spec!r}{hint}; {_choices()}; or give module:attribute or a path/to/file.py")
@@ -108,13 +110,22 @@ def _attribute(module: Any, attribute: str, spec: str) -> Any:
     return getattr(module, attribute)
 
 
-def _make(thing: Any, variant: str) -> Any:
+def _make(thing: Any, variant: str, spec: str) -> Any:
     """Adapters may be given as an object, a class, or a function of the variant."""
+    made = thing
     if isinstance(thing, type):
-        return thing()
-    if callable(thing) and not hasattr(thing, "describe"):
-        return thing(variant) if variant else thing()
-    return thing
+        made = thing()
+    elif callable(thing) and not hasattr(thing, "describe"):
+        made = thing(variant) if variant else thing()
+    missing = [
+        name for name in ("name", "versions", "capabilities", "operation", "describe") if not hasattr(made, name)
+    ]
+    if missing:
+        raise UnknownAdapter(
+            f"{spec} gives {made!r}, which is no adapter, for it has no {', '.join(missing)}: an adapter is an object, "
+            "a class or a function that makes one (docs/adapters.md)"
+        )
+    return made
 
 
 def without_variants(name: str, make: Callable[[], Any]) -> Callable[[str], Any]:

@@ -103,12 +103,20 @@ def _load(name: str, channel: Channel) -> Any:
         channel.send({"failed": "missing", "reason": str(error)})
     except BaseException as error:
         traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        channel.send({"failed": "error", "reason": text})
+        channel.send({"failed": "error", "reason": _told(error)})
     else:
         return adapter
     return None
+
+
+def _told(error: BaseException) -> str:
+    """An error in one line, with the file and the line that it came from."""
+    if isinstance(error, SyntaxError) and error.filename:  # the file that is wrong is not the one that failed
+        message, filename, line = error.msg, error.filename, error.lineno
+    else:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        message, filename, line = str(error), where.filename, where.lineno
+    return f"{type(error).__name__}: {message} ({Path(filename).name}:{line})"
 
 
 def _serve(adapter: Any, channel: Channel) -> None:
@@ -133,9 +141,7 @@ def _serve(adapter: Any, channel: Channel) -> None:
             except Unsupported as error:
                 channel.send({"number": number, "unsupported": str(error)})
             except Exception as error:
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-                channel.send({"number": number, "error": text})
+                channel.send({"number": number, "error": _told(error)})
 
 
 def _tidy() -> None:

@@ -213,6 +213,18 @@ def test_an_adapter_that_does_not_exist_is_unknown(spec, says):
         assert says in failed.value.reason
 
 
+def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
+    """A file that is no Python is named with its line; what is no adapter is told what one must be."""
+    for source, kind, says in [
+        ("import os\n\ndef (:\n", "error", r"SyntaxError: invalid syntax \(\w+\.py:3\)"),
+        ("adapter = 5\n", "unknown", r"gives 5, which is no adapter, for it has no name, .*: an adapter is an object"),
+        ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
+    ]:
+        with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=says) as failed:
+            worker.start()
+        assert failed.value.kind == kind
+
+
 def test_an_interpreter_that_is_not_there_or_is_none(tmp_path):
     """`--python` with something that cannot be run, or is no Python, is an error with its path."""
     for python, kind, says in (("/no/such/python", "unknown", "cannot run"), ("/bin/true", "error", "while starting")):
