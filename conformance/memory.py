@@ -7,6 +7,7 @@ Memory that no storage of the library holds (a NumPy array's) is named in the sa
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import os
 import shutil
@@ -133,8 +134,8 @@ class Memory:
     def folder(self) -> Path:
         """The program's own folder, emptied with this object."""
         if self._folder is None:
-            self._folder = _FOLDERS.take()
-            weakref.finalize(self, _FOLDERS.give_back, self._folder)
+            self._folder = FOLDERS.take()
+            weakref.finalize(self, FOLDERS.give_back, self._folder)
         return self._folder
 
     def path_of(self, file: File) -> str:
@@ -266,16 +267,25 @@ class Memory:
 class _Folders:
     """Empty folders that runs of programs use one after the other: making one takes longer than most programs.
 
-    A process that was forked makes its own.
+    A process that was forked makes its own. Where it dies it leaves them, so those of all processes that one forks lie
+    below a folder of that one, which removes them.
     """
 
     def __init__(self) -> None:
         self._free: dict[int, list[Path]] = defaultdict(list)
+        self._below: Path | None = None
+
+    def gather(self) -> None:
+        """Let all folders of this process, and of those that it forks from now on, lie below one."""
+        with contextlib.suppress(OSError):  # told by the first program with a file
+            self._below = Path(tempfile.mkdtemp(prefix="stridecheck-"))
+            atexit.register(self._remove_all, os.getpid())
 
     def take(self) -> Path:
         """An empty folder."""
         free = self._free[os.getpid()]
-        return free.pop() if free else Path(tempfile.mkdtemp(prefix="stridecheck-"))
+        prefix = "stridecheck-" if self._below is None else f"{os.getpid()}-"
+        return free.pop() if free else Path(tempfile.mkdtemp(prefix=prefix, dir=self._below))
 
     def give_back(self, folder: Path) -> None:
         """Empty a folder for who comes next."""
@@ -288,9 +298,19 @@ class _Folders:
         for folder in self._free.pop(os.getpid(), []):
             shutil.rmtree(folder, ignore_errors=True)
 
+    def remove_of(self, pid: int) -> None:
+        """Remove those of a process that was forked and is dead."""
+        for folder in self._below.glob(f"{pid}-*") if self._below is not None else ():
+            shutil.rmtree(folder, ignore_errors=True)
 
-_FOLDERS = _Folders()
-remove_folders = atexit.register(_FOLDERS.remove)
+    def _remove_all(self, pid: int) -> None:
+        if pid == os.getpid() and self._below is not None:  # not in a process that a library has forked
+            shutil.rmtree(self._below, ignore_errors=True)
+
+
+FOLDERS = _Folders()
+"""Those of this process."""
+remove_folders = atexit.register(FOLDERS.remove)
 """To be called by a process that ends without Python's own end."""
 
 

@@ -203,6 +203,9 @@ def _requested(control: socket.socket) -> tuple[int, int] | None:
 
 
 def _fork_children(adapter: Any, control: socket.socket) -> None:
+    from stridecheck.conformance.memory import FOLDERS
+
+    FOLDERS.gather()
     gc.freeze()  # what the library has made is not looked at again in each child, which would copy its pages
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a library that has them reaped hides how they ended
     channel = Channel(control.fileno(), control.fileno())
@@ -219,6 +222,7 @@ def _fork_children(adapter: Any, control: socket.socket) -> None:
             if done:
                 if (handle := handles.pop(pid)) is not None:
                     os.close(handle)
+                FOLDERS.remove_of(pid)
                 with contextlib.suppress(OSError):  # the parent has hung up: seen below
                     channel.send({"died": pid, "status": os.waitstatus_to_exitcode(status)})
         if control.fileno() in ready:

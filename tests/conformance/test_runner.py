@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -609,3 +610,15 @@ def test_claims_are_checked(field, known):
     assert Capabilities.from_json(claims.to_json()) == claims
     with pytest.raises(ValueError, match=rf"{field} has nonsense, which is none of .*{known}"):
         Capabilities(**{**good, field: frozenset({"nonsense"})})
+
+
+def test_a_process_that_dies_leaves_no_files(library, tmp_path, monkeypatch):
+    """The folders of programs with files go after a death, while the library runs on, and all of them at the end."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    guilty = replace(GUILTY, storages=(*GUILTY.storages, Storage(8, backing="file")))
+    with Worker(library("os._exit(3)")) as worker:
+        worker.start()
+        assert [_is_well(answer) for answer in _answers(worker, [guilty, guilty, GOOD])] == [False, False, True]
+        assert not list(tmp_path.glob("stridecheck-*/*/*"))
+        assert len(list(tmp_path.glob("stridecheck-*/*"))) <= 1
+    assert not list(tmp_path.glob("stridecheck-*"))
