@@ -115,7 +115,7 @@ class Execution:
             self._check_overlap(step)
         if self._recast or overload(step) == "view.dtype":
             self._check_recast(step)
-        self._memory.copies_vague = bool(self.objects) and self._reads_foreign(step) and not self._is_specified(step)
+        self._memory.copies_vague = self._copies_vague(step)
         try:
             outcome = function(*arguments)
         except Unsupported:
@@ -297,10 +297,14 @@ class Execution:
                 return False
         return True
 
-    def _reads_foreign(self, step: Step) -> bool:
-        """Whether a step is given memory of another library, which carries no marks; a capsule is a tensor's own."""
-        found = [self.others.get(ref.key) for ref in step.refs()]
-        return any(isinstance(state, ForeignState) and state.kind != "capsule" for state in found)
+    def _copies_vague(self, step: Step) -> bool:
+        """Whether a step is given a file, or foreign memory, with unspecified bytes: these carry no marks."""
+        if any(self.contents[file.name].shadow is not None for file in step.files() if file.name in self.contents):
+            return True
+        found = [self.others.get(ref.key) for ref in step.refs()] if self.objects else []
+        # A capsule is a tensor's own.
+        is_foreign = any(isinstance(state, ForeignState) and state.kind != "capsule" for state in found)
+        return is_foreign and not self._is_specified(step)
 
     def _observe(
         self, results: tuple[Any, ...] | None, *, is_tuple: bool = False, raised: Raised | None = None

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
-from .copies import clone
 from .core import TensorBase, build, requires_grad
 from .devices import device
 from .dtypes import dtype
@@ -196,15 +195,12 @@ def to_capsule(
 
 
 def _exported_as(t: "Tensor", name: bytes, *, copy: bool = False) -> Any:
+    if copy:
+        t = t.to(t.device, t.dtype, copy=True)
     code = exported_dtype(t.dtype)
     if t._storage._is_meta:
         raise LayoutBufferError("device", "dlpack: a meta tensor has no memory to export (facts 8.3)")
-    return _capsule(_copied(t) if copy else t, name, code)
-
-
-def _copied(t: Any) -> "Tensor":
-    """A copy, which resolves the negative bit."""
-    return clone(t)
+    return _capsule(t, name, code)
 
 
 def _wanted_name(max_version: Any) -> bytes:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -239,6 +240,10 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
                 r_wide = r.astype(np.complex128 if result.is_complex else np.float64)
                 size = np.broadcast_to(size, r.shape).astype(np.float64)
                 known = inexact_marks(r_wide, result, size, roundings=op.roundings if short else 0)
+            if result.category == "float" and result not in dt.FLOAT8:
+                # Vectorised functions take what is too small to be normal for zero, some of them.
+                tiny = float(ml_dtypes.finfo(result.numpy).tiny)  # type: ignore[no-untyped-call]
+                known = np.where((r != 0) & (np.abs(r) < tiny), np.uint8(shadow.UNSPECIFIED), known)
             marks = known if marks is None else np.maximum(marks, known)
         if op.loose_zero and r.dtype.kind not in "iub":
             signs = np.where(r == 0, shadow.TOLERANCE, 0).astype(np.uint8)

@@ -173,12 +173,14 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     """An index, where whole numbers select, slices cut and None widens as the methods of those names do."""
     q = self._quantizer
     items = index if isinstance(index, tuple) else (index,)
-    if isinstance(q, PerChannel) and any(isinstance(item, slice) and item.step == 0 for item in items):
-        # What comes before the step is done before it is refused.
-        before = next(n for n, item in enumerate(items) if isinstance(item, slice) and item.step == 0)
-        if before:
-            _getitem(self, items[:before])
-    found = Tensor.__getitem__(self, index)
+    try:
+        found = Tensor.__getitem__(self, index)
+    except (LayoutError, IndexError, ValueError):
+        # One item is done after the other: what refuses a channel may come first.
+        if isinstance(q, PerChannel) and Ellipsis not in items:
+            for n in range(1, len(items)):
+                _getitem(self, items[:n])
+        raise
     if isinstance(q, PerChannel):
         named = sum(item is not None and item is not Ellipsis for item in items)
         # `dim` counts the dimensions that there are by now, `at` the tensor's own.

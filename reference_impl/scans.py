@@ -10,6 +10,7 @@ from .contiguity import is_contiguous
 from .conversion import cast, check_copyable, check_fillable, nan_marks
 from .copies import clone, store
 from .core import (
+    array,
     as_int,
     as_ints,
     check_differentiable,
@@ -343,19 +344,19 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
         raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
     shape, strides, _ = input._layout
     target = preserved_strides(shape, strides)
-    flipped = tuple(axes) if input.ndim else ()
+    flipped, a = tuple(axes) if input.ndim else (), values(input)
     if input.numel() > 1 and any(shape[d] > 1 and strides[d] for d in flipped):
         inner = min((d for d, n in enumerate(shape) if n > 1), key=target.__getitem__)
         if strides[inner] != 1 or inner in flipped:
             # Only rows that keep their order are moved as bytes.
             need_kernel("flip", input.dtype, "bifc")
+        elif input.dtype is dt.bool_:
+            a = array(input)
     elif input.numel():
         # Nothing changes places.
         check_copyable(input.dtype)
     marks = shadow.marks_of(input)
-    return rearranged(
-        input, np.flip(values(input), flipped), target, None if marks is None else np.flip(marks, flipped)
-    )
+    return rearranged(input, np.flip(a, flipped), target, None if marks is None else np.flip(marks, flipped))
 
 
 def fliplr(input: "Tensor") -> "Tensor":

@@ -338,6 +338,11 @@ class _Reader:
             self._tensors[number] = done = rebuilt_nowhere(*layout[:2], d, bool(leaf_grad))
             return done
         over = self._storage(storage)
+        if d not in UNTYPED and len(over) % d.itemsize:
+            # PyTorch saves the storage whole, and expects whole elements; without bytes it makes as many as those are.
+            if not self._nowhere:
+                raise LayoutError("size", f"load: a storage of {len(over)} bytes holds no whole elements of {d}")
+            over = UntypedStorage._nowhere(len(over) // d.itemsize * d.itemsize)
         if extra is None and 0 not in shape and layout.required_bytes(d.itemsize) > len(over):
             raise _damaged(f"a tensor of {layout} over {len(over)} bytes")
         if d in UNTYPED and leaf_grad and is_grad_enabled():
