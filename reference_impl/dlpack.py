@@ -190,7 +190,7 @@ def to_capsule(
     if not self._storage._is_meta and stream is not None and stream != -1:
         raise LayoutAssertionError("device", "dlpack: stream must be None on the CPU (facts 8.3)")
     name = _wanted_name(max_version)
-    _check_target(dl_device, copy)
+    _check_target(dl_device, copy, is_meta=self._storage._is_meta)
     return _exported_as(self, name, copy=bool(copy))
 
 
@@ -214,12 +214,14 @@ def _wanted_name(max_version: Any) -> bytes:
         raise LayoutTypeError("argument", f"dlpack: max_version must be two ints, got {max_version!r}") from None
 
 
-def _check_target(dl_device: Any, copy: bool | None) -> None:
+def _check_target(dl_device: Any, copy: bool | None, *, is_meta: bool) -> None:
     if dl_device is None:
         return
     if not isinstance(dl_device, (tuple, list)) or not all(isinstance(x, int) for x in dl_device):
         raise LayoutTypeError("argument", f"dlpack: dl_device must be a tuple of ints, got {dl_device!r}")
-    if len(dl_device) != 2 or dl_device[0] != CPU[0]:
+    if dl_device[0] == DLDeviceType.kDLOneAPI:
+        raise LayoutError("device", f"dlpack: there is no device {tuple(dl_device)}")
+    if len(dl_device) != 2 or dl_device[0] != CPU[0] or is_meta:
         if copy is False:
             raise LayoutValueError("device", f"dlpack: cannot move to device {tuple(dl_device)} without a copy")
         raise UnsupportedError("device", f"dlpack: there is no device {tuple(dl_device)}")

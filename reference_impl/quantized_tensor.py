@@ -172,6 +172,8 @@ class QuantizedTensor(Tensor):
         """The tensor itself where it is contiguous in the format, else a copy in it. Raises: format."""
         if is_contiguous_in(*self._layout[:2], memory_format):
             return self
+        if memory_format is preserve_format:
+            raise LayoutError("format", "contiguous: preserve_format is not supported (facts 4.1.2)")
         return self.clone(memory_format=memory_format)
 
     def to(self, *args: Any, **kwargs: Any) -> "QuantizedTensor":
