@@ -144,7 +144,8 @@ def _check_rows(weight: "Tensor", bags: _Bags, last: bool) -> None:
     if bags.fast:
         ends = bags.offsets if last else np.append(bags.offsets, len(bags.rows))
         if (np.diff(ends) < 0).any():
-            raise LayoutError("index", f"embedding_bag: offsets {bags.offsets} do not rise")
+            # Mostly refused, though not by every kernel that PyTorch compiles for such bags.
+            raise UnspecifiedError(f"embedding_bag: offsets {bags.offsets} do not rise")
         looked_up = looked_up[: ends[-1]] if bags.bags else looked_up[:0]
         if not width and len(looked_up):
             raise UnspecifiedError("embedding_bag: rows without elements may be refused or not")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import warnings
 
@@ -155,13 +156,15 @@ def test_files_are_seen_as_they_lie_on_disk(library):
     assert name.results == (("scalar", "'.../file1'"),)
 
 
-def test_the_folder_of_a_program_goes_with_it(library):
-    """The temporary files of a program are removed with what ran it."""
+def test_the_files_of_a_program_go_with_it(library):
+    """The temporary files of a program are removed with what ran it; its folder serves the next one."""
     execution = Execution(library, FILE, ROW[1])
     folder = execution._memory.folder
     assert (folder / "file1").is_file()
     del execution
-    assert not folder.exists()
+    gc.collect()
+    assert list(folder.iterdir()) == []
+    assert Execution(library, FILE, ROW[1])._memory.folder == folder
 
 
 def test_quantised_tensors_say_what_their_codes_mean(library):

@@ -28,8 +28,8 @@ def draw_bags(rng, pair):
     index = [rng.randrange(-1 if wide else 0, rows + wide) for _ in range(length)]
     a["i"] = whole(pair, index, rng.choice(["int64", "int64", "int32"]), rng.choice([1, 2]))
     starts = [0, *sorted(rng.randrange(0, length + 1) for _ in range(rng.choice([0, 1, 2, 3])))]
-    if rng.random() < 0.1:
-        rng.shuffle(starts)
+    if rng.random() < 0.1 and len(starts) > 1:
+        starts = starts[1:]  # offsets that fall are not drawn: torch 2.13 refuses them or not, from run to run
     if not length and rng.random() < 0.2:
         starts = []
     a["o"] = whole(pair, starts, rng.choice(["int64", "int64", "int32"]), rng.choice([1, 2]))
