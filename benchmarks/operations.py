@@ -115,6 +115,18 @@ def _into_last(refs: Sequence[Ref], shape: Shape) -> tuple[Argument, ...]:
     return tuple(refs[:-1])
 
 
+def _mapped(about: str, *, shared: bool) -> Operation:
+    """A storage over a file."""
+    return Operation(
+        about,
+        "UntypedStorage.from_file",
+        ("contiguous",),
+        args=lambda refs, shape: (File(1), shared, 4 * math.prod(shape)),
+        has_file=True,
+        quick="",
+    )
+
+
 def _storage(says: str, op: str, then: tuple[str, ...] = ()) -> Operation:
     """An operation on the whole storage that an operand lies in."""
     chain = tuple([_method(name) for name in then])
@@ -330,22 +342,8 @@ OPERATIONS: Mapping[str, Operation] = {
         "UntypedStorage.clone",
         then=("UntypedStorage.share_memory_",),
     ),
-    "from_file": Operation(
-        "a file mapped privately as a storage: no bytes move before they are asked for",
-        "UntypedStorage.from_file",
-        ("contiguous",),
-        args=lambda refs, shape: (File(1), False, 4 * math.prod(shape)),
-        has_file=True,
-        quick="",
-    ),
-    "from_file_shared": Operation(
-        "a file mapped shared as a storage",
-        "UntypedStorage.from_file",
-        ("contiguous",),
-        args=lambda refs, shape: (File(1), True, 4 * math.prod(shape)),
-        has_file=True,
-        quick="",
-    ),
+    "from_file": _mapped("a file mapped privately as a storage: no bytes move before they are asked for", shared=False),
+    "from_file_shared": _mapped("a file mapped shared as a storage", shared=True),
     "save_load": Operation(
         "save and load two tensors with storages of their own",
         "save_load",
