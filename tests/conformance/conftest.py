@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Failure, read_results
 
 from . import planted
+from .misbehaving import LIBRARY
 
 
 class Expected(NamedTuple):
@@ -75,3 +77,13 @@ def planted_failures(tmp_path_factory):
         return [r for r in read_results(folder / "out" / "results.jsonl") if isinstance(r, Failure)]
 
     return run
+
+
+@pytest.fixture
+def library(adapter_file):
+    """An adapter file that runs code when it is imported, and when `relu` is called."""
+
+    def make(at_relu="pass", at_import="", forks=True):
+        return adapter_file(LIBRARY.format(at_import=at_import, at_relu=textwrap.indent(at_relu, "    "), forks=forks))
+
+    return make

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,78 +18,13 @@ from stridecheck.conformance.processes import signal_name
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 from stridecheck.conformance.runner import AdapterFailed, Broken, Unsupported, Worker
 
-GOOD = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), (Step("neg", (Ref(0),)),))
-GUILTY = Program(GOOD.storages, GOOD.inputs, (Step("relu", (Ref(0),)),))
-
-# What a test does at `relu`, on a library that is well otherwise.
-LIBRARY = """
-import ctypes, os, signal, sys, threading, time
-from stridecheck.conformance.adapters.numpy import Numpy
-{at_import}
-
-class Mine(Numpy):
-    name = "mine"
-    forks = {forks}
-
-    def operation(self, step):
-        return misbehave if step.op == "relu" else super().operation(step)
-
-
-def misbehave(*args):
-{at_relu}
-    return args[0]
-
-
-adapter = Mine
-"""
-
-
-@pytest.fixture
-def library(adapter_file):
-    """An adapter file that runs code when it is imported, and when `relu` is called."""
-
-    def make(at_relu="pass", at_import="", forks=True):
-        return adapter_file(LIBRARY.format(at_import=at_import, at_relu=textwrap.indent(at_relu, "    "), forks=forks))
-
-    return make
-
-
-def _answers(worker, programs):
-    worker.submit(list(enumerate(programs)))
-    answers = list(worker.collect())
-    assert [number for number, _ in answers] == list(range(len(programs)))
-    return [answer for _, answer in answers]
-
-
-def _is_well(answer):
-    return isinstance(answer, list) and len(answer) == 2 and answer[1].results == (None,)
-
-
-def _children(pid):
-    """Processes that descend from one, itself left out, and what counts Python's shared memory: it stays to the end."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-        except (OSError, IndexError):
-            continue
-        if parent == pid and b"resource_tracker" not in _command(stat.parent):
-            child = int(stat.parent.name)
-            found += [child, *_children(child)]
-    return found
-
-
-def _command(process):
-    try:
-        return (process / "cmdline").read_bytes()
-    except OSError:
-        return b""
+from .misbehaving import GOOD, GUILTY, answers_of, children_of, is_well
 
 
 def _family(pid):
     """The processes of a worker whose parent is `pid`: a server, its child, and the one that waits."""
     deadline = time.monotonic() + 10
-    while len(found := _children(pid)) != 3:
+    while len(found := children_of(pid)) != 3:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return found
@@ -111,127 +45,6 @@ def _runs(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-# While it is being imported.
-
-
-def test_a_well_library_answers_with_observations(library):
-    """Name, versions and claims come back from the worker, and each program's observations in order."""
-    with Worker(library()) as worker:
-        worker.start()
-        assert worker.name == "mine"
-        assert worker.versions == {"numpy": np.__version__}
-        assert worker.capabilities.aspects
-        assert all(_is_well(answer) for answer in _answers(worker, [GOOD] * 5))
-        assert worker.restarts == 0
-
-
-@pytest.mark.parametrize(
-    ("at_import", "kind", "says"),
-    [
-        ("raise RuntimeError('no licence')", "error", "RuntimeError: no licence"),
-        ("import no_such_library", "missing", "No module named 'no_such_library'"),
-        ("raise ImportError('needs a device')", "missing", "needs a device"),
-        ("sys.exit(0)", "error", "SystemExit: 0"),
-        ("sys.exit('good bye')", "error", "good bye"),
-        ("os._exit(5)", "error", "exited with status 5 while starting"),
-        ("os.abort()", "error", "killed by SIGABRT while starting"),
-        ("print('last words', file=sys.stderr, flush=True); os._exit(1)", "error", "it last said: last words"),
-        ("this is no python", "error", "SyntaxError"),
-        ("def adapter(): raise ValueError('half')\n\ndel Numpy", "error", "NameError"),
-    ],
-)
-def test_a_library_that_cannot_be_imported_says_why(at_import, kind, says, library):
-    """Whatever keeps an adapter from being loaded is one error with the reason, and no process is left."""
-    with Worker(library(at_import=at_import)) as worker:
-        with pytest.raises(AdapterFailed) as failed:
-            worker.start()
-        assert failed.value.kind == kind
-        assert says in failed.value.reason
-    assert _children(os.getpid()) == []
-
-
-def test_a_library_that_hangs_while_importing_is_given_up(library):
-    """After the start's time limit, the worker is killed, and the reason says how long was waited."""
-    says = "gave no answer within 1 s of starting"
-    with Worker(library(at_import="time.sleep(60)"), start_timeout=1.0) as w, pytest.raises(AdapterFailed, match=says):
-        w.start()
-    assert _children(os.getpid()) == []
-
-
-def test_an_adapter_that_claims_nonsense_is_told(adapter_file):
-    """A claim of an aspect or feature that does not exist is an error that lists those that do."""
-    source = """
-from stridecheck.conformance.adapters.numpy import Numpy
-from stridecheck.conformance.capabilities import Capabilities
-
-class Mine(Numpy):
-    capabilities = Capabilities(frozenset({"float32"}), features=frozenset({"free_strides"}))
-
-adapter = Mine
-"""
-    with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=r"free_strides.*free-strides"):
-        worker.start()
-
-
-def test_an_adapter_file_may_use_dataclasses_and_be_an_object(adapter_file):
-    """A file's module is a real one: dataclasses with postponed annotations work in it, and a ready object is taken."""
-    source = """
-from __future__ import annotations
-from dataclasses import dataclass
-from stridecheck.conformance.adapters.numpy import Numpy
-
-@dataclass
-class Settings:
-    depth: int = 3
-
-made = Numpy()
-made.name = f"mine{Settings().depth}"
-"""
-    with Worker(adapter_file(source) + ":made") as worker:
-        worker.start()
-        assert worker.name == "mine3"
-
-
-@pytest.mark.parametrize(
-    ("spec", "says"),
-    [
-        ("nmpy", "unknown adapter 'nmpy' (did you mean numpy?); installed: "),
-        ("no/such/file.py", "no file no/such/file.py"),
-        ("json:no_such", "json:no_such: json has no attribute 'no_such'"),
-        ("no_such_module:x", "unknown adapter 'no_such_module:x'"),
-        ("torch:abacus", "torch has the variants cpu, meta, fake"),
-        ("numpy:fast", "numpy has no variant 'fast'"),
-    ],
-)
-def test_an_adapter_that_does_not_exist_is_unknown(spec, says):
-    """A name, file, module or variant that is not there is a mistake of usage, told with what there is."""
-    with Worker(spec) as worker:
-        with pytest.raises(AdapterFailed) as failed:
-            worker.start()
-        assert failed.value.kind == "unknown"
-        assert says in failed.value.reason
-
-
-def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
-    """A file that is no Python is named with its line; what is no adapter is told what one must be."""
-    for source, kind, says in [
-        ("import os\n\ndef (:\n", "error", r"SyntaxError: invalid syntax \(\w+\.py:3\)"),
-        ("adapter = 5\n", "unknown", r"gives 5, which is no adapter, for it has no name, .*: an adapter is an object"),
-        ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
-    ]:
-        with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=says) as failed:
-            worker.start()
-        assert failed.value.kind == kind
-
-
-def test_an_interpreter_that_is_not_there_or_is_none(tmp_path):
-    """`--python` with something that cannot be run, or is no Python, is an error with its path."""
-    for python, kind, says in (("/no/such/python", "unknown", "cannot run"), ("/bin/true", "error", "while starting")):
-        with Worker("numpy", python=python) as worker, pytest.raises(AdapterFailed, match=says) as failed:
-            worker.start()
-        assert failed.value.kind == kind
 
 
 # While a program runs.
@@ -265,23 +78,23 @@ def test_what_a_library_does_at_one_program_costs_no_other(at_relu, forks, libra
     outcome, says = DEATHS[at_relu]
     with Worker(library(at_relu, forks=forks), program_timeout=1.0) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, GUILTY, GOOD, GOOD])
-        again = _answers(worker, [GOOD])
-    assert [_is_well(answer) for answer in (*answers, *again)] == [True, False, True, True, True]
+        answers = answers_of(worker, [GOOD, GUILTY, GOOD, GOOD])
+        again = answers_of(worker, [GOOD])
+    assert [is_well(answer) for answer in (*answers, *again)] == [True, False, True, True, True]
     guilty = answers[1]
     assert isinstance(guilty, Broken)
     assert guilty.outcome == outcome
     if forks or "exited" not in says:
         assert says in guilty.reason
-    assert _children(os.getpid()) == []
+    assert children_of(os.getpid()) == []
 
 
 def test_a_library_that_kills_its_server(library):
     """Where not the child but the process above it is killed, a fresh pair takes over."""
     with Worker(library("os.kill(os.getppid(), signal.SIGKILL); time.sleep(5)")) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, GUILTY, GOOD])
-    assert [_is_well(answer) for answer in answers] == [True, False, True]
+        answers = answers_of(worker, [GOOD, GUILTY, GOOD])
+    assert [is_well(answer) for answer in answers] == [True, False, True]
     assert "killed by SIGKILL" in answers[1].reason
 
 
@@ -290,9 +103,9 @@ def test_many_deaths_in_one_batch(library):
     programs = [GUILTY, GOOD, GUILTY, GUILTY, GOOD, GOOD, GUILTY]
     with Worker(library("os._exit(3)")) as worker:
         worker.start()
-        answers = _answers(worker, programs)
+        answers = answers_of(worker, programs)
         assert worker.restarts == 2 * 4  # each is tried alone before it is told
-    assert [_is_well(answer) for answer in answers] == [program is GOOD for program in programs]
+    assert [is_well(answer) for answer in answers] == [program is GOOD for program in programs]
     assert all(isinstance(a, Broken) for a, p in zip(answers, programs, strict=True) if p is GUILTY)
 
 
@@ -306,7 +119,7 @@ def test_a_fresh_process_takes_over_at_once(library, tmp_path):
     )
     with Worker(library(at_relu)) as worker:
         worker.start()
-        _answers(worker, [GUILTY] * 20)
+        answers_of(worker, [GUILTY] * 20)
     # Each is run twice, the second time in the process that took over.
     lines = [[float(word) for word in line.split()] for line in log.read_text().splitlines()]
     assert len(lines) == 2 * 20
@@ -319,8 +132,8 @@ def test_a_program_that_takes_all_memory(library):
     """One that takes more than it may is a crash with the limit; the others are answered, and the parent is well."""
     with Worker(library("hoard = [bytearray(1 << 20) for _ in range(1 << 14)]"), memory=100 << 20) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, GUILTY, GOOD])
-    assert [_is_well(answer) for answer in answers] == [True, False, True]
+        answers = answers_of(worker, [GOOD, GUILTY, GOOD])
+    assert [is_well(answer) for answer in answers] == [True, False, True]
     assert answers[1] == Broken("crash", "killed: its memory grew by more than 100 MiB")
 
 
@@ -330,7 +143,7 @@ def test_a_library_that_leaks_is_nobodys_fault(library):
     with Worker(leaking, memory=100 << 20) as worker:
         worker.start()
         for _ in range(4):
-            assert all(isinstance(answer, list) for answer in _answers(worker, [GUILTY] * 7))
+            assert all(isinstance(answer, list) for answer in answers_of(worker, [GUILTY] * 7))
         assert worker.restarts >= 3
 
 
@@ -351,7 +164,7 @@ def test_the_guilty_program_is_found_among_those_before_it(before, library):
         worker.start()
         worker.submit(list(enumerate(programs)))
         answers = dict(worker.collect())  # the guilty one is answered twice: the last word counts
-    assert [_is_well(answers[number]) for number in range(len(programs))] == [
+    assert [is_well(answers[number]) for number in range(len(programs))] == [
         program is not GUILTY for program in programs
     ]
     assert answers[before] == Broken("crash", f"killed by SIGABRT, in a later program ({fine.id})")
@@ -368,9 +181,9 @@ if not os.path.exists(path):
 """
     with Worker(library(once)) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, GUILTY, GOOD])
-    assert _is_well(answers[0])
-    assert _is_well(answers[2])
+        answers = answers_of(worker, [GOOD, GUILTY, GOOD])
+    assert is_well(answers[0])
+    assert is_well(answers[2])
     if told:
         assert answers[1] == Broken("crash", f"killed by {signalled}; it did not happen again")
     else:
@@ -387,8 +200,8 @@ while True:
 """
     with Worker(library(flood), program_timeout=30.0) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, GUILTY, GOOD])
-    assert [_is_well(answer) for answer in answers] == [True, False, True]
+        answers = answers_of(worker, [GOOD, GUILTY, GOOD])
+    assert [is_well(answer) for answer in answers] == [True, False, True]
     assert answers[1] == Broken("error", "the worker wrote 'a line without end' instead of an answer")
 
 
@@ -414,9 +227,9 @@ def test_what_a_library_prints_and_changes_breaks_nothing(do, library):
     """Output of any kind and amount, by Python or C, and changes to the process do not reach the protocol."""
     with Worker(library(do), program_timeout=20.0) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, GUILTY, GOOD])
-        assert _is_well(answers[0])
-        assert _is_well(answers[2])
+        answers = answers_of(worker, [GOOD, GUILTY, GOOD])
+        assert is_well(answers[0])
+        assert is_well(answers[2])
         assert isinstance(answers[1], list)
         assert answers[1][1].raised is None
         assert worker.restarts == 0
@@ -426,7 +239,7 @@ def test_output_while_importing_breaks_nothing(library):
     """A library that greets on standard output, by Python and by C, is loaded all the same."""
     with Worker(library(at_import="print('welcome'); os.write(1, b'{}\\n'); os.system('echo hi')")) as worker:
         worker.start()
-        assert _is_well(_answers(worker, [GOOD])[0])
+        assert is_well(answers_of(worker, [GOOD])[0])
 
 
 def test_an_answer_that_is_no_json_is_an_error_of_the_adapter(adapter_file):
@@ -444,7 +257,7 @@ adapter = Mine
 """
     with Worker(adapter_file(source)) as worker:
         worker.start()
-        (answer,) = _answers(worker, [GOOD])
+        (answer,) = answers_of(worker, [GOOD])
         assert isinstance(answer, Broken)
         assert (answer.outcome, worker.restarts) == ("error", 0)
         assert "int64 is not JSON serializable" in answer.reason
@@ -474,7 +287,7 @@ adapter = Mine
 """
     with Worker(adapter_file(source)) as worker:
         worker.start()
-        (answer,) = _answers(worker, [GOOD])
+        (answer,) = answers_of(worker, [GOOD])
         assert isinstance(answer, Broken)
         assert answer.outcome == "error"
         assert says in answer.reason or "ProtocolError" in answer.reason or "zip" in answer.reason
@@ -485,17 +298,17 @@ def test_a_program_that_the_library_does_not_support(library):
     program = Program(GOOD.storages, GOOD.inputs, (*GOOD.steps, Step("is_set_to", (Ref(0), Ref(0)))))
     with Worker(library()) as worker:
         worker.start()
-        answers = _answers(worker, [GOOD, program, GOOD])
+        answers = answers_of(worker, [GOOD, program, GOOD])
     assert answers[1] == Unsupported("op:is_set_to")
-    assert _is_well(answers[2])
+    assert is_well(answers[2])
 
 
-def test_an_empty_batch_has_no_answers(library):
+def test_an_empty_batch_has_noanswers_of(library):
     """Nothing sent, nothing answered, and the worker goes on."""
     with Worker(library()) as worker:
         worker.start()
-        assert _answers(worker, []) == []
-        assert _is_well(_answers(worker, [GOOD])[0])
+        assert answers_of(worker, []) == []
+        assert is_well(answers_of(worker, [GOOD])[0])
 
 
 def test_a_batch_larger_than_any_pipe(library):
@@ -504,7 +317,7 @@ def test_a_batch_larger_than_any_pipe(library):
     literal = Program((Storage(1 << 20, "literal", data=bytes(1 << 20)),), large.inputs, large.steps)
     with Worker(library()) as worker:
         worker.start()
-        assert all(_is_well(answer) for answer in _answers(worker, [large, literal] * 4))
+        assert all(is_well(answer) for answer in answers_of(worker, [large, literal] * 4))
 
 
 # Scripts.
@@ -526,7 +339,7 @@ adapter = Mine
         with Worker(adapter_file(source.format(how), f"mine{number}.py")) as worker:
             worker.start()
             assert worker.script(GOOD, claim_of(GOOD, None, [], seconds=1.0)) == ""
-            assert _is_well(_answers(worker, [GOOD])[0])
+            assert is_well(answers_of(worker, [GOOD])[0])
             assert worker.restarts == restarts
 
 
@@ -593,7 +406,7 @@ def test_a_foreign_environment_needs_nothing_but_the_library(tmp_path, monkeypat
     with Worker("numpy", python=python) as worker:
         worker.start()
         assert worker.versions == {"numpy": np.__version__}
-        assert _is_well(_answers(worker, [GOOD])[0])
+        assert is_well(answers_of(worker, [GOOD])[0])
     for name, package_name in (("torch", "'stridecheck[torch]'"), ("cupy", "'stridecheck[cupy]'"), ("reference", "")):
         with Worker(name, python=python) as worker:
             with pytest.raises(AdapterFailed) as failed:
@@ -618,7 +431,7 @@ def test_a_process_that_dies_leaves_no_files(library, tmp_path, monkeypatch):
     guilty = replace(GUILTY, storages=(*GUILTY.storages, Storage(8, backing="file")))
     with Worker(library("os._exit(3)")) as worker:
         worker.start()
-        assert [_is_well(answer) for answer in _answers(worker, [guilty, guilty, GOOD])] == [False, False, True]
+        assert [is_well(answer) for answer in answers_of(worker, [guilty, guilty, GOOD])] == [False, False, True]
         assert not list(tmp_path.glob("stridecheck-*/*/*"))
         assert len(list(tmp_path.glob("stridecheck-*/*"))) <= 1
     assert not list(tmp_path.glob("stridecheck-*"))

@@ -1,0 +1,64 @@
+"""A library that does its worst when it is imported or at one operation, and what its worker makes of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
+
+GOOD = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), (Step("neg", (Ref(0),)),))
+GUILTY = Program(GOOD.storages, GOOD.inputs, (Step("relu", (Ref(0),)),))
+
+# What a test does at `relu`, on a library that is well otherwise.
+LIBRARY = """
+import ctypes, os, signal, sys, threading, time
+from stridecheck.conformance.adapters.numpy import Numpy
+{at_import}
+
+class Mine(Numpy):
+    name = "mine"
+    forks = {forks}
+
+    def operation(self, step):
+        return misbehave if step.op == "relu" else super().operation(step)
+
+
+def misbehave(*args):
+{at_relu}
+    return args[0]
+
+
+adapter = Mine
+"""
+
+
+def answers_of(worker, programs):
+    worker.submit(list(enumerate(programs)))
+    answers = list(worker.collect())
+    assert [number for number, _ in answers] == list(range(len(programs)))
+    return [answer for _, answer in answers]
+
+
+def is_well(answer):
+    return isinstance(answer, list) and len(answer) == 2 and answer[1].results == (None,)
+
+
+def children_of(pid):
+    """Processes that descend from one, itself left out, and what counts Python's shared memory: it stays to the end."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError):
+            continue
+        if parent == pid and b"resource_tracker" not in _command(stat.parent):
+            child = int(stat.parent.name)
+            found += [child, *children_of(child)]
+    return found
+
+
+def _command(process):
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""

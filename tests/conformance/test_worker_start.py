@@ -1,0 +1,129 @@
+"""Starting a worker: libraries that cannot be imported, hang, or are no adapters, and interpreters that are none."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from stridecheck.conformance.runner import AdapterFailed, Worker
+
+from .misbehaving import GOOD, answers_of, children_of, is_well
+
+
+def test_a_well_library_answers_with_observations(library):
+    """Name, versions and claims come back from the worker, and each program's observations in order."""
+    with Worker(library()) as worker:
+        worker.start()
+        assert worker.name == "mine"
+        assert worker.versions == {"numpy": np.__version__}
+        assert worker.capabilities.aspects
+        assert all(is_well(answer) for answer in answers_of(worker, [GOOD] * 5))
+        assert worker.restarts == 0
+
+
+@pytest.mark.parametrize(
+    ("at_import", "kind", "says"),
+    [
+        ("raise RuntimeError('no licence')", "error", "RuntimeError: no licence"),
+        ("import no_such_library", "missing", "No module named 'no_such_library'"),
+        ("raise ImportError('needs a device')", "missing", "needs a device"),
+        ("sys.exit(0)", "error", "SystemExit: 0"),
+        ("sys.exit('good bye')", "error", "good bye"),
+        ("os._exit(5)", "error", "exited with status 5 while starting"),
+        ("os.abort()", "error", "killed by SIGABRT while starting"),
+        ("print('last words', file=sys.stderr, flush=True); os._exit(1)", "error", "it last said: last words"),
+        ("this is no python", "error", "SyntaxError"),
+        ("def adapter(): raise ValueError('half')\n\ndel Numpy", "error", "NameError"),
+    ],
+)
+def test_a_library_that_cannot_be_imported_says_why(at_import, kind, says, library):
+    """Whatever keeps an adapter from being loaded is one error with the reason, and no process is left."""
+    with Worker(library(at_import=at_import)) as worker:
+        with pytest.raises(AdapterFailed) as failed:
+            worker.start()
+        assert failed.value.kind == kind
+        assert says in failed.value.reason
+    assert children_of(os.getpid()) == []
+
+
+def test_a_library_that_hangs_while_importing_is_given_up(library):
+    """After the start's time limit, the worker is killed, and the reason says how long was waited."""
+    says = "gave no answer within 1 s of starting"
+    with Worker(library(at_import="time.sleep(60)"), start_timeout=1.0) as w, pytest.raises(AdapterFailed, match=says):
+        w.start()
+    assert children_of(os.getpid()) == []
+
+
+def test_an_adapter_that_claims_nonsense_is_told(adapter_file):
+    """A claim of an aspect or feature that does not exist is an error that lists those that do."""
+    source = """
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.capabilities import Capabilities
+
+class Mine(Numpy):
+    capabilities = Capabilities(frozenset({"float32"}), features=frozenset({"free_strides"}))
+
+adapter = Mine
+"""
+    with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=r"free_strides.*free-strides"):
+        worker.start()
+
+
+def test_an_adapter_file_may_use_dataclasses_and_be_an_object(adapter_file):
+    """A file's module is a real one: dataclasses with postponed annotations work in it, and a ready object is taken."""
+    source = """
+from __future__ import annotations
+from dataclasses import dataclass
+from stridecheck.conformance.adapters.numpy import Numpy
+
+@dataclass
+class Settings:
+    depth: int = 3
+
+made = Numpy()
+made.name = f"mine{Settings().depth}"
+"""
+    with Worker(adapter_file(source) + ":made") as worker:
+        worker.start()
+        assert worker.name == "mine3"
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("nmpy", "unknown adapter 'nmpy' (did you mean numpy?); installed: "),
+        ("no/such/file.py", "no file no/such/file.py"),
+        ("json:no_such", "json:no_such: json has no attribute 'no_such'"),
+        ("no_such_module:x", "unknown adapter 'no_such_module:x'"),
+        ("torch:abacus", "torch has the variants cpu, meta, fake"),
+        ("numpy:fast", "numpy has no variant 'fast'"),
+    ],
+)
+def test_an_adapter_that_does_not_exist_is_unknown(spec, says):
+    """A name, file, module or variant that is not there is a mistake of usage, told with what there is."""
+    with Worker(spec) as worker:
+        with pytest.raises(AdapterFailed) as failed:
+            worker.start()
+        assert failed.value.kind == "unknown"
+        assert says in failed.value.reason
+
+
+def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
+    """A file that is no Python is named with its line; what is no adapter is told what one must be."""
+    for source, kind, says in [
+        ("import os\n\ndef (:\n", "error", r"SyntaxError: invalid syntax \(\w+\.py:3\)"),
+        ("adapter = 5\n", "unknown", r"gives 5, which is no adapter, for it has no name, .*: an adapter is an object"),
+        ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
+    ]:
+        with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=says) as failed:
+            worker.start()
+        assert failed.value.kind == kind
+
+
+def test_an_interpreter_that_is_not_there_or_is_none(tmp_path):
+    """`--python` with something that cannot be run, or is no Python, is an error with its path."""
+    for python, kind, says in (("/no/such/python", "unknown", "cannot run"), ("/bin/true", "error", "while starting")):
+        with Worker("numpy", python=python) as worker, pytest.raises(AdapterFailed, match=says) as failed:
+            worker.start()
+        assert failed.value.kind == kind
