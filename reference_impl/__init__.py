@@ -7,6 +7,8 @@
 # it is packed so that the whole of it can be seen.
 # ruff: noqa: A004, F401, I001
 
+from types import FunctionType as _FunctionType
+
 # fmt: off
 from . import errors, nn
 from .activations import (
@@ -19,6 +21,7 @@ from .arithmetic import (
     abs, abs as absolute, abs_, add, mul, mul as multiply, neg, neg as negative, neg_, neg_ as negative_, relu, relu_,
     rsub, sub, sub as subtract,
 )
+from .calls import add_numpy_names as _add_numpy_names, with_numpy_names as _with_numpy_names
 from .choosing import addcdiv, addcmul, allclose, equal, isclose, lerp, where
 from .clamping import clamp, clamp as clip, clamp_, clamp_ as clip_, clamp_max, clamp_max_, clamp_min, clamp_min_
 from .combining import block_diag, cartesian_prod, combinations, diagflat, kron
@@ -54,7 +57,9 @@ from .kernels import strided_copy
 from .layout import Layout
 from .linear_algebra import addmm, addmv, baddbmm, bmm, dot, mm, mv, vdot
 from .losses import cosine_similarity, pairwise_distance
-from .matrices import det, logdet, matrix_exp, matrix_power, old_vander as vander, slogdet
+from .matrices import (
+    logdet, matrix_exp, matrix_power, old_det as det, old_slogdet as slogdet, old_vander as vander,
+)
 from .metadata import as_strided_, detach_, resize_as_
 from .moments import corrcoef, cov, std, std_mean, var, var_mean
 from .nan_reductions import nanmean, nansum
@@ -103,7 +108,7 @@ from .slicing_ops import (
     unbind, vsplit,
 )
 from .solving import (
-    cholesky_inverse, cholesky_solve, inv as inverse, old_lu_solve as lu_solve, pinverse, triangular_solve,
+    cholesky_inverse, cholesky_solve, inverse, old_lu_solve as lu_solve, pinverse, triangular_solve,
 )
 from .special_functions import (
     acosh, acosh as arccosh, acosh_, acosh_ as arccosh_, angle, asinh, asinh as arcsinh, asinh_, asinh_ as arcsinh_,
@@ -181,13 +186,20 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
 
     if name in _LAZY:
         module = import_module("." + (_LAZY[name] or name), __name__)
-        return getattr(module, name.lstrip("_")) if _LAZY[name] else module
+        found = getattr(module, name.lstrip("_")) if _LAZY[name] else module
+        return _with_numpy_names(found) if isinstance(found, _FunctionType) else found
     if name.endswith("Storage"):
         from . import typed_storage
 
         return getattr(typed_storage, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+
+_add_numpy_names(
+    globals(),
+    but_not="block_diag broadcast_tensors cartesian_prod cdist einsum meshgrid norm split stft tensordot unique "
+    "unique_consecutive",
+)
 
 inf = float("inf")
 nan = float("nan")

@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .core import check_tensors
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import Shape, Strides, contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import broadcast_shapes, preserved_strides
@@ -56,7 +56,7 @@ def scaled_dot_product_attention(
         largest = np.max(np.where(np.isfinite(scores), size, 0), axis=-1, keepdims=True, initial=0)
         magnitude = np.matmul(weights, np.abs(v)) * (4 + 2 * largest)
     shape = (*lead, q.shape[-2], v.shape[-1])
-    strides = _strides(query, key, value, shape, dropout_p)
+    strides = _strides(query, key, value, attn_mask, shape, dropout_p)
     inputs = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     out = finish(
         np.broadcast_to(result, shape), d, *inputs, strides=strides, magnitude=np.broadcast_to(magnitude, shape),
@@ -97,8 +97,13 @@ def _softmax(scores: Any) -> Any:
     return np.where(total == 0, 0, e / np.where(total == 0, 1, total))
 
 
-def _strides(query: "Tensor", key: "Tensor", value: "Tensor", shape: Shape, dropout_p: float) -> Strides:
-    """As the query lies, where PyTorch's fused kernel takes these operands; row-major where it multiplies matrices."""
+def _strides(
+    query: "Tensor", key: "Tensor", value: "Tensor", mask: "Tensor | None", shape: Shape, dropout_p: float
+) -> Strides:
+    """As the query lies, where PyTorch's fused kernel takes these operands; row-major where it multiplies matrices.
+
+    Raises: dimension (IndexError, a mask in which the kernel looks for two dimensions).
+    """
     if shape[-2:] == (0, 1):
         # No queries of one number each: what is left of a transposed product, whose strides are plain products.
         return (*[0] * (len(shape) - 2), 1, 0)
@@ -108,5 +113,10 @@ def _strides(query: "Tensor", key: "Tensor", value: "Tensor", shape: Shape, drop
         and all(t.ndim == 4 and t._layout.strides[-1] == 1 and t.numel() for t in every)
         and len({t._layout.shape[0] for t in every}) == len({t._layout.shape[1] for t in every}) == 1
         and len({t._layout.shape[3] for t in every}) == 1
+        and not (mask is not None and mask.requires_grad)
     )
+    if fused and mask is not None:
+        if mask.ndim < 2:
+            raise LayoutIndexError("dimension", f"scaled_dot_product_attention: a mask of {mask.ndim} dimensions")
+        fused = mask.ndim in (2, 4)
     return preserved_strides(shape, query._layout.strides) if fused else contiguous_strides(shape)

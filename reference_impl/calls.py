@@ -1,12 +1,85 @@
-"""Calls that are refused as such: those that fit no signature, and methods that some tensors do not have."""
+"""Calls as PyTorch takes them: NumPy's names of arguments, and those refused that fit no signature."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import wraps
+from inspect import unwrap
+from types import FunctionType
 from typing import Any, NoReturn, TypeVar
 
 from .errors import LayoutTypeError
 
 C = TypeVar("C", bound=type)
+
+
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+"""What NumPy calls arguments, and what PyTorch does: functions that its parser of arguments serves take both."""
+
+
+def with_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes NumPy's names of its arguments, too, as `sum(x, axis=0, keepdims=True)`.
+
+    Source: `numpy_compatibility_arg_names` of PyTorch's parser of arguments.
+
+    >>> with_numpy_names(lambda input, dim: (input, dim))(3, axis=0)
+    (3, 0)
+    """
+    code = unwrap(function).__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    names = {theirs: ours for theirs, ours in _NUMPY_NAMES.items() if ours in parameters and theirs not in parameters}
+    if parameters[:1] == ("self",):  # a method that is a function, too
+        names |= {name: "self" for name in ("input", "x", "a", "x1") if name not in parameters}
+    if not names:
+        return function
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not names.keys().isdisjoint(kwargs):
+            kwargs = _renamed(kwargs, names)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _renamed(kwargs: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Keywords by their other names; one that is given under both stays, and is refused."""
+    found: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        other = names.get(name, name)
+        found[name if other in kwargs or other in found else other] = value
+    return found
+
+
+def add_numpy_names(namespace: MutableMapping[str, Any], *, only: str = "", but_not: str = "") -> None:
+    """Let the functions of a namespace, or some of them, take NumPy's names; not those that PyTorch has in Python."""
+    for name in only.split() or namespace.keys() - {*but_not.split()}:
+        member = namespace[name]
+        if isinstance(member, FunctionType) and not name.startswith("__"):
+            namespace[name] = with_numpy_names(member)
+
+
+def taking_numpy_names(but_not: str) -> Callable[[C], C]:
+    """A class whose methods, and those of its bases, take NumPy's names; `but_not` as in `add_numpy_names`."""
+
+    def decorate(cls: C) -> C:
+        methods = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
+        known = dict(methods)
+        add_numpy_names(methods, but_not=but_not)
+        for name, method in methods.items():
+            if method is not known[name]:
+                setattr(cls, name, method)
+        return cls
+
+    return decorate
+
+
+def check_keywords(name: str, kwargs: Mapping[str, Any], *known: str) -> None:
+    """Refuse keywords that a function does not know, where Python cannot: a `size` may be given in two ways.
+
+    Raises: argument (TypeError).
+    """
+    for keyword in kwargs:
+        if keyword not in known:
+            raise LayoutTypeError("argument", f"{name}: unknown keyword {keyword}")
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .calls import check_keywords
 from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array, write_fill
@@ -92,9 +93,8 @@ def empty(
     Raises: size (a negative length), overflow, format, memory, device. Source: facts 1.12, 1.19 and 1.20, torch 2.13.
     """
     meta = wants_meta(device, pin_memory)
-    shape = as_sizes(size, kwargs.pop("size", None))
-    if kwargs:
-        raise LayoutTypeError("argument", f"empty: unknown keyword {next(iter(kwargs))}")
+    check_keywords("empty", kwargs, "size")
+    shape = as_sizes(size, kwargs.get("size"))
     if out is not None:
         resize_output(out, shape)
         return out
@@ -182,7 +182,8 @@ def zeros(
 ) -> "Tensor":  # fmt: skip
     """A contiguous tensor of zeros. Raises: as `empty`. Source: facts 1.12, torch 2.13."""
     meta = wants_meta(device, pin_memory)
-    shape = as_sizes(size, kwargs.pop("size", None))
+    check_keywords("zeros", kwargs, "size")
+    shape = as_sizes(size, kwargs.get("size"))
     if out is not None:
         resize_output(out, shape)
         return out.zero_()
@@ -195,7 +196,8 @@ def ones(
 ) -> "Tensor":  # fmt: skip
     """A contiguous tensor of ones. Raises: as `empty`. Source: facts 1.12, torch 2.13."""
     meta = wants_meta(device, pin_memory)
-    shape = as_sizes(size, kwargs.pop("size", None))
+    check_keywords("ones", kwargs, "size")
+    shape = as_sizes(size, kwargs.get("size"))
     if out is not None:
         resize_output(out, shape)
         return out.fill_(1)
@@ -289,8 +291,12 @@ def device_of(t: "Tensor") -> str | None:
     return "meta" if t._storage._is_meta else None
 
 
+_PLACED = ("layout", "device", "pin_memory")
+
+
 def new_empty(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous fresh memory of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    check_keywords("new_empty", kwargs, "size", *_PLACED)
     device = kwargs.get("device") or device_of(self)
     return empty(
         as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
@@ -299,6 +305,7 @@ def new_empty(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool
 
 def new_zeros(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous zeros of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    check_keywords("new_zeros", kwargs, "size", *_PLACED)
     device = kwargs.get("device") or device_of(self)
     return zeros(
         as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
@@ -307,6 +314,7 @@ def new_zeros(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool
 
 def new_ones(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous ones of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    check_keywords("new_ones", kwargs, "size", *_PLACED)
     device = kwargs.get("device") or device_of(self)
     return ones(
         as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
@@ -323,10 +331,16 @@ def new_full(
     **kwargs: Any,
 ) -> "Tensor":
     """A contiguous tensor of one value, of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
+    check_keywords("new_full", kwargs, *_PLACED)
     device = kwargs.get("device") or device_of(self)
     return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
-def new_empty_strided(self: "Tensor", size: Any, stride: Any, dtype: Any = None, **kwargs: Any) -> "Tensor":
+def new_empty_strided(
+    self: "Tensor", size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
     """Fresh memory under given strides, of this tensor's dtype. Raises: as `empty_strided`. Source: facts 4.1.9."""
-    return empty_strided(size, stride, dtype=dtype or self.dtype, device=kwargs.get("device") or device_of(self))
+    return empty_strided(
+        size, stride, dtype=dtype or self.dtype, device=device or device_of(self), requires_grad=requires_grad
+    )

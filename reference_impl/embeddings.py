@@ -100,14 +100,14 @@ def _shorten(row: "Tensor", limit: float, power: float) -> None:
     shadow.stamp(row, shadow.TOLERANCE if marks is None else np.maximum(marks, np.uint8(shadow.TOLERANCE)))
 
 
-def one_hot(tensor: "Tensor", num_classes: int = -1) -> "Tensor":
+def one_hot(input: "Tensor", num_classes: int = -1) -> "Tensor":
     """A 1 at each class in a new last dimension, row-major. Raises: dtype, size, index. Source: facts 4.4."""
-    if tensor.dtype is not dt.int64:
-        raise LayoutError("dtype", f"one_hot: int64 is needed, got {tensor.dtype}")
-    a = values(tensor)
+    if input.dtype is not dt.int64:
+        raise LayoutError("dtype", f"one_hot: int64 is needed, got {input.dtype}")
+    a = values(input)
     if not a.size:
         if num_classes <= 0:
-            raise LayoutError("size", "one_hot: an empty tensor does not say how many classes there are")
+            raise LayoutError("size", "one_hot: an empty input does not say how many classes there are")
         shape = (*a.shape, num_classes)
         return fresh(shape, contiguous_strides(shape), dt.int64)
     if a.min() < 0:
@@ -117,7 +117,7 @@ def one_hot(tensor: "Tensor", num_classes: int = -1) -> "Tensor":
     count = int(a.max()) + 1 if num_classes == -1 else num_classes
     if a.max() >= count:
         raise LayoutError("index", f"one_hot: class {a.max()} of {count}")
-    result = integers(a[..., None] == np.arange(count), tensor)
+    result = integers(a[..., None] == np.arange(count), input)
     # Filled with zeros, then scattered into.
     result._versions[0] = 2
     return result

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def cholesky(A: "Tensor", *, upper: bool = False, out: "Tensor | None" = None) -> "Tensor":
+def cholesky(input: "Tensor", *, upper: bool = False, out: "Tensor | None" = None) -> "Tensor":
     """Triangular root, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    check_matrices("cholesky", A, square=True)
-    _refuse_indefinite(A, upper)
-    return _root(A, upper, out)
+    check_matrices("cholesky", input, square=True)
+    _refuse_indefinite(input, upper)
+    return _root(input, upper, out)
 
 
 def _refuse_indefinite(A: "Tensor", upper: bool) -> None:
@@ -45,10 +45,10 @@ def _root(A: "Tensor", upper: bool, out: Any = None) -> "Tensor":
     return write_outs(out, (lapack_result(found, A.dtype, A),), A)[0]  # type: ignore[no-any-return]
 
 
-def cholesky_ex(A: "Tensor", *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+def cholesky_ex(input: "Tensor", *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """`cholesky`, and a number for each matrix: 0 where it succeeded. Raises: as `cholesky`."""
-    check_matrices("cholesky_ex", A, square=True)
-    return write_outs(out, (_root(A, upper), info_of(A)), A)
+    check_matrices("cholesky_ex", input, square=True)
+    return write_outs(out, (_root(input, upper), info_of(input)), input)
 
 
 def old_cholesky(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -105,21 +105,21 @@ def svdvals(A: "Tensor", *, driver: Any = None, out: "Tensor | None" = None) -> 
 _COMPLEX = {dt.float32: dt.complex64, dt.float64: dt.complex128}
 
 
-def eig(A: "Tensor", *, out: Any = None) -> Any:
+def eig(input: "Tensor", *, out: Any = None) -> Any:
     """Eigenvalues and vectors, complex, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    check_matrices("eig", A, square=True, kernel="always")
-    d = _COMPLEX.get(A.dtype, A.dtype)
-    shape = A._layout.shape
-    w, v = tried(lambda a: tuple(np.linalg.eig(a)), wide_values(A), shapes=(shape[:-1], shape))
-    return write_outs(out, (lapack_result(w, d, A, columns=False), lapack_result(v, d, A)), A)
+    check_matrices("eig", input, square=True, kernel="always")
+    d = _COMPLEX.get(input.dtype, input.dtype)
+    shape = input._layout.shape
+    w, v = tried(lambda a: tuple(np.linalg.eig(a)), wide_values(input), shapes=(shape[:-1], shape))
+    return write_outs(out, (lapack_result(w, d, input, columns=False), lapack_result(v, d, input)), input)
 
 
-def eigvals(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+def eigvals(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Eigenvalues, complex. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("eigvals", A, square=True, kernel="always")
-    d = _COMPLEX.get(A.dtype, A.dtype)
-    (w,) = tried(np.linalg.eigvals, wide_values(A), shapes=(A._layout.shape[:-1],))
-    return write_outs(out, (lapack_result(w, d, A, columns=False),), A)[0]  # type: ignore[no-any-return]
+    check_matrices("eigvals", input, square=True, kernel="always")
+    d = _COMPLEX.get(input.dtype, input.dtype)
+    (w,) = tried(np.linalg.eigvals, wide_values(input), shapes=(input._layout.shape[:-1],))
+    return write_outs(out, (lapack_result(w, d, input, columns=False),), input)[0]  # type: ignore[no-any-return]
 
 
 def _check_uplo(UPLO: str) -> None:
@@ -127,23 +127,25 @@ def _check_uplo(UPLO: str) -> None:
         raise LayoutError("argument", f"eigh: UPLO must be 'L' or 'U', got {UPLO!r}")
 
 
-def eigh(A: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
+def eigh(input: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
     """Eigenvalues and vectors of symmetric matrices, column-major. Raises: dimension, size, dtype."""
-    check_matrices("eigh", A, square=True, early="nothing")
+    check_matrices("eigh", input, square=True, early="nothing")
     _check_uplo(UPLO)
-    shape = A._layout.shape
-    w, v = tried(lambda a: tuple(np.linalg.eigh(a)), wide_values(A), shapes=(shape[:-1], shape))
+    shape = input._layout.shape
+    w, v = tried(lambda a: tuple(np.linalg.eigh(a)), wide_values(input), shapes=(shape[:-1], shape))
     return write_outs(
-        out, (lapack_result(w.real, A.dtype.to_real(), A, columns=False), lapack_result(v, A.dtype, A)), A
+        out,
+        (lapack_result(w.real, input.dtype.to_real(), input, columns=False), lapack_result(v, input.dtype, input)),
+        input,
     )
 
 
-def eigvalsh(A: "Tensor", UPLO: str = "L", *, out: "Tensor | None" = None) -> "Tensor":
+def eigvalsh(input: "Tensor", UPLO: str = "L", *, out: "Tensor | None" = None) -> "Tensor":
     """Eigenvalues of symmetric matrices. Raises: dimension, size, dtype. Source: torch 2.13."""
-    check_matrices("eigvalsh", A, square=True, early="nothing")
+    check_matrices("eigvalsh", input, square=True, early="nothing")
     _check_uplo(UPLO)
-    (w,) = tried(np.linalg.eigvalsh, wide_values(A), shapes=(A._layout.shape[:-1],))
-    return write_outs(out, (lapack_result(w.real, A.dtype.to_real(), A, columns=False),), A)[0]  # type: ignore[no-any-return]
+    (w,) = tried(np.linalg.eigvalsh, wide_values(input), shapes=(input._layout.shape[:-1],))
+    return write_outs(out, (lapack_result(w.real, input.dtype.to_real(), input, columns=False),), input)[0]  # type: ignore[no-any-return]
 
 
 def lu_factor(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
@@ -299,25 +301,25 @@ class LDLFactorsAndInfo(NamedTuple):
     info: "Tensor"
 
 
-def ldl_factor_ex(A: "Tensor", *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+def ldl_factor_ex(input: "Tensor", *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """Factors of symmetric or Hermitian matrices that may be indefinite, column-major. Raises: as `ldl_factor`."""
-    check_matrices("ldl_factor_ex", A, square=True)
+    check_matrices("ldl_factor_ex", input, square=True)
     if check_errors:
-        _refuse_singular_symmetric(A)
-    pivots = shadow.leave_unspecified(zeros_of(A._layout.shape[:-1]))
-    parts = lapack_result(np.zeros(A._layout.shape), A.dtype, A), pivots, info_of(A)
-    return LDLFactorsAndInfo(*write_outs(out, parts, A))
+        _refuse_singular_symmetric(input)
+    pivots = shadow.leave_unspecified(zeros_of(input._layout.shape[:-1]))
+    parts = lapack_result(np.zeros(input._layout.shape), input.dtype, input), pivots, info_of(input)
+    return LDLFactorsAndInfo(*write_outs(out, parts, input))
 
 
-def ldl_factor(A: "Tensor", *, hermitian: bool = False, out: Any = None) -> Any:
+def ldl_factor(input: "Tensor", *, hermitian: bool = False, out: Any = None) -> Any:
     """Factors of symmetric or Hermitian matrices that may be indefinite, column-major.
 
     Raises: dimension, size, dtype, argument (a singular matrix). Source: facts 4.4, torch 2.13.
     """
-    check_matrices("ldl_factor", A, square=True)
-    _refuse_singular_symmetric(A)
-    parts = ldl_factor_ex(A, hermitian=hermitian)
-    return LDLFactors(*write_outs(out, parts[:2], A))
+    check_matrices("ldl_factor", input, square=True)
+    _refuse_singular_symmetric(input)
+    parts = ldl_factor_ex(input, hermitian=hermitian)
+    return LDLFactors(*write_outs(out, parts[:2], input))
 
 
 def _refuse_singular_symmetric(A: "Tensor") -> None:

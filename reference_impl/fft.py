@@ -12,6 +12,7 @@ import numpy as np
 
 from . import arithmetic, scans, shadow, slicing_ops
 from . import dtypes as dt
+from .calls import add_numpy_names
 from .copies import clone, store, to
 from .core import as_int, as_ints, values
 from .dtype_view import conj
@@ -394,3 +395,6 @@ def _frequencies(name: str, n: int, d: float, out: Any, dtype: Any, requires_gra
     if out is not None:
         return write_out(out, result)
     return result.requires_grad_() if requires_grad else result
+
+
+add_numpy_names(globals())

@@ -63,44 +63,44 @@ class LeastSquares(NamedTuple):
     singular_values: "Tensor"
 
 
-def lstsq(A: "Tensor", B: "Tensor", rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
-    """The X that brings `A X` nearest to B, in memory that holds as many rows as A has rows or columns.
+def lstsq(input: "Tensor", b: "Tensor", rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
+    """The X that brings `input X` nearest to b, in memory that holds as many rows as input has rows or columns.
 
     Shapes: (…, m, n) and (…, m, k) to (…, n, k); or vectors (…, m) to (…, n).
     Raises: dimension, size, broadcast, dtype, argument. Source: torch 2.13.
     """
-    for t, least in ((A, 2), (B, 1)):
+    for t, least in ((input, 2), (b, 1)):
         if t.ndim < least:
             raise LayoutError("dimension", f"lstsq: at least {least} dimensions are needed, got {t._layout.shape}")
-    if A.dtype is not B.dtype:
-        raise LayoutError("dtype", f"lstsq: {A.dtype} and {B.dtype}")
-    a, b = A._layout.shape, B._layout.shape
-    if not 0 <= len(a) - len(b) <= 1:
-        raise LayoutError("dimension", f"lstsq: {a} and {b} are neither matrices nor matrices and vectors")
-    vectors = b == a[:-1]
-    batch = broadcast_shapes(a[:-2], b[: len(a) - 2])
-    if not vectors and (len(b) < 2 or b[-2] != a[-2]):
-        raise LayoutError("size", f"lstsq: {a} and {b} differ in rows")
-    check_dtype("lstsq", A, early="precise")
+    if input.dtype is not b.dtype:
+        raise LayoutError("dtype", f"lstsq: {input.dtype} and {b.dtype}")
+    left, right = input._layout.shape, b._layout.shape
+    if not 0 <= len(left) - len(right) <= 1:
+        raise LayoutError("dimension", f"lstsq: {left} and {right} are neither matrices nor matrices and vectors")
+    vectors = right == left[:-1]
+    batch = broadcast_shapes(left[:-2], right[: len(left) - 2])
+    if not vectors and (len(right) < 2 or right[-2] != left[-2]):
+        raise LayoutError("size", f"lstsq: {left} and {right} differ in rows")
+    check_dtype("lstsq", input, early="precise")
     if driver is not None and driver not in _DRIVERS:
         raise LayoutError("argument", f"lstsq: driver must be one of {_DRIVERS}, got {driver!r}")
     chosen = driver or "gelsy"
-    m, n = a[-2:]
-    k = 1 if vectors else b[-1]
+    m, n = left[-2:]
+    k = 1 if vectors else right[-1]
     if not k and m and n and chosen in ("gelsd", "gelss"):
         raise fatal(LayoutError("size", f"lstsq: {chosen} is given a right side without columns"))
     if chosen == "gels":
-        _refuse_deficient(A)
-    d, real = A.dtype, A.dtype.to_real()
-    solution = lapack_result(np.zeros((*batch, max(m, n), k)), d, A, B)
+        _refuse_deficient(input)
+    d, real = input.dtype, input.dtype.to_real()
+    solution = lapack_result(np.zeros((*batch, max(m, n), k)), d, input, b)
     shape, strides = (*batch, n, k), solution._layout.strides
     solution._layout = Layout(shape[:-1], strides[:-1], 0) if vectors else Layout(shape, strides, 0)
-    full = chosen == "gels" or (chosen != "gelsy" and _is_full_rank(A, rcond))
-    residuals = lapack_result(np.zeros((*batch, k) if m > n and full else (0,)), real, A, B, columns=False)
-    rank = shadow.leave_unspecified(zeros_of((0,) if chosen == "gels" else a[:-2], dtypes.int64))
-    values_shape = (*a[:-2], min(m, n)) if chosen in ("gelsd", "gelss") else (0,)
+    full = chosen == "gels" or (chosen != "gelsy" and _is_full_rank(input, rcond))
+    residuals = lapack_result(np.zeros((*batch, k) if m > n and full else (0,)), real, input, b, columns=False)
+    rank = shadow.leave_unspecified(zeros_of((0,) if chosen == "gels" else left[:-2], dtypes.int64))
+    values_shape = (*left[:-2], min(m, n)) if chosen in ("gelsd", "gelss") else (0,)
     singular_values = shadow.leave_unspecified(zeros_of(values_shape, real))
-    return LeastSquares(*write_outs(out, (solution, residuals, rank, singular_values), A, B))
+    return LeastSquares(*write_outs(out, (solution, residuals, rank, singular_values), input, b))
 
 
 def _refuse_deficient(A: "Tensor") -> None:
@@ -125,58 +125,58 @@ def _is_full_rank(A: "Tensor", rcond: Any) -> bool:
     return bool((large > limit * large.max(-1, keepdims=True, initial=0)).all())
 
 
-def tensorinv(A: "Tensor", ind: int = 2, *, out: "Tensor | None" = None) -> "Tensor":
+def tensorinv(input: "Tensor", ind: int = 2, *, out: "Tensor | None" = None) -> "Tensor":
     """Inverse of a tensor as a map from its last dimensions to the first `ind`: a view of a column-major matrix.
 
     Raises: argument, dimension, size, and as `linalg.inv`. Source: torch 2.13.
     """
-    shape = A._layout.shape
+    shape = input._layout.shape
     if ind <= 0 or ind > len(shape):
         raise LayoutError("argument", f"tensorinv: ind must be in [1, {len(shape)}], got {ind}")
     first, last = shape[:ind], shape[ind:]
     if prod(first) != prod(last):
         raise LayoutError("size", f"tensorinv: {first} and {last} differ in elements")
-    matrix = view_ops.reshape(A, (prod(last), prod(last)))
+    matrix = view_ops.reshape(input, (prod(last), prod(last)))
     result = view_ops.reshape(inv(matrix), (*last, *first))
-    return write_outs(out, (result,), A)[0]  # type: ignore[no-any-return]
+    return write_outs(out, (result,), input)[0]  # type: ignore[no-any-return]
 
 
-def tensorsolve(A: "Tensor", B: "Tensor", dims: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
-    """The X with `tensordot(A, X, X.ndim) = B`. Raises: dimension, size, and as `linalg.solve`. Source: torch 2.13."""
-    moved = A
+def tensorsolve(input: "Tensor", other: "Tensor", dims: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
+    """The X with `tensordot(input, X, X.ndim) = other`. Raises: dimension, size, as `solve`. Source: torch 2.13."""
+    moved = input
     if dims is not None:
         source = as_ints((dims,), "dims")
-        moved = view_ops.movedim(A, source, tuple(range(A.ndim - len(source), A.ndim)))
-    left, shape = moved._layout.shape[: B.ndim], moved._layout.shape[B.ndim :]
-    if B.ndim > A.ndim or prod(shape) != B.numel() or prod(left) != prod(shape):
-        raise LayoutError("size", f"tensorsolve: {A._layout.shape} and {B._layout.shape} do not fit")
+        moved = view_ops.movedim(input, source, tuple(range(input.ndim - len(source), input.ndim)))
+    left, shape = moved._layout.shape[: other.ndim], moved._layout.shape[other.ndim :]
+    if other.ndim > input.ndim or prod(shape) != other.numel() or prod(left) != prod(shape):
+        raise LayoutError("size", f"tensorsolve: {input._layout.shape} and {other._layout.shape} do not fit")
     matrix = view_ops.reshape(moved, (prod(shape), prod(shape)))
-    result = view_ops.reshape(solve(matrix, view_ops.flatten(B)), shape)
-    return write_outs(out, (result,), A, B)[0]  # type: ignore[no-any-return]
+    result = view_ops.reshape(solve(matrix, view_ops.flatten(other)), shape)
+    return write_outs(out, (result,), input, other)[0]  # type: ignore[no-any-return]
 
 
-def cond(A: "Tensor", p: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
+def cond(input: "Tensor", p: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Condition numbers: the norm of a matrix times that of its inverse; zero of nothing.
 
     Raises: dimension, size (where not square and `p` is no 2), argument, dtype. Source: torch 2.13.
     """
     spectral = p is None or p in (2, -2)
-    if not isinstance(p, str) and A.ndim < 2:
-        raise LayoutError("dimension", f"cond: at least 2 dimensions are needed, got shape {A._layout.shape}")
+    if not isinstance(p, str) and input.ndim < 2:
+        raise LayoutError("dimension", f"cond: at least 2 dimensions are needed, got shape {input._layout.shape}")
     if isinstance(p, str):
-        check_matrices("cond", A, square=True, early="nothing", kernel="never")
+        check_matrices("cond", input, square=True, early="nothing", kernel="never")
     if not spectral and p not in ("fro", "nuc", 1, -1, inf, -inf):
         raise LayoutError("argument", f"cond: there is no norm {p!r}")
-    if not A.numel():
-        d = A.dtype.to_real()
-        return write_outs(out, (fill_(zeros(A._layout.shape[:-2], dtype=d), 0),), A)[0]  # type: ignore[no-any-return]
+    if not input.numel():
+        d = input.dtype.to_real()
+        return write_outs(out, (fill_(zeros(input._layout.shape[:-2], dtype=d), 0),), input)[0]  # type: ignore[no-any-return]
     if spectral:
-        found = factorizations.svdvals(A)
+        found = factorizations.svdvals(input)
         ends = (slicing_ops.narrow(found, -1, k, 1) for k in ((-1, 0) if p == -2 else (0, -1)))
         result = view_ops.squeeze(division.div(*ends), -1)
     else:
-        result = _cond_of_square(A, p)
-    return write_outs(out, (shadow.leave_unspecified(result),), A)[0]  # type: ignore[no-any-return]
+        result = _cond_of_square(input, p)
+    return write_outs(out, (shadow.leave_unspecified(result),), input)[0]  # type: ignore[no-any-return]
 
 
 def _cond_of_square(A: "Tensor", p: Any) -> "Tensor":

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401
 
+from .calls import add_numpy_names as _add_numpy_names
 from .factorizations import cholesky as cholesky
 from .factorizations import cholesky_ex as cholesky_ex
 from .factorizations import eig as eig
@@ -43,3 +44,5 @@ from .solving import pinv as pinv
 from .solving import solve as solve
 from .solving import solve_ex as solve_ex
 from .solving import solve_triangular as solve_triangular
+
+_add_numpy_names(globals())

@@ -51,11 +51,11 @@ class LinearAlgebraMethods:
     orgqr = factorizations.orgqr
     ormqr = factorizations.ormqr
     lu = factorizations.lu_with_info
-    inverse = solving.inv
+    inverse = solving.inverse
     cholesky = factorizations.old_cholesky
     qr = factorizations.old_qr
-    det = matrices.det
-    slogdet = matrices.slogdet
+    det = matrices.old_det
+    slogdet = matrices.old_slogdet
     logdet = matrices.logdet
     triangular_solve = solving.triangular_solve
     cholesky_solve = solving.cholesky_solve

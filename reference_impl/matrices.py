@@ -41,6 +41,11 @@ def det(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     return write_outs(out, (lapack_result(np.asarray(found), A.dtype, A, columns=False),), A)[0]  # type: ignore[no-any-return]
 
 
+def old_det(input: "Tensor") -> "Tensor":
+    """`torch.det`: the determinant. Raises: as `det`. Source: torch 2.13."""
+    return det(input)
+
+
 def slogdet(A: "Tensor", *, out: Any = None) -> Any:
     """Sign and logarithm of the determinant. Raises: dimension, size, dtype. Source: torch 2.13."""
     check_matrices("slogdet", A, square=True, early="precise")
@@ -50,32 +55,37 @@ def slogdet(A: "Tensor", *, out: Any = None) -> Any:
                       lapack_result(np.asarray(v).real, A.dtype.to_real(), A, columns=False)), A)  # fmt: skip
 
 
+def old_slogdet(input: "Tensor", *, out: Any = None) -> Any:
+    """`torch.slogdet`: sign and logarithm of the determinant. Raises: as `slogdet`. Source: torch 2.13."""
+    return slogdet(input, out=out)
+
+
 def logdet(input: "Tensor") -> "Tensor":
     """Logarithm of the determinant. Raises: dimension, size, dtype. Source: torch 2.13."""
     check_matrices("logdet", input, square=True, early="precise")
     return lapack_result(np.zeros(input._layout.shape[:-2]), input.dtype, input, columns=False)
 
 
-def matrix_power(A: "Tensor", n: int, *, out: "Tensor | None" = None) -> "Tensor":
+def matrix_power(input: "Tensor", n: int, *, out: "Tensor | None" = None) -> "Tensor":
     """Products of a matrix with itself. Raises: dimension, size, dtype. Source: torch 2.13."""
-    if A.ndim < 2:
-        raise LayoutError("dimension", f"matrix_power: at least 2 dimensions are needed, got {A.ndim}")
-    if A._layout.shape[-1] != A._layout.shape[-2]:
-        raise LayoutError("size", f"matrix_power: square matrices are needed, got shape {A._layout.shape}")
+    if input.ndim < 2:
+        raise LayoutError("dimension", f"matrix_power: at least 2 dimensions are needed, got {input.ndim}")
+    if input._layout.shape[-1] != input._layout.shape[-2]:
+        raise LayoutError("size", f"matrix_power: square matrices are needed, got shape {input._layout.shape}")
     n = as_int(n, "n")
     if n < 0:
-        return inv(A, out=out) if n == -1 else matrix_power(inv(A), -n, out=out)
+        return inv(input, out=out) if n == -1 else matrix_power(inv(input), -n, out=out)
     if n == 0:
-        result = clone(A, memory_format=contiguous_format)
+        result = clone(input, memory_format=contiguous_format)
         result = _identity(result)
     elif n == 1:
-        result = clone(A, memory_format=contiguous_format)
+        result = clone(input, memory_format=contiguous_format)
     elif n == 2:
-        result = products.matmul(A, A)
+        result = products.matmul(input, input)
     elif n == 3:
-        result = products.matmul(products.matmul(A, A), A)
+        result = products.matmul(products.matmul(input, input), input)
     else:
-        z, result_or_none = A, None
+        z, result_or_none = input, None
         while n > 0:
             bit, n = n % 2, n // 2
             if bit:
@@ -84,7 +94,7 @@ def matrix_power(A: "Tensor", n: int, *, out: "Tensor | None" = None) -> "Tensor
                 z = products.matmul(z, z)
         assert result_or_none is not None
         result = result_or_none
-    return write_out(out, result, A)
+    return write_out(out, result, input)
 
 
 def _identity(t: "Tensor") -> "Tensor":
@@ -165,18 +175,18 @@ def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> 
     return products.matmul(input, other, out=out)
 
 
-def matrix_rank(A: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+def matrix_rank(input: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
                 out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Numbers of singular values above a tolerance. Raises: dimension, dtype. Source: torch 2.13."""
-    check_matrices("matrix_rank", A, square=hermitian, early="precise")
-    batch = A._layout.shape[:-2]
+    check_matrices("matrix_rank", input, square=hermitian, early="precise")
+    batch = input._layout.shape[:-2]
     for t in (tol, atol, rtol):
         if isinstance(t, TensorBase):
             if t.dtype.is_complex:
                 raise LayoutError("dtype", "matrix_rank: complex tolerances are refused")
             batch = broadcast_shapes(batch, t._layout.shape)
     result = zeros_of(batch, dt.int64)
-    if result.numel() and A.numel():
+    if result.numel() and input.numel():
         shadow.leave_unspecified(result)
     result._versions[0] = 1
     return write_out(out, result)

@@ -40,25 +40,25 @@ def _check_dtype(name: str, input: "Tensor", dtype: Any) -> Any:
 
 
 def vector_norm(
-    x: "Tensor", ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
+    input: "Tensor", ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
     out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Norm over dimensions, all unless told. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    d = _check_dtype("vector_norm", x, dtype)
+    d = _check_dtype("vector_norm", input, dtype)
     if isinstance(ord, complex):
         raise LayoutError("argument", "vector_norm: ord must be a real number")
     power = float(ord)
-    dims = reduced_dims(x, dim)
+    dims = reduced_dims(input, dim)
     if out is not None and out.dtype is not d.to_real():
         raise LayoutError("dtype", f"vector_norm: out must have the dtype {d.to_real()}, got {out.dtype}")
-    _need_elements("vector_norm", x, power, dims, dim)
-    _need_kernel(x, power, dims, dim)
-    a = values(to(x, dt.complex64) if x.dtype is dt.complex32 else x)
-    size = np.abs(a.astype(np.complex128 if x.dtype.is_complex else np.float64))
+    _need_elements("vector_norm", input, power, dims, dim)
+    _need_kernel(input, power, dims, dim)
+    a = values(to(input, dt.complex64) if input.dtype is dt.complex32 else input)
+    size = np.abs(a.astype(np.complex128 if input.dtype.is_complex else np.float64))
     found = _norm(size, power, dims, keepdim)
-    made = inexact(found, x, d.to_real(), dims, keepdim, None)
+    made = inexact(found, input, d.to_real(), dims, keepdim, None)
     _forget_far(made, found, power)
-    return write_out(out, made, x)
+    return write_out(out, made, input)
 
 
 def _need_kernel(x: "Tensor", power: float, dims: tuple[int, ...], dim: Any) -> None:
@@ -122,28 +122,28 @@ def _two(A: "Tensor", dim: Any, name: str) -> tuple[int, int]:
 
 
 def matrix_norm(
-    A: "Tensor", ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
+    input: "Tensor", ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
     out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Norm of matrices that lie in two dimensions. Raises: dimension, size, dtype, argument. Source: torch 2.13."""
-    _matrix("matrix_norm", A)
+    _matrix("matrix_norm", input)
     if ord not in ("fro", "nuc") and (isinstance(ord, str) or abs(float(ord)) not in (1, 2, np.inf)):
         raise LayoutError("argument", f"matrix_norm: order {ord!r} is not supported")
-    a, b = _two(A, dim, "matrix_norm")
-    d = _check_dtype("matrix_norm", A, dtype)
+    a, b = _two(input, dim, "matrix_norm")
+    d = _check_dtype("matrix_norm", input, dtype)
     if ord != "fro" and (ord == "nuc" or abs(float(ord)) == 2):
-        check_dtype("matrix_norm", A, early="precise", kernel="never")
+        check_dtype("matrix_norm", input, early="precise", kernel="never")
     if out is not None and out.dtype is not d.to_real():
         raise LayoutError("dtype", f"matrix_norm: out must have the dtype {d.to_real()}, got {out.dtype}")
     if ord == "fro":
-        return vector_norm(A, 2, (a, b), keepdim, dtype=dtype, out=out)
+        return vector_norm(input, 2, (a, b), keepdim, dtype=dtype, out=out)
     if ord == "nuc" or abs(float(ord)) == 2:
-        return write_out(out, _spectral(A, ord, a, b, keepdim, d), A)
+        return write_out(out, _spectral(input, ord, a, b, keepdim, d), input)
     first, second = (b, a) if abs(float(ord)) == np.inf else (a, b)
-    sums = vector_norm(A, 1, first, keepdim, dtype=dtype)
+    sums = vector_norm(input, 1, first, keepdim, dtype=dtype)
     if not keepdim and first < second:
         second -= 1
-    return write_out(out, _chosen(sums, ord, second, keepdim), A)
+    return write_out(out, _chosen(sums, ord, second, keepdim), input)
 
 
 def _chosen(found: "Tensor", ord: Any, dim: int, keepdim: bool) -> "Tensor":
@@ -181,7 +181,7 @@ def _matrix(name: str, A: Any) -> None:
 
 
 def norm(
-    A: "Tensor", ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None,
+    input: "Tensor", ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None,
     dtype: Any = None,
 ) -> "Tensor":  # fmt: skip
     """Norm of a vector or a matrix, as the order and the dimensions say. Raises: as both. Source: torch 2.13."""
@@ -189,13 +189,13 @@ def norm(
     if ord is not None:
         if dims is not None and len(dims) not in (1, 2):
             raise LayoutError("dimension", f"norm: one or two dimensions are needed with an order, got {dims}")
-        if dims is None and A.ndim not in (1, 2):
-            raise LayoutError("dimension", f"norm: dimensions must be given for {A.ndim} of them with an order")
-        if (dims is not None and len(dims) == 2) or (dims is None and A.ndim == 2):
-            return matrix_norm(A, ord, dims or (0, 1), keepdim, dtype=dtype, out=out)
+        if dims is None and input.ndim not in (1, 2):
+            raise LayoutError("dimension", f"norm: dimensions must be given for {input.ndim} of them with an order")
+        if (dims is not None and len(dims) == 2) or (dims is None and input.ndim == 2):
+            return matrix_norm(input, ord, dims or (0, 1), keepdim, dtype=dtype, out=out)
         if isinstance(ord, str):
             raise LayoutError("dimension", f"norm: order {ord!r} is one of matrices")
-    return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype, out=out)
+    return vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype, out=out)
 
 
 def torch_norm(

@@ -31,7 +31,7 @@ def set_default_dtype(d: dtype) -> None:
 
 
 @lru_cache(4096)
-def promote_types(a: dtype, b: dtype) -> dtype:
+def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to, of the higher category of bool, int, float, complex.
 
     Raises: dtype (RuntimeError) for float8 with others, for unsigned integers wider than 8 bits with other
@@ -41,39 +41,41 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     >>> promote_types(dt.uint8, dt.int8), promote_types(dt.float16, dt.bfloat16), promote_types(dt.int64, dt.float16)
     (torch.int16, torch.float32, torch.float16)
     """
-    if a is b:
-        return a
-    if a in dt.FLOAT8 or b in dt.FLOAT8:
-        raise LayoutError("dtype", f"{a} and {b}: 8-bit floats are not promoted with other dtypes")
-    if a in _UNSIGNED or b in _UNSIGNED:
+    if type1 is type2:
+        return type1
+    if type1 in dt.FLOAT8 or type2 in dt.FLOAT8:
+        raise LayoutError("dtype", f"{type1} and {type2}: 8-bit floats are not promoted with other dtypes")
+    if type1 in _UNSIGNED or type2 in _UNSIGNED:
         # Unsigned integers other than uint8 meet floating point only.
-        other = b if a in _UNSIGNED else a
+        other = type2 if type1 in _UNSIGNED else type1
         if other.is_floating_point:
             return other
-        raise LayoutError("dtype", f"{a} and {b}: unsigned integers other than uint8 are promoted to floats only")
-    for d in (a, b):
+        raise LayoutError(
+            "dtype", f"{type1} and {type2}: unsigned integers other than uint8 are promoted to floats only"
+        )
+    for d in (type1, type2):
         if d.category == "raw" and d is not dt.complex32:
-            raise LayoutError("dtype", f"{a} and {b}: {d} is not promoted with other dtypes")
-    if a in _COMPLEX or b in _COMPLEX:
+            raise LayoutError("dtype", f"{type1} and {type2}: {d} is not promoted with other dtypes")
+    if type1 in _COMPLEX or type2 in _COMPLEX:
         bits = max(
-            _COMPLEX.get(a, 0),
-            _COMPLEX.get(b, 0),
-            32 if dt.bfloat16 in (a, b) else _FLOATS.get(a, 0),
-            _FLOATS.get(b, 0),
+            _COMPLEX.get(type1, 0),
+            _COMPLEX.get(type2, 0),
+            32 if dt.bfloat16 in (type1, type2) else _FLOATS.get(type1, 0),
+            _FLOATS.get(type2, 0),
         )
         return {16: dt.complex32, 32: dt.complex64, 64: dt.complex128}[bits]
-    if a in _FLOATS or b in _FLOATS:
-        if a in _FLOATS and b in _FLOATS:
-            if _FLOATS[a] == _FLOATS[b]:
+    if type1 in _FLOATS or type2 in _FLOATS:
+        if type1 in _FLOATS and type2 in _FLOATS:
+            if _FLOATS[type1] == _FLOATS[type2]:
                 return dt.float32
-            return a if _FLOATS[a] > _FLOATS[b] else b
-        return a if a in _FLOATS else b
-    if a is dt.bool_ or b is dt.bool_:
-        return b if a is dt.bool_ else a
-    if dt.uint8 in (a, b):
-        other = b if a is dt.uint8 else a
+            return type1 if _FLOATS[type1] > _FLOATS[type2] else type2
+        return type1 if type1 in _FLOATS else type2
+    if type1 is dt.bool_ or type2 is dt.bool_:
+        return type2 if type1 is dt.bool_ else type1
+    if dt.uint8 in (type1, type2):
+        other = type2 if type1 is dt.uint8 else type1
         return dt.int16 if other is dt.int8 else other
-    return a if a.itemsize > b.itemsize else b
+    return type1 if type1.itemsize > type2.itemsize else type2
 
 
 @lru_cache(64)

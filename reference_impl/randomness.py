@@ -8,6 +8,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .calls import check_keywords
 from .constructors import as_sizes, dtype_or_default, empty_like, flagged
 from .conversion import cast, digits
 from .copies import store
@@ -72,6 +73,7 @@ def _bounds(d: dtype) -> tuple[float, float]:
 
 def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any) -> "Tensor":
     """Write uniform values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    check_keywords("uniform_", kwargs, "from")
     low = kwargs.get("from", from_)
     if low > to:
         raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
@@ -88,6 +90,7 @@ def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: A
 
 def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any = None, **kwargs: Any) -> "Tensor":
     """Write integers below a bound or from a range. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1."""
+    check_keywords("random_", kwargs, "from")
     low, high = kwargs.get("from", from_), to
     if high is None and low is not None:
         low, high = 0, low
@@ -206,11 +209,14 @@ def randperm(
     return write_out(out, t)
 
 
-def randint_like(input: "Tensor", low: int, high: Any = None, **kwargs: Any) -> "Tensor":
+def randint_like(input: "Tensor", low: Any = None, high: Any = None, **kwargs: Any) -> "Tensor":
     """`empty_like` with random integers. Raises: argument, format. Source: facts 4.1.8, torch 2.13."""
-    if (low if high is None else high) <= (0 if high is None else low):
-        raise LayoutError("argument", f"randint_like: from {low} to {high} there is no integer")
-    _check_integers("randint_like", kwargs.get("dtype") or input.dtype, *((0, low) if high is None else (low, high)))
+    first, last = (0, low) if high is None else (low or 0, high)
+    if last is None:
+        raise LayoutTypeError("argument", "randint_like: no bound given")
+    if last <= first:
+        raise LayoutError("argument", f"randint_like: from {first} to {last} there is no integer")
+    _check_integers("randint_like", kwargs.get("dtype") or input.dtype, first, last)
     return empty_like(input, **kwargs)
 
 
@@ -257,10 +263,8 @@ def _drawn(
     name: str, size: tuple[Any, ...], kwargs: dict[str, Any], out: Any, dtype: Any, device: Any, requires_grad: bool
 ) -> "Tensor":
     check_device(device)
-    shape = as_sizes(size, kwargs.pop("size", None))
-    for unknown in kwargs:
-        if unknown != "names":
-            raise LayoutTypeError("argument", f"{name}: unknown keyword {unknown}")
+    check_keywords(name, kwargs, "size")
+    shape = as_sizes(size, kwargs.get("size"))
     d = dtype_or_default(dtype) if out is None else out.dtype
     if name == "rand" or 0 not in shape:
         check_random(name, d)

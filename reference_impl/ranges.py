@@ -7,6 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .calls import check_keywords
 from .constructors import dtype_or_default, flagged, on_meta, wants_meta
 from .conversion import cast
 from .core import TensorBase, array, as_int, from_array, values
@@ -25,6 +26,7 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
 
     Raises: size (RuntimeError: step 0, or bounds against its sign), argument. Source: torch 2.13.
     """
+    check_keywords("arange", kwargs, "start", "end", "step")
     if wants_meta(device, pin_memory):
         return flagged(on_meta(arange(*args, dtype=dtype, **kwargs)), requires_grad)
     start, end, step = 0, None, 1

@@ -36,6 +36,11 @@ def inv(A: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     return _inverse(A, out)
 
 
+def inverse(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """`torch.inverse`: the inverse. Raises: as `inv`. Source: torch 2.13."""
+    return inv(input, out=out)
+
+
 def _inverse(A: "Tensor", out: Any = None) -> "Tensor":
     shape = A._layout.shape
     return write_outs(out, (lapack_result(*tried(np.linalg.inv, wide_values(A), shapes=(shape,)), A.dtype, A),), A)[0]  # type: ignore[no-any-return]
@@ -112,27 +117,29 @@ def _matrices(name: str, A: "Tensor", B: "Tensor", left: bool) -> tuple[int, ...
 
 
 def solve_triangular(
-    A: "Tensor", B: "Tensor", *, upper: bool, left: bool = True, unitriangular: bool = False,
+    input: "Tensor", B: "Tensor", *, upper: bool, left: bool = True, unitriangular: bool = False,
     out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """`solve` with a triangular matrix, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
-    if A.dtype is not B.dtype:
-        raise LayoutError("dtype", f"solve_triangular: {A.dtype} and {B.dtype}")
-    shape = _matrices("solve_triangular", A, B, left)
-    check_dtype("solve_triangular", A, early="nothing", kernel="always")
-    return write_outs(out, (lapack_result(np.zeros(shape), A.dtype, A, B),), A, B)[0]  # type: ignore[no-any-return]
+    if input.dtype is not B.dtype:
+        raise LayoutError("dtype", f"solve_triangular: {input.dtype} and {B.dtype}")
+    shape = _matrices("solve_triangular", input, B, left)
+    check_dtype("solve_triangular", input, early="nothing", kernel="always")
+    return write_outs(out, (lapack_result(np.zeros(shape), input.dtype, input, B),), input, B)[0]  # type: ignore[no-any-return]
 
 
 def triangular_solve(
-    b: "Tensor", A: "Tensor", upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,
+    input: "Tensor", A: "Tensor", upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,
     out: Any = None,
 ) -> Any:  # fmt: skip
     """`linalg.solve_triangular` under its old name, with a copy of the matrix. Raises: dimension, size, dtype."""
-    shape = _matrices("triangular_solve", A, b, True)
+    shape = _matrices("triangular_solve", A, input, True)
     check_dtype("triangular_solve", A, early="nothing", kernel="always")
     batch = shape[:-2]
     a = np.broadcast_to(wide_values(A), (*batch, *A._layout.shape[-2:]))
-    return write_outs(out, (lapack_result(np.zeros(shape), b.dtype, A, b), lapack_result(a, A.dtype, A, b)), A, b)
+    return write_outs(
+        out, (lapack_result(np.zeros(shape), input.dtype, A, input), lapack_result(a, A.dtype, A, input)), A, input
+    )
 
 
 def cholesky_solve(input: "Tensor", input2: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -175,23 +182,23 @@ def lu_solve(
     return write_outs(out, (result,), LU, B)[0]  # type: ignore[no-any-return]
 
 
-def old_lu_solve(b: "Tensor", LU_data: "Tensor", LU_pivots: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+def old_lu_solve(input: "Tensor", LU_data: "Tensor", LU_pivots: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.lu_solve` under its old name. Raises: as `linalg.lu_solve`."""
-    return lu_solve(LU_data, LU_pivots, b, out=out)
+    return lu_solve(LU_data, LU_pivots, input, out=out)
 
 
-def pinv(A: "Tensor", rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+def pinv(input: "Tensor", rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
          out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Pseudoinverse. Raises: dimension, dtype. Source: torch 2.13."""
-    check_matrices("pinv", A, square=hermitian, early="precise")
-    *lead, m, n = A._layout.shape
+    check_matrices("pinv", input, square=hermitian, early="precise")
+    *lead, m, n = input._layout.shape
     batch: Any = tuple(lead)
     for t in (rcond, atol, rtol):
         if isinstance(t, TensorBase):
             if t.dtype.is_complex:
                 raise LayoutError("dtype", "pinv: complex tolerances are refused")
-            batch = broadcast_shapes(batch, t._layout.shape) if A.numel() else batch
-    return write_outs(out, (lapack_result(np.zeros((*batch, n, m)), A.dtype, A, columns=False),), A)[0]  # type: ignore[no-any-return]
+            batch = broadcast_shapes(batch, t._layout.shape) if input.numel() else batch
+    return write_outs(out, (lapack_result(np.zeros((*batch, n, m)), input.dtype, input, columns=False),), input)[0]  # type: ignore[no-any-return]
 
 
 def pinverse(input: "Tensor", rcond: float = 1e-15) -> "Tensor":

@@ -3,6 +3,7 @@
 # Names that hide Python's are the point of this namespace.
 # ruff: noqa: A004, F401
 
+from .calls import add_numpy_names as _add_numpy_names
 from .pointwise_ops import erf as erf
 from .pointwise_ops import exp2 as exp2
 from .pointwise_ops import expm1 as expm1
@@ -18,3 +19,4 @@ from .special_functions import mvlgamma as multigammaln
 from .special_functions import polygamma as polygamma
 
 globals().update(_SPECIAL)
+_add_numpy_names(globals())

@@ -22,7 +22,7 @@ from . import (
     view_ops,
 )
 from .backing import no_data
-from .calls import refusing
+from .calls import refusing, taking_numpy_names
 from .core import register
 from .elementwise_methods import ElementwiseMethods
 from .errors import LayoutError, UnsupportedError
@@ -32,6 +32,7 @@ from .reduction_methods import ReductionMethods
 from .value_methods import ValueMethods
 
 
+@taking_numpy_names(but_not="istft norm split stft unflatten unique unique_consecutive")
 class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods, LinearAlgebraMethods):
     """A strided tensor over NumPy memory, with PyTorch's names, signatures and defaults."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, slicing_ops, view_ops
+from .calls import check_keywords, with_numpy_names
 from .contiguity import is_contiguous
 from .copies import clone, write_copy
 from .core import CONJ, TensorBase, as_int, as_ints, bad_arguments, build, recorded, records_history, view_of
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _viewed(input: "Tensor", *size: Any, dtype: Any = None) -> "Tensor":
+def _viewed(input: "Tensor", size: Any = None, dtype: Any = None) -> "Tensor":
     # Copied anyway, so that sizes which the strides do not allow are no obstacle.
-    if dtype is not None or (size and isinstance(size[0], _dtype)):
-        return view_ops.view(input, *size, dtype=dtype)
-    return view_ops.reshape(input, *size)
+    if dtype is not None or isinstance(size, _dtype):
+        return view_ops.view(input, size if dtype is None else dtype)
+    return view_ops.reshape(input, size)
 
 
 _REAL_ONLY = ("select_copy", "slice_copy", "slice_scatter", "select_scatter")
@@ -43,9 +44,12 @@ def _copied(view: Any) -> Any:
 
 
 def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    taken = with_numpy_names(function)
+
     def copy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         args = tuple([_without_bits(arg) if isinstance(arg, TensorBase) else arg for arg in args])
-        result = _copied(function(*args, **kwargs))
+        kwargs = {key: _without_bits(arg) if isinstance(arg, TensorBase) else arg for key, arg in kwargs.items()}
+        result = _copied(taken(*args, **kwargs))
         if name in _REAL_ONLY and args[0].dtype.is_complex and records_history(args[0]):
             raise LayoutError("grad", f"{name}: no gradients through complex numbers")
         if out is None:
@@ -223,6 +227,7 @@ def sum_to_size(self: "Tensor", *size: Any, **kwargs: Any) -> "Tensor":
 
     Raises: broadcast (RuntimeError). Source: facts 3.3.5, torch 2.13.
     """
+    check_keywords("sum_to_size", kwargs, "size")
     if "size" in kwargs:
         size = (kwargs["size"],)
     if not size:

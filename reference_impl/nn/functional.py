@@ -50,6 +50,7 @@ from ..adaptive_pooling import adaptive_max_pool3d_with_indices as adaptive_max_
 from ..arithmetic import relu as _relu
 from ..arithmetic import relu_ as _relu_
 from ..attention import scaled_dot_product_attention as scaled_dot_product_attention
+from ..calls import add_numpy_names as _add_numpy_names
 from ..classification_losses import ctc_loss as ctc_loss
 from ..classification_losses import linear_cross_entropy as linear_cross_entropy
 from ..classification_losses import multi_margin_loss as multi_margin_loss
@@ -150,3 +151,13 @@ def log_softmax(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: A
 
 def _default_dim(input: "Tensor") -> int:
     return 0 if input.ndim in (0, 1, 3) else 1
+
+
+# The others are written in Python.
+_add_numpy_names(
+    globals(),
+    only="adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d celu_ channel_shuffle conv1d conv2d conv3d "
+    "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_ "
+    "linear logsigmoid one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu selu_ softplus softshrink "
+    "threshold_",
+)
