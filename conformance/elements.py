@@ -34,6 +34,8 @@ _RTOL = {
 
 Sums of products lose digits by cancellation, so a small element is no better known than the largest beside it.
 """
+_SMALLEST = {"float64": 2.3e-308, "complex128": 2.3e-308}
+"""Smallest normal number of what is computed in, if not float32: below it digits are lost whatever is done."""
 
 
 def elements(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
@@ -124,7 +126,8 @@ def _close(dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8]) -> ND
     with np.errstate(all="ignore"):
         rtol = _RTOL.get(dtype, 0.0)
         largest = np.abs(a[np.isfinite(a)]).max(initial=0.0)
-        close: NDArray[np.bool_] = np.isclose(b, a, rtol=rtol, atol=rtol * largest, equal_nan=True)
+        atol = max(rtol * largest, _SMALLEST.get(dtype, 1.2e-38))
+        close: NDArray[np.bool_] = np.isclose(b, a, rtol=rtol, atol=atol, equal_nan=True)
         return close
 
 

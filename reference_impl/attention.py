@@ -13,6 +13,7 @@ from .layout import Shape, Strides, contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import broadcast_shapes, preserved_strides
 from .results import finish, need_kernel, wide
+from .views import broadcasts_to
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -84,6 +85,10 @@ def _masked(scores: Any, mask: "Tensor | None", is_causal: bool) -> Any:
         return np.where(np.tri(*scores.shape[-2:], dtype=np.bool_), scores, -np.inf)
     if mask is None:
         return scores
+    if not broadcasts_to(mask._layout.shape, scores.shape):
+        raise LayoutError(
+            "broadcast", f"scaled_dot_product_attention: a mask of {mask._layout.shape} for scores of {scores.shape}"
+        )
     if mask.dtype is dt.bool_:
         return np.where(wide(mask), scores, -np.inf)
     return scores + wide(mask)
@@ -110,13 +115,13 @@ def _strides(
     every = (query, key, value)
     fused = (
         dropout_p == 0
-        and all(t.ndim == 4 and t._layout.strides[-1] == 1 and t.numel() for t in every)
-        and len({t._layout.shape[0] for t in every}) == len({t._layout.shape[1] for t in every}) == 1
-        and len({t._layout.shape[3] for t in every}) == 1
+        and all(t.ndim == 4 and t.numel() for t in every)
+        and len({t._layout.shape[:2] for t in every}) == 1
         and not (mask is not None and mask.requires_grad)
     )
     if fused and mask is not None:
         if mask.ndim < 2:
             raise LayoutIndexError("dimension", f"scaled_dot_product_attention: a mask of {mask.ndim} dimensions")
         fused = mask.ndim in (2, 4)
+    fused = fused and len({t._layout.shape[3] for t in every}) == 1 and all(t._layout.strides[-1] == 1 for t in every)
     return preserved_strides(shape, query._layout.strides) if fused else contiguous_strides(shape)

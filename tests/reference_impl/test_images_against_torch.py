@@ -152,7 +152,12 @@ def draw_rest(rng, pair):
         left, right = rng.choice([1, 2, 3, 4]), rng.choice([1, 2, 3, 4])
         a = {x: d.tensor([*lead, n, e], same=1) for x, n in (("q", left), ("k", right), ("u", right))}
         swap = ".transpose(-3, -2).contiguous().transpose(-3, -2)" if len(lead) == 2 and rng.random() < 0.5 else ""
-        return f"{F}scaled_dot_product_attention(v[q]{swap}, v[k]{swap}, v[u]{swap}, is_causal={rng.random() < 0.3})", a
+        told = f"is_causal={rng.random() < 0.3}"
+        if rng.random() < 0.5:  # a mask, which may not fit, or lack dimensions that the fused kernel looks for
+            shape = [n if rng.random() < 0.7 else rng.choice([1, 1, 1, 2]) for n in (*lead, left, right)]
+            a["m"] = d.tensor(shape[rng.choice([0, 0, 0, 1, 2, 3]) :], same=1)
+            told = "attn_mask=v[m]"
+        return f"{F}scaled_dot_product_attention(v[q]{swap}, v[k]{swap}, v[u]{swap}, {told})", a
     d = Drawer(rng, pair)
     factor = rng.choice([1, 2, 2, 3])
     shape = lengths(rng, rng.choice([3, 4, 4, 4, 5]), [1, 2, 3])
