@@ -46,6 +46,8 @@ def scaled_dot_product_attention(
     lead = broadcast_shapes(broadcast_shapes(q.shape[:-2], k.shape[:-2]), v.shape[:-2])
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise LayoutError("size", f"{name}: shapes {q.shape}, {k.shape} and {v.shape} do not agree")
+    shape = (*lead, q.shape[-2], v.shape[-1])
+    strides = _strides(query, key, value, attn_mask, shape, dropout_p)
     factor = scale if scale is not None else 1 / sqrt(q.shape[-1]) if q.shape[-1] else 1.0
     with np.errstate(all="ignore"):
         scores = np.matmul(q, k.swapaxes(-1, -2)) * factor
@@ -56,8 +58,6 @@ def scaled_dot_product_attention(
         # Scores enter as exponents: their absolute errors are relative errors of the weights.
         largest = np.max(np.where(np.isfinite(scores), size, 0), axis=-1, keepdims=True, initial=0)
         magnitude = np.matmul(weights, np.abs(v)) * (4 + 2 * largest)
-    shape = (*lead, q.shape[-2], v.shape[-1])
-    strides = _strides(query, key, value, attn_mask, shape, dropout_p)
     inputs = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     out = finish(
         np.broadcast_to(result, shape), d, *inputs, strides=strides, magnitude=np.broadcast_to(magnitude, shape),
