@@ -28,7 +28,7 @@ def target() -> Target:
         if _WIDTHS[asked] > best:
             raise ValueError(f"{VARIABLE}={asked}: this machine's vector registers hold {best} bytes")
         best = _WIDTHS[asked]
-    return Target(width=best, cache_bytes=cache_bytes())
+    return Target(width=best, cache_bytes=kept_bytes(), intel=is_intel())
 
 
 @lru_cache(1)
@@ -46,25 +46,42 @@ def vector_bytes() -> int:
 
 
 @lru_cache(1)
-def cache_bytes(root: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:
-    """Size of the last-level cache, from what Linux tells of it; 32 MiB where nothing is told."""
-    sizes = []
+def kept_bytes(root: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:
+    """Bytes from which on a core's caches do not keep what is copied; 32 MiB where Linux tells nothing.
+
+    That is the last-level cache; but the third level of Intel's servers is spread over all cores of the package, and
+    a virtual machine is told of the whole: what one core can count on is about as much again as its second level.
+    """
+    sizes = {}
     for path in root.glob("index*/size"):
         try:
             text = path.read_text(encoding="ascii").strip()
-            sizes.append(int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0))
+            level = int((path.parent / "level").read_text(encoding="ascii"))
+            sizes[level] = int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
         except (OSError, ValueError):
             continue
-    return max(sizes, default=_DEFAULT_CACHE)
+    if is_intel() and 2 in sizes:
+        return 2 * sizes[2]
+    return max(sizes.values(), default=_DEFAULT_CACHE)
 
 
-@lru_cache(1)
 def model() -> str:
     """The processor's name, as far as the system tells it."""
+    return _told("model name") or platform.processor() or platform.machine()
+
+
+def is_intel() -> bool:
+    """Whether the processor is one of Intel's."""
+    return _told("vendor_id") == "GenuineIntel"
+
+
+@lru_cache(4)
+def _told(key: str) -> str:
+    """What Linux tells of the first processor; empty where it does not."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
+            if line.startswith(key):
                 return line.split(":", 1)[1].strip()
     except OSError:
         pass
-    return platform.processor() or platform.machine()
+    return ""

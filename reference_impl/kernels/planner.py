@@ -56,7 +56,9 @@ class Target:
     width: int = 64
     """Bytes of a vector register, 0 for none: only the portable kernel is used."""
     cache_bytes: int = 32 << 20
-    """Size of the last-level cache."""
+    """Bytes of source and target together that the caches do not keep."""
+    intel: bool = False
+    """Whether longer pieces of source rows make the better tiles, and stores that hold two lines are slow."""
     phase: int = 0
     """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
 
@@ -355,8 +357,12 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
     # Rows of the target that begin anywhere in a line are written through the caches, in pieces as long as can be: the
     # lines that two pieces share are fetched and written twice.
     far = streamed and (target.phase != 0 or any(d.dst % LINE for d in dims[:-1]))
-    a_want = choice.a_bytes or (1024 if far else 128 if wide else 512)
-    b_want = choice.b_bytes or (1024 if far else 2048 if wide else 256)
+    by_lines = (
+        far and wide and target.intel
+    )  # through a buffer, so that all stores but those at the ends are whole lines
+    long = far or (streamed and wide and target.intel)
+    a_want = choice.a_bytes or (1024 if long else 128 if wide else 512)
+    b_want = choice.b_bytes or (1024 if far and not by_lines else 2048 if wide else 256)
     taken = {along, b_start}
     b_chain = _chain(dims, b_start, "dst", taken, item, b_want)
     taken.update(b_chain)
@@ -377,7 +383,7 @@ def _transpose(form: Normal, along: int, target: Target, choice: Choice, streame
     if choice.staged >= 0:
         staged = choice.staged
     elif wide and fits_wide:
-        staged = 0
+        staged = STAGE_OUT * by_lines
     else:
         staged = STAGE_IN
     if not fits_wide:

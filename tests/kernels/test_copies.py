@@ -33,10 +33,10 @@ def copied(dst, src, threads):
             engine.copy_otherwise(dst, src, answer, threads)
 
 
-def copy_with(width, choice, dst, src, threads=1):
+def copy_with(width, choice, dst, src, threads=1, *, intel=False):
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     phase = (dst.ctypes.data + form.dst_shift) % 64
-    plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, phase=phase), choice)
+    plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, phase=phase, intel=intel), choice)
     answer = engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads)
     assert answer == DONE
     return plan
@@ -54,11 +54,11 @@ choices = st.builds(
 
 @pytest.mark.parametrize("width", WIDTHS)
 @relaxed
-@given(pairs(), choices)
-def test_every_plan_on_every_kind_of_register_copies_the_same_bits(width, pair, choice):
+@given(pairs(), choices, st.booleans())
+def test_every_plan_on_every_kind_of_register_copies_the_same_bits(width, pair, choice, intel):
     dst, src, memory = pair.arrays()
     wanted = expected(dst, src, memory)
-    copy_with(width, choice, dst, src)
+    copy_with(width, choice, dst, src, intel=intel)
     assert np.array_equal(memory, wanted)
 
 
@@ -87,12 +87,12 @@ def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
     bits = np.random.default_rng(1).integers(0, 256, np.prod(shape) * itemsize, np.uint8)
     src = bits.view(TYPES[itemsize]).reshape(shape).transpose(order)
     wanted = np.ascontiguousarray(src).view(np.uint8)
-    for threads, streamed, phase in itertools.product((1, 2, 8), (0, 1), (0, 16)):
+    for threads, streamed, phase, intel in itertools.product((1, 2, 8), (0, 1), (0, 16), (False, True)):
         memory = np.full(wanted.nbytes + 128, 0xA5, np.uint8)
         start = -memory.ctypes.data % 64 + phase
         dst = memory[start : start + wanted.nbytes].view(src.dtype).reshape(src.shape)
-        copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads)
-        assert np.array_equal(dst.view(np.uint8), wanted), (threads, streamed, phase)
+        copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads, intel=intel)
+        assert np.array_equal(dst.view(np.uint8), wanted), (threads, streamed, phase, intel)
         assert (memory[:start] == 0xA5).all()
         assert (memory[start + wanted.nbytes :] == 0xA5).all()
 
