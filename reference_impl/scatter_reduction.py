@@ -95,6 +95,7 @@ def scatter_reduce_(
     check_internal_overlap(self)
     check_no_overlap(self, index)
     check_no_overlap(self, src)
+    reduce = {"min": "amin", "max": "amax"}.get(reduce, reduce)  # by either name
     _check_reduce("scatter_reduce_", reduce, "sum", "prod", "mean", "amax", "amin")
     if where.size:
         length = self._layout.shape[d] if self.ndim else 1
