@@ -117,6 +117,10 @@ def overload(step: Step) -> str:
     return step.op
 
 
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x2": "other"}
+"""What NumPy calls parameters that PyTorch has by another name, and takes by either."""
+
+
 def bind(step: Step) -> dict[str, Argument]:
     """Arguments of a step by parameter name, defaults filled in, variadic sizes gathered into one tuple.
 
@@ -142,9 +146,10 @@ def bind(step: Step) -> dict[str, Argument]:
         raise ValueError(f"{step.op} takes {len(parameters)} arguments, got {len(args)}")
     bound.update(zip(parameters, args, strict=False))
     for name, value in step.kwargs:
-        if name not in parameters and not (name == "out" and operation.out):
+        ours = name if name in parameters else _NUMPY_NAMES.get(name, name)
+        if ours not in parameters and not (name == "out" and operation.out):
             raise ValueError(f"{step.op} has no parameter {name!r}")
-        bound[name] = value
+        bound[ours] = value
     if missing := [name for name in parameters if name not in bound]:
         raise ValueError(f"{step.op} needs {', '.join(missing)}")
     return bound
