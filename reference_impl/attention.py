@@ -9,7 +9,7 @@ from . import dtypes as dt
 from . import shadow
 from .core import check_tensors
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
-from .layout import Shape, Strides, contiguous_strides
+from .layout import contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import broadcast_shapes, preserved_strides
 from .results import finish, need_kernel, wide
@@ -32,7 +32,7 @@ def scaled_dot_product_attention(
     """
     name = "scaled_dot_product_attention"
     check_tensors(name, query, key, value, *(() if attn_mask is None else (attn_mask,)))
-    _check(name, query, key, value, attn_mask, is_causal)
+    _check(name, query, key, value, attn_mask)
     d = query.dtype
     if d.is_complex or d in dt.FLOAT8:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
@@ -47,7 +47,13 @@ def scaled_dot_product_attention(
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise LayoutError("size", f"{name}: shapes {q.shape}, {k.shape} and {v.shape} do not agree")
     shape = (*lead, q.shape[-2], v.shape[-1])
-    strides = _strides(query, key, value, attn_mask, shape, dropout_p)
+    fused = _is_fused(query, key, value, attn_mask, dropout_p)
+    if is_causal and attn_mask is not None and not fused and all(t.numel() for t in (query, key, value)):
+        raise LayoutError("argument", f"{name}: a mask and is_causal exclude each other where no kernel takes both")
+    strides = preserved_strides(shape, query._layout.strides) if fused else contiguous_strides(shape)
+    if shape[-2:] == (0, 1):
+        # No queries of one number each: what is left of a transposed product, whose strides are plain products.
+        strides = (*[0] * len(lead), 1, 0)
     factor = scale if scale is not None else 1 / sqrt(q.shape[-1]) if q.shape[-1] else 1.0
     with np.errstate(all="ignore"):
         scores = np.matmul(q, k.swapaxes(-1, -2)) * factor
@@ -69,20 +75,17 @@ def scaled_dot_product_attention(
     return out
 
 
-def _check(name: str, query: "Tensor", key: "Tensor", value: "Tensor", mask: "Tensor | None", is_causal: bool) -> None:
+def _check(name: str, query: "Tensor", key: "Tensor", value: "Tensor", mask: "Tensor | None") -> None:
     same_dtype(name, query, key, value)
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise LayoutError("dimension", f"{name}: query, key and value need at least 2 dimensions")
-    if mask is not None:
-        if is_causal:
-            raise LayoutError("argument", f"{name}: a mask and is_causal exclude each other")
-        if mask.dtype is not dt.bool_ and mask.dtype is not query.dtype and mask.dtype is not dt.float32:
-            raise LayoutError("dtype", f"{name}: the mask must be bool or {query.dtype}, got {mask.dtype}")
+    if mask is not None and mask.dtype not in (dt.bool_, dt.float32, query.dtype):
+        raise LayoutError("dtype", f"{name}: the mask must be bool or {query.dtype}, got {mask.dtype}")
 
 
 def _masked(scores: Any, mask: "Tensor | None", is_causal: bool) -> Any:
     if is_causal:
-        return np.where(np.tri(*scores.shape[-2:], dtype=np.bool_), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=np.bool_), scores, -np.inf)
     if mask is None:
         return scores
     if not broadcasts_to(mask._layout.shape, scores.shape):
@@ -102,16 +105,11 @@ def _softmax(scores: Any) -> Any:
     return np.where(total == 0, 0, e / np.where(total == 0, 1, total))
 
 
-def _strides(
-    query: "Tensor", key: "Tensor", value: "Tensor", mask: "Tensor | None", shape: Shape, dropout_p: float
-) -> Strides:
-    """As the query lies, where PyTorch's fused kernel takes these operands; row-major where it multiplies matrices.
+def _is_fused(query: "Tensor", key: "Tensor", value: "Tensor", mask: "Tensor | None", dropout_p: float) -> bool:
+    """Whether PyTorch's fused kernel takes these operands, whose result lies as the query does; else it multiplies.
 
     Raises: dimension (IndexError, a mask in which the kernel looks for two dimensions).
     """
-    if shape[-2:] == (0, 1):
-        # No queries of one number each: what is left of a transposed product, whose strides are plain products.
-        return (*[0] * (len(shape) - 2), 1, 0)
     every = (query, key, value)
     fused = (
         dropout_p == 0
@@ -123,5 +121,4 @@ def _strides(
         if mask.ndim < 2:
             raise LayoutIndexError("dimension", f"scaled_dot_product_attention: a mask of {mask.ndim} dimensions")
         fused = mask.ndim in (2, 4)
-    fused = fused and len({t._layout.shape[3] for t in every}) == 1 and all(t._layout.strides[-1] == 1 for t in every)
-    return preserved_strides(shape, query._layout.strides) if fused else contiguous_strides(shape)
+    return fused and len({t._layout.shape[3] for t in every}) == 1 and all(t._layout.strides[-1] == 1 for t in every)

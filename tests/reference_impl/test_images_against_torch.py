@@ -156,7 +156,7 @@ def draw_rest(rng, pair):
         if rng.random() < 0.5:  # a mask, which may not fit, or lack dimensions that the fused kernel looks for
             shape = [n if rng.random() < 0.7 else rng.choice([1, 1, 1, 2]) for n in (*lead, left, right)]
             a["m"] = d.tensor(shape[rng.choice([0, 0, 0, 1, 2, 3]) :], same=1)
-            told = "attn_mask=v[m]"
+            told = f"attn_mask=v[m], is_causal={rng.random() < 0.2}"
         return f"{F}scaled_dot_product_attention(v[q]{swap}, v[k]{swap}, v[u]{swap}, {told})", a
     d = Drawer(rng, pair)
     factor = rng.choice([1, 2, 2, 3])
