@@ -154,7 +154,8 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     >>> plan_for(normal((4096, 4096), (16384, 4), (4, 16384), 4), Target()).kernel
     'transpose'
     """
-    streamed = form.nbytes * 2 >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
+    read = form.item * prod(d.length for d in form.dims if d.src)
+    streamed = form.nbytes + read >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     if target.width == 0:
         return _items(form)
     last = form.dims[-1] if form.dims else Dim(1, form.item, form.item)
