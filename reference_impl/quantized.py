@@ -13,6 +13,7 @@ from .core import TensorBase, fresh, values
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
 from .formats import contiguous_format, memory_format
+from .grad_mode import no_grad
 from .layout import contiguous_strides
 from .notices import QUANTISED as QUANTISED_NOTICE
 from .notices import warn_once
@@ -102,7 +103,8 @@ def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...] |
     exact = not zero_points.dtype.is_floating_point
     kinds = (dt.float64, dt.int64) if exact else (dt.float32, dt.float32)
     # Tensors of the right dtype and in order are taken as they are: who holds them may change them.
-    scales, zero_points = (t.to(kind).contiguous() for t, kind in zip((scales, zero_points), kinds, strict=True))
+    with no_grad():  # copies below what records history
+        scales, zero_points = (t.to(kind).contiguous() for t, kind in zip((scales, zero_points), kinds, strict=True))
     return PerChannel(scales, zero_points, axis)
 
 

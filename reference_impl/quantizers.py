@@ -206,7 +206,9 @@ def decode(codes: Any, q: Quantizer) -> Any:
     [0.5, 126.0]
     """
     scale, zero_point = q.spread(np.shape(codes))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(q, PerChannel) and q.exact:  # by the scales as they are, in double precision
+            scale = values(q.scales).reshape(np.shape(scale))
         if isinstance(q, PerTensor) and codes.dtype == np.int32:
             # The difference is one of integers, and wraps around as they do.
             codes, zero_point = (codes - np.int64(q.zero_point)).astype(np.int32), np.float32(0)

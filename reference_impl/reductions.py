@@ -130,14 +130,21 @@ def _accumulate(
         else:
             loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
             with np.errstate(all="ignore"):
-                largest = np.prod(np.maximum(np.abs(plain), 1), axis=dims, keepdims=keepdim, dtype=np.float64)
-            # Whether a partial product overflows depends on the order.
-            loose = np.where(largest > _MAX.get(d.name, 1.0), shadow.UNSPECIFIED, loose).astype(np.uint8)
+                size = np.abs(plain)
+                largest, least = (
+                    np.prod(some, axis=dims, keepdims=keepdim, dtype=np.float64)
+                    for some in (np.maximum(size, 1), np.where(size > 0, np.minimum(size, 1), 1))
+                )
+                # Whether a partial product overflows, or is too small for all its digits, depends on the order.
+                smallest = _MIN.get(d.name, 1.2e-38)
+                open_ = (largest > _MAX.get(d.name, 1.0)) | ((least < smallest) & (np.abs(total) >= smallest))
+            loose = np.where(open_, shadow.UNSPECIFIED, loose).astype(np.uint8)
         marks = loose if marks is None else np.maximum(marks, loose)
         marks = nan_or(marks, result, d)
     return deliver(result, d, marks, input, out)
 
 
+_MIN = {"float64": 2.3e-308, "complex64": 1e-19, "complex128": 1e-150}
 _MAX = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "float64": 1e308, "complex64": 1e19, "complex128": 1e150}
 
 

@@ -15,7 +15,6 @@ from .layout import Layout, wrap_dim
 from .out import write_out
 from .overlap import Internal, internal_overlap
 from .reductions import sum as _sum
-from .storage import UntypedStorage
 from .views import broadcasts_to, transpose
 
 if TYPE_CHECKING:
@@ -128,13 +127,9 @@ def whole_clone(input: "Tensor") -> "Tensor":
     """
     if internal_overlap(*input._layout[:2]) is Internal.YES:
         return clone(input)
-    itemsize = input.dtype.itemsize
-    kept = len(input._storage._bytes) // itemsize * itemsize
-    storage = UntypedStorage._allocate(kept)
-    storage._bytes[...] = input._storage._bytes[:kept]
-    marks = input._storage._shadow
-    storage._shadow = None if marks is None else marks[:kept].copy()
-    result = build(storage, input._layout, input.dtype)
+    # Element by element: bools become 0 or 1.
+    whole = Layout((len(input._storage._bytes) // input.dtype.itemsize,), (1,), 0)
+    result = build(clone(build(input._storage, whole, input.dtype))._storage, input._layout, input.dtype)
     result._bits = input._bits
     return result
 
