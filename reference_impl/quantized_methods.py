@@ -175,9 +175,10 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     items = index if isinstance(index, tuple) else (index,)
     try:
         found = Tensor.__getitem__(self, index)
-    except (LayoutError, IndexError, ValueError):
-        # One item is done after the other: what refuses a channel may come first.
-        if isinstance(q, PerChannel) and Ellipsis not in items:
+    except (LayoutError, IndexError, ValueError) as error:
+        # One item is done after the other, once they are counted: what refuses a channel may come first.
+        is_counted = getattr(error, "kind", "") != "dimension"
+        if isinstance(q, PerChannel) and is_counted and Ellipsis not in items:
             for n in range(1, len(items)):
                 _getitem(self, items[:n])
         raise
