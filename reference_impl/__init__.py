@@ -30,7 +30,9 @@ from .constructors import (
     zeros_like,
 )
 from .contraction import einsum, inner, tensordot
-from .convolution import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from .convolution import (
+    conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, convolution,
+)
 from .copies import clone, fill_, resolve_conj, resolve_neg, zero_
 from .devices import device
 from .differences import cumulative_trapezoid, diff, gradient, trapezoid, trapezoid as trapz
@@ -88,9 +90,10 @@ from .predicates import (
 from .products import addbmm, addr, cross, ger, matmul, outer
 from .promotion import get_default_dtype, promote_types, set_default_dtype
 from .randomness import (
-    bernoulli, manual_seed, multinomial, normal, rand, randint, randint_like, randn, randn_like, randperm, rand_like,
+    bernoulli, manual_seed, multinomial, normal, poisson, rand, randint, randint_like, randn, randn_like, randperm,
+    rand_like,
 )
-from .ranges import arange, linspace, logspace
+from .ranges import arange, linspace, logspace, range_with_end as range
 from .reductions import all, any, count_nonzero, hash_tensor, logsumexp, mean, prod, sum
 from .scans import (
     argsort, cummax, cummin, cumprod, cumsum, flip, fliplr, flipud, logcumsumexp, log_softmax, roll, rot90, softmax,
@@ -133,7 +136,7 @@ from .view_ops import (
     atleast_1d, atleast_2d, atleast_3d, broadcast_to, detach, flatten, moveaxis, movedim, permute, ravel, reshape,
     squeeze, swapaxes, swapdims, t, transpose, unflatten, unsqueeze,
 )
-from .windows import bartlett_window, blackman_window, hamming_window, hann_window
+from .windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 # fmt: on
 
 strided = "torch.strided"

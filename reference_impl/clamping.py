@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .core import TensorBase, check_tensors
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .pointwise import Op, apply, apply_, apply_with_scalars, operand_array
 from .promotion import common_dtype
 
@@ -19,10 +19,9 @@ def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | N
     check_tensors("clamp", input)
     bounds = _bounds(min, max)
     op = _clamp_op(min is not None, max is not None)
+    _check_kernel(input, bounds)
     if any(isinstance(b, TensorBase) for b in bounds):
         return apply(op, (input, *bounds), out)
-    if input.dtype.is_complex or (input.dtype is dt.bool_ and all(isinstance(b, bool) for b in bounds)):
-        raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
     common = common_dtype(input, *bounds)
     fixed = [operand_array(b, common) for b in bounds]
     inner = Op("clamp", lambda a: op.compute(a, *[b.astype(a.dtype) for b in fixed]), "bif", smooth=True)
@@ -32,7 +31,21 @@ def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | N
 def _bounds(min: Any, max: Any) -> tuple[Any, ...]:
     if min is None and max is None:
         raise LayoutError("argument", "clamp: at least one of min and max must be given")
-    return tuple([b for b in (min, max) if b is not None])
+    bounds = tuple([b for b in (min, max) if b is not None])
+    if len({isinstance(b, TensorBase) for b in bounds}) > 1 or any(isinstance(b, str) for b in bounds):
+        raise LayoutTypeError("argument", "clamp: the bounds must be both numbers or both tensors")
+    return bounds
+
+
+def _check_kernel(input: "Tensor", bounds: tuple[Any, ...]) -> None:
+    """Refuse complex numbers, and bools; but one bound that is a tensor is a maximum or minimum, which takes bools."""
+    of_tensors = isinstance(bounds[0], TensorBase)
+    if of_tensors:
+        is_bool = len(bounds) == 2 and all(t.dtype is dt.bool_ for t in (input, *bounds))
+    else:
+        is_bool = input.dtype is dt.bool_ and all(isinstance(b, bool) for b in bounds)
+    if is_bool or (input.dtype.is_complex and not of_tensors):
+        raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
 
 
 def _clamp_op(low: bool, high: bool) -> Op:
@@ -54,6 +67,7 @@ def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
     bounds = _bounds(min, max)
     if input.dtype.is_complex:
         raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
+    _check_kernel(input, bounds)
     return apply_(_clamp_op(min is not None, max is not None), input, bounds)
 
 

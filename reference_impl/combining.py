@@ -14,6 +14,7 @@ from .errors import LayoutError, LayoutTypeError
 from .joining import diag, meshgrid, stack
 from .out import write_out
 from .promotion import common_dtype
+from .results import need_kernel
 from .view_ops import reshape_to
 from .views import view
 
@@ -79,6 +80,7 @@ def combinations(input: "Tensor", r: int = 2, with_replacement: bool = False) ->
     if count == 0:
         return from_array(np.zeros(0, input.dtype.numpy), input.dtype)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    need_kernel("combinations", input.dtype, "bifch8e")
     places = np.array(list(choose(range(input.numel()), count)), np.int64).reshape(-1, count)
     result = from_array(values(input)[places], input.dtype)
     marks = shadow.marks_of(input)

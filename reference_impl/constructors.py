@@ -12,7 +12,7 @@ from .conversion import cast
 from .copies import like_strides, scalar_array, write_fill
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
 from .devices import check_device, is_meta
-from .dtypes import dtype
+from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import Layout, Shape, Strides, check_allocation, check_strided_allocation, contiguous_strides
@@ -248,6 +248,8 @@ def eye(
     if rows < 0 or columns < 0:
         raise LayoutError("size", f"eye: a negative length in {(rows, columns)}")
     d = dtype_or_default(dtype) if out is None else out.dtype
+    if group_of(d) in "uh":
+        raise UnsupportedError("dtype", f"eye: PyTorch has no kernel for {d}")
     result = from_array(cast(np.eye(rows, columns), dt.float64, d), d)
     if out is not None:
         return write_out(out, result)

@@ -107,6 +107,20 @@ class _Geometry:
         return tuple([(n + 2 * p - h * (k - 1) - 1) // s + 1 for n, k, s, p, h, _ in every])
 
 
+def convolution(
+    input: "Tensor", weight: "Tensor", bias: "Tensor | None", stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: Any, groups: int,
+) -> "Tensor":  # fmt: skip
+    """`conv*d` or `conv_transpose*d`, by the weight's dimensions. Raises: as those. Source: torch 2.13."""
+    spatial = max(1, min(3, weight.ndim - 2))
+    if input.ndim != weight.ndim:
+        raise LayoutError("dimension", f"convolution: an input of {input.ndim} dimensions, a weight of {weight.ndim}")
+    return _convolve(
+        "convolution", spatial, input, weight, bias, stride, padding, dilation, groups, transposed=transposed,
+        output_padding=output_padding if transposed else 0,
+    )  # fmt: skip
+
+
 def _convolve(
     name: str, spatial: int, input: "Tensor", weight: "Tensor", bias: "Tensor | None", stride: Any, padding: Any,
     dilation: Any, groups: Any, *, transposed: bool = False, output_padding: Any = 0,
@@ -163,7 +177,8 @@ def _checked(g: _Geometry, input: "Tensor", weight: "Tensor", bias: "Tensor | No
     if 0 in shape:
         if shape[0] and shape[1]:
             raise LayoutError("size", f"{g.name}: an input of shape {shape} is empty, yet has a batch and channels")
-        return _empty(g, input, weight, bias, out_shape)
+        # Of no channels come none, whatever the weight says.
+        return _empty(g, input, weight, bias, out_shape if shape[1] else (shape[0], 0, *out_shape[2:]))
     if any(e >= n and e >= h for e, n, h in zip(g.extra, g.steps, g.holes, strict=True)):
         raise LayoutError("size", f"{g.name}: output padding {g.extra} is not smaller than stride or dilation")
     least = 0 if g.transposed and _uses_onednn(g, _flat(shape), _flat(kernel), d.to_real()) else 1

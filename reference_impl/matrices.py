@@ -199,6 +199,8 @@ def old_vander(x: "Tensor", N: Any = None, increasing: bool = False) -> "Tensor"
     count = x._layout.shape[0] if N is None else as_int(N, "N")
     if count < 0:
         raise LayoutError("argument", f"vander: N must not be negative, got {count}")
+    if dt.group_of(x.dtype) not in "bifch":
+        raise LayoutError("dtype", f"vander: {x.dtype} is not promoted with int64")
     wide = x.to(dt.int64) if x.dtype.category in ("bool", "int") else x
     one = view_ops.unsqueeze(wide.new_ones(x._layout.shape), -1)
     if count > 1:

@@ -167,6 +167,14 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
     return write_out(out, result, input)
 
 
+def poisson(input: "Tensor", generator: Any = None) -> "Tensor":
+    """Counts by rates, row-major. Raises: argument (a negative rate), dtype. Source: torch 2.13."""
+    need_kernel("poisson", input.dtype, "f")
+    if (values(input) < 0).any():
+        raise LayoutError("argument", "poisson: a rate is negative")
+    return recorded(_unspecified(input._layout.shape, input.dtype), input)
+
+
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,

@@ -15,6 +15,7 @@ from .devices import check_device
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .out import write_out
 from .promotion import get_default_dtype, scalar_dtype
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -47,6 +48,7 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
         d = dtype_or_default(dtype)
     else:
         d = dt.int64 if all(isinstance(x, int) for x in (start, end, step)) else get_default_dtype()
+    need_kernel("arange", d, "if")
     if any(isinstance(x, float) and not np.isfinite(x) for x in (start, end, step)):
         raise LayoutError("size", f"arange: unbounded range from {start} to {end}")
     if d.category == "int":
@@ -78,6 +80,17 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
     return flagged(t, requires_grad)
 
 
+def range_with_end(
+    start: Any, end: Any, step: Any = 1, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> "Tensor":  # fmt: skip
+    """`torch.range`: evenly stepped numbers with the end, floats unless told. Raises: as `arange`."""
+    d = out.dtype if out is not None else dtype_or_default(dtype)
+    count = int((end - start) / step) + 1 if step and (end - start) / step >= 0 else 0
+    bound = start + count * step if count else end  # where arange stops: it refuses what goes the other way
+    return arange(start, bound, step, dtype=d, out=out, device=device, requires_grad=requires_grad)
+
+
 def linspace(
     start: Any, end: Any, steps: int, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
@@ -101,6 +114,8 @@ def linspace(
         d = dtype_or_default(dtype)
     if complex_ends and not d.is_complex:
         raise LayoutError("dtype", f"linspace: complex ends for {d}")
+    if count > 1:
+        need_kernel("linspace", d, "ifc")
     if d.category == "int":
         start, end = int(start), int(end)
     steps_up = np.arange(count)

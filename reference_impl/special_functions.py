@@ -315,9 +315,9 @@ def _replaced(d: dt.dtype, nan: Any, posinf: Any, neginf: Any) -> Op:
             return a
         if a.dtype.kind == "c":
             return compute(a.real) + 1j * compute(a.imag)
-        a = np.where(a == np.inf, largest if posinf is None else posinf, a)
-        a = np.where(a == -np.inf, -largest if neginf is None else neginf, a)
-        return np.where(np.isnan(a), 0 if nan is None else nan, a)
+        # Each is replaced once: what stands for an infinity may be one itself, of the other sign or too large.
+        by = (0 if nan is None else nan, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+        return np.select([np.isnan(a), a == np.inf, a == -np.inf], by, a)
 
     return Op("nan_to_num", compute, "bifcu", exact=False, like=True)
 

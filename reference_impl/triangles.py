@@ -130,7 +130,7 @@ def _triangle_places(name: str, row: int, col: int, offset: int, dtype: Any, upp
         if as_int(n, which) < 0:
             raise LayoutError("size", f"{name}: {which} must not be negative, got {n}")
     d = dt.int64 if dtype is None else dtype
-    if d.category != "int":
+    if d not in (dt.int32, dt.int64):
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
     keep = np.tri(row, col, offset - 1 if upper else offset, dtype=np.bool_)
     places = np.stack(np.nonzero(~keep if upper else keep))

@@ -8,7 +8,7 @@ from . import shadow
 from .core import as_int
 from .errors import LayoutError
 from .promotion import get_default_dtype
-from .results import finish
+from .results import finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def _window(name: str, window_length: int, dtype: Any, requires_grad: bool, a: Any) -> "Tensor":
     d = get_default_dtype() if dtype is None else dtype
-    if not d.is_floating_point:
+    if not d.is_floating_point and not d.is_complex:
         raise LayoutError("dtype", f"{name}: floating point is needed, got {d}")
     n = as_int(window_length, "window_length")
     if n < 0:
         raise LayoutError("size", f"{name}: the length {n} is negative")
+    if n > 1:
+        need_kernel(name, d, "f")
     result = finish(np.ones(n) if n < 2 else np.zeros(n), d, exact=n < 2)
     if n > 1:
         shadow.leave_unspecified(result)
@@ -52,6 +54,14 @@ def blackman_window(
 ) -> "Tensor":  # fmt: skip
     """Blackman's window. Raises: size, dtype. Source: torch 2.13."""
     return _window("blackman_window", window_length, dtype, requires_grad, periodic)
+
+
+def kaiser_window(
+    window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> "Tensor":  # fmt: skip
+    """Kaiser's window. Raises: size, dtype. Source: torch 2.13."""
+    return _window("kaiser_window", window_length, dtype, requires_grad, periodic)
 
 
 def bartlett_window(
