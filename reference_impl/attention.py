@@ -37,7 +37,9 @@ def scaled_dot_product_attention(
     if d.is_complex or d in dt.FLOAT8:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
     if d.category != "float":
-        raise LayoutError("dtype", f"{name}: the dtype must be floating point, got {d}")
+        # Integers are masked by minus infinity before anything else looks at them.
+        kind = "overflow" if d.category == "int" and attn_mask is not None and attn_mask.dtype is dt.bool_ else "dtype"
+        raise LayoutError(kind, f"{name}: the dtype must be floating point, got {d}")
     need_kernel(name, d, "f")
     q, k, v = wide(query), wide(key), wide(value)
     if enable_gqa and q.ndim >= 3 and k.shape[-3] and v.shape[-3]:

@@ -150,7 +150,7 @@ def eigvalsh(input: "Tensor", UPLO: str = "L", *, out: "Tensor | None" = None) -
 
 def lu_factor(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
     """Both triangular factors in one, column-major, and the pivots. Raises: dimension, dtype. Source: torch 2.13."""
-    parts = _lu_parts("lu_factor", A)[:2]
+    parts = _lu_parts("lu_factor", A, pivot)[:2]
     k = min(A._layout.shape[-2:])
     refuse_singular("lu_factor", slicing_ops.narrow(A.detach(), -2, 0, k) if k < A._layout.shape[-1] else A, _no_pivot)
     return write_outs(out, parts, A)
@@ -167,11 +167,17 @@ def _no_pivot(a: Any) -> None:
 
 def lu_factor_ex(A: "Tensor", *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """`lu_factor`, and a number for each matrix: 0 where it succeeded. Raises: as `lu_factor`."""
-    return write_outs(out, _lu_parts("lu_factor_ex", A), A)
+    return write_outs(out, _lu_parts("lu_factor_ex", A, pivot), A)
 
 
-def _lu_parts(name: str, A: "Tensor") -> tuple["Tensor", ...]:
+def _need_pivots(name: str, A: "Tensor", pivot: bool) -> None:
+    if not pivot and A.numel():
+        raise LayoutError("argument", f"{name}: on the CPU there is no factorisation without pivots")
+
+
+def _lu_parts(name: str, A: "Tensor", pivot: bool) -> tuple["Tensor", ...]:
     check_matrices(name, A, early="nothing")
+    _need_pivots(name, A, pivot)
     *batch, m, n = A._layout.shape
     pivots = zeros_of((*batch, min(m, n)))
     shadow.leave_unspecified(pivots)
@@ -181,6 +187,7 @@ def _lu_parts(name: str, A: "Tensor") -> tuple["Tensor", ...]:
 def lu(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
     """Permutation and triangular factors, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     check_matrices("lu", A, early="nothing")
+    _need_pivots("lu", A, pivot)
     *batch, m, n = A._layout.shape
     k = min(m, n)
     shapes = ((*batch, m, m) if pivot else (0,), (*batch, m, k), (*batch, k, n))
@@ -280,9 +287,7 @@ def ormqr(
 
 def lu_with_info(A: "Tensor", pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """`torch.lu`: `linalg.lu_factor_ex` under its old name. Raises: dimension, dtype, argument. Source: torch 2.13."""
-    parts = _lu_parts("lu", A)
-    if not pivot and A.numel():
-        raise LayoutError("argument", "lu: on the CPU there is no factorisation without pivots")
+    parts = _lu_parts("lu", A, pivot)
     return write_outs(out, parts if get_infos else parts[:2], A)
 
 

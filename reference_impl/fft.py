@@ -392,6 +392,7 @@ def _frequencies(name: str, n: int, d: float, out: Any, dtype: Any, requires_gra
     result = arithmetic.mul_(steps, 1.0 / (n * d))
 
     store(result, found.astype(wanted.numpy), shadow.TOLERANCE)
+    result._versions[0] = 0
     if out is not None:
         return write_out(out, result)
     return result.requires_grad_() if requires_grad else result

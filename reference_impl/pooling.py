@@ -217,13 +217,13 @@ def _max_pool(
     ceil_mode: bool,
 ) -> tuple["Tensor", "Tensor"]:
     check_tensors(name, input)
+    last = spatial == 3 and input.ndim == 4 and _is_volume_last(name, input)  # refused before any size is looked at
     pool = Pool(name, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
     need_kernel(name, input.dtype, "if")
     starts = [
         [s if s >= 0 else s % pool.holes[k] for s in pool.starts(k)] for k in range(spatial)
     ]  # fmt: skip
 
-    last = spatial == 3 and input.ndim == 4 and _is_volume_last(name, input)
     format = channels_last_3d if last else suggested_format(*input._layout[:2])
     counted = input.dtype.category == "int" and format is not contiguous_format
     # That loop counts places in integers as wide as the elements.

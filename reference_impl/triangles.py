@@ -48,6 +48,7 @@ def fill_diagonal_(self: "Tensor", fill_value: Any, wrap: bool = False) -> "Tens
         # Below the first square the diagonal starts again, one row left out.
         rows = np.arange(0, shape[0] * shape[1], shape[1] + 1)
         array(self)[rows // shape[1], rows % shape[1]] = number
+        written(self)  # each part of it is a write
     written(self)
     return self
 

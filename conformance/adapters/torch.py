@@ -42,6 +42,7 @@ class Torch(TorchStyle):
     def __init__(self) -> None:
         super().__init__(torch, DTYPES)
         torch.set_num_threads(1)
+        torch.backends.opt_einsum.enabled = False  # where that package lies beside torch, einsum takes other ways
         warnings.filterwarnings("ignore")
 
     def set_threads(self, threads: int) -> None:
