@@ -25,7 +25,7 @@ from . import (
 )
 from . import dtypes as dt
 from .core import TensorBase, fresh, recorded, values
-from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .pointwise import Op, apply, apply_
 from .pointwise_ops import erf_values, sigmoid_values
@@ -142,13 +142,27 @@ def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inpla
         raise LayoutValueError("argument", f"hardtanh: bounds {min_val} and {max_val} are exchanged")
     if input.dtype is dt.bool_:
         raise LayoutError("dtype", "hardtanh: bool is refused")
-    if input.dtype is dt.uint8 and min_val < 0:
+    if dt.group_of(input.dtype) == "i":
+        min_val, max_val = int(min_val), int(max_val)
+    if input.dtype is dt.uint8 and min(min_val, max_val) < 0:
         raise LayoutError("dtype", "hardtanh: a negative bound for unsigned integers")
+    _check_range(input.dtype, min_val, max_val)
 
     def bounded(a: Any) -> Any:
         return np.where(a < min_val, a.dtype.type(min_val), np.where(a > max_val, a.dtype.type(max_val), a))
 
     return _run(Op("hardtanh", bounded, "if", smooth=True, like=True), input, inplace)
+
+
+def _check_range(d: dt.dtype, *numbers: float) -> None:
+    """Refuse numbers past the ends of an integer dtype. Raises: overflow (RuntimeError)."""
+    if dt.group_of(d) == "i":
+        info = np.iinfo(d.numpy)
+        for x in numbers:
+            # Whole numbers below 0 are taken for unsigned ones, once around.
+            least = -info.max if info.min == 0 and isinstance(x, int) else info.min
+            if not least <= x <= info.max:
+                raise LayoutError("overflow", f"{x} does not fit {d}")
 
 
 def relu6(input: "Tensor", inplace: bool = False) -> "Tensor":
@@ -159,7 +173,14 @@ def relu6(input: "Tensor", inplace: bool = False) -> "Tensor":
 def threshold(
     input: "Tensor", threshold: float, value: float, inplace: bool = False, *, out: "Tensor | None" = None
 ) -> "Tensor":
-    """Elements above a threshold, the others replaced by a value. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
+    """Elements above a threshold, the others replaced by a value.
+
+    Raises: dtype, overflow (RuntimeError). Source: facts 4.3.10, torch 2.13.
+    """
+    _check_range(input.dtype, threshold, value)
+
+    if dt.group_of(input.dtype) == "i":  # both become numbers of its dtype; those of unsigned ones wrap around
+        threshold, value = (int(np.int64(int(x)).astype(input.dtype.numpy)) for x in (threshold, value))
 
     def compute(a: Any) -> Any:
         return np.where(a <= threshold, np.array(value).astype(a.dtype), a)
@@ -280,6 +301,8 @@ def rrelu(
     need_kernel("rrelu", input.dtype, "f")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
+    if input.dtype is dt.float16:
+        raise UnsupportedError("dtype", f"rrelu: PyTorch has no kernel for {input.dtype}")
     if inplace:
         drawn = leaky_relu(input, lower, True)
     else:

@@ -96,7 +96,7 @@ def addcmul(
     input: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1, out: "Tensor | None" = None
 ) -> "Tensor":
     """`input + value * tensor1 * tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
-    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False,
+    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifch", exact=False,
             magnitude=lambda a, b, c: a + abs(value) * b * c)  # fmt: skip
     return apply(op, (input, tensor1, tensor2), out)
 
@@ -125,7 +125,7 @@ def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
 
 def addcmul_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
     """`addcmul` in place. Raises: grad, overlap, broadcast, dtype."""
-    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifc", exact=False,
+    op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifch", exact=False,
             magnitude=lambda a, b, c: a + abs(value) * b * c)  # fmt: skip
     return apply_(op, self, (tensor1, tensor2))
 

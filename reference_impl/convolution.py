@@ -186,13 +186,13 @@ def _checked(g: _Geometry, input: "Tensor", weight: "Tensor", bias: "Tensor | No
         raise LayoutError("size", f"{g.name}: the output would have shape {out_shape}")
     if 0 in kernel:
         raise LayoutError("size", f"{g.name}: the weight of shape {kernel} is empty")
-    if d is dt.complex32 or d.category == "raw":
-        raise UnsupportedError("dtype", f"{g.name}: PyTorch has no kernel for {d}")
-    need_kernel(g.name, d, "ifc")
+    need_kernel(g.name, d, "ifch")
     if d.category == "int" and d is not dt.int64 and (g.transposed or any(h > 1 for h in g.holes)):
         raise UnsupportedError("dtype", f"{g.name}: PyTorch has no kernel for {d} where it is transposed or dilated")
     same_dtype(g.name, *inputs)
     strides = _strides(g, input, weight, out_shape)
+    if d is dt.complex32:
+        return shadow.leave_unspecified(finish(np.zeros(out_shape, np.complex64), d, *inputs, strides=strides))
     if 0 in out_shape:
         return finish(np.zeros(out_shape, d.numpy), d, *inputs, strides=strides)
     x, w = wide(input), wide(weight)

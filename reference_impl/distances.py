@@ -9,7 +9,7 @@ from . import arithmetic, norms, shadow, view_ops
 from . import dtypes as dt
 from .errors import LayoutError, LayoutValueError, UnsupportedError
 from .output_layout import broadcast_shapes
-from .results import finish
+from .results import finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -44,6 +44,8 @@ def cdist(
         raise LayoutError("dtype", f"cdist: {x1.dtype} and {x2.dtype}")
     if filled and not by_product and x1.dtype in (dt.float16, dt.bfloat16):
         raise UnsupportedError("dtype", f"cdist: PyTorch has no kernel for {x1.dtype}")
+    if filled:
+        need_kernel("cdist", x1.dtype, "f")
     result = finish(np.zeros(shape), x1.dtype, x1, x2)
     if filled:
         shadow.leave_unspecified(result)

@@ -22,6 +22,7 @@ from .lapack import (
     zeros_of,
 )
 from .out import write_out
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -105,8 +106,14 @@ def svdvals(A: "Tensor", *, driver: Any = None, out: "Tensor | None" = None) -> 
 _COMPLEX = {dt.float32: dt.complex64, dt.float64: dt.complex128}
 
 
+def _need_complex(name: str, input: "Tensor") -> None:
+    if input.dtype in dt.FLOAT8:
+        raise LayoutError("dtype", f"{name}: there are no complex numbers of {input.dtype}")
+
+
 def eig(input: "Tensor", *, out: Any = None) -> Any:
     """Eigenvalues and vectors, complex, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
+    _need_complex("eig", input)
     check_matrices("eig", input, square=True, kernel="always")
     d = _COMPLEX.get(input.dtype, input.dtype)
     shape = input._layout.shape
@@ -116,6 +123,7 @@ def eig(input: "Tensor", *, out: Any = None) -> Any:
 
 def eigvals(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Eigenvalues, complex. Raises: dimension, size, dtype. Source: torch 2.13."""
+    _need_complex("eigvals", input)
     check_matrices("eigvals", input, square=True, kernel="always")
     d = _COMPLEX.get(input.dtype, input.dtype)
     (w,) = tried(np.linalg.eigvals, wide_values(input), shapes=(input._layout.shape[:-1],))
@@ -204,6 +212,8 @@ def lu_unpack(
         raise LayoutError("dimension", f"lu_unpack: at least 2 dimensions are needed, got {LU_data.ndim}")
     if unpack_pivots and LU_pivots.dtype is not dt.int32:
         raise LayoutError("dtype", f"lu_unpack: the pivots must be int32, got {LU_pivots.dtype}")
+    if LU_data.numel():
+        need_kernel("lu_unpack", LU_data.dtype, "bifc" if unpack_pivots else "bifch")
     *batch, m, n = LU_data._layout.shape
     k = min(m, n)
     shapes: tuple[tuple[int, ...], ...] = (

@@ -11,6 +11,7 @@ from .conversion import check_copyable
 from .copies import copy_elements, reader, store
 from .core import (
     TensorBase,
+    array,
     as_int,
     check_history,
     check_inplace,
@@ -89,6 +90,8 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
         # Dimension 1 has a kernel of its own, and so do empty tensors, which know no IndexError.
         kind = LayoutError if a.ndim > 1 and (d == 1 or not a.size) else LayoutIndexError
         raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
+    if input.dtype is dt.bool_ and (a.ndim < 2 or _moved_whole(input._layout, d, where.size)):
+        a = array(input)  # bytes other than 0 and 1 stay what they are
     if not a.ndim:
         result = from_array(a, input.dtype)
     else:

@@ -143,6 +143,10 @@ def kl_div(
     wanted = "sum" if reduction == "batchmean" and size_average is None and reduce is None else reduction
     if input.dtype.is_complex or target.dtype.is_complex:
         raise LayoutError("dtype", "kl_div: complex numbers are refused")
+    if target.dtype in dt.FLOAT8 and input.dtype not in dt.FLOAT8:
+        raise LayoutError("dtype", f"kl_div: {target.dtype} is not promoted with {input.dtype}")
+    if "int" in (input.dtype.category, target.dtype.category) or input.dtype.category != target.dtype.category:
+        raise LayoutError("dtype", f"kl_div: {input.dtype} and {target.dtype}, but floating point is needed")
     if log_target:
         loss = arithmetic.mul(pointwise_ops.exp(target), arithmetic.sub(target, input))
     else:
@@ -181,6 +185,8 @@ def gaussian_nll_loss(
         if var < 0:
             raise LayoutValueError("argument", f"gaussian_nll_loss: var {var} is negative")
         var = arithmetic.mul(ones_like(input), var)
+    elif var.numel() and dt.group_of(var.dtype) not in "bif":
+        raise UnsupportedError("dtype", f"gaussian_nll_loss: PyTorch has no kernel for {var.dtype}")
     elif (values(var) < 0).any():
         raise LayoutValueError("argument", "gaussian_nll_loss: var has negative elements")
     own, spread = input._layout.shape, var._layout.shape
@@ -259,6 +265,8 @@ def soft_margin_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> "Tensor":
     """`log(1 + exp(-target * input))`. Raises: broadcast, dtype, argument. Source: torch 2.13."""
+    if dt.group_of(input.dtype) == "i":
+        raise LayoutError("dtype", f"soft_margin_loss: a result of floats does not fit {input.dtype}")
     product = arithmetic.mul(arithmetic.neg(input), target)
     loss = pointwise_ops.log1p(pointwise_ops.exp(product))
     reduction = reduction_named(reduction, size_average, reduce)
@@ -272,6 +280,7 @@ def hinge_embedding_loss(
     """Distances where the target is 1, else what is missing to a margin. Raises: broadcast, dtype. Source: torch."""
     reduction = reduction_named(reduction, size_average, reduce)
     zero = zeros_like(input)
+    margin = int(margin) if input.dtype.category == "int" else margin  # a number of the tensor's own dtype
     missing = clamping.clamp_min_(arithmetic.rsub(input, margin), 0)
     apart = where(pointwise_ops.ne(target, 1), missing, zero)
     together = where(pointwise_ops.ne(target, -1), input, zero)
@@ -318,6 +327,9 @@ def cosine_embedding_loss(
     wanted = 2 if target.ndim else 1
     if input1.ndim != wanted or input2.ndim != wanted:
         raise LayoutError("dimension", f"cosine_embedding_loss: inputs must have {wanted} dimensions")
+    for t in (input1, input2):
+        if t.dtype.is_complex or t.dtype in dt.FLOAT8:
+            raise UnsupportedError("dtype", f"cosine_embedding_loss: PyTorch has no kernel for {t.dtype}")
     axis = wanted - 1
     shape = broadcast_shapes(input1._layout.shape, input2._layout.shape)
     rest = tuple([n for k, n in enumerate(shape) if k != axis])
@@ -397,6 +409,8 @@ def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: s
     if target.dtype not in (dt.int64, dt.uint8):
         raise LayoutError("dtype", f"{name}: classes must be int64, got {target.dtype}")
     _no_kernel(name, input)
+    if input.numel() and input.dtype in dt.FLOAT8:
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {input.dtype}")
     if target.dtype is dt.uint8 and len(shape) > 2 and (target.numel() or reduction == "none"):
         # Bytes have a kernel for vectors; that of images refuses them when it reads.
         raise LayoutError("dtype", f"{name}: classes must be int64, got {target.dtype}")

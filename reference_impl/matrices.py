@@ -116,6 +116,8 @@ def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = No
     if out is not None and out.dtype is not x.dtype:
         raise LayoutError("dtype", f"vecdot: out must have the dtype {x.dtype}, got {out.dtype}")
 
+    if x.ndim == y.ndim == 1:
+        need_kernel("vecdot", x.dtype, "ifc")
     return reductions.sum(arithmetic.mul(conj(x), y), dim, out=out)
 
 
@@ -153,8 +155,8 @@ def vander(x: "Tensor", N: Any = None) -> "Tensor":
     """Powers of elements in a new last dimension. Raises: dimension, dtype, argument. Source: torch 2.13."""
     if not x.ndim:
         x = view_ops.unsqueeze(x, -1)
-    if x.dtype is dt.bool_:
-        raise LayoutError("dtype", "vander: bool is refused")
+    if x.dtype not in (dt.float32, dt.float64, dt.complex64, dt.complex128) and dt.group_of(x.dtype) not in "iu":
+        raise LayoutError("dtype", f"vander: {x.dtype} is refused")
     n = x._layout.shape[-1] if N is None else as_int(N, "N")
     if n <= 1:
         raise LayoutError("argument", f"vander: N must be above 1, got {n}")

@@ -91,6 +91,8 @@ def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
             return np.min(size, axis=dims, keepdims=keepdim)
         if power == 0:
             return np.sum(size != 0, axis=dims, keepdims=keepdim).astype(np.float64)
+        if builtins.all(size.shape[k] == 1 for k in dims):
+            return np.sum(size, axis=dims, keepdims=keepdim)  # of one number: no power is taken
         return np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
 
 
@@ -234,6 +236,8 @@ def renorm(input: "Tensor", p: Any, dim: int, maxnorm: Any, *, out: "Tensor | No
     if input.ndim < 2:
         raise LayoutError("dimension", f"renorm: at least two dimensions are needed, got {input.ndim}")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if input.dtype in dt.FLOAT8:
+        raise LayoutError("dtype", f"renorm: {input.dtype} is not promoted")
     need_kernel("renorm", input.dtype, "fc")
     a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     axes = tuple([k for k in range(a.ndim) if k != d])

@@ -278,14 +278,17 @@ def _classified(input: "Tensor", f: Function) -> "Tensor":
     return mul(eq(input, input), ne(absolute(input), math.inf))
 
 
-def round(input: "Tensor", *, decimals: int = 0, out: "Tensor | None" = None) -> "Tensor":
-    """Rounded to the nearest integer, halves to even. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return apply(_rounding(decimals) if decimals else _UNARY["round"], (input,), out)
+def round(input: "Tensor", *, decimals: int | None = None, out: "Tensor | None" = None) -> "Tensor":
+    """Rounded to the nearest integer, halves to even; to decimals, even none of them, only floats are.
+
+    Raises: dtype. Source: facts 4.3.10, torch 2.13.
+    """
+    return apply(_UNARY["round"] if decimals is None else _rounding(decimals), (input,), out)
 
 
-def round_(input: "Tensor", *, decimals: int = 0) -> "Tensor":
+def round_(input: "Tensor", *, decimals: int | None = None) -> "Tensor":
     """`round` in place. Raises: grad, overlap, dtype."""
-    return apply_(_rounding(decimals) if decimals else _UNARY["round"], input, ())
+    return apply_(_UNARY["round"] if decimals is None else _rounding(decimals), input, ())
 
 
 def _rounding(decimals: int) -> Op:

@@ -22,11 +22,16 @@ from .formats import contiguous_format
 from .index_places import check_scatter, places_along
 from .layout import wrap_dim
 from .out import write_out
+from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
 
 _REDUCE = {"sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum, "mean": np.add}
+
+
+_TAKEN = {"sum": "bifc", "prod": "bifc", "mean": "ifc", "amax": "bif", "amin": "bif"}
+"""Dtypes that there are kernels for."""
 
 
 def _neutral(d: Any, reduce: str) -> Any:
@@ -98,6 +103,7 @@ def scatter_reduce_(
     reduce = {"min": "amin", "max": "amax"}.get(reduce, reduce)  # by either name
     _check_reduce("scatter_reduce_", reduce, "sum", "prod", "mean", "amax", "amin")
     if where.size:
+        need_kernel("scatter_reduce_", self.dtype, _TAKEN[reduce])
         length = self._layout.shape[d] if self.ndim else 1
         if where.min() < 0 or where.max() >= length:
             shadow.leave_unspecified(self)
@@ -165,6 +171,10 @@ def index_reduce_(
         or own[:d] + own[d + 1 :] != other[:d] + other[d + 1 :]
     ):
         raise LayoutError("size", f"index_reduce_: a source of {tuple(other)} for {where.size} slices of {tuple(own)}")
+    if len(own) < 2:
+        need_kernel("index_reduce_", self.dtype, "if")
+    elif where.size:
+        need_kernel("index_reduce_", self.dtype, {"prod": "bifchu8", "mean": "ifc"}.get(reduce, "bif"))
     key = (*[slice(None)] * d, where)
     result, count = _reduced(self, key, np.atleast_1d(values(source)), reduce, include_self)
     _finish(self, result, count, (index, source))

@@ -182,11 +182,16 @@ def isin(
     if not isinstance(elements, TensorBase) and not isinstance(test_elements, TensorBase):
         raise LayoutTypeError("argument", "isin: one of the operands must be a Tensor")
     for t in (elements, test_elements):
-        if isinstance(t, TensorBase) and (t.dtype is dt.bool_ or t.dtype.is_complex):
+        if isinstance(t, TensorBase) and (t.dtype is dt.bool_ or dt.group_of(t.dtype) == "c"):
             raise LayoutError("dtype", f"isin: {t.dtype} is refused")
     sought = _plain(elements) if isinstance(elements, TensorBase) else np.asarray(elements)
     among = _plain(test_elements) if isinstance(test_elements, TensorBase) else np.asarray(test_elements)
-    if isinstance(test_elements, TensorBase) and among.size < 10 * sought.size**0.145:
+    is_few = among.size < 10 * sought.size**0.145
+    if sought.size and isinstance(test_elements, TensorBase):
+        for t in (elements, test_elements):
+            if isinstance(t, TensorBase):
+                need_kernel("isin", t.dtype, "if" if is_few else "ifu")
+    if isinstance(test_elements, TensorBase) and is_few:
         # Few are compared one by one, as a flat view of them.
         view(test_elements._layout, (among.size,))
     found = np.isin(sought, among, invert=invert)
@@ -243,7 +248,9 @@ def histogram(
     out: Any = None,
 ) -> Any:  # fmt: skip
     """Counts of elements in bins, and the edges; no values. Raises: dtype, argument. Source: torch 2.13."""
-    if input.dtype not in (dt.float32, dt.float64):
+    # The ends of what is there are looked for in single and double precision only.
+    short = isinstance(bins, TensorBase) or range is not None
+    if input.dtype not in (dt.float32, dt.float64) and not (short and input.dtype in (dt.float16, dt.bfloat16)):
         raise UnsupportedError("dtype", f"histogram: PyTorch has no kernel for {input.dtype}")
     if isinstance(bins, TensorBase):
         if len(bins._layout.shape) != 1:

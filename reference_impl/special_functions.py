@@ -466,6 +466,10 @@ def mvlgamma(input: "Tensor", p: int, *, out: "Tensor | None" = None) -> "Tensor
         raise LayoutError("argument", f"mvlgamma: p must be at least 1, got {p}")
     if input.dtype.is_complex:
         raise UnsupportedError("dtype", f"mvlgamma: PyTorch has no kernel for {input.dtype}")
+    if input.dtype is dt.bool_:
+        raise LayoutError("dtype", "mvlgamma: bool is refused")
+    if dt.group_of(input.dtype) in "8e":
+        raise UnsupportedError("dtype", f"mvlgamma: PyTorch has no kernel for {input.dtype}")
     d = input.dtype if input.dtype.is_floating_point else common_dtype(input, 1.0)
     result = fresh(input._layout.shape, contiguous_strides(input._layout.shape), d)
     shadow.leave_unspecified(result)
