@@ -38,7 +38,8 @@ def scaled_dot_product_attention(
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
     if d.category != "float":
         # Integers are masked by minus infinity before anything else looks at them.
-        kind = "overflow" if d.category == "int" and attn_mask is not None and attn_mask.dtype is dt.bool_ else "dtype"
+        is_masked = attn_mask is not None and attn_mask.dtype is dt.bool_
+        kind: Any = "overflow" if d.category == "int" and is_masked else "dtype"
         raise LayoutError(kind, f"{name}: the dtype must be floating point, got {d}")
     need_kernel(name, d, "f")
     q, k, v = wide(query), wide(key), wide(value)
