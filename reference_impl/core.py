@@ -4,6 +4,7 @@
 family module.
 """
 
+from collections.abc import Mapping
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -448,3 +449,17 @@ def as_int_list(value: Any, name: str) -> tuple[int, ...]:
 def bad_arguments(name: str, why: str = "") -> LayoutTypeError:
     """The error of a call that fits no signature."""
     return LayoutTypeError("argument", f"{name}: invalid combination of arguments{': ' + why if why else ''}")
+
+
+def given_once(name: str, given: tuple[Any, ...], kwargs: Mapping[str, Any], keyword: str) -> tuple[Any, ...]:
+    """Sizes or dimensions that are given one by one, as one sequence, or as one by their keyword.
+
+    Raises: argument (TypeError; given twice, by another keyword, or not as a sequence).
+    """
+    if not kwargs:
+        return given
+    if unknown := [key for key in kwargs if key != keyword]:
+        raise bad_arguments(name, f"unknown keyword {unknown[0]}")
+    if given:
+        raise bad_arguments(name, f"{keyword} is given twice")
+    return (as_int_list(kwargs[keyword], keyword),)

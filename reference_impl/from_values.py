@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .calls import check_keywords
 from .constructors import device_of, dtype_or_default, flagged, on_meta, wants_meta
 from .conversion import cast
 from .copies import to_copy
@@ -123,5 +124,6 @@ def _check_even(data: Any, lengths: tuple[int, ...]) -> None:
 
 def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """A copy of data in this tensor's dtype. Raises: as `tensor`. Source: facts 4.1.9, torch 2.13."""
+    check_keywords("new_tensor", kwargs, "device", "pin_memory", "layout")
     device = kwargs.get("device") or device_of(self)
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)

@@ -19,6 +19,7 @@ from .core import (
     check_no_overlap,
     fresh,
     from_array,
+    given_once,
     order_marks,
     recorded,
     values,
@@ -235,7 +236,7 @@ def _tiled(input: "Tensor", counts: tuple[int, ...]) -> "Tensor":
 
 def repeat(self: "Tensor", *repeats: Any, **kwargs: Any) -> "Tensor":
     """A row-major copy repeated along dimensions. Raises: dimension, size. Source: facts 3.14 and 4.4, torch 2.13."""
-    counts = as_ints((kwargs["repeats"],) if "repeats" in kwargs else repeats, "repeats")
+    counts = as_ints(given_once("repeat", repeats, kwargs, "repeats"), "repeats")
     if len(counts) < self.ndim:
         raise LayoutError("dimension", f"repeat: {len(counts)} counts for {self.ndim} dimensions")
     return _tiled(self, counts)
@@ -243,7 +244,7 @@ def repeat(self: "Tensor", *repeats: Any, **kwargs: Any) -> "Tensor":
 
 def tile(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     """`repeat`, missing counts taken as 1. Raises: size. Source: facts 3.14, torch 2.13."""
-    counts = as_ints((kwargs["dims"],) if "dims" in kwargs else dims, "dims")
+    counts = as_ints(given_once("tile", dims, kwargs, "dims"), "dims")
     return _tiled(input, (*[1] * (input.ndim - len(counts)), *counts))
 
 

@@ -15,6 +15,7 @@ from .core import (
     build,
     check_inplace,
     detached,
+    given_once,
     is_leaf,
     requires_grad,
     written,
@@ -53,9 +54,10 @@ def resize_(self: "Tensor", *sizes: Any, memory_format: memory_format | None = N
     >>> x.resize_(2, 4).stride(), x.storage_offset(), x.untyped_storage().nbytes()
     ((4, 1), 1, 36)
     """
-    if not sizes and "size" not in kwargs:
+    sizes = given_once("resize_", sizes, kwargs, "size")
+    if not sizes:
         raise bad_arguments("resize_", "no size given")
-    shape = as_int_list(kwargs["size"], "size") if "size" in kwargs else as_ints(sizes)
+    shape = as_ints(sizes)
     if requires_grad(self):
         raise LayoutError("grad", "cannot resize a tensor that requires grad (facts 5.4)")
     resize_to(self, shape, memory_format)

@@ -18,6 +18,7 @@ from .core import (
     check_inplace,
     check_overlap,
     from_array,
+    given_once,
     order_marks,
     recorded,
     values,
@@ -337,7 +338,7 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
-    dims = (kwargs["dims"],) if "dims" in kwargs else dims
+    dims = given_once("flip", dims, kwargs, "dims")
     check_history(input)
     axes = [wrap_dim(d, input.ndim) for d in as_ints(dims, "dims")]
     if len(set(axes)) != len(axes):

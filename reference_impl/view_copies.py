@@ -4,10 +4,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import dtype_view, slicing, slicing_ops, view_ops
-from .calls import check_keywords, with_numpy_names
+from .calls import with_numpy_names
 from .contiguity import is_contiguous
 from .copies import clone, write_copy
-from .core import CONJ, TensorBase, as_int, as_ints, bad_arguments, build, recorded, records_history, view_of
+from .core import (
+    CONJ,
+    TensorBase,
+    as_int,
+    as_ints,
+    bad_arguments,
+    build,
+    given_once,
+    recorded,
+    records_history,
+    view_of,
+)
 from .dtypes import dtype as _dtype
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -222,9 +233,7 @@ def sum_to_size(self: "Tensor", *size: Any, **kwargs: Any) -> "Tensor":
 
     Raises: broadcast (RuntimeError). Source: facts 3.3.5, torch 2.13.
     """
-    check_keywords("sum_to_size", kwargs, "size")
-    if "size" in kwargs:
-        size = (kwargs["size"],)
+    size = given_once("sum_to_size", size, kwargs, "size")
     if not size:
         raise bad_arguments("sum_to_size", "no size given")
     shape = as_ints(size)

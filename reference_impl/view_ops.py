@@ -13,6 +13,7 @@ from .core import (
     build,
     check_history,
     detached,
+    given_once,
     recorded,
     view_of,
 )
@@ -84,11 +85,8 @@ def reshape(input: "Tensor", *shape: Any, **kwargs: Any) -> "Tensor":
     >>> x.reshape(6).data_ptr() == x.data_ptr(), x.t().reshape(6).data_ptr() == x.data_ptr()
     (True, False)
     """
-    if kwargs:
-        if shape or set(kwargs) != {"shape"}:
-            raise bad_arguments("reshape")
-        shape = (as_int_list(kwargs["shape"], "shape"),)
-    elif not shape:
+    shape = given_once("reshape", shape, kwargs, "shape")
+    if not shape:
         raise bad_arguments("reshape", "no shape given")
     return reshape_to(input, as_ints(shape))
 
@@ -145,10 +143,7 @@ def permute(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
     >>> torch.zeros(2, 3, 4).permute(2, 0, 1).stride()
     (1, 12, 4)
     """
-    if kwargs:
-        if dims or set(kwargs) != {"dims"}:
-            raise bad_arguments("permute")
-        dims = (as_int_list(kwargs["dims"], "dims"),)
+    dims = given_once("permute", dims, kwargs, "dims")
     check_history(input)
     return view_of(input, views.permute(input._layout, as_ints(dims, "dims")))
 
@@ -251,10 +246,7 @@ def expand(input: "Tensor", *size: Any, implicit: bool = False, **kwargs: Any) -
     >>> torch.zeros(3, 1).expand(2, -1, 4).stride()
     (0, 1, 0)
     """
-    if kwargs:
-        if size or set(kwargs) != {"size"}:
-            raise bad_arguments("expand")
-        size = (as_int_list(kwargs["size"], "size"),)
+    size = given_once("expand", size, kwargs, "size")
     return view_of(input, views.expand(input._layout, as_ints(size)))
 
 
