@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help relink install report test lint format libraries gpu corpus evidence clean
+.PHONY: help relink install report test lint format libraries gpu record corpus evidence clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
@@ -68,6 +68,9 @@ libraries: $(INSTALLED) ## check every library that can be had here, and the scr
 WHEELS ?=
 gpu:             ## check and time torch:cuda and cupy; one result file, out/gpu.zip
 	PYTHON="$(PYTHON)" ci/gpu.sh "$(WHEELS)"
+
+record: $(INSTALLED)    ## record anew what the oracle does with the corpus, after a change of what is expected
+	$(BIN)/python -m stridecheck.conformance.corpus --record
 
 corpus: $(INSTALLED)    ## draw the committed corpus anew, and the lists of known deviations with it
 	$(BIN)/python -m stridecheck.conformance.corpus

@@ -61,8 +61,8 @@ class Campaign:
     rules: str = "*"
     lists_hold: bool = True
     """Whether a program that is listed under an expectation and passes is red; not while the list is being made."""
-    known: dict[str, Sequence[Observation]] | None = None
-    """What the oracle did with corpus programs, where there is another adapter of the same run to use it for."""
+    recorded: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
+    """What the oracle does with corpus programs, by id; it runs those that are not there."""
     failures: Failures = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,11 +112,8 @@ class Campaign:
         if drawn is not None:
             return drawn
         program = unit.programs[number]
-        if not unit.from_corpus or self.known is None:
-            return execute(program, self.oracle)
-        if program.id not in self.known:
-            self.known[program.id] = execute(program, self.oracle)
-        return self.known[program.id]
+        recorded = self.recorded.get(program.id) if unit.from_corpus else None
+        return execute(program, self.oracle) if recorded is None else recorded
 
     def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""

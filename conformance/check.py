@@ -129,6 +129,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     out.mkdir(parents=True, exist_ok=True)
     programs = corpus.read(count=options.programs) if options.programs != 0 else []
     gc.freeze()  # they live as long as the run does: looking at each of them again and again costs a tenth of it
+    gc.set_threshold(50_000)  # observations have no cycles, and there are many
     rules = [
         {"id": r.id, "family": r.family, "sentence": r.sentence, "source": r.source, "aspects": sorted(r.aspects)}
         for r in catalogue().rules.values()

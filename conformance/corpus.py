@@ -1,7 +1,7 @@
 """The corpus: committed programs, ordered so that every prefix covers all rules evenly.
 
-`python -m stridecheck.conformance.corpus --programs N` draws a new one. Published scores come from it: it is
-deterministic, and a prefix of N programs is a fair sample for a slow library.
+`python -m stridecheck.conformance.corpus --programs N` draws a new one, and records what the oracle does with it.
+Published scores come from it: it is deterministic, and a prefix of N programs is a fair sample for a slow library.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import chain, combinations_with_replacement
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -71,7 +71,7 @@ def read_file(path: Path, count: int | None = None) -> list[Program]:
                     break
                 try:
                     data = json.loads(line)
-                    programs.append(Program.from_json(data) if packed else read_program(data))
+                    programs.append(_with_id(data) if packed else read_program(data))
                 except (ValueError, KeyError, TypeError) as error:
                     raise CorpusError(f"{path}, line {number}: no program ({error})") from None
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
@@ -79,10 +79,21 @@ def read_file(path: Path, count: int | None = None) -> list[Program]:
     return programs
 
 
+def _with_id(data: dict[str, Any]) -> Program:
+    """A program that `write` wrote, its id taken from there: hashing all of them takes longer than reading them."""
+    program = Program.from_json(data)
+    vars(program)["id"] = data["id"]
+    return program
+
+
 def write(programs: Iterable[Program], path: Path = PATH) -> None:
     """Write a corpus file; the same programs give the same bytes."""
+    pack("".join(json.dumps({"id": p.id} | p.to_json(), separators=(",", ":")) + "\n" for p in programs), path)
+
+
+def pack(text: str, path: Path) -> None:
+    """Write a compressed file; the same text gives the same bytes."""
     path.parent.mkdir(exist_ok=True)
-    text = "".join(json.dumps(p.to_json(), separators=(",", ":")) + "\n" for p in programs)
     # No time stamp in the header: a rebuilt corpus that is the same does not show as changed.
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
@@ -197,15 +208,19 @@ def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
 
 @click.command()
 @click.option("--programs", default=20_000, show_default=True, help="How many programs the corpus holds.")
-def main(programs: int) -> None:
-    """Draw the corpus anew with the bundled oracle."""
-    from . import small_scope
+@click.option("--record", "only_record", is_flag=True, help="Draw nothing, only record.")
+def main(programs: int, only_record: bool) -> None:
+    """Draw the corpus anew with the bundled oracle, and record what the oracle does with it."""
+    from . import recorded, small_scope
     from .adapters import reference
     from .rules import catalogue
 
-    made = draw(programs, reference.adapter(), catalogue(), enumerated=small_scope.programs())
-    write(made)
-    click.echo(f"{len(made)} programs in {PATH.name}")
+    if not only_record:
+        made = draw(programs, reference.adapter(), catalogue(), enumerated=small_scope.programs())
+        write(made)
+        click.echo(f"{len(made)} programs in {PATH.name}")
+    recorded.record(read(), reference.adapter())
+    click.echo(f"what the oracle does with them in {recorded.PATH.name}")
 
 
 if __name__ == "__main__":

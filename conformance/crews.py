@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -30,7 +30,6 @@ from typing import Any, Protocol
 
 from stridecheck.reports import records
 
-from .observation import Observation
 from .options import Options
 from .runner import AdapterFailed
 from .session import Session
@@ -92,12 +91,10 @@ class Here:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        # What the oracle does with the corpus is remembered only where there is another library to use it for.
-        self._known: dict[str, Sequence[Observation]] | None = {} if len(options.adapters) > 1 else None
 
     def crew(self, spec: str) -> Session:
         """A session is a crew of one."""
-        return Session(self._options, spec, self._known)
+        return Session(self._options, spec)
 
 
 # What runs elsewhere: module-level functions of texts.

@@ -211,7 +211,7 @@ class Execution:
 
     def refused(self, raised: Raised) -> Observation:
         """Observe after a step that raised."""
-        return self._observe(None, raised=raised)
+        return self._observe(None, raised=raised._replace(text=self._memory.without_folder(raised.text)))
 
     def take(self, slot: int, step: Step, outcome: Any) -> Observation:
         """Take in what the step of a slot answered, and observe."""

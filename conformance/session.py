@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from stridecheck.reports import records
 
 from .campaign import Campaign
 from .expectations import Expectations, bundled, load
-from .observation import Observation
 from .options import Options
 from .protocol import Adapter
+from .recorded import recorded
 from .rules import catalogue
 from .runner import Worker
 from .units import Part, whole
@@ -28,7 +28,7 @@ class Session:
         Its expectations cannot be read.
     """
 
-    def __init__(self, options: Options, spec: str, known: dict[str, Sequence[Observation]] | None = None) -> None:
+    def __init__(self, options: Options, spec: str) -> None:
         self.worker = Worker(
             spec,
             python=options.python or sys.executable,
@@ -48,7 +48,7 @@ class Session:
                 expectations=expectations(options, self.introduction),
                 rules=options.rules,
                 lists_hold=not options.update_expectations,
-                known=known,
+                recorded=recorded(),
             )
         except BaseException:
             self.worker.stop()

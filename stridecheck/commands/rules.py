@@ -47,6 +47,7 @@ def _show_programs(rule: str, count: int = 3) -> None:
     from stridecheck.conformance.execute import execute
     from stridecheck.conformance.listing import listing
     from stridecheck.conformance.operations import overload
+    from stridecheck.conformance.recorded import recorded
     from stridecheck.conformance.rules import catalogue
 
     oracle, operations = reference.adapter(), catalogue().rules[rule].operations
@@ -56,7 +57,7 @@ def _show_programs(rule: str, count: int = 3) -> None:
         for program in corpus.read():
             if operations and operations.isdisjoint(map(overload, program.steps)):
                 continue
-            found = catalogue().classify(program, execute(program, oracle))
+            found = catalogue().classify(program, recorded().get(program.id) or execute(program, oracle))
             if any(one.id == rule for step in found for one in step):
                 total += 1
                 if len(shown) < count:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -32,6 +33,12 @@ def test_every_program_is_valid(whole_corpus):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for program, _ in whole_corpus[::8]:
         assert read_program(json.loads(json.dumps(program.to_json()))) == program
+
+
+def test_every_program_has_its_id(whole_corpus):
+    """The id that stands in the file, and is trusted, is that of the program."""
+    for program, _ in whole_corpus:
+        assert program.id == replace(program).id
 
 
 def test_most_programs_are_short(whole_corpus):
