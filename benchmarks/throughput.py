@@ -28,6 +28,7 @@ from stridecheck.conformance.program import Program
 from stridecheck.conformance.recorded import recorded
 from stridecheck.conformance.rules import catalogue
 from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.conformance.session import collect_rarely
 from stridecheck.conformance.units import units_of
 from stridecheck.reports import records
 
@@ -69,6 +70,7 @@ def measure(spec: str, programs: Sequence[Program], *, from_corpus: bool = True)
     oracle = reference.adapter()
     for program in programs[:_WARM]:
         execute(program, oracle)
+    collect_rarely()
     # What is taken off for the start is the least of several: a slow one would flatter the rest.
     start = min(_worker_cost(spec, lambda worker: None)[0] for _ in range(3))
     whole, (parent, judged) = _worker_cost(spec, lambda worker: _clocked(lambda: _check(worker, programs, from_corpus)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections import defaultdict
@@ -25,7 +24,7 @@ from .program import Program
 from .resume import reopen
 from .rules import catalogue
 from .runner import AdapterFailed, Worker
-from .session import expectations, oracle
+from .session import collect_rarely, expectations, oracle
 from .units import Drawing, Part, Unit, plan
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
@@ -128,8 +127,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
     programs = corpus.read(count=options.programs) if options.programs != 0 else []
-    gc.freeze()  # they live as long as the run does: looking at each of them again and again costs a tenth of it
-    gc.set_threshold(50_000)  # observations have no cycles, and there are many
+    collect_rarely()
     rules = [
         {"id": r.id, "family": r.family, "sentence": r.sentence, "source": r.source, "aspects": sorted(r.aspects)}
         for r in catalogue().rules.values()

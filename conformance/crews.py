@@ -32,7 +32,7 @@ from stridecheck.reports import records
 
 from .options import Options
 from .runner import AdapterFailed
-from .session import Session
+from .session import Session, collect_rarely
 from .units import Part, from_json, to_json
 
 PARTS = 2
@@ -277,8 +277,10 @@ def _processes(options: Options) -> Iterator[Elsewhere]:
 
 
 def _obey(leash: Connection) -> None:
-    """End this process when the other end of the leash is let go."""
+    """Make this a process for parts, which ends when the other end of the leash is let go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+
+    collect_rarely()
 
     def wait_for_end() -> None:
         with suppress(EOFError, OSError):
