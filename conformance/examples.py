@@ -10,15 +10,20 @@ from itertools import groupby
 
 from stridecheck.reports import records
 
-from .draw.hypothesis_driver import database_of, forget, remember, remembered
 from .options import Options
 from .protocol import Adapter
 from .units import Drawing, Unit
+
+# Hypothesis is imported where it is used: most runs do without.
 
 UNIT = "examples"
 """Name of the unit of programs that the database has."""
 MAX_KEPT = 20
 """Failures of a run that are kept at most, each of another operation or aspect: one shows what its like would."""
+
+
+class DatabaseError(Exception):
+    """An example database that cannot be used; the message says which."""
 
 
 def replayed(options: Options, adapter: str, oracle: Adapter) -> Unit | None:
@@ -29,6 +34,8 @@ def replayed(options: Options, adapter: str, oracle: Adapter) -> Unit | None:
     DatabaseError
         The database that was asked for cannot be used.
     """
+    from .draw.hypothesis_driver import database_of, remembered
+
     found = remembered(database_of(options.example_database, adapter), oracle, options.draw)
     if not found:
         return None
@@ -39,6 +46,8 @@ def keep(
     options: Options, adapter: str, oracle: Adapter, failures: Iterable[records.Failure], drawn: Iterable[Drawing]
 ) -> None:
     """Keep what failed unexpectedly in these drawings, and drop what has come from the database and fails no more."""
+    from .draw.hypothesis_driver import database_of, forget, remember
+
     database = database_of(options.example_database, adapter)
     red = [failure for failure in failures if failure.outcome in records.RED]
     forget(database, {failure.program for failure in red if failure.source == UNIT}, oracle, options.draw)

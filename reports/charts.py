@@ -13,15 +13,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
-SERIES: Sequence[tuple[str, str]] = (
-    ("circle", "●"),
-    ("square", "■"),
-    ("triangle-up", "▲"),
-    ("diamond", "◆"),
-    ("cross", "✚"),
-    ("triangle-down", "▼"),
-)
-"""Shape of each adapter's points, for Vega and as a letter; its colour is the style sheet's `--series-N`."""
+from .timing_view import SERIES
 
 _WIDTH = 190
 """Width of the plot in CSS pixels; with the labels a chart is about 320 wide."""

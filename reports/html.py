@@ -16,13 +16,12 @@ import jinja2
 from markupsafe import Markup
 
 from . import claims, handovers, text
-from .charts import SERIES, claim_chart
 from .frames import COLUMNS
 from .mutants import by, found_out
 from .records import Claim
 from .run import Run
 from .summary import summaries
-from .timing_view import time_groups
+from .timing_view import SERIES, time_groups
 from .view import FULL, cell, failure_groups, families, known_groups, verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -101,6 +100,8 @@ def _claim_chart(claim: Claim) -> Markup:
     """The chart of a claim's ratios; empty where it is a statement or was not tried."""
     if claim.low is None or claim.high is None or not claims.range_of(claim):
         return Markup()
+    from .charts import claim_chart  # altair takes half a second to import, for most pages in vain
+
     title = f"{claim.id}: measured ratios, and the claimed range"
     return Markup(claim_chart(claim.trials, claim.low, claim.high, title))
 

@@ -11,6 +11,15 @@ import pandas as pd
 
 from .text import count, size, time_ns, times
 
+SERIES: Sequence[tuple[str, str]] = (
+    ("circle", "●"),
+    ("square", "■"),
+    ("triangle-up", "▲"),
+    ("diamond", "◆"),
+    ("cross", "✚"),
+    ("triangle-down", "▼"),
+)
+"""Shape of each adapter's points, for Vega and as a letter; its colour is the style sheet's `--series-N`."""
 CHARTS = 24
 """Charts on one page; tables hold the rest."""
 

@@ -23,6 +23,7 @@ from hypothesis.database import (
     ReadOnlyDatabase,
 )
 
+from ..examples import DatabaseError
 from ..protocol import Adapter
 from .programs import DrawnProgram, draw_program
 from .source import Tape
@@ -33,10 +34,6 @@ MAX_REMEMBERED = 1_000
 """Examples that are replayed at most."""
 DIRECTORY = ".hypothesis/stridecheck"
 """Where examples are kept unless a run says otherwise."""
-
-
-class DatabaseError(Exception):
-    """An example database that cannot be used; the message says which."""
 
 
 def drawn(start: str, count: int, oracle: Adapter, about: str = "tensors") -> list[DrawnProgram]:

@@ -1,18 +1,15 @@
 """Where random programs get their choices from: one small interface, several drivers.
 
-`Seeded` is fast; `Drawn` goes through Hypothesis, which shrinks and remembers, and so does `Tape`. Smaller choices are
-simpler: Hypothesis shrinks towards the low end of `integer` and the front of `choice`.
+`Seeded` is fast; `Tape` goes through Hypothesis, which shrinks and remembers, and so does `strategies.Drawn`. Smaller
+choices are simpler: Hypothesis shrinks towards the low end of `integer` and the front of `choice`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import chain
 from random import Random
-from typing import Any, Protocol, TypeVar
-
-from hypothesis import strategies as st
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -74,31 +71,6 @@ class Tape:
     def chance(self, percent: int) -> bool:
         """True in about that share of draws."""
         return self._next() >= 256 - (percent * 256 + 50) // 100
-
-
-@cache
-def _integers(low: int, high: int) -> st.SearchStrategy[int]:
-    return st.integers(low, high)
-
-
-class Drawn:
-    """Choices through Hypothesis' `draw`."""
-
-    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
-        self._draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        """An integer from low to high, both included."""
-        number: int = self._draw(_integers(low, high))
-        return number
-
-    def choice(self, options: Sequence[T]) -> T:
-        """One of the options; the first is the simplest."""
-        return options[self.integer(0, len(options) - 1)]
-
-    def chance(self, percent: int) -> bool:
-        """True in about that share of draws."""
-        return self.integer(0, 99) >= 100 - percent
 
 
 def weighted(source: Source, options: Sequence[tuple[int, T]]) -> T:

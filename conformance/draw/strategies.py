@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -12,7 +13,33 @@ from ..protocol import Adapter
 from .layouts import Drawn as DrawnLayout
 from .layouts import draw_layout
 from .programs import draw_program
-from .source import Drawn
+
+T = TypeVar("T")
+
+
+@cache
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+class Drawn:
+    """Choices through Hypothesis' `draw`."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from low to high, both included."""
+        number: int = self._draw(_integers(low, high))
+        return number
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options; the first is the simplest."""
+        return options[self.integer(0, len(options) - 1)]
+
+    def chance(self, percent: int) -> bool:
+        """True in about that share of draws."""
+        return self.integer(0, 99) >= 100 - percent
 
 
 def layouts(*, negative: bool = False, shape: tuple[int, ...] | None = None) -> st.SearchStrategy[DrawnLayout]:

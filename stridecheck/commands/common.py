@@ -20,7 +20,7 @@ from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
-from stridecheck.conformance.draw.hypothesis_driver import DatabaseError
+from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ResultsError

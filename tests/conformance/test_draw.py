@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from stridecheck.conformance.draw import choose
 from stridecheck.conformance.draw.layouts import draw_layout, edit_shape, row_major
 from stridecheck.conformance.draw.programs import MAX_STEPS, draw_program
-from stridecheck.conformance.draw.source import Drawn, Seeded, weighted
-from stridecheck.conformance.draw.strategies import layouts
+from stridecheck.conformance.draw.source import Seeded, weighted
+from stridecheck.conformance.draw.strategies import Drawn, layouts
 from stridecheck.conformance.operations import OPERATIONS, overload
 from stridecheck.conformance.program import ITEMSIZES, Input, Program, Storage, span
 
