@@ -151,7 +151,8 @@ def nan_marks(a: Array, d: dtype) -> Marks | None:
         if not (bad.any() or loose.any()):
             return None
         return np.where(bad, UNSPECIFIED, np.where(loose, TOLERANCE, EXACT)).astype(np.uint8)
-    nan = np.isnan(a)
+    with np.errstate(invalid="ignore"):
+        nan = np.isnan(a)
     return np.where(nan, NAN, EXACT).astype(np.uint8) if nan.any() else None
 
 

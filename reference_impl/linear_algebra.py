@@ -90,7 +90,7 @@ def _computed(name: str, x: "Tensor", y: "Tensor") -> tuple[Any, Any]:
         need_kernel(name, x.dtype, _KERNELS + "8" * (name in ("mm", "addmm")))
         same_dtype(name, x, y)
     elif x.dtype is not y.dtype:
-        a = a.astype(b.dtype)
+        a = np.zeros(a.shape, b.dtype)  # one of the two has no elements, and so has the product
     return products(a, b)
 
 

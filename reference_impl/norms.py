@@ -54,7 +54,8 @@ def vector_norm(
     _need_elements("vector_norm", input, power, dims, dim)
     _need_kernel(input, power, dims, dim)
     a = values(to(input, dt.complex64) if input.dtype is dt.complex32 else input)
-    size = np.abs(a.astype(np.complex128 if input.dtype.is_complex else np.float64))
+    with np.errstate(all="ignore"):
+        size = np.abs(a.astype(np.complex128 if input.dtype.is_complex else np.float64))
     found = _norm(size, power, dims, keepdim)
     made = inexact(found, input, d.to_real(), dims, keepdim, None)
     _forget_far(made, found, power)

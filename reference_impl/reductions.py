@@ -17,7 +17,7 @@ from .layout import contiguous_strides, wrap_dim
 from .out import write_out
 from .output_layout import walked
 from .promotion import get_default_dtype
-from .results import inexact_marks, narrow_to, need_kernel
+from .results import inexact_marks, narrow_to, need_kernel, roundings_show
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -128,20 +128,29 @@ def _accumulate(
         if name == "sum":
             loose = sum_marks(plain, total, d, dims, keepdim)
         else:
-            loose = np.full(result.shape, shadow.TOLERANCE, np.uint8)
-            with np.errstate(all="ignore"):
-                size = np.abs(plain)
-                largest, least = (
-                    np.prod(some, axis=dims, keepdims=keepdim, dtype=np.float64)
-                    for some in (np.maximum(size, 1), np.where(size > 0, np.minimum(size, 1), 1))
-                )
-                # Whether a partial product overflows, or is too small for all its digits, depends on the order.
-                smallest = _MIN.get(d.name, 1.2e-38)
-                open_ = (largest > _MAX.get(d.name, 1.0)) | ((least < smallest) & (np.abs(total) >= smallest))
-            loose = np.where(open_, shadow.UNSPECIFIED, loose).astype(np.uint8)
+            loose = _product_marks(plain, total, d, dims, keepdim)
         marks = loose if marks is None else np.maximum(marks, loose)
         marks = nan_or(marks, result, d)
     return deliver(result, d, marks, input, out)
+
+
+def _product_marks(plain: Any, total: Any, d: dtype, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """Marks of floats multiplied in an order of PyTorch's own, each product rounded to their dtype.
+
+    Within a tolerance; unspecified where the roundings come to more, a partial product may overflow, or be too small
+    for all its digits.
+    """
+    with np.errstate(all="ignore"):
+        size = np.abs(plain)
+        largest, least = (
+            np.prod(some, axis=dims, keepdims=keepdim, dtype=np.float64)
+            for some in (np.maximum(size, 1), np.where(size > 0, np.minimum(size, 1), 1))
+        )
+        smallest = _MIN.get(d.name, 1.2e-38)
+        unknown = (largest > _MAX.get(d.name, 1.0)) | ((least < smallest) & (np.abs(total) >= smallest))
+        if roundings_show(d, group_size(plain, dims)):
+            unknown |= (total != 0) & ~np.isnan(total)
+    return np.where(unknown, shadow.UNSPECIFIED, shadow.TOLERANCE).astype(np.uint8)
 
 
 _MIN = {"float64": 2.3e-308, "complex64": 1e-19, "complex128": 1e-150}

@@ -104,6 +104,17 @@ def inexact_marks(
     return marks
 
 
+def roundings_show(d: dtype, roundings: int) -> bool:
+    """Whether as many roundings to a dtype, one after the other, may come to more than the tolerance.
+
+    >>> roundings_show(dt.float32, 50), roundings_show(dt.bfloat16, 50)
+    (False, True)
+    """
+    roundoff = _OWN_ROUNDOFF.get(d.name, _ROUNDOFF.get(d.name, 2.0**-53))
+    # A product of complex numbers is rounded six times: as a whole, by the root of five at most.
+    return roundings * roundoff * (5**0.5 if d.is_complex else 1) > _COMPARED.get(d.name, 9e-13)
+
+
 def _sums_are_whole(result: Any, magnitude: Any, d: dtype) -> Any:
     """Which elements are sums of numbers of so few bits that no order of adding rounds them."""
     limit = 0.25 / _OWN_ROUNDOFF.get(d.name, _ROUNDOFF.get(d.name, 2.0**-53))

@@ -152,9 +152,9 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
     else:
         with np.errstate(all="ignore"):
             best = np.maximum.accumulate(a, axis=d) if name == "cummax" else np.minimum.accumulate(a, axis=d)
-        # The last of equal values counts: PyTorch compares with >=.
+            # The last of equal values counts: PyTorch compares with >=.
+            hit = (a == best) | (a != a)
         steps = np.arange(a.shape[d]).reshape([-1 if k == d else 1 for k in range(a.ndim)])
-        hit = (a == best) | (a != a)
         where = np.maximum.accumulate(np.where(hit, steps, 0), axis=d)
     marks = _scan_marks(input, d) if input.numel() else None
     first, second = from_array(best.astype(a.dtype), input.dtype), from_array(where, dt.int64)

@@ -39,7 +39,7 @@ FAMILIES = [
     "signal.windows.*",
     "slice",
 ]
-LARGEST = 120
+LARGEST = 60
 """Samples of one family that are run."""
 
 
