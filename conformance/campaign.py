@@ -40,6 +40,8 @@ class Judged:
     counts: dict[str, dict[str, Counter[str]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
+    passed: dict[tuple[Rule, frozenset[str]], int] = field(default_factory=dict)
+    """How often a rule was judged in these aspects without a difference: most of what is to be counted."""
     unsupported: Counter[str] = field(default_factory=Counter)
     covered: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     failures: list[Found] = field(default_factory=list)
@@ -221,6 +223,7 @@ class Campaign:
 
     def records_of(self, judged: Judged) -> list[records.Record]:
         """A unit's records; its counts come last."""
+        _add_passed(judged)
         unit = records.Unit(
             self.worker.name,
             judged.name,
@@ -240,9 +243,19 @@ class Campaign:
 
 def _count(judged: Judged, verdict: StepVerdict, rules: Sequence[Rule], outcome_of: Mapping[str, str]) -> None:
     for rule in rules:
-        by_aspect = judged.counts[rule.id]
-        for aspect in rule.aspects & verdict.judged:
-            by_aspect[aspect][outcome_of.get(aspect, "pass")] += 1
+        if outcome_of:
+            for aspect in rule.aspects & verdict.judged:
+                judged.counts[rule.id][aspect][outcome_of.get(aspect, "pass")] += 1
+        else:
+            case = rule, verdict.judged
+            judged.passed[case] = judged.passed.get(case, 0) + 1
+
+
+def _add_passed(judged: Judged) -> None:
+    for (rule, aspects), times in judged.passed.items():
+        for aspect in rule.aspects & aspects:
+            judged.counts[rule.id][aspect]["pass"] += times
+    judged.passed.clear()
 
 
 _IMPLIES = {

@@ -18,7 +18,7 @@ NOTHING = TensorState("nothing", ())
 """Stands for a tensor that there is none of."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """One numbered sentence of the semantics; the id is never changed or reused."""
 
