@@ -6,10 +6,14 @@ Standard library only.
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import select
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,28 +45,98 @@ def read_findings(page: Path) -> list[Finding]:
     return found
 
 
-def show(finding: Finding, python: Path) -> str:
-    """What is wrong with a finding where that interpreter runs its script; empty where it shows the deviation.
+class Ended(NamedTuple):
+    """How a script ended: its process' exit code, and what it wrote to standard error."""
+
+    code: int
+    told: str
+
+
+Run = Callable[[str], Ended]
+"""Runs a script; raises TimeoutError where it does not end within `SECONDS`."""
+
+
+def alone(python: Path) -> Run:
+    """Runs each script in an interpreter of its own."""
+
+    def run(script: str) -> Ended:
+        command = [str(python), "-W", "ignore", "-c", script]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+        return Ended(done.returncode, done.stderr)
+
+    return run
+
+
+@contextmanager
+def forked(python: Path, module: str) -> Iterator[Run]:
+    """Runs each script in a fork of one interpreter that has imported a module: most of a script's time goes there.
+
+    For libraries that survive a fork.
+    """
+    command = [str(python), "-W", "ignore", "-c", _FORKING.format(module=module)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+
+        def run(script: str) -> Ended:
+            asked.write(json.dumps(script).encode() + b"\n")
+            asked.flush()
+            if not select.select([answers], [], [], SECONDS)[0]:
+                raise TimeoutError
+            return Ended(*json.loads(answers.readline()))
+
+        try:
+            yield run
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+_FORKING = """
+import json, os, sys, tempfile, traceback
+import {module}
+for line in sys.stdin:
+    with tempfile.TemporaryFile() as told:
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(told.fileno(), 2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            code = 1
+            try:
+                exec(compile(json.loads(line), "<finding>", "exec"), {{"__name__": "__main__"}})
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+                sys.stderr.flush()
+            os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        told.seek(0)
+        print(json.dumps([code, told.read().decode(errors="replace")]), flush=True)
+"""
+
+
+def show(finding: Finding, run: Run) -> str:
+    """What is wrong with a finding where its script is run so; empty where it shows the deviation.
 
     The script must end by an assertion that fails, by a signal where it says `# ends: SIGNAL`, or by an exception where
     it says `# raises: TYPE`.
     """
-    command = [str(python), "-W", "ignore", "-c", finding.script]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
+        code, told = run(finding.script)
+    except TimeoutError:
         return f"did not end within {SECONDS} s"
-    last = (done.stderr.strip().splitlines() or [""])[-1]
-    if done.returncode == 0:
+    last = (told.strip().splitlines() or [""])[-1]
+    if code == 0:
         return "no longer shows"
     if ends := re.search(r"# ends: (\w+)", finding.script):
         wanted = -signal.Signals[ends[1]]
-        return "" if done.returncode == wanted else f"ended with {done.returncode}, not {wanted}: {last}"
+        return "" if code == wanted else f"ended with {code}, not {wanted}: {last}"
     raises = re.search(r"# raises: (\w+)", finding.script)
     wanted_error = raises[1] if raises else "AssertionError"
-    lines = [line for line in done.stderr.splitlines() if not line.startswith((" ", "\t"))]
-    return (
-        ""
-        if any(re.match(rf"([\w.]+\.)?{wanted_error}\b", line) for line in lines)
-        else f"showed something else: {last}"
-    )
+    lines = [line for line in told.splitlines() if not line.startswith((" ", "\t"))]
+    is_shown = any(re.match(rf"([\w.]+\.)?{wanted_error}\b", line) for line in lines)
+    return "" if is_shown else f"showed something else: {last}"

@@ -13,13 +13,14 @@ import sys
 import time
 import tomllib
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 from stridecheck.conformance import corpus
 from stridecheck.conformance.expectations import BUNDLED
 
-from .findings import Finding, read_findings, show
+from .findings import Finding, alone, forked, read_findings, show
 
 ENVIRONMENTS = Path(".cache", "libraries")
 CONSTRAINTS = Path("ci", "libraries.txt")
@@ -128,7 +129,8 @@ def run_findings(library: Library, python: Path) -> list[str]:
     """What is wrong with the findings about a library: those that show nothing, or something else."""
     page = FINDINGS / f"{library.name.removesuffix('-aot-eager')}.md"
     found: Sequence[Finding] = read_findings(page) if page.is_file() else ()
-    return [f"{one.id}: {problem}" for one in found if (problem := show(one, python))]
+    with nullcontext(alone(python)) if library.extra else forked(python, "torch") as run:
+        return [f"{one.id}: {problem}" for one in found if (problem := show(one, run))]
 
 
 def main() -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from stridecheck.ci.findings import FACTS, KINDS, MAX_LINES, Finding, read_findings, show
+from stridecheck.ci.findings import FACTS, KINDS, MAX_LINES, Finding, alone, forked, read_findings, show
 from stridecheck.ci.libraries import LIBRARIES
 from stridecheck.conformance.capabilities import ASPECTS
 from stridecheck.conformance.expectations import BUNDLED, ENDS
@@ -51,12 +52,20 @@ def test_a_finding_says_all_that_is_needed(page, finding):
     compile(finding.script, finding.id, "exec")
 
 
+@pytest.fixture(scope="module")
+def torch_run():
+    """Runs scripts in forks of an interpreter that has torch."""
+    with forked(Path(sys.executable), "torch") as run:
+        yield run
+
+
 @pytest.mark.parametrize(("page", "finding"), ALL, ids=[finding.id for _, finding in ALL])
-def test_a_script_shows_its_deviation(page, finding):
+def test_a_script_shows_its_deviation(page, finding, request):
     """Each script fails as it says it does; once the library is mended it does not, and the page is out of date."""
     if not _is_here(page):
         pytest.skip(f"{_module(page)} is not installed here; `make libraries` runs this")
-    assert show(finding, Path(sys.executable)) == ""
+    run = request.getfixturevalue("torch_run") if page.startswith("torch") else alone(Path(sys.executable))
+    assert show(finding, run) == ""
 
 
 def test_the_pages_are_counted():
@@ -89,6 +98,7 @@ def test_each_library_has_a_page():
     assert {library.name.removesuffix("-aot-eager") for library in LIBRARIES} == FOUND.keys()
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["alone", "forked"])
 @pytest.mark.parametrize(
     ("script", "problem"),
     [
@@ -101,6 +111,17 @@ def test_each_library_has_a_page():
     ],
     ids=["shown", "mended", "other error", "named error", "signal", "other signal"],
 )
-def test_a_change_in_either_direction_is_told(script, problem):
-    """A script that succeeds, or fails otherwise than it says, is a problem."""
-    assert show(Finding("x-1", "", {}, script), Path(sys.executable)) == problem
+def test_a_change_in_either_direction_is_told(script, problem, own):
+    """A script that succeeds, or fails otherwise than it says, is a problem; so is one that does not end."""
+    python = Path(sys.executable)
+    with nullcontext(alone(python)) if own else forked(python, "json") as run:
+        assert show(Finding("x-1", "", {}, script), run) == problem
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["alone", "forked"])
+def test_a_script_that_does_not_end_is_told(own, monkeypatch):
+    """It is given up after a while, and nothing of it stays."""
+    monkeypatch.setattr("stridecheck.ci.findings.SECONDS", 1)
+    python = Path(sys.executable)
+    with nullcontext(alone(python)) if own else forked(python, "json") as run:
+        assert show(Finding("x-1", "", {}, "while True: pass"), run) == "did not end within 1 s"
