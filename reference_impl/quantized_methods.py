@@ -8,6 +8,7 @@ from .contiguity import is_contiguous, is_contiguous_in
 from .errors import LayoutError, UnsupportedError
 from .formats import channels_last, contiguous_format
 from .output_layout import broadcast_shapes, output_strides
+from .quantized_dispatch import install
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
     PerChannel,
@@ -293,3 +294,4 @@ _ARITHMETIC = frozenset(
     ("add", "sub", "mul", "tru", "flo", "mod", "pow", "neg", "abs", "and", "or_", "xor", "nve", "mat", "ltd", "inv")
 )
 _bind()
+install()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import copies, numpy_bridge, slicing_ops
+from . import copies, numpy_bridge
 from . import dtypes as dt
 from .backing import no_data
 from .conversion import unpack_half_complex
@@ -77,7 +77,7 @@ class ValueMethods(MetadataMethods):
     def __iter__(self: Any) -> Iterator["Tensor"]:
         if not self._layout.shape:
             raise LayoutTypeError("dimension", "iteration over a 0-d tensor (facts 3.9)")
-        return iter(slicing_ops.unbind(self, 0))
+        return iter(self.unbind(0))
 
     def __repr__(self) -> str:
         if self._storage._is_meta:
@@ -89,6 +89,8 @@ class ValueMethods(MetadataMethods):
             return f"tensor(..., {self._layout}{tail})"
 
     __array__ = numpy_bridge.array_protocol
+    __array_wrap__ = numpy_bridge.array_wrap
+    __array_priority__ = 1000
 
     numpy = numpy_bridge.numpy
 

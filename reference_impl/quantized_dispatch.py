@@ -1,0 +1,90 @@
+"""PyTorch's functions of quantised tensors: the namespace learns of them once there may be one.
+
+A function of the namespace works on plain tensors alone. Here each is led to what the quantised tensor makes of its
+name; what composes views is run as it is, and what it answers gets the quantizer.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from types import FunctionType
+from typing import Any, Final
+
+from . import joining, quantized_joins
+from .copies import clone
+from .dtypes import QUANTIZED
+from .errors import LayoutError, UnsupportedError
+from .formats import contiguous_format
+from .quantized_tensor import QuantizedTensor, quantized
+from .quantizers import PerTensor
+from .tensors import Tensor
+
+_JOINING = ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack")
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    **{name: quantized_joins.joining(getattr(joining, name)) for name in _JOINING},
+    **{name: getattr(quantized_joins, name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
+}
+FUNCTIONS.update(alias_copy=QuantizedTensor.clone, concatenate=FUNCTIONS["cat"], row_stack=FUNCTIONS["vstack"])
+# What composes views and copies of whole elements, so that an answer in memory of its own keeps the quantizer, too.
+_MOVING = frozenset(("diag", "rot90", "fliplr", "flipud", "cartesian_prod", "combinations"))
+
+
+def _codes_in(values: Iterable[Any]) -> Iterator[QuantizedTensor]:
+    for value in values:
+        if isinstance(value, QuantizedTensor):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _codes_in(value)
+
+
+def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that leaves calls with quantised tensors to what is known of them."""
+    known = {key: member for key, member in vars(QuantizedTensor).items() if callable(member)}
+    method, own = known.get(name), FUNCTIONS.get(name)
+    copied = known.get(name.removesuffix("_copy")) if name.endswith("_copy") else None
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = [*_codes_in(args), *_codes_in(kwargs.values())]
+        if not found:
+            return function(*args, **kwargs)
+        if own:
+            return own(*args, **kwargs)
+        first = args[0] if args else kwargs.get("input")
+        if isinstance(first, QuantizedTensor):
+            named = {key: value for key, value in kwargs.items() if key != "input"}
+            if method:
+                return method(first, *args[1:], **named)
+            if copied:
+                return _cloned(copied(first, *args[1:], **named))
+        return _labelled(name, function(*args, **kwargs), found)
+
+    return call
+
+
+def _cloned(view: Any) -> Any:
+    if isinstance(view, tuple):
+        return tuple([_cloned(part) for part in view])
+    return clone(view, memory_format=contiguous_format) if type(view) is Tensor else view.clone()
+
+
+def _labelled(name: str, result: Any, sources: list[QuantizedTensor]) -> Any:
+    """What a function answered, its codes with the quantizer of the tensor that they are from."""
+    if isinstance(result, (tuple, list)):
+        return type(result)([_labelled(name, item, sources) for item in result])
+    if type(result) is not Tensor or result.dtype not in QUANTIZED:
+        return result
+    for source in sources:
+        if source.dtype is result.dtype and (source._storage is result._storage or name in _MOVING):
+            if not isinstance(source._quantizer, PerTensor):
+                raise LayoutError("view", f"{name}: strides can only be set with one scale (facts 10.1.6)")
+            return quantized(result, source._quantizer)
+    raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
+
+
+def install() -> None:
+    """Let the functions of the package know quantised tensors."""
+    namespace = vars(sys.modules[__package__])
+    for name, function in list(namespace.items()):
+        if isinstance(function, FunctionType) and not name.startswith("_"):
+            namespace[name] = dispatching(name, function)
