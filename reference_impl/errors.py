@@ -179,6 +179,16 @@ class LayoutDirectoryError(IsADirectoryError):
         self.kind = kind
 
 
+class LayoutOSError(OSError):
+    """An `OSError` of PyTorch's with its normalised kind: memory of a file that it keeps no descriptor of."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 class LayoutPermissionError(PermissionError):
     """A `PermissionError` of PyTorch's with its normalised kind: a file that may not be read or written."""
 

@@ -139,7 +139,7 @@ def set_(
             if source._storage._short and source is not self:
                 # The other tensor reaches past its storage, which grows as for an explicit layout.
                 layout = source._layout
-                _set_explicit(self, source._storage, layout.offset, layout.shape, layout.strides)
+                set_explicit(self, source._storage, layout.offset, layout.shape, layout.strides)
             self._storage = source._storage
             self._layout = source._layout
             written(self, source)
@@ -176,7 +176,7 @@ def set_(
         storage = _untyped(self, source)
     check_inplace(self)
     _check_explicit(offset, shape, strides)
-    _set_explicit(self, storage, offset, shape, strides)
+    set_explicit(self, storage, offset, shape, strides)
     self._versions[0] += 1
     return self
 
@@ -203,7 +203,8 @@ def _check_explicit(offset: int, shape: Shape, strides: Strides | None) -> None:
         raise LayoutError("index", f"set_: offset {offset} is negative (facts 6.3)")
 
 
-def _set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None) -> None:
+def set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Shape, strides: Strides | None) -> None:
+    """`set_` with a layout once its arguments are known; no version is counted."""
     itemsize = self.dtype.itemsize
     old_shape, old_strides, _ = self._layout
     if shape == old_shape and (strides is None or strides == old_strides):

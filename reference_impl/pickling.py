@@ -8,9 +8,10 @@ from . import dtypes as dt
 from .backing import no_data
 from .copies import clone
 from .core import CONJ, NEG, build, is_leaf, requires_grad
-from .dtypes import dtype
+from .dtypes import QUANTIZED, dtype
 from .errors import LayoutAttributeError, LayoutError, LayoutKeyError
-from .layout import Layout, Shape, Strides
+from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
+from .metadata import set_explicit
 from .storage import UntypedStorage
 from .typed_storage import LEGACY_NAMES, TypedStorage, typed
 
@@ -66,9 +67,22 @@ def _tensor(state: State, layout: tuple[Any, ...], d: dtype, leaf_grad: bool, bi
     return rebuilt(_storage(state), Layout(*layout), d, leaf_grad, bits)
 
 
-def rebuilt(storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int) -> "Tensor":
-    """A tensor put together again: a leaf of its own, whose version counts the setting of its storage."""
+def rebuilt(
+    storage: UntypedStorage, layout: Layout, d: dtype, leaf_grad: bool, bits: int, shape: Shape = (0,)
+) -> "Tensor":
+    """A tensor put together again: one of a `shape`, empty mostly, whose storage and layout are then set.
+
+    It is a leaf, whose version counts the setting. As by `set_`, a storage that has become too short for the layout
+    grows to what that requires; not for quantised dtypes.
+
+    Raises: bounds for quantised dtypes, and for a layout of that very shape; resize. Source: facts 6.3 and 7.9.
+    """
     t = build(storage, layout, d)
+    if d in QUANTIZED:
+        check_bounds(layout, d.itemsize, len(storage) * d.pack)
+    else:
+        t._layout = Layout(shape, contiguous_strides(shape), 0)
+        set_explicit(t, storage, layout.offset, layout.shape, layout.strides)
     t._bits = bits
     t._leaf_grad = leaf_grad
     t._versions[0] = 1
@@ -148,7 +162,7 @@ def deepcopy_tensor(t: "Tensor", memo: dict[int, Any]) -> "Tensor":
         new = clone(t)
         new._has_fn = False
     else:
-        new = rebuilt(copy.deepcopy(t._storage, memo), t._layout, t.dtype, False, 0)
+        new = rebuilt(copy.deepcopy(t._storage, memo), t._layout, t.dtype, False, 0, ())
         if t._bits & CONJ:
             new = new.conj_physical()
         if t._bits & NEG:

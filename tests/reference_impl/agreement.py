@@ -11,7 +11,7 @@ from .twins import base_of, short
 # Exceptions that twins' programs never raise, before those that they do.
 MORE = (
     AssertionError, AttributeError, OverflowError, KeyError, ModuleNotFoundError, EOFError, FileNotFoundError,
-    IsADirectoryError,
+    IsADirectoryError, PermissionError, OSError,
 )  # fmt: skip
 
 

@@ -1,32 +1,43 @@
 """What the other process does in test_shared_memory; imported there under its own name, by spawned interpreters."""
 
+import importlib
 import os
 import signal
 
-import stridecheck.reference_impl as ref
-import stridecheck.reference_impl.multiprocessing as mp
+REFERENCE = "stridecheck.reference_impl"
 
 
-def facts(t):
-    """What a receiver can see of a tensor."""
+def facts(thing):
+    """What a receiver can see of a tensor or a storage, in terms that both libraries share."""
+    if hasattr(thing, "untyped"):
+        return storage_facts(thing.untyped())
     return (
-        str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t.requires_grad,
-        t.is_conj(), t.is_neg(), t.is_shared(), t.untyped_storage().resizable(), t.detach().resolve_neg().tolist(),
+        str(thing.dtype), tuple(thing.shape), thing.stride(), thing.storage_offset(), thing.requires_grad,
+        thing.is_leaf, thing.is_conj(), thing.is_neg(), thing._is_view(), thing._version,
+        *storage_facts(thing.untyped_storage()),
     )  # fmt: skip
 
 
-def obey(pipe):
+def storage_facts(storage):
+    where = storage.device.type
+    data = None if where == "meta" else storage.tolist()
+    return where, storage.nbytes(), storage.is_shared(), storage.resizable(), data
+
+
+def obey(pipe, library):
     """Do what the pipe says until it says stop; errors travel back as their kind."""
-    kept = {}
-    while True:
-        order, *rest = pipe.recv()
+    lib = importlib.import_module(library)
+    importlib.import_module(library + ".multiprocessing")
+    kept = {"T": lib}
+    order = None
+    while order != "stop":
         try:
+            order, *rest = pipe.recv()
             answer = ORDERS[order](kept, *rest)
         except Exception as e:
-            answer = "error", type(e).__name__, getattr(e, "kind", None), str(e)
+            builtin = next(c.__name__ for c in type(e).__mro__ if c.__module__ == "builtins")
+            answer = "error", builtin, getattr(e, "kind", None), str(e)
         pipe.send(answer)
-        if order == "stop":
-            return
 
 
 def keep(kept, name, thing):
@@ -38,7 +49,7 @@ def same(kept, first, second):
 
 
 def make(kept, name, count):
-    kept[name] = ref.arange(count).share_memory_()
+    kept[name] = kept["T"].arange(count).share_memory_()
     return kept[name]
 
 
@@ -47,7 +58,7 @@ def drop(kept, name):
 
 
 def map_file(kept, name, path, shared, nbytes):
-    kept[name] = ref.from_file(path, shared, nbytes, dtype=ref.uint8)
+    kept[name] = kept["T"].from_file(path, shared, nbytes, dtype=kept["T"].uint8)
 
 
 ORDERS = {
@@ -63,7 +74,7 @@ ORDERS = {
     "resize": lambda kept, name, n: kept[name].resize_(n) and None,
     "new": lambda kept, name: kept[name].untyped_storage().new(),
     "map": map_file,
-    "nonleaf": lambda kept: ref.ones(2).requires_grad_() * 2,
+    "ask": lambda kept, name, question: str(eval(question, {"t": kept[name]})),
     "pid": lambda kept: os.getpid(),
     "maps": lambda kept: mapped(),
     "stop": lambda kept: None,
@@ -80,10 +91,10 @@ def mapped():
 class Other:
     """A spawned process that obeys."""
 
-    def __init__(self):
-        context = mp.get_context("spawn")
+    def __init__(self, library=REFERENCE):
+        context = importlib.import_module(library + ".multiprocessing").get_context("spawn")
         self.pipe, there = context.Pipe()
-        self.process = context.Process(target=obey, args=(there,))
+        self.process = context.Process(target=obey, args=(there, library))
         self.process.start()
         there.close()
 

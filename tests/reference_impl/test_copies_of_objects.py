@@ -74,6 +74,14 @@ TABLE = {
         [a is b for a,b in [rt([m,m])]]|W(dc(m).detach())
         rt(T.quantize_per_tensor(x,1.,0,T.qint8),map_location="meta")
     """,
+    "shrunk": """
+        W(copy.copy(cut(x,8)))|W(copy.copy(cut(x,0)))|[copy.copy(cut(x,8)),x.untyped_storage().nbytes()][1]
+        W(dc(cut(x,8)))|W(dc(cut(x,0)))|W(pk(cut(x,8)))|W(pk(cut(x,0)))|rt(cut(x,8))|rt(cut(x,0))|dc(cut(x,8))[:2].tolist()
+        W(copy.copy(cut(x[5],8)))|W(dc(cut(x[5],8)))|W(dc(cut(x[5],0)))|W(pk(cut(x[5],8)))|W(copy.copy(cut(g,4)))
+        [W(t) for t in dc([cut(x[3:],4),x])]|[W(t) for t in pk([cut(x[3:],4),x])]|W(dc(cut(c,4)))|W(copy.copy(cut(c,4)))
+        [W(t) for t in dc([x[3:],cut(x,0)])]|W(copy.copy(cut(m,4)))|W(dc(cut(m,4)))|W(pk(cut(m,4)))|cut(x,24).numpy()
+        copy.copy(cut(q,1))|dc(cut(q,1))|pk(cut(q,1))|copy.copy(cut(q,6)).shape|copy.copy(cut(q4,1))
+    """,
 }
 META = (
     "m[2:5]", "m.view(2,5).t()", "m[:1].expand(3)", "m[::3]", "m.as_strided((2,2),(1,1),1)", "m[10:]", "m.detach()",
@@ -106,7 +114,14 @@ def make(lib):
     gg.requires_grad_()
     gg.grad = lib.ones(2)
     c = lib.tensor([1 + 2j, 3 - 1j]).conj()
+
+    def cut(t, nbytes):
+        t.untyped_storage().resize_(nbytes)
+        return t
+
     return {
+        "cut": cut, "q": lib.quantize_per_tensor(lib.arange(6.0), 1.0, 0, lib.quint8),
+        "q4": lib.quantize_per_tensor(lib.arange(6.0), 1.0, 0, lib.quint4x2),
         "W": lambda t: (*shown(t), t.untyped_storage().nbytes()), "m": lib.empty(10, device="meta"),
         "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
         "dc": copy.deepcopy, "pk": lambda o: pickle.loads(pickle.dumps(o)), "io": io,
@@ -247,3 +262,14 @@ def test_unspecified_bytes_stay_unspecified():
     loaded = ref.load(io.BytesIO(saved(x)))
     assert ref.element_marks(loaded).tolist() == [255] * 4
     assert ref.element_marks(pickle.loads(pickle.dumps(x))).tolist() == [255] * 4
+
+
+def test_an_array_over_memory_that_was_given_up_is_refused():
+    # Torch makes one, of freed memory or past its end.
+    for nbytes in (0, 8):
+        x = ref.arange(6.0)
+        x.untyped_storage().resize_(nbytes)
+        for read in (x.numpy, lambda x=x: np.asarray(x)):
+            with pytest.raises(RuntimeError) as caught:
+                read()
+            assert (caught.value.kind, caught.value.fatal) == ("bounds", True)
