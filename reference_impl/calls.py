@@ -1,10 +1,12 @@
-"""Calls as PyTorch takes them: NumPy's names of arguments, and those refused that fit no signature."""
+"""Calls as PyTorch takes them: NumPy's names of arguments and numbers, and those refused that fit no signature."""
 
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import wraps
 from inspect import unwrap
 from types import FunctionType
 from typing import Any, NoReturn, TypeVar
+
+import numpy as np
 
 from .errors import LayoutTypeError
 
@@ -15,8 +17,31 @@ _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"
 """What NumPy calls arguments, and what PyTorch does: functions that its parser of arguments serves take both."""
 
 
-def with_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes NumPy's names of its arguments, too, as `sum(x, axis=0, keepdims=True)`.
+def as_number(x: Any) -> Any:
+    """What PyTorch reads a scalar of NumPy's as: integers as int, complex128 as complex, any other number as float.
+
+    Raises: overflow (TypeError) for an integer past 64 bits.
+    Source: `is_numpy_scalar` and `PythonArgs::scalar_slow` of PyTorch's parser of arguments.
+
+    >>> as_number(np.uint8(2)), as_number(np.float16(2)), as_number(np.bool_(True)), as_number(np.complex64(2))
+    (2, 2.0, 1.0, 2.0)
+    """
+    if isinstance(x, np.integer):
+        number = int(x)
+        if number >= 2**63:
+            raise LayoutTypeError("overflow", f"{number} does not fit 64 bits")
+        return number
+    if isinstance(x, complex):
+        return complex(x)
+    if isinstance(x, (np.number, np.bool_)):
+        return float(x.real)  # whose imaginary part is dropped
+    return x
+
+
+def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
+    """A function that takes NumPy's names of its arguments, too, as `sum(x, axis=0, keepdims=True)`, and its numbers.
+
+    Methods take no `out`.
 
     Source: `numpy_compatibility_arg_names` of PyTorch's parser of arguments.
 
@@ -33,8 +58,16 @@ def with_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and not names.keys().isdisjoint(kwargs):
-            kwargs = _renamed(kwargs, names)
+        for x in args:
+            if isinstance(x, np.generic):
+                args = tuple([as_number(x) for x in args])
+                break
+        if kwargs:
+            kwargs = {name: as_number(x) if isinstance(x, np.generic) else x for name, x in kwargs.items()}
+            if not names.keys().isdisjoint(kwargs):
+                kwargs = _renamed(kwargs, names)
+            if of_class and "out" in kwargs:
+                raise LayoutTypeError("argument", f"{function.__name__}: a method takes no out")
         return function(*args, **kwargs)
 
     return call
@@ -49,12 +82,14 @@ def _renamed(kwargs: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, A
     return found
 
 
-def add_numpy_names(namespace: MutableMapping[str, Any], *, only: str = "", but_not: str = "") -> None:
+def add_numpy_names(
+    namespace: MutableMapping[str, Any], *, only: str = "", but_not: str = "", of_class: bool = False
+) -> None:
     """Let the functions of a namespace, or some of them, take NumPy's names; not those that PyTorch has in Python."""
     for name in only.split() or namespace.keys() - {*but_not.split()}:
         member = namespace[name]
         if isinstance(member, FunctionType) and not name.startswith("__"):
-            namespace[name] = with_numpy_names(member)
+            namespace[name] = with_numpy_names(member, of_class=of_class)
 
 
 def taking_numpy_names(but_not: str) -> Callable[[C], C]:
@@ -63,7 +98,7 @@ def taking_numpy_names(but_not: str) -> Callable[[C], C]:
     def decorate(cls: C) -> C:
         methods = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
         known = dict(methods)
-        add_numpy_names(methods, but_not=but_not)
+        add_numpy_names(methods, but_not=but_not, of_class=True)
         for name, method in methods.items():
             if method is not known[name]:
                 setattr(cls, name, method)

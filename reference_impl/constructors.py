@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .calls import check_keywords
+from .calls import as_number, check_keywords
 from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array, write_fill
@@ -221,6 +221,7 @@ def full(
     if out is not None:
         resize_output(out, shape)
         return out.fill_(fill_value)
+    fill_value = as_number(fill_value)
     kind: type = type(fill_value)
     d = scalar_dtype(kind) if dtype is None else dtype_or_default(dtype)
     _check_fillable(d)

@@ -8,6 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .backing import NoBytes, no_data
+from .calls import as_number
 from .contiguity import (
     format_strides,
     is_contiguous_in,
@@ -328,10 +329,10 @@ def scalar_array(value: Any, d: dtype) -> Any:
         if not low <= value <= info.max:
             raise LayoutError("overflow", f"{value} does not fit {d}")
         return np.array(value & (2 * info.max + 1 if d.is_signed else info.max), np.uint64).astype(d.numpy)
-    if not isinstance(value, (int, float, complex, np.generic, np.bool_)):
+    if not isinstance(value, (int, float, complex, np.number, np.bool_)):
         raise LayoutTypeError("argument", f"expected a number, got {kind.__name__}")
     if isinstance(value, np.generic):
-        return scalar_array(value.item(), d)
+        return scalar_array(as_number(value), d)
     if d.category == "raw":
         if d is dt.complex32:
             return cast(np.array(value, np.complex64), dt.complex64, d)

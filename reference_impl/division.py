@@ -66,10 +66,9 @@ def div_(self: "Tensor", other: Any, *, rounding_mode: Any = None) -> "Tensor":
     return apply_(_division(rounding_mode), self, (other,))
 
 
-def rdiv(input: "Tensor", other: Any) -> "Tensor":
+def rdiv(input: "Tensor", other: Any) -> Any:
     """`other / input`, as a product with the reciprocal. Raises: dtype. Source: torch 2.13, Tensor.__rdiv__."""
-    made: Tensor = reciprocal(input)
-    return made.mul(other)
+    return reciprocal(input) * other  # the sign, which leaves an array to NumPy
 
 
 def floor_divide(input: Any, other: Any, *, out: "Tensor | None" = None) -> "Tensor":

@@ -288,6 +288,10 @@ class ElementwiseMethods:
     ldexp_ = special_functions.ldexp_
     __lshift__ = special_functions.bitwise_left_shift
     __rshift__ = special_functions.bitwise_right_shift
+    __ilshift__ = special_functions.bitwise_left_shift_
+    __irshift__ = special_functions.bitwise_right_shift_
+    __rlshift__ = special_functions.rlshift
+    __rrshift__ = special_functions.rrshift
 
     prelu = activations.prelu
     hardshrink = activations.hardshrink

@@ -10,7 +10,7 @@ from .advanced_indexing import gather_indexed, index_tensor, mask_tensor, scatte
 from .conversion import cast, check_fillable
 from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_inplace, has_gradient, view_of, written
-from .errors import LayoutIndexError, LayoutTypeError
+from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout
 from .slicing import select, slice_dim
 from .storage import UntypedStorage
@@ -78,7 +78,7 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
             dim += 1
         elif item is Ellipsis:
             dim += ndim - named
-        elif isinstance(item, (bool, np.bool_)):
+        elif isinstance(item, bool):
             layout = unsqueeze(layout, dim)
             tensors[dim] = mask_tensor(bool(item))
             dim += 1
@@ -187,10 +187,12 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
 
 def value_tensor(self: "Tensor", value: Any) -> "Tensor":
     """A number as a tensor of this one's dtype, as assignment takes it. Raises: argument, overflow, dtype."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.integer):
+        value = int(value)
     if not isinstance(value, (bool, int, float, complex)):
         raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to a tensor")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise LayoutValueError("overflow", f"{value} does not fit 64 bits")
     check_fillable(self.dtype)
     t = build(UntypedStorage._allocate(self.dtype.itemsize), Layout((), (), 0), self.dtype)
     if (

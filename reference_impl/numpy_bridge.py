@@ -225,20 +225,30 @@ def numpy(self: "Tensor", *, force: bool = False) -> Any:
     return np.asarray(_Lent(t))
 
 
-def array_protocol(self: "Tensor", dtype: Any = None, copy: bool | None = None) -> Any:
-    """What NumPy's functions ask a tensor for: an array over its memory, or a copy where one is wanted.
+def array_protocol(self: "Tensor", dtype: Any = None, **unknown: Any) -> Any:
+    """What NumPy's functions ask a tensor for: an array over its memory, or a copy in another dtype.
 
-    Raises: as `numpy`; argument (ValueError) where copies are forbidden, since PyTorch does not know that wish.
+    Raises: as `numpy`; argument (TypeError) for the wish to copy, or not to, which PyTorch does not know: NumPy asks
+    again without it, and warns.
     Source: facts 8.2.4, torch 2.13.
     """
-    if copy is False:
-        raise LayoutValueError("argument", "numpy: cannot promise not to copy (facts 8.2.4)")
+    if unknown:
+        raise LayoutTypeError("argument", f"__array__() got an unexpected keyword argument '{next(iter(unknown))}'")
     a = numpy(self)
     if dtype is not None:
         if a.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
             warn_once(DISCARDS)
         a = converted(a, dtype, copy=False)
-    return a.copy(order="K") if copy else a
+    return a
+
+
+def array_wrap(self: "Tensor", array: Any) -> "Tensor":
+    """What NumPy's functions of a tensor answer: a tensor over their result, of bytes where it is of bools.
+
+    Raises: dtype (TypeError). Source: `Tensor.__array_wrap__`, torch 2.13.
+    """
+    wrapped: Tensor = from_numpy(array.astype(np.uint8) if array.dtype == np.bool_ else array)
+    return wrapped
 
 
 def converted(a: Any, dtype: Any, *, copy: bool = True) -> Any:

@@ -133,8 +133,6 @@ def operand_array(x: Any, common: dtype) -> Any:
     """An operand's values in the common dtype."""
     if isinstance(x, TensorBase):
         return cast(values(x), x.dtype, common)
-    if isinstance(x, np.generic):
-        x = x.item()
     d = _NUMBER_DTYPES[type(x)]
     try:
         return cast(np.array(x, d.numpy), d, common)
@@ -283,7 +281,7 @@ def _is_repeated(x: "Tensor") -> bool:
 def check_operands(name: str, operands: tuple[Any, ...]) -> None:
     """Refuse operands that are neither tensors nor numbers. Raises: argument (TypeError)."""
     for x in operands:
-        if not isinstance(x, (TensorBase, int, float, complex, np.generic)):
+        if not isinstance(x, (TensorBase, int, float, complex)):
             raise LayoutTypeError("argument", f"{name}: expected a tensor or a number, got {type(x).__name__}")
 
 

@@ -79,6 +79,7 @@ POW = Op("pow", _power, "ifc", exact=False)
 
 def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input ** exponent`. Raises: broadcast, dtype, argument. Source: facts 4.3.10, torch 2.13."""
+    check_operands("pow", (input, exponent))
     if not isinstance(input, TensorBase):
         check_tensors("pow", exponent)
         if out is None:
@@ -92,6 +93,7 @@ def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
 
 def pow_(self: "Tensor", exponent: Any) -> "Tensor":
     """`pow` in place. Raises: grad, overlap, broadcast, dtype, argument."""
+    check_operands("pow_", (exponent,))
     if isinstance(exponent, TensorBase):
         return apply_(POW, self, (exponent,))
     common = common_dtype(self, exponent)
@@ -104,7 +106,8 @@ def pow_(self: "Tensor", exponent: Any) -> "Tensor":
 
 
 def rpow(input: "Tensor", other: Any) -> "Tensor":
-    """`other ** input`, row-major for a number."""
+    """`other ** input`, row-major for a number. Raises: argument (TypeError), dtype, broadcast."""
+    check_operands("rpow", (other,))
     if isinstance(other, TensorBase):
         return apply(POW, (other, input))
     computed = apply(POW, (other, input))

@@ -80,13 +80,18 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 @lru_cache(64)
 def scalar_dtype(kind: type) -> dtype:
-    """The dtype that a Python number stands for: bool, int64, the default float, or its complex."""
+    """The dtype that a Python number stands for: bool, int64, the default float, or its complex.
+
+    Raises: argument (TypeError) for what is no number.
+    """
     if issubclass(kind, bool):
         return dt.bool_
     if issubclass(kind, int):
         return dt.int64
     if issubclass(kind, float):
         return _default[0]
+    if not issubclass(kind, complex):
+        raise LayoutTypeError("argument", f"expected a tensor or a number, got {kind.__name__}")
     return {dt.float64: dt.complex128, dt.float16: dt.complex32}.get(_default[0], dt.complex64)
 
 

@@ -261,6 +261,17 @@ igammac, igammac_ = _binary("igammac")
 bitwise_left_shift, bitwise_left_shift_ = _binary("bitwise_left_shift")
 bitwise_right_shift, bitwise_right_shift_ = _binary("bitwise_right_shift")
 
+
+def rlshift(input: "Tensor", other: Any) -> Any:
+    """`other << input`."""
+    return bitwise_left_shift(other, input)
+
+
+def rrshift(input: "Tensor", other: Any) -> Any:
+    """`other >> input`."""
+    return bitwise_right_shift(other, input)
+
+
 SPECIAL = {name.removeprefix("special_"): _unary(name)[0] for name in (*_UNKNOWN, *_UNKNOWN_SHORT[2:])} | {
     name.removeprefix("special_"): _binary(name, "other" if name.endswith("zeta") else "n")[0] for name in _POLYNOMIALS
 }

@@ -28,10 +28,12 @@ from .elementwise_methods import ElementwiseMethods
 from .errors import LayoutError, UnsupportedError
 from .indexing_methods import IndexingMethods
 from .linear_algebra_methods import LinearAlgebraMethods
+from .operators import with_operators
 from .reduction_methods import ReductionMethods
 from .value_methods import ValueMethods
 
 
+@with_operators
 @taking_numpy_names(but_not="istft norm split stft unflatten unique unique_consecutive")
 class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods, LinearAlgebraMethods):
     """A strided tensor over NumPy memory, with PyTorch's names, signatures and defaults."""
