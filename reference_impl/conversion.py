@@ -36,7 +36,7 @@ def check_copyable(d: dtype) -> None:
 
     Raises: dtype (NotImplementedError). Source: facts 11, torch 2.13.
     """
-    if d in dt.SUB_BYTE:
+    if d in dt.SUB_BYTE or d.pack > 1:
         raise UnsupportedError("dtype", f"copy: PyTorch has no copy kernel for {d} (facts 11)")
 
 

@@ -243,6 +243,8 @@ def write_copy(self: "Tensor", src: "Tensor") -> None:
         return
     if type(src._storage._bytes) is NoBytes:
         raise no_data("copy_")
+    if src.dtype in QUANTIZED and self.dtype not in QUANTIZED:
+        raise LayoutError("dtype", f"copy_: {src.dtype} to {self.dtype}: dequantize first (facts 10.1.8)")
     # Overlap is looked for before the shapes are.
     check_overlap(self, src)
     shape = self._layout.shape

@@ -18,7 +18,7 @@ from .errors import (
     fatal,
 )
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from .layout import Shape, span
+from .layout import Shape
 from .quantizers import (
     CODES,
     PerChannel,
@@ -96,24 +96,25 @@ class QuantizedTensor(Tensor):
         """The codes as integers, copied in the suggested format; packed ones as the bytes that hold them.
 
         Raises: format (RuntimeError) for packed codes in channels-last memory.
-        Source: facts 10.1.3 and 10.1.7, torch 2.13.
+        Source: facts 10.1.3, 10.1.7 and 10.1.19, torch 2.13.
         """
         if self.dtype.pack > 1:
             shape, strides, _ = self._layout
             if suggested_format(shape, strides) is not contiguous_format:
                 # PyTorch gives the flat answer the format of the tensor.
                 raise LayoutError("format", f"int_repr of {self.dtype} in channels-last memory (facts 10.1.7)")
-            count = -(-self.numel() // self.dtype.pack)
-            packed = from_array(self._storage._bytes[:count].copy(), dt.uint8)
-            packed._storage._shadow = None if self._storage._shadow is None else self._storage._shadow[:count].copy()
+            where, known = _packed_place(self), self._storage._shadow
+            packed = from_array(self._storage._bytes[where].copy(), dt.uint8)
+            packed._storage._shadow = None if known is None else known[where].copy()
             return packed
         return _suggested(self, codes_of(self), CODES[self.dtype])
 
     def dequantize(self) -> Tensor:
         """The numbers as float32, in the suggested format.
 
-        Raises: size (RuntimeError) where a view has other channels than its quantizer, or a zero point is no code.
-        Source: facts 10.1.3 and 10.1.9, torch 2.13.
+        Raises: size (RuntimeError) where a view has other channels than its quantizer, or a zero point is no code;
+        dtype (NotImplementedError) for packed codes that do not follow each other in the suggested format.
+        Source: facts 10.1.3, 10.1.9 and 10.1.19, torch 2.13.
         """
         q = self._quantizer
         if self.dtype.pack > 1 and isinstance(q, PerChannel) and q.exact:
@@ -179,7 +180,9 @@ class QuantizedTensor(Tensor):
     def to(self, *args: Any, **kwargs: Any) -> "QuantizedTensor":
         """The tensor itself, or a copy in a memory format. Raises: dtype (RuntimeError) for another dtype."""
         wanted, copy, format, nowhere = copies._to_arguments(self, args, kwargs)
-        if wanted is not self.dtype or nowhere:
+        if nowhere:
+            raise UnsupportedError("device", "to: there are no codes on meta (facts 10.1.17)")
+        if wanted is not self.dtype:
             raise LayoutError("dtype", f"to: {self.dtype} to {wanted}: dequantize first (facts 10.1.8)")
         suggested = suggested_format(*self._layout[:2])
         if not copy and (format is None or format is preserve_format or format is suggested):
@@ -245,9 +248,11 @@ class QuantizedTensor(Tensor):
             part.fill_(value)
 
     def resize_(self, *sizes: Any, **kwargs: Any) -> "QuantizedTensor":
-        """`resize_` of the codes. Raises: as it, dtype (RuntimeError) for a quantizer by channel."""
+        """`resize_` of the codes. Raises: as it, dtype (RuntimeError) for a quantizer by channel; format for any."""
         if not isinstance(self._quantizer, PerTensor):
             raise LayoutError("dtype", "resize_: only tensors with one scale can be resized")
+        if kwargs.get("memory_format") is not None:
+            raise LayoutError("format", "resize_: codes take no memory format (facts 10.1.18)")
         Tensor.resize_(self, *sizes, **kwargs)
         return self
 
@@ -336,16 +341,29 @@ def restored(t: Tensor, saved: Any) -> QuantizedTensor:
 
 
 def codes_of(t: Any) -> Any:
-    """The codes of a tensor as an array of its shape."""
+    """The codes of a tensor as an array of its shape.
+
+    Raises: dtype (NotImplementedError) for packed codes out of order, which would have to be copied.
+    """
     if t.dtype.pack == 1:
         return array(t)
-    shape, strides, offset = t._layout
-    flat = unpack(t._storage._bytes, t.dtype)
+    shape, strides, _ = t._layout
+    format = suggested_format(shape, strides)
     if 0 in shape:
         return np.empty(shape, np.uint8)
-    if span(t._layout) > len(flat):
-        raise fatal(LayoutError("bounds", f"{t._layout} addresses past {len(flat)} packed elements"))
-    return np.ndarray(shape, np.uint8, flat, offset, strides)
+    if not is_contiguous_in(shape, strides, format):
+        raise UnsupportedError("dtype", f"codes of {t.dtype} out of order (facts 10.1.19)")
+    flat = unpack(t._storage._bytes[_packed_place(t)], t.dtype)
+    return np.ndarray(shape, np.uint8, flat, 0, suggested_strides(shape, format))
+
+
+def _packed_place(t: Any) -> slice:
+    """The bytes that packed codes are read from: the offset counts bytes, strides nothing (facts 10.1.19)."""
+    start = t._layout.offset
+    end = start - (-t.numel() // t.dtype.pack)
+    if end > max(len(t._storage), start):
+        raise fatal(LayoutError("bounds", f"{t._layout} of {t.dtype} reads past {len(t._storage)} bytes"))
+    return slice(start, end)
 
 
 def check_channels_last(t: Any, q: Quantizer) -> None:
@@ -364,8 +382,7 @@ def _marks_of(t: Any) -> Any:
     if t.dtype.pack == 1:
         return shadow.marks_of(t)
     known = t._storage._shadow
-    count = -(-t.numel() // t.dtype.pack)
-    return shadow.UNSPECIFIED if known is not None and known[:count].any() else None
+    return shadow.UNSPECIFIED if known is not None and known[_packed_place(t)].any() else None
 
 
 def unknown_codes(source: Any, unknown: Any) -> Any:

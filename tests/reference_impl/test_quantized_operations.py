@@ -38,6 +38,19 @@ TABLE = {
         M(T.ones_like(q))|M(T.full_like(C(),3.))|M(T.full_like(Q(cl),3.))|T.ones_like(q,dtype=T.float32)|T.zeros_like(q)
         T.zeros_like(q,dtype=T.float32)|T.ones_like(Q(d=T.quint4x2))|T.rand_like(q)|T.full_like(F(),1)
     """,
+    "packed": """
+        M(e)|e[1:].int_repr()|e[1:].dequantize()|e[1].item()|M(e.select(0,1))|e.unbind()[1].dequantize()|M(e[:3])
+        P.T.dequantize()|P[:, ::2].dequantize()|P.expand(2,3,4).dequantize()|P.T.int_repr()|P[:, ::2].int_repr()
+        M(P[1])|P[:,1].dequantize()|P[:,1].int_repr()|P[:1].T.dequantize()|M(P.view(4,3))|P.diagonal().dequantize()
+        P[:1,:1].item()|P[0,1].item()|M(Q(cl,d=T.quint4x2)[0,0,0])|Q(cl,d=T.quint4x2).dequantize()
+        Q(cl,d=T.quint4x2)[0].dequantize()|P[:0].T.dequantize()|P.expand(1,3,4).dequantize()
+        M(W(even)[1])|W(even)[1,3].item()|[M(r) for r in W(even)[:2]]|M(W(even).unbind()[1])
+        W(even).select(1,2)[0].item()|P.T.reshape(12)|P.T.flatten()|P.T.view(12)|M(P.reshape(12))|x.copy_(q)|x.int().copy_(q)
+        T.quantize_per_tensor(T.arange(9.),1.,0,T.quint2x4)[1:].int_repr()
+        T.quantize_per_tensor(T.arange(9.),1.,0,T.quint2x4)[1:].dequantize()
+        q.to("meta")|C().to("meta")|Q().resize_(2,6,memory_format=T.contiguous_format)
+        Q().resize_(3,2,2,1,memory_format=T.channels_last)
+    """,
 }  # fmt: skip
 
 
@@ -59,6 +72,8 @@ def names(lib):
         **known,
         "L": lambda t: (layout(t), quantizer(t)),
         "M": lambda t: (t, t._version, quantizer(t), t.dequantize() if t.is_quantized else None),
+        "e": lib.quantize_per_tensor(lib.arange(5.0), 1.0, 0, lib.quint4x2),
+        "P": lib.quantize_per_tensor(known["x"], 1.0, 0, lib.quint4x2),
         "even": lib.arange(24.0).reshape(4, 6),
     }
 
