@@ -118,36 +118,52 @@ def reduce_typed(storage: TypedStorage) -> Any:
 def reduce_tensor(t: "Tensor", protocol: Any = None) -> Any:
     """What pickle writes of a tensor: its layout and the whole storage, once for each tensor over it.
 
-    History is dropped, the flag kept; bits stay bits. Tensors of newer dtypes are written, but cannot be read back.
-    Of a meta tensor shape and strides are written, whatever its dtype.
+    History is dropped, the flag and attributes are kept; bits stay bits. Tensors of newer dtypes are written, but
+    cannot be read back. Of a meta tensor shape and strides are written, whatever its dtype.
 
     Raises: dtype (KeyError). Source: facts 7.9.3, 7.9.4, 7.9.8 and 7.9.11, torch 2.13.
     """
+    reduced: Any
     if t._storage._is_meta:
-        return rebuilt_nowhere, (*t._layout[:2], t.dtype, requires_grad(t))
-    check_written(t.dtype)
-    if t.dtype in UNTYPED:
-        return _unreadable, (f"tensor of {t.dtype}",)
-    return _tensor, (_state(t._storage, t.dtype), tuple(t._layout), t.dtype, requires_grad(t), t._bits)
+        reduced = rebuilt_nowhere, (*t._layout[:2], t.dtype, requires_grad(t))
+    else:
+        check_written(t.dtype)
+        if t.dtype in UNTYPED:
+            return _unreadable, (f"tensor of {t.dtype}",)
+        state = _state(t._storage, t.dtype)
+        reduced = _tensor, (state, tuple(t._layout), t.dtype, requires_grad(t), t._bits)
+    return (_with_attributes, (*reduced, vars(t))) if vars(t) else reduced
+
+
+def _with_attributes(rebuild: Any, state: Any, attributes: dict[str, Any]) -> "Tensor":
+    t: Tensor = rebuild(*state)
+    vars(t).update(attributes)
+    return t
 
 
 def copy_tensor(t: "Tensor") -> "Tensor":
     """Another tensor object over the same memory: a leaf, no view; of a meta tensor one with a storage of its own.
 
+    It has the same attributes.
+
     Raises: argument (AttributeError) for newer dtypes, as reading back what is pickled of them does.
     Source: facts 7.9.8, 7.9.10 and 7.9.11, torch 2.13.
     """
     if t._storage._is_meta:
-        return rebuilt_nowhere(*t._layout[:2], t.dtype, requires_grad(t))
-    if t.dtype in UNTYPED:
+        new = rebuilt_nowhere(*t._layout[:2], t.dtype, requires_grad(t))
+    elif t.dtype in UNTYPED:
         _unreadable(f"tensor of {t.dtype}")
-    return rebuilt(t._storage, t._layout, t.dtype, requires_grad(t), t._bits)
+    else:
+        new = rebuilt(t._storage, t._layout, t.dtype, requires_grad(t), t._bits)
+    vars(new).update(vars(t))
+    return new
 
 
 def deepcopy_tensor(t: "Tensor", memo: dict[int, Any]) -> "Tensor":
     """A tensor with the same layout over a copy of the whole storage, shared by what is copied in one call.
 
-    Conjugate and negative bits are resolved, which leaves a dense copy of the elements alone; `grad` is copied along.
+    Conjugate and negative bits are resolved, which leaves a dense copy of the elements alone; `grad` and attributes are
+    copied along.
 
     Raises: grad (RuntimeError) for a tensor with history. Source: facts 7.9.9, torch 2.13.
     """
@@ -171,4 +187,5 @@ def deepcopy_tensor(t: "Tensor", memo: dict[int, Any]) -> "Tensor":
     memo[id(t)] = new
     if t.grad is not None:
         new.grad = copy.deepcopy(t.grad, memo)
+    vars(new).update(copy.deepcopy(vars(t), memo))
     return new

@@ -2,15 +2,18 @@
 
     magic (8 bytes) · length of the table (8) · checksum of the table (4) · table · padding to 64 · storages, 64-aligned
 
-The table holds the saved object with its tensors and storages by number, and for each storage its place, length and
-checksum. A file is checked as a whole before the first object is made of it.
+The table holds the saved object, all that it is made of by number, so that what was one object is one again, and for
+each storage its place, length and checksum. A file is checked as a whole before the first object is made of it; one
+that is mapped is read once for that, which costs time but no memory: whatever is loaded is right.
 """
 
 import json
 import os
+import pickle
 import struct
 import zlib
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,7 +22,7 @@ from . import dtypes as dt
 from .backing import no_data
 from .calls import checked
 from .core import TensorBase, requires_grad
-from .devices import cpu, device
+from .devices import device
 from .dtypes import dtype
 from .errors import (
     LayoutAttributeError,
@@ -35,6 +38,7 @@ from .errors import (
 from .grad_mode import is_grad_enabled
 from .layout import Layout
 from .pickling import UNTYPED, check_written, rebuilt, rebuilt_nowhere
+from .quantizers import per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine, qscheme
 from .size import Size
 from .storage import UntypedStorage
 from .typed_storage import TypedStorage, typed
@@ -46,19 +50,28 @@ MAGIC: Final = b"\x93STRIDE\x01"
 _HEAD: Final = struct.Struct("<8sQI")
 _ALIGNMENT: Final = 64
 _SCALARS: Final = (bool, int, str, type(None))
+_SCHEMES: Final = (per_tensor_affine, per_channel_affine, per_channel_affine_float_qparams)
 
 
 class _Writer:
-    """Collects what an object is made of: every storage once, every tensor once."""
+    """Collects what an object is made of: every storage once, every other object once."""
 
     def __init__(self) -> None:
         self.storages: list[UntypedStorage] = []
-        self.tensors: list[Any] = []
+        self.objects: list[Any] = []
         self._numbers: dict[int, int] = {}
-        self._tensor_numbers: dict[int, int] = {}
         self._dtypes: dict[int, dtype] = {}
-        self._open: set[int] = set()
+        # An object that lives has an identity of its own.
         self._kept: list[Any] = []
+
+    def _number(self, x: Any, known: list[Any]) -> int | None:
+        """The number of an object that is known; None of one that is so from now on, as the last in its list."""
+        number = self._numbers.get(id(x))
+        if number is None:
+            self._numbers[id(x)] = len(known)
+            self._kept.append(x)
+            known.append(x)
+        return number
 
     def storage(self, storage: UntypedStorage, written_as: dtype) -> int:
         """Number of a storage. Raises: dtype (RuntimeError) where it is known under another dtype."""
@@ -73,11 +86,8 @@ class _Writer:
                     f"save: tensors or storages view the same data as different types, {known} and {written_as} "
                     "(facts 7.9.2)",
                 )
-        number = self._numbers.get(id(storage))
-        if number is None:
-            self._numbers[id(storage)] = number = len(self.storages)
-            self.storages.append(storage)
-        return number
+        number = self._number(storage, self.storages)
+        return len(self.storages) - 1 if number is None else number
 
     def encode(self, x: Any) -> Any:
         """An object in JSON. Raises: argument (TypeError) for what is no plain data."""
@@ -87,10 +97,6 @@ class _Writer:
             return {"float": x.hex()}
         if type(x) is complex:
             return {"complex": [x.real.hex(), x.imag.hex()]}
-        if type(x) in (bytes, bytearray):
-            return {type(x).__name__: bytes(x).hex()}
-        if isinstance(x, TensorBase):
-            return {"tensor": self._tensor(x)}
         if isinstance(x, TypedStorage):
             x.pickle_storage_type()
             return {"typed": [self.storage(x._untyped_storage, x.dtype), x.dtype.name]}
@@ -98,47 +104,51 @@ class _Writer:
             return {"untyped": self.storage(x, dt.uint8)}
         if isinstance(x, dtype):
             return {"dtype": x.name}
-        if isinstance(x, device):
-            return {"device": str(x)}
-        return self._container(x)
+        if isinstance(x, qscheme):
+            return {"qscheme": x.name}
+        number = self._number(x, self.objects)
+        if number is None:
+            number = len(self.objects) - 1
+            self.objects[number] = self._described(x)
+        return {"object": number}
 
-    def _container(self, x: Any) -> Any:
-        if id(x) in self._open:
-            raise LayoutTypeError("argument", f"save: a {type(x).__name__} that contains itself")
-        self._open.add(id(x))
-        try:
-            if type(x) is dict:
-                return {"dict": [[self.encode(k), self.encode(v)] for k, v in x.items()]}
-            for name, kind in _SEQUENCES.items():
-                if type(x) is kind:
-                    return {name: [self.encode(item) for item in x]}
-        finally:
-            self._open.discard(id(x))
+    def _described(self, x: Any) -> list[Any]:
+        """The kind of an object that has an identity, and its parts."""
+        if type(x) in (bytes, bytearray):
+            return [type(x).__name__, bytes(x).hex()]
+        if isinstance(x, TensorBase):
+            return ["tensor", [*self._tensor(x), self.encode(vars(x)) if vars(x) else None]]
+        if isinstance(x, device):
+            return ["device", str(x)]
+        if type(x) in _MAPPINGS.values():
+            kind = next(name for name, known in _MAPPINGS.items() if type(x) is known)
+            # Modules keep the versions of their state in an attribute of it.
+            attributes = self.encode(vars(x)) if type(x) is OrderedDict and vars(x) else None
+            return [kind, [[self.encode(k), self.encode(v)] for k, v in x.items()], attributes]
+        for name, known in _SEQUENCES.items():
+            if type(x) is known:
+                return [name, [self.encode(item) for item in x]]
         raise LayoutTypeError("argument", f"save: a {type(x).__name__} is no plain data, and nothing else is written")
 
-    def _tensor(self, t: Any) -> int:
-        number = self._tensor_numbers.get(id(t))
-        if number is None:
-            number = len(self.tensors)
-            self._tensor_numbers[id(t)] = number
-            self._kept.append(t)
-            if t._storage._is_meta:
-                self.tensors.append([None, t.dtype.name, *map(list, t._layout[:2]), 0, requires_grad(t), 0, None])
-                return number
-            check_written(t.dtype)
-            extra = getattr(t, "_saved_quantizer", None)
-            if 0 not in t._layout.shape and t._layout.required_bytes(t.dtype.itemsize) > len(t._storage) and not extra:
-                raise LayoutError("bounds", f"save: {t._layout} addresses past its storage (facts 6.6)")
-            storage = self.storage(t._storage, dt.uint8 if t.dtype in UNTYPED else t.dtype)
-            entry = [storage, t.dtype.name, *map(list, t._layout[:2]), t._layout.offset, requires_grad(t), t._bits]
-            self.tensors.append(entry)
-            entry.append(None if extra is None else self.encode(extra()))
-        return number
+    def _tensor(self, t: Any) -> list[Any]:
+        shape, strides, offset = t._layout
+        if getattr(t, "is_sparse", False):
+            raise LayoutTypeError("format", "save: a sparse tensor has no storage: save its indices and values")
+        if t._storage._is_meta:
+            return [None, t.dtype.name, list(shape), list(strides), 0, requires_grad(t), 0, None]
+        check_written(t.dtype)
+        extra = getattr(t, "_saved_quantizer", None)
+        if 0 not in shape and t._layout.required_bytes(t.dtype.itemsize) > len(t._storage) and not extra:
+            raise LayoutError("bounds", f"save: {t._layout} addresses past its storage (facts 6.6)")
+        storage = self.storage(t._storage, dt.uint8 if t.dtype in UNTYPED else t.dtype)
+        quantizer = None if extra is None else self.encode(extra())
+        return [storage, t.dtype.name, list(shape), list(strides), offset, requires_grad(t), t._bits, quantizer]
 
 
 _SEQUENCES: Final[dict[str, Callable[[Any], Any]]] = {
     "list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "size": Size,
 }  # fmt: skip
+_MAPPINGS: Final[dict[str, Callable[[], Any]]] = {"dict": dict, "ordered": OrderedDict, "counter": Counter}
 
 
 def _padding(length: int) -> bytes:
@@ -146,13 +156,18 @@ def _padding(length: int) -> bytes:
 
 
 @checked
-def save(obj: Any, f: Any, **ignored: Any) -> None:
+def save(
+    obj: Any, f: Any, pickle_module: Any = pickle, pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True, _disable_byteorder_record: bool = False,
+) -> None:  # fmt: skip
     """Write an object with all its tensors; each storage whole and once, so that what shares keeps sharing.
 
-    `f` is a path or something with a `write`. Plain data, dtypes, shapes, devices, storages and tensors are written.
+    `f` is a path or something with a `write`. Plain data, dtypes, shapes, devices, storages and tensors with their
+    attributes are written, however they contain each other. How PyTorch would write them is not asked for.
 
-    Raises: argument (TypeError) for anything else; dtype (RuntimeError) for one storage under two dtypes, (KeyError)
-    for dtypes that cannot be written; file (RuntimeError); argument (AttributeError) for `f`.
+    Raises: argument (TypeError) for anything else, format (TypeError) for sparse tensors; dtype (RuntimeError) for one
+    storage under two dtypes, (KeyError) for dtypes that cannot be written; file (RuntimeError); argument
+    (AttributeError) for `f` and a module that cannot pickle, (ValueError) for a protocol that is not there.
     Source: facts 7.9, torch 2.13; the format is ours.
 
     >>> import io
@@ -164,8 +179,15 @@ def save(obj: Any, f: Any, **ignored: Any) -> None:
     >>> load(f)
     [tensor([0.0, 1.0, 2.0]), (1, 'two')]
     """
+    if not hasattr(pickle_module, "Pickler"):
+        raise LayoutAttributeError("argument", f"save: {pickle_module!r} has no Pickler")
+    if pickle_protocol > pickle.HIGHEST_PROTOCOL:
+        raise LayoutValueError("argument", f"save: pickle has no protocol {pickle_protocol}")
     writer = _Writer()
-    table: dict[str, Any] = {"object": writer.encode(obj)}
+    try:
+        table: dict[str, Any] = {"object": writer.encode(obj)}
+    except RecursionError:
+        raise LayoutError("memory", f"save: a {type(obj).__name__} that is nested too deeply") from None
     blobs: list[Any] = []
     place = 0
 
@@ -184,7 +206,7 @@ def save(obj: Any, f: Any, **ignored: Any) -> None:
         }
         for s in writer.storages
     ]
-    table["tensors"] = writer.tensors
+    table["objects"] = writer.objects
     table["length"] = place
     text = json.dumps(table, separators=(",", ":")).encode()
     head = _HEAD.pack(MAGIC, len(text), zlib.crc32(text)) + text
@@ -229,19 +251,30 @@ def _damaged(why: str) -> LayoutError:
     return LayoutError("file", f"load: this is no file that save has written, or it is damaged: {why}")
 
 
+# What Python's own unpickler takes, where it is asked for.
+_UNPICKLING: Final = frozenset(("encoding", "errors", "fix_imports", "buffers"))
+
+
 @checked
 def load(
-    f: Any, map_location: Any = None, *, weights_only: bool | None = None, mmap: bool | None = None, **ignored: Any
-) -> Any:
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+    mmap: bool | None = None, **pickle_load_args: Any,
+) -> Any:  # fmt: skip
     """Read back what `save` has written: the same layouts, the same sharing, storages of the same length.
 
     Loaded storages cannot be resized. With `mmap` the file is mapped instead of read; what is written stays private.
+    `map_location` says where each storage is loaded to: a device, a dict of them by where it was saved, or a function
+    of the storage and where it was saved, which may answer with another one.
 
     Raises: file (EOFError: nothing there; FileNotFoundError; IsADirectoryError; RuntimeError: damaged), argument,
-    device (RuntimeError) for a `map_location` that is not there.
+    device (RuntimeError) for a `map_location` that is not there; what a function of `map_location` raises.
     Source: facts 7.9, torch 2.13; the format is ours.
     """
-    nowhere = _on_meta(map_location)
+    if weights_only and pickle_module is not None:
+        raise LayoutError("argument", "load: weights_only goes without a pickle_module")
+    plain = weights_only or (weights_only is None and pickle_module is None)
+    for keyword in pickle_load_args.keys() - ({"encoding"} if plain else _UNPICKLING):
+        raise LayoutTypeError("argument", f"load: unknown keyword {keyword}")
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise LayoutValueError("argument", "load: mmap needs the path of a file (facts 7.9.6)")
     with _opened(f, "rb") as file:
@@ -252,24 +285,53 @@ def load(
             content = np.frombuffer(bytearray(file.read()), np.uint8)
     if not len(content):
         raise LayoutEOFError("file", "load: the file is empty")
-    table, start = _table(content)
     try:
-        return _Reader(table, content[start:], nowhere, verify=not mmap).decode(table["object"])
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as e:
+        table, start = _table(content)
+        return _Reader(table, content[start:], map_location).decode(table["object"])
+    except _Theirs as e:
+        raise e.error from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as e:
         if hasattr(e, "kind"):
             raise
         raise _damaged(f"{type(e).__name__}: {e}") from None
 
 
-def _on_meta(map_location: Any) -> bool:
-    if map_location is None or map_location == cpu:
-        return False
-    if not isinstance(map_location, (str, device)):
-        raise LayoutTypeError("argument", f"load: map_location is a device, got {type(map_location).__name__}")
-    where = device(map_location).type
-    if where not in ("cpu", "meta"):
-        raise LayoutError("device", f"load: there is no {where} to load to (facts 7.9.7)")
-    return where == "meta"
+class _Theirs(Exception):
+    """An exception of a function that `map_location` is, which tells nothing of the file."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _relocated(storage: UntypedStorage, map_location: Any) -> UntypedStorage:
+    """A storage, which was on the CPU, at the place that it is loaded to.
+
+    Raises: device (RuntimeError); argument (TypeError). Source: facts 7.9.7, torch 2.13.
+    """
+    location: Any = "cpu"
+    if isinstance(map_location, dict):
+        location = map_location.get(location, location)
+    elif isinstance(map_location, (str, bytes)):
+        location = map_location
+    elif isinstance(map_location, device):
+        location = str(map_location)
+    elif map_location is not None:
+        if not callable(map_location):
+            raise LayoutTypeError("argument", f"load: map_location cannot be a {type(map_location).__name__}")
+        try:
+            found = map_location(storage, location)
+        except Exception as e:
+            raise _Theirs(e) from None
+        if found is not None:
+            if not isinstance(found, UntypedStorage):
+                raise LayoutTypeError("argument", f"load: map_location gave a {type(found).__name__}, no storage")
+            return found
+    if not isinstance(location, str):
+        raise LayoutTypeError("argument", f"load: a place is told by its name, not by a {type(location).__name__}")
+    if location not in ("cpu", "meta"):
+        raise LayoutError("device", f"load: there is no {location} to load to (facts 7.9.7)")
+    return UntypedStorage._nowhere(len(storage)) if location == "meta" else storage
 
 
 def _table(content: Any) -> tuple[Any, int]:
@@ -292,22 +354,21 @@ def _table(content: Any) -> tuple[Any, int]:
 class _Reader:
     """Makes the objects of a checked table; its constructor checks all storages."""
 
-    def __init__(self, table: Any, data: Any, nowhere: bool, verify: bool) -> None:
+    def __init__(self, table: Any, data: Any, map_location: Any) -> None:
         self._data = data
-        self._verify = verify
-        self._nowhere = nowhere
+        self._map_location = map_location
         self._parts = [(s["nbytes"], self._part(s["data"]), self._part(s["marks"])) for s in table["storages"]]
         self._storages: dict[int, UntypedStorage] = {}
         self._typed: dict[int, TypedStorage] = {}
-        self._entries = table["tensors"]
-        self._tensors: list[Any] = [None] * len(self._entries)
+        self._entries = table["objects"]
+        self._made: dict[int, Any] = {}
 
     def _part(self, place: Any) -> Any:
         if place is None:
             return None
         start, nbytes, checksum = place
         part = self._data[start : start + nbytes]
-        if start < 0 or len(part) != nbytes or (self._verify and zlib.crc32(part) != checksum):
+        if start < 0 or len(part) != nbytes or zlib.crc32(part) != checksum:
             raise _damaged("a storage is cut off or changed")
         return part
 
@@ -317,54 +378,58 @@ class _Reader:
         if done is not None:
             return done
         nbytes, data, marks = self._parts[number]
-        if self._nowhere:
-            return UntypedStorage._nowhere(nbytes)
         storage = UntypedStorage._wrap(np.asarray(data) if nbytes else np.empty(0, np.uint8))
         storage._shadow = None if marks is None else np.array(marks)
-        if nbytes:
+        storage = _relocated(storage, self._map_location)
+        if storage.data_ptr():
             self._storages[number] = storage
         return storage
 
-    def _tensor(self, number: int) -> "Tensor":
-        done: Tensor | None = self._tensors[number]
-        if done is not None:
-            return done
-        storage, name, shape, strides, offset, leaf_grad, bits, extra = self._entries[number]
+    def _tensor(self, number: int, parts: Any) -> "Tensor":
+        storage, name, shape, strides, offset, leaf_grad, bits, quantizer, attributes = parts
         d = dt.ALL[name]
         layout = Layout(tuple(shape), tuple(strides), offset)
         if len(shape) != len(strides) or any(n < 0 for n in (*shape, *strides, offset)):
             raise _damaged(f"a tensor of {layout}")
         if storage is None:
-            self._tensors[number] = done = rebuilt_nowhere(*layout[:2], d, bool(leaf_grad))
-            return done
+            t = rebuilt_nowhere(*layout[:2], d, bool(leaf_grad))
+        else:
+            t = self._over_storage(storage, layout, d, bool(leaf_grad), int(bits), quantizer)
+        self._made[number] = t
+        if attributes is not None:
+            vars(t).update(self.decode(attributes))
+        return t
+
+    def _over_storage(
+        self, storage: int, layout: Layout, d: dtype, leaf_grad: bool, bits: int, quantizer: Any
+    ) -> "Tensor":
+        nbytes = self._parts[storage][0]
         over = self._storage(storage)
-        if d not in UNTYPED and len(over) % d.itemsize:
+        if d not in UNTYPED and nbytes % d.itemsize:
             # PyTorch saves the storage whole, and expects whole elements; without bytes it makes as many as those are.
-            if not self._nowhere:
-                raise LayoutError("size", f"load: a storage of {len(over)} bytes holds no whole elements of {d}")
-            over = UntypedStorage._nowhere(len(over) // d.itemsize * d.itemsize)
-        if extra is None and 0 not in shape and layout.required_bytes(d.itemsize) > len(over):
-            raise _damaged(f"a tensor of {layout} over {len(over)} bytes")
+            if not over._is_meta:
+                raise LayoutError("size", f"load: a storage of {nbytes} bytes holds no whole elements of {d}")
+            over = UntypedStorage._nowhere(nbytes // d.itemsize * d.itemsize)
+        if quantizer is None and 0 not in layout.shape and layout.required_bytes(d.itemsize) > nbytes:
+            raise _damaged(f"a tensor of {layout} over {nbytes} bytes")
         if d in UNTYPED and leaf_grad and is_grad_enabled():
             # PyTorch makes such a tensor as a leaf that requires grad, and then sets its storage.
             raise LayoutError("grad", f"load: a tensor of {d} that requires grad (facts 7.9.12)")
-        t = rebuilt(over, layout, d, bool(leaf_grad), int(bits))
-        if extra is not None:
-            if self._nowhere:
-                raise UnsupportedError("device", f"load: there are no codes of {d} on meta (facts 7.9.11)")
-            from .quantized import restored
+        if quantizer is None:
+            return rebuilt(over, layout, d, leaf_grad, bits)
+        if over._is_meta:
+            raise UnsupportedError("device", f"load: there are no codes of {d} on meta (facts 7.9.11)")
+        from .quantized import restored
 
-            t = restored(t, self.decode(extra))
-        self._tensors[number] = t
-        return t
+        return restored(rebuilt(over, layout, d, leaf_grad, bits), self.decode(quantizer))
 
     def decode(self, x: Any) -> Any:
         """The object that a piece of the table stands for."""
         if not isinstance(x, dict):
             return x
         ((kind, inner),) = x.items()
-        if kind == "tensor":
-            return self._tensor(inner)
+        if kind == "object":
+            return self._made[inner] if inner in self._made else self._object(inner)
         if kind in ("untyped", "typed"):
             # PyTorch reads untyped storages back as bytes with a dtype, and each storage as one object.
             number, name = (inner, "uint8") if kind == "untyped" else inner
@@ -374,11 +439,33 @@ class _Reader:
                 if known._untyped_storage is self._storages.get(number):
                     self._typed[number] = known
             return known
-        if kind == "dict":
-            return {self.decode(k): self.decode(v) for k, v in inner}
-        if kind in _SEQUENCES:
-            return _SEQUENCES[kind]([self.decode(item) for item in inner])
         return _PLAIN[kind](inner)
+
+    def _object(self, number: int) -> Any:
+        made: Any
+        kind, parts, *rest = self._entries[number]
+        if kind == "tensor":
+            return self._tensor(number, parts)
+        if kind == "list":
+            # What can be changed is known before its parts, which may contain it.
+            self._made[number] = made = []
+            made.extend(map(self.decode, parts))
+        elif kind in _MAPPINGS:
+            self._made[number] = made = _MAPPINGS[kind]()
+            self._fill(made, parts, *rest)
+        elif kind in _SEQUENCES:
+            items = [self.decode(item) for item in parts]
+            # A list in it may have made it in the meantime.
+            made = self._made.setdefault(number, _SEQUENCES[kind](items))
+        else:
+            self._made[number] = made = _PLAIN[kind](parts)
+        return made
+
+    def _fill(self, made: Any, pairs: Iterable[Any], attributes: Any) -> None:
+        for key, value in pairs:
+            made[self.decode(key)] = self.decode(value)
+        if attributes is not None:
+            vars(made).update(self.decode(attributes))
 
 
 _PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
@@ -388,5 +475,6 @@ _PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
     "bytes": bytes.fromhex,
     "bytearray": bytearray.fromhex,
     "dtype": lambda name: dt.ALL[name],
+    "qscheme": {q.name: q for q in _SCHEMES}.__getitem__,
     "device": device,
 }

@@ -66,7 +66,7 @@ class UntypedStorage(StorageMethods):
     [1, 44]
     """
 
-    __slots__ = ("__weakref__", "_allocated", "_backing", "_bytes", "_resizable", "_shadow", "_short")
+    __slots__ = ("__dict__", "__weakref__", "_allocated", "_backing", "_bytes", "_resizable", "_shadow", "_short")
 
     # Whether the bytes, or those that they are a part of, come from an allocator of PyTorch's.
     _allocated: bool

@@ -38,7 +38,7 @@ from .value_methods import ValueMethods
 class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods, LinearAlgebraMethods):
     """A strided tensor over NumPy memory, with PyTorch's names, signatures and defaults."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)  # attributes of the user's own
     __hash__ = object.__hash__
 
     # ---------------------------------------------------------------------------------------------------- views

@@ -105,7 +105,7 @@ class TypedStorage(StorageMethods):
     torch.int16
     """
 
-    __slots__ = ("__weakref__", "_untyped_storage", "dtype")
+    __slots__ = ("__dict__", "__weakref__", "_untyped_storage", "dtype")
 
     _untyped_storage: UntypedStorage
     dtype: Any

@@ -1,5 +1,6 @@
 """`save` and `load`, `pickle`, `copy` and `deepcopy`: what stays shared, what is kept, what is refused, as in torch."""
 
+import collections
 import copy
 import io
 import pickle
@@ -74,6 +75,44 @@ TABLE = {
         [a is b for a,b in [rt([m,m])]]|W(dc(m).detach())
         rt(T.quantize_per_tensor(x,1.,0,T.qint8),map_location="meta")
     """,
+    "containers": """
+        rt(collections.OrderedDict(a=x,b=1))["a"]|type(rt(collections.OrderedDict(a=1))).__name__
+        rt(collections.Counter("aab")).most_common()|rt(noted(collections.OrderedDict(a=1),[2])).note
+        is_in(rt(within([1])))|is_in(rt(within({})))|is_in(rt(within(collections.OrderedDict())))
+        (lambda l:[l.append((l,)),(lambda r:r[0][0] is r)(rt(l))][1])([])
+        one([1])|one({1:2})|one((1,2))|one({1,2})
+        one(bytearray(b"ab"))|one(b"abc"*50)|one(collections.OrderedDict(a=1))|one(collections.Counter("a"))
+        one(x.shape)|one(T.device("cpu"))|one(10**30)|one(2.5)|rt(T.per_tensor_affine)|T.save([[]]*3,io.BytesIO())
+    """,
+    "places": """
+        rt(x,map_location={"cpu":"meta"}).device|rt(x,map_location={"cpu":"cpu"})|rt(x,map_location={"cuda":"meta"})
+        rt(x,map_location={})|rt(x,map_location={"cpu":"cuda"})|rt(x,map_location={"cpu":3})
+        rt(x,map_location={"cpu":T.device("meta")})|rt(x,map_location=lambda s,l:s)|rt(x,map_location=lambda s,l:None)
+        asked(x)|asked([x,T.empty(0),T.ones(1)])|asked([x,x[1:]])|asked([x,m])|asked([x.untyped_storage(),F([1])])
+        asked(T.empty(0).storage())|rt(x[:1],map_location=lambda s,l:s.clone())|rt(x,map_location=lambda s,l:3)
+        W(rt(x,map_location=lambda s,l:U(4)))|W(rt(x,map_location=lambda s,l:U(24,device="meta")))
+        rt(x,map_location=lambda s,l:F([1]))|rt(x,map_location=3)|rt(x,map_location=[1])|rt(x,map_location="xyz")
+        rt(x,map_location="")|rt(x,map_location="cpu:0")|rt(x,map_location=T.device("cpu:0"))|rt(x,map_location=b"cpu")
+        rt(3,map_location="cuda")|rt(3,map_location="xyz")|rt(3,map_location=3)
+        same(*rt([x,x[1:]],map_location=lambda s,l:s.clone()))|same(*rt([x,x[1:]],map_location={"cpu":"meta"}))
+    """,
+    "attributes": """
+        rt(noted(x,3)).note|copy.copy(noted(x,[1])).note is x.note|dc(noted(x,[1])).note is x.note|dc(x)
+        pk(noted(x,[1])).note|vars(noted(x,1))|rt(noted(c,1)).note|rt(noted(g,[2])).note|rt(noted(m,3)).note
+        copy.copy(noted(m,3)).note|dc(noted(m,3)).note|pk(noted(m,3)).note|rt(noted(x.view(T.uint16),3)).note
+        rt(noted(q,3)).note|noted(x.untyped_storage(),3).note|noted(F([1]),3).note|noted(x,3).untyped_storage().resizable()
+        [hasattr(t,"note") for t in (noted(x,1).clone(),x.detach(),x[1:],x.data)]|hasattr(rt(noted(F([1]),3)),"note")
+        [hasattr(f(noted(U([1]),3)),"note") for f in (copy.copy,dc,rt)]|W(rt(noted(x,3)))|W(copy.copy(noted(x,3)))
+        noted(x,[x.view(2,3)]) is x|same(*(lambda t:[t,t.note])(rt(noted(x,x[2:]))))
+    """,
+    "calls": """
+        T.save(x,io.BytesIO(),foo=3)|T.load(io.BytesIO(b"abc"),foo=3)|rt(x,foo=3)|T.save(x,io.BytesIO(),pickle,2)
+        T.save(x,io.BytesIO(),pickle,2,True,False)|T.save(x,io.BytesIO(),pickle,2,True,False,1)
+        T.save(x,io.BytesIO(),pickle_module=pickle,pickle_protocol=2)|T.save(obj=x,f=io.BytesIO())
+        T.save(x,io.BytesIO(),None)|T.save(x,io.BytesIO(),pickle,99)|T.save(x)|T.load()|rt(x,pickle_module=None)
+        rt(x,pickle_module=pickle)|rt(x,weights_only=True,pickle_module=pickle)|rt(x,encoding="ascii")
+        rt(x,weights_only=False,encoding="ascii")|rt(x,weights_only=True,errors="strict")
+    """,
     "shrunk": """
         W(copy.copy(cut(x,8)))|W(copy.copy(cut(x,0)))|[copy.copy(cut(x,8)),x.untyped_storage().nbytes()][1]
         W(dc(cut(x,8)))|W(dc(cut(x,0)))|W(pk(cut(x,8)))|W(pk(cut(x,0)))|rt(cut(x,8))|rt(cut(x,0))|dc(cut(x,8))[:2].tolist()
@@ -119,7 +158,23 @@ def make(lib):
         t.untyped_storage().resize_(nbytes)
         return t
 
+    def noted(t, note):
+        t.note = note
+        return t
+
+    def within(container):
+        container.append(container) if isinstance(container, list) else container.update(a=container)
+        return container
+
+    def asked(o):
+        seen = []
+        rt(o, map_location=lambda s, place: seen.append((place, s, s.resizable(), s.is_shared())))
+        return seen
+
     return {
+        "noted": noted, "within": within, "asked": asked, "collections": collections, "pickle": pickle,
+        "is_in": lambda o: any(v is o for v in (o if isinstance(o, list) else o.values())),
+        "one": lambda o: [a is b for a, b in [rt([o, o])]],
         "cut": cut, "q": lib.quantize_per_tensor(lib.arange(6.0), 1.0, 0, lib.quint8),
         "q4": lib.quantize_per_tensor(lib.arange(6.0), 1.0, 0, lib.quint4x2),
         "W": lambda t: (*shown(t), t.untyped_storage().nbytes()), "m": lib.empty(10, device="meta"),
@@ -204,26 +259,37 @@ def test_a_table_that_lies_is_refused():
 
     def forge(**changes):
         storages = [{"nbytes": 8, "data": [0, 8, zlib.crc32(bytes(8))], "marks": None}]
-        table = {"object": {"tensor": 0}, "storages": storages,
-                 "tensors": [[0, "float32", [2], [1], 0, False, 0, None]], "length": 64, **changes}  # fmt: skip
-        text = json.dumps(table).encode()
+        table = {"object": {"object": 0}, "storages": storages,
+                 "objects": [tensor()], "length": 64, **changes}  # fmt: skip
+        return written(json.dumps(table).encode())
+
+    def tensor(storage=0, name="float32", shape=(2,), strides=(1,), offset=0):
+        return ["tensor", [storage, name, shape, strides, offset, False, 0, None, None]]
+
+    def written(text):
         head = struct.pack("<8sQI", MAGIC, len(text), zlib.crc32(text)) + text
         return io.BytesIO(head + bytes(-len(head) % 64) + bytes(64))
 
     assert ref.load(forge()).tolist() == [0, 0]
     lies = [
-        {"tensors": [[0, "float32", [3], [1], 0, False, 0, None]]},
-        {"tensors": [[0, "float32", [2], [-1], 0, False, 0, None]]},
-        {"tensors": [[0, "float32", [-2], [1], 0, False, 0, None]]},
-        {"tensors": [[0, "float32", [2], [1], -1, False, 0, None]]},
-        {"tensors": [[0, "nothing", [2], [1], 0, False, 0, None]]},
-        {"tensors": [[1, "float32", [2], [1], 0, False, 0, None]]},
-        {"tensors": [[0, "float32", [2], [1, 1], 0, False, 0, None]]},
-        {"tensors": [[0, "float32", [2], [10**400], 0, False, 0, None]]},
-        {"tensors": []},
+        {"objects": [tensor(shape=(3,))]},
+        {"objects": [tensor(strides=(-1,))]},
+        {"objects": [tensor(shape=(-2,))]},
+        {"objects": [tensor(offset=-1)]},
+        {"objects": [tensor(name="nothing")]},
+        {"objects": [tensor(storage=1)]},
+        {"objects": [tensor(strides=(1, 1))]},
+        {"objects": [tensor(strides=(10**400,))]},
+        {"objects": []},
+        {"objects": [["tuple", [{"object": 0}]]]},
+        {"objects": [["dict", [[1]], None]]},
+        {"objects": [["list", 3]]},
+        {"objects": 3},
         {"object": {"exec": "1"}},
-        {"object": {"tensor": 0, "untyped": 0}},
-        {"object": {"tensor": "a"}},
+        {"object": {"object": 0, "untyped": 0}},
+        {"object": {"object": "a"}},
+        {"object": {"object": []}},
+        {"length": "64"},
         {"storages": []},
         {"storages": [{"nbytes": 8, "data": [0, 9, 0], "marks": None}]},
         {"storages": [{"nbytes": 8, "data": [60, 8, 0], "marks": None}]},
@@ -233,15 +299,49 @@ def test_a_table_that_lies_is_refused():
         with pytest.raises(RuntimeError) as caught:
             ref.load(forge(**lie))
         assert caught.value.kind == "file", lie
+    for text in (b"", b"[]", b"3", b"{}", b'{"length": 64}', b"not json", b"\xff", b"[" * 100_000, b'{"length": null}'):
+        with pytest.raises(RuntimeError) as caught:
+            ref.load(written(text))
+        assert caught.value.kind == "file", text[:20]
 
 
 def test_only_plain_data_is_written():
-    loop = []
-    loop.append(loop)
-    for thing in (object(), np.arange(3), lambda: 1, range(3), loop, type):
+    for thing in (object(), np.arange(3), lambda: 1, range(3), type, collections.deque()):
         with pytest.raises(TypeError) as caught:
             saved(thing)
         assert caught.value.kind == "argument"
+    with pytest.raises(TypeError) as caught:
+        saved(ref.sparse_coo_tensor([[0]], [1.0], (3,)))
+    assert caught.value.kind == "format"
+
+
+def test_a_tuple_that_contains_itself_is_read_back():
+    # PyTorch writes it, and cannot read it back.
+    loop = ([],)
+    loop[0].append(loop)
+    back = ref.load(io.BytesIO(saved(loop)))
+    assert back[0][0] is back
+
+
+def test_what_a_function_of_places_raises_is_its_own():
+    def refuse(storage, place):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine") as caught:
+        ref.load(io.BytesIO(saved(ref.arange(3))), map_location=refuse)
+    assert not hasattr(caught.value, "kind")
+
+
+def test_a_damaged_storage_is_found_in_a_mapped_file_too(tmp_path):
+    # PyTorch does not look.
+    path = tmp_path / "saved"
+    data = bytearray(saved(ref.arange(6.0)))
+    data[-64] ^= 1
+    path.write_bytes(bytes(data))
+    for mmap in (False, True):
+        with pytest.raises(RuntimeError) as caught:
+            ref.load(path, mmap=mmap)
+        assert caught.value.kind == "file"
 
 
 def test_a_mapped_file_stays_as_it_is(tmp_path):
