@@ -1,125 +1,77 @@
-"""Tensors from values: nested lists, numbers, arrays."""
+"""Tensors from data of any kind: numbers in nested sequences, arrays, storages, what other libraries lend."""
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes as dt
 from .calls import check_keywords
-from .constructors import device_of, dtype_or_default, flagged, on_meta, wants_meta
+from .constructors import device_of, dtype_or_default, flagged, uninitialised, wants_meta
 from .conversion import cast
-from .copies import to_copy
-from .core import TensorBase, from_array
+from .copies import scalar_array, to_copy
+from .core import TensorBase, build, from_array
+from .devices import is_meta
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .layout import Layout, contiguous_strides
 from .numpy_bridge import dtype_from_numpy, tensor_from_array
-from .promotion import get_default_dtype, scalar_dtype
+from .promotion import get_default_dtype, promote_types, scalar_dtype
+from .storage import UntypedStorage
 
 if TYPE_CHECKING:
     from .tensors import Tensor
+
+_MOST_DIMENSIONS = 128
 
 
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> "Tensor":
-    """A tensor with a copy of data: nested lists, numbers, arrays.
+    """A tensor with a copy of data: nested sequences of numbers, arrays, what DLPack lends; but of a storage over it.
 
     An array keeps the order of its dimensions, a tensor is cloned.
 
-    Raises: size (ValueError) for ragged lists, argument (TypeError), dtype. Source: facts 4.1.10 and 8.1, torch 2.13.
+    Raises: size (ValueError) for ragged lists, argument (TypeError), dtype, overflow. Source: facts 4.1.10 and 8.1,
+    torch 2.13.
     """
-    if wants_meta(device, pin_memory):
-        return flagged(on_meta(tensor(data, dtype=dtype)), requires_grad)
+    wants_meta(device, pin_memory)
     if isinstance(data, TensorBase):
         t = to_copy(data, data.dtype if dtype is None else dtype_or_default(dtype))  # type: ignore[arg-type]
         t._has_fn = False
-        return flagged(t, requires_grad)
-    if isinstance(data, np.ndarray):
+    elif isinstance(data, np.ndarray):
         t = tensor_from_array(data, dtype_from_numpy(data.dtype) if dtype is None else dtype_or_default(dtype))
-        return flagged(t, requires_grad)
-    found, values = _parsed(data, told=dtype is not None)
-    d = found if dtype is None else dtype_or_default(dtype)
-    if d.category == "raw" and d is not dt.complex32:
-        raise LayoutError("dtype", f"tensor: values of {d} cannot be given as numbers")
-    if found is dt.int64 and d.category == "int" and values.size and d is not dt.int64:
-        info = np.iinfo(d.numpy)
-        if values.dtype == object or values.min() < (info.min if d.is_signed else -info.max) or values.max() > info.max:
-            raise LayoutError("overflow", f"tensor: a value does not fit {d}")
-        return flagged(from_array(values.astype(d.numpy), d), requires_grad)
-    if values.dtype == object:
-        raise LayoutError("overflow", "tensor: an integer does not fit 64 bits")
-    if found.category == "float" and d.category == "int" and not np.isfinite(values).all():
-        raise LayoutError("overflow", f"tensor: a value does not fit {d}")
-    if found.is_complex and not d.is_complex:
-        raise LayoutTypeError("dtype", f"tensor: complex values for {d}")
-    source = dt.float64 if found.category == "float" else dt.complex128 if found.is_complex else found
-    return flagged(from_array(cast(values, source, d), d), requires_grad)
+    else:
+        return flagged(from_data(data, dtype, device, copy=True), requires_grad)
+    return flagged(_placed(t, device), requires_grad)
 
 
-def _parsed(data: Any, *, told: bool) -> tuple[dtype, Any]:
-    """The dtype that values suggest, and the values; `told` where a dtype is given, which nothing may suggest."""
-    if isinstance(data, np.generic):
-        return dtype_from_numpy(data.dtype), np.asarray(data)
+def _placed(t: "Tensor", device: Any) -> "Tensor":
+    return t if device is None else t.to(device)
+
+
+def from_data(data: Any, dtype: Any = None, device: Any = None, *, copy: bool = False) -> "Tensor":
+    """A tensor of what is neither tensor nor array: over what DLPack lends, unless told to copy, and over a storage.
+
+    Raises: argument (TypeError, ValueError, RuntimeError), size (ValueError), dtype, overflow; as `from_dlpack`.
+    Source: internal_new_from_data, torch 2.13.
+    """
     if isinstance(data, (str, bytes)):
         raise LayoutTypeError("argument", f"tensor: a {type(data).__name__} is no data")
-    if not isinstance(data, (bool, int, float, complex, list, tuple, range)):
-        try:
-            data = list(data) if not isinstance(data, (dict, set)) else None
-        except TypeError:
-            data = None
-    plain = _plain(data, told)
-    lengths = _lengths(plain)
-    _check_even(plain, lengths)
-    values = np.array(plain) if 0 not in lengths else np.empty(lengths)
-    kind = values.dtype.kind
-    if kind == "b":
-        return dt.bool_, values
-    if kind in "iu":
-        return dt.int64, values if kind == "i" else values.astype(object)
-    if kind == "f":
-        if not values.size:
-            return get_default_dtype(), values
-        return get_default_dtype(), values
-    if kind == "c":
-        return scalar_dtype(complex), values
-    if kind == "O":
-        return dt.int64, values
-    raise LayoutTypeError("argument", f"tensor: cannot use values like {type(data).__name__}")
+    wanted = None if dtype is None else dtype_or_default(dtype)
+    if hasattr(data, "__dlpack__"):
+        from .dlpack import from_dlpack
 
-
-def _plain(data: Any, told: bool) -> Any:
-    if isinstance(data, (list, tuple, range)):
-        if len(data) and isinstance(data[0], str):
-            raise LayoutValueError("argument", "tensor: a str where there should be numbers")
-        return [_plain(x, told) for x in data]
-    if isinstance(data, np.ndarray) and data.ndim:
-        return [_plain(x, told) for x in data]
-    if isinstance(data, TensorBase):
-        return data.tolist()  # type: ignore[attr-defined]
-    if not isinstance(data, (bool, int, float, complex, np.generic, np.ndarray)):
-        what = f"tensor: a {type(data).__name__} is no number"
-        if told or isinstance(data, str):
-            raise LayoutTypeError("argument", what)
-        raise LayoutError("argument", f"{what}, and suggests no dtype")
-    return data
-
-
-def _lengths(data: Any) -> tuple[int, ...]:
-    """Lengths of the lists that come first, from the outermost inwards."""
-    return (len(data), *(_lengths(data[0]) if len(data) else ())) if isinstance(data, list) else ()
-
-
-def _check_even(data: Any, lengths: tuple[int, ...]) -> None:
-    """Refuse lists of other lengths (ValueError), and lists where numbers should be or the other way (TypeError)."""
-    if isinstance(data, list) is not bool(lengths):
-        raise LayoutTypeError("argument", "tensor: numbers and lists beside each other")
-    if lengths:
-        if 0 in lengths:
-            return  # PyTorch looks no further where there is nothing to read
-        if len(data) != lengths[0]:
-            raise LayoutValueError("size", f"tensor: a list of {len(data)} beside one of {lengths[0]}")
-        for item in data:
-            _check_even(item, lengths[1:])
+        lent = from_dlpack(data)
+        return lent.to(lent.device if device is None else device, wanted or lent.dtype, copy=copy)
+    sizes = _sizes(data)
+    d = _inferred(data) if wanted is None else wanted
+    found = _over_storage(data, d, wanted or get_default_dtype())
+    if found is not None:
+        return _placed(found, device)
+    if device is not None and is_meta(device):
+        return uninitialised(sizes, contiguous_strides(sizes), d, meta=True)
+    return from_array(_stored(data, sizes, d), d)
 
 
 def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
@@ -127,3 +79,163 @@ def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: b
     check_keywords("new_tensor", kwargs, "device", "pin_memory", "layout")
     device = kwargs.get("device") or device_of(self)
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+def _over_storage(data: Any, d: dtype, expected: dtype) -> "Tensor | None":
+    from .typed_storage import TypedStorage
+
+    if isinstance(data, TypedStorage):
+        if data.dtype is not expected:
+            # Also where no dtype is asked for: the default one is expected then.
+            raise LayoutError("dtype", f"tensor: expected a storage of {expected}, got one of {data.dtype}")
+        return _over_storage(data.untyped(), data.dtype, expected)
+    if not isinstance(data, UntypedStorage):
+        return None
+    if d in dt.QUANTIZED:
+        raise UnsupportedError("dtype", f"tensor: a tensor of {d} cannot be set to a storage")
+    return build(data, Layout((data.nbytes() // d.itemsize,), (1,), 0), d)
+
+
+def _is_sequence(x: Any) -> bool:
+    # Tensors are numbers here, though those with dimensions are iterated where a sequence ought to be.
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return True
+    return hasattr(kind, "__getitem__") and hasattr(kind, "__len__") and not isinstance(x, (dict, TensorBase))
+
+
+def _sizes(data: Any) -> tuple[int, ...]:
+    """Lengths of a sequence, of its first item, and so on. Raises: argument (ValueError, TypeError)."""
+    sizes: list[int] = []
+    while _is_sequence(data):
+        if len(sizes) == _MOST_DIMENSIONS or (isinstance(data, str) and data):
+            raise LayoutValueError("argument", f"tensor: too many dimensions in a {type(data).__name__}")
+        sizes.append(_length(data))
+        if not sizes[-1]:
+            break
+        try:
+            data = data[0]
+        except Exception:
+            raise LayoutValueError("argument", f"tensor: a {type(data).__name__} has no first item") from None
+    return tuple(sizes)
+
+
+def _length(data: Any) -> int:
+    try:
+        return len(data)
+    except TypeError as e:  # an array without dimensions
+        raise LayoutTypeError("argument", f"tensor: {e}") from None
+
+
+def _inferred(data: Any) -> dtype:
+    """The dtype that data suggest: arrays and scalars of NumPy's their own, Python's numbers and sequences by category.
+
+    Raises: argument (RuntimeError: no number; TypeError: text), dtype. Source: infer_scalar_type, torch 2.13.
+    """
+    if isinstance(data, (np.ndarray, np.generic)) and not isinstance(data, (str, bytes)):
+        return dtype_from_numpy(data.dtype)
+    if isinstance(data, (bool, int, float, complex)):
+        kind: type = type(data)
+        return scalar_dtype(kind)
+    if isinstance(data, TensorBase):
+        return data.dtype
+    if isinstance(data, (str, bytes)):
+        raise LayoutTypeError("argument", f"tensor: a {type(data).__name__} is no number")
+    if not _is_sequence(data):
+        raise LayoutError("argument", f"tensor: a {type(data).__name__} is no number, and suggests no dtype")
+    found: dtype | None = None
+    for x in data:
+        d = _inferred(x)
+        found = d if found is None or found is d else promote_types(found, d)
+    return get_default_dtype() if found is None else found
+
+
+def _stored(data: Any, sizes: tuple[int, ...], d: dtype) -> Any:
+    """The numbers of nested sequences as an array of a dtype; what is empty is not looked into.
+
+    Raises: size (ValueError), argument (TypeError), dtype, overflow. Source: store_scalar, torch 2.13.
+    """
+    if 0 in sizes:
+        return np.empty(sizes, d.numpy)
+    numbers = _leaves(data, sizes)
+    if d is dt.bool_:
+        values: Any = np.array([_truth(x) for x in numbers])
+    elif d.category == "int":
+        values = np.array([_integer(x, d) for x in numbers], d.numpy)
+    elif d.is_complex:
+        values = cast(np.array([_of_kind(complex, x) for x in numbers], np.complex128), dt.complex128, d)
+    elif d.category == "float":
+        values = cast(np.array([_of_kind(float, x) for x in numbers], np.float64), dt.float64, d)
+    else:
+        raise LayoutError("dtype", f"tensor: values of {d} cannot be given as numbers")
+    return values.reshape(sizes)
+
+
+def _leaves(data: Any, sizes: tuple[int, ...]) -> list[Any]:
+    if not sizes:
+        return [data]
+    try:
+        items = data if type(data) is list else list(data)
+    except TypeError:
+        raise LayoutTypeError("argument", "tensor: numbers and lists beside each other") from None
+    if len(items) != sizes[0]:
+        raise LayoutValueError("size", f"tensor: a list of {len(items)} beside one of {sizes[0]}")
+    if len(sizes) == 1:
+        return items
+    return [leaf for item in items for leaf in _leaves(item, sizes[1:])]
+
+
+def _of_kind(kind: Any, x: Any) -> Any:
+    """A number as float or complex, as its own methods make it one. Raises: argument, dtype (TypeError), overflow."""
+    if type(x) is kind:
+        return x
+    if isinstance(x, (str, bytes)) or x is None:
+        raise LayoutTypeError("argument", f"tensor: a {type(x).__name__} is no number")
+    try:
+        return kind(x)
+    except OverflowError as e:
+        raise LayoutOverflowError("overflow", f"tensor: {e}") from None
+    except TypeError as e:
+        if hasattr(e, "kind"):
+            raise
+        raise LayoutTypeError("dtype" if isinstance(x, complex) else "argument", f"tensor: {e}") from None
+
+
+def _as_index(x: Any) -> int:
+    try:
+        return index(x)
+    except TypeError as e:
+        if hasattr(e, "kind"):
+            raise
+        raise LayoutTypeError("dtype" if isinstance(x, complex) else "argument", f"tensor: {e}") from None
+
+
+def _truth(x: Any) -> bool:
+    return bool(x if isinstance(x, (int, float, complex, np.bool_)) else _as_index(x))
+
+
+def _integer(x: Any, d: dtype) -> Any:
+    """A number as an integer of a dtype: floats lose their fraction, except for uint64, which takes Python's ints only.
+
+    Raises: argument (TypeError), overflow (OverflowError for uint64; ValueError past 64 bits, else RuntimeError).
+    """
+    if d is dt.uint64:
+        if not isinstance(x, int):
+            raise LayoutTypeError("argument", f"tensor: a {type(x).__name__} is no Python int")
+        if not 0 <= x < 2**64:
+            raise LayoutOverflowError("overflow", f"tensor: {x} does not fit {d}")
+        return x
+    if isinstance(x, float):
+        return _from_float(x, d)
+    n = _as_index(x)
+    if not -(2**63) <= n < 2**63:
+        raise LayoutValueError("overflow", f"tensor: {n} does not fit 64 bits")
+    return scalar_array(n, d)
+
+
+def _from_float(x: float, d: dtype) -> int:
+    info = np.iinfo(d.numpy)
+    if not float(info.min) <= x <= float(info.max):
+        raise LayoutError("overflow", f"tensor: {x} does not fit {d}")
+    # What rounds to 2**63 passes, and wraps.
+    return int(x) if int(x) <= info.max else int(info.min)

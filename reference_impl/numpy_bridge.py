@@ -33,8 +33,8 @@ _FROM_NUMPY = {d.numpy: d for d in _EXCHANGED}
 def dtype_from_numpy(d: "np.dtype[Any]") -> dtype:
     """The dtype of an array's elements. Raises: dtype (TypeError; ValueError for foreign byte order)."""
     found = _FROM_NUMPY.get(d)
-    if found is None:
-        if d.newbyteorder("=") in _FROM_NUMPY:
+    if found is None or (d.kind == "u" and d.num != found.numpy.num):  # another of C's types, though as wide
+        if found is None and d.newbyteorder("=") in _FROM_NUMPY:
             raise LayoutValueError("dtype", f"byte order of {d} is not the native one (facts 8.1)")
         raise LayoutTypeError("dtype", f"no dtype for NumPy's {d} (facts 8.1)")
     return found
@@ -123,7 +123,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> "Tensor":
     """The tensor itself or one over an array's memory where dtype and device fit, else a copy. Source: facts 8.1."""
-    from .from_values import tensor
+    from .from_values import from_data
 
     t: Any
     if isinstance(data, TensorBase):
@@ -131,7 +131,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> "Tensor":
     elif isinstance(data, np.ndarray):
         t = from_numpy(data)
     else:
-        return tensor(data, dtype=dtype, device=device)
+        return from_data(data, dtype, device)
     if device is not None:
         t = t.to(device)
     return t if dtype is None or dtype is t.dtype else t.to(dtype)  # type: ignore[no-any-return]
@@ -145,7 +145,8 @@ def asarray(
     Raises: argument (ValueError) where a copy is forbidden and needed, (RuntimeError) for a scalar of NumPy's; grad; as
     `from_numpy` and `frombuffer`. Source: facts 8.1 and 8.1.7, torch 2.13.
     """
-    from .from_values import tensor
+    from .constructors import flagged
+    from .from_values import from_data
 
     t: Any = _aliased(obj, dtype, copy)
     # What lends its bytes is a leaf that requires grad before it is copied.
@@ -153,7 +154,7 @@ def asarray(
     if t is None:
         if copy is False:
             raise LayoutValueError("argument", "asarray: can't alias arbitrary sequence (facts 8.1)")
-        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+        return flagged(from_data(obj, dtype, device), bool(requires_grad))
     if requires_grad is None:
         requires_grad = isinstance(obj, TensorBase) and needs_grad(obj)
     wrong = (dtype is not None and dtype is not t.dtype) or (device is not None and is_meta(device) != t.is_meta)

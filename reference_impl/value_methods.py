@@ -9,7 +9,7 @@ from .backing import no_data
 from .conversion import unpack_half_complex
 from .core import values
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .metadata_methods import MetadataMethods
 
 if TYPE_CHECKING:
@@ -55,14 +55,29 @@ class ValueMethods(MetadataMethods):
             raise LayoutError("size", f"the truth of {self.numel()} elements is ambiguous")
         return bool(self.item())
 
+    def _only(self, kind: Any) -> Any:
+        if self.numel() != 1:
+            raise LayoutValueError("size", f"{self.numel()} elements are no number of Python's")
+        found = self.item()
+        if isinstance(found, complex) and kind is not complex:
+            if found.imag:
+                raise LayoutError("overflow", f"{found} is no {kind.__name__}")
+            found = found.real
+        try:
+            return kind(found)
+        except OverflowError as e:
+            raise LayoutOverflowError("overflow", str(e)) from None
+        except ValueError as e:
+            raise LayoutValueError("argument", str(e)) from None
+
     def __int__(self) -> int:
-        return int(self.item())
+        return self._only(int)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return float(self.item())
+        return self._only(float)  # type: ignore[no-any-return]
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return self._only(complex)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
         if self.dtype.category not in ("int", "bool") or self.numel() != 1:
