@@ -10,7 +10,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, Final
 
-from . import joining, quantized_joins
+from . import joining, quantized_joins, quantized_moves
 from .copies import clone
 from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
@@ -23,10 +23,9 @@ _JOINING = ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stac
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{name: quantized_joins.joining(getattr(joining, name)) for name in _JOINING},
     **{name: getattr(quantized_joins, name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
+    "equal": quantized_moves.equal,
 }
 FUNCTIONS.update(alias_copy=QuantizedTensor.clone, concatenate=FUNCTIONS["cat"], row_stack=FUNCTIONS["vstack"])
-# What composes views and copies of whole elements, so that an answer in memory of its own keeps the quantizer, too.
-_MOVING = frozenset(("diag", "rot90", "fliplr", "flipud", "cartesian_prod", "combinations"))
 
 
 def _codes_in(values: Iterable[Any]) -> Iterator[QuantizedTensor]:
@@ -40,7 +39,8 @@ def _codes_in(values: Iterable[Any]) -> Iterator[QuantizedTensor]:
 def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that leaves calls with quantised tensors to what is known of them."""
     known = {key: member for key, member in vars(QuantizedTensor).items() if callable(member)}
-    method, own = known.get(name), FUNCTIONS.get(name)
+    compared = quantized_moves.comparing(function) if name in quantized_moves.COMPARISONS else None
+    method, own = known.get(name), FUNCTIONS.get(name, compared)
     copied = known.get(name.removesuffix("_copy")) if name.endswith("_copy") else None
 
     @wraps(function)
@@ -75,7 +75,7 @@ def _labelled(name: str, result: Any, sources: list[QuantizedTensor]) -> Any:
     if type(result) is not Tensor or result.dtype not in QUANTIZED:
         return result
     for source in sources:
-        if source.dtype is result.dtype and (source._storage is result._storage or name in _MOVING):
+        if source.dtype is result.dtype and source._storage is result._storage:
             if not isinstance(source._quantizer, PerTensor):
                 raise LayoutError("view", f"{name}: strides can only be set with one scale (facts 10.1.6)")
             return quantized(result, source._quantizer)

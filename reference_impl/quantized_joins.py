@@ -3,32 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from . import shadow
 from .constructors import flagged, uninitialised
 from .contiguity import format_strides, suggested_format
 from .copies import clone
-from .core import TensorBase, build, from_array, values
-from .dtypes import dtype as _dtype
+from .core import TensorBase
 from .errors import LayoutError, UnsupportedError
 from .formats import memory_format, preserve_format
-from .quantized_tensor import QuantizedTensor, quantized, unknown_codes
-from .quantizers import CODES, PerChannel, PerTensor, encode
+from .quantized_moves import encoded
+from .quantized_tensor import QuantizedTensor, quantized
+from .quantizers import PerChannel, PerTensor
 from .tensors import Tensor
-
-
-def codes_as_integers(q: QuantizedTensor) -> Tensor:
-    """The codes as a tensor of integers over the same memory, under the same counter of writes."""
-    plain = build(q._storage, q._layout, CODES[q.dtype])
-    plain._versions = q._versions
-    return plain
-
-
-def encoded(numbers: Any, q: PerTensor, d: _dtype) -> Tensor:
-    """The codes of float32 numbers as a row-major tensor of integers."""
-    codes, unknown = encode(values(numbers), q, d)
-    out = from_array(codes, CODES[d])
-    shadow.stamp(out, unknown_codes(numbers, unknown))
-    return out
 
 
 def joining(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from .errors import LayoutError, UnsupportedError
 from .formats import channels_last, contiguous_format
 from .output_layout import broadcast_shapes, output_strides
 from .quantized_dispatch import install
+from .quantized_moves import METHODS, gathered, names_elements, scattered, untensored
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
     PerChannel,
@@ -23,9 +24,9 @@ _VIEWS = (
 )  # fmt: skip
 _STRIDED = (
     "permute", "transpose", "swapaxes", "swapdims", "t", "movedim", "moveaxis", "expand", "expand_as", "broadcast_to",
-    "unfold", "diagonal", "as_strided", "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_",
+    "unfold", "diagonal", "as_strided", "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_", "adjoint",
 )  # fmt: skip
-_PROPERTIES = ("T", "mT", "data", "real")
+_PROPERTIES = ("T", "mT", "H", "mH", "data", "real")
 _KEPT = frozenset(
     (
         "shape", "size", "stride", "dim", "ndim", "ndimension", "numel", "nelement", "itemsize", "element_size",
@@ -33,7 +34,8 @@ _KEPT = frozenset(
         "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "requires_grad", "is_leaf", "is_conj", "is_neg",
         "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
         "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
-        "grad_fn", "register_hook",
+        "grad_fn", "register_hook", "is_same_size", "is_nonzero", "new_empty", "new_zeros", "new_ones", "new_full",
+        "new_tensor", "new_empty_strided", "__float__",
     )
 )  # fmt: skip
 
@@ -170,9 +172,31 @@ def _parted(name: str, usual: Callable[[int], int]) -> Callable[..., Any]:
     return method
 
 
+def _setitem(self: QuantizedTensor, index: Any, value: Any) -> None:
+    """Write to what an index names: codes taken over, or numbers quantised.
+
+    Raises: as `copy_` and `fill_`, which the parts of memory are written by; as `quantized_moves.scattered`.
+    """
+    if names_elements(self, index):
+        scattered(self, index, value)
+        return
+    part = _getitem(self, index)
+    shape = value._layout.shape if isinstance(value, Tensor) else ()
+    if not isinstance(value, Tensor) or (not shape and part._layout.shape):
+        part.fill_(value)
+        return
+    if shape != part._layout.shape:
+        extra = next((d for d, length in enumerate(shape) if length != 1), len(shape))
+        value = value.view(shape[extra:]).expand(part._layout.shape)
+    part.copy_(value)
+
+
 def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     """An index, where whole numbers select, slices cut and None widens as the methods of those names do."""
     q = self._quantizer
+    if names_elements(self, index):
+        return gathered(self, index)
+    index = untensored(index)
     items = index if isinstance(index, tuple) else (index,)
     try:
         found = Tensor.__getitem__(self, index)
@@ -216,6 +240,7 @@ _RESCALING: Final[dict[str, Callable[..., Any]]] = {
     "squeeze": _squeeze,
     "narrow": _narrow,
     "__getitem__": _getitem,
+    "__setitem__": _setitem,
 }
 _PARTING: Final[dict[str, Callable[[int], int]]] = {
     "split": lambda ndim: 0,
@@ -225,20 +250,32 @@ _PARTING: Final[dict[str, Callable[[int], int]]] = {
     "vsplit": lambda ndim: 0,
     "hsplit": lambda ndim: min(ndim - 1, 1),
     "dsplit": lambda ndim: 2,
+    "unsafe_split": lambda ndim: 0,
+    "unsafe_split_with_sizes": lambda ndim: 0,
+    "unsafe_chunk": lambda ndim: 0,
 }
+_UNCOMPARED = ("isclose", "allclose", "eq_", "ne_", "lt_", "le_", "gt_", "ge_")
 _CASTS = ("float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble")
 
 
-_COMBINING = ("add", "sub", "mul", "div", "remainder", "fmod", "maximum", "minimum", "atan2")
+# Of these, a number is made a tensor, and so refused as a tensor of another dtype is.
+_COMBINING = (
+    "add", "sub", "mul", "div", "remainder", "fmod", "maximum", "minimum", "atan2", "subtract", "multiply", "divide",
+    "true_divide", "add_", "sub_", "mul_", "div_", "subtract_", "multiply_", "divide_", "true_divide_", "remainder_",
+    "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__",
+    "__truediv__", "__itruediv__", "__mod__", "__rmod__", "__imod__",
+)  # fmt: skip
+_COMBINING_TENSORS = ("__rtruediv__", "__pow__", "__rpow__")
 
 
-def _refused_with(name: str) -> Callable[..., Any]:
+def _refused_with(name: str, *, numbers: bool) -> Callable[..., Any]:
     """An operator over codes and something else: without a kernel, and other dtypes are not even promoted."""
 
     def method(self: QuantizedTensor, other: Any, *args: Any, **kwargs: Any) -> Any:
         operands = [self, *[x for x in (other,) if isinstance(x, Tensor)]]
         shape = broadcast_shapes(*[x._layout.shape for x in operands])
-        if not (isinstance(other, QuantizedTensor) and other.dtype is self.dtype):
+        is_alike = isinstance(other, QuantizedTensor) and other.dtype is self.dtype
+        if not is_alike and (numbers or isinstance(other, Tensor)):
             raise LayoutError("dtype", f"{name}: {self.dtype} is promoted with no other dtype (facts 10.1.8)")
         formats = [f for f in (contiguous_format, channels_last) if f is contiguous_format or len(shape) == 4]
         alike = any(all(is_contiguous_in(*x._layout[:2], f) for x in operands) for f in formats)
@@ -258,7 +295,7 @@ def _bind() -> None:
         setattr(QuantizedTensor, name, _kept(name, strided=True))
     for name in _PROPERTIES:
         inner: Any = getattr(Tensor, name)
-        strided = name in ("T", "mT")
+        strided = name in ("T", "mT", "H", "mH")
 
         def get(self: QuantizedTensor, fget: Any = inner.fget, strided: bool = strided) -> Any:
             if strided and not isinstance(self._quantizer, PerTensor):
@@ -268,7 +305,9 @@ def _bind() -> None:
         setattr(QuantizedTensor, name, property(get))
     named = [name for cls in Tensor.__mro__[:-1] for name in vars(cls)]
     arithmetic = {
-        n for n in named if n.startswith("__") and n[2:].removeprefix("r").removeprefix("i")[:3] in _ARITHMETIC
+        n
+        for n in named
+        if n.startswith("__") and n[2:].removeprefix("r").removeprefix("i")[:3] in _ARITHMETIC and n != "__float__"
     }
     for name in named:
         known = name in own or name in _KEPT or (name.startswith("_") and name not in arithmetic)
@@ -276,15 +315,18 @@ def _bind() -> None:
             setattr(
                 QuantizedTensor, name, refusing(name, UnsupportedError, "dtype", "of a quantised tensor (facts 10.1.8)")
             )
-    for name in _COMBINING:
-        setattr(QuantizedTensor, name, _refused_with(name))
+    for name in (*_COMBINING, *_COMBINING_TENSORS):
+        if hasattr(Tensor, name):
+            setattr(QuantizedTensor, name, _refused_with(name, numbers=name in _COMBINING))
     for name in _CASTS:
         setattr(
             QuantizedTensor,
             name,
             refusing(name, LayoutError, "dtype", "of a quantised tensor: dequantize first (facts 10.1.8)"),
         )
-    for name, function in _RESCALING.items():
+    for name in _UNCOMPARED:
+        setattr(QuantizedTensor, name, refusing(name, LayoutError, "dtype", "of a quantised tensor (facts 10.1.18)"))
+    for name, function in (METHODS | _RESCALING).items():
         setattr(QuantizedTensor, name, function)
     for name, usual in _PARTING.items():
         setattr(QuantizedTensor, name, _parted(name, usual))

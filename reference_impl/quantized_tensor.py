@@ -240,13 +240,6 @@ class QuantizedTensor(Tensor):
         number = np.full(shape, value, np.float32)
         return self.copy_(from_array(number, dt.float32, suggested_strides(shape, suggested_format(shape, strides))))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        part = self[index]
-        if isinstance(value, Tensor):
-            part.copy_(value)
-        else:
-            part.fill_(value)
-
     def resize_(self, *sizes: Any, **kwargs: Any) -> "QuantizedTensor":
         """`resize_` of the codes. Raises: as it, dtype (RuntimeError) for a quantizer by channel; format for any."""
         if not isinstance(self._quantizer, PerTensor):

@@ -71,7 +71,7 @@ class PerTensor(NamedTuple):
 
     def says_the_same(self, other: "Quantizer") -> bool:
         """Whether another quantizer gives the same numbers to the same codes."""
-        return self == other
+        return isinstance(other, PerTensor) and self == other
 
 
 class PerChannel(NamedTuple):
@@ -131,10 +131,12 @@ class PerChannel(NamedTuple):
         return PerTensor(float(values(self.scales)[index]), int(point))
 
     def part(self, kept: slice) -> "PerChannel":
-        """The quantizer of some channels: over the same memory, though no view that is recorded."""
+        """The quantizer of some channels: over the same memory, though no view that is recorded; in order."""
         found = range(*kept.indices(self.scales.numel()))
         rows = [
-            build(t._storage, Layout((len(found),), (found.step,), t._layout.offset + found.start), t.dtype)
+            build(
+                t._storage, Layout((len(found),), (found.step,), t._layout.offset + found.start), t.dtype
+            ).contiguous()
             for t in (self.scales, self.zero_points)
         ]
         return PerChannel(rows[0], rows[1], self.axis)

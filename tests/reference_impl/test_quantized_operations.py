@@ -51,11 +51,45 @@ TABLE = {
         q.to("meta")|C().to("meta")|Q().resize_(2,6,memory_format=T.contiguous_format)
         Q().resize_(3,2,2,1,memory_format=T.channels_last)
     """,
+    "indexed": """
+        M(q[T.tensor([0,2])])|M(q[[0,2]])|M(q[:,[1,1]])|M(q[T.tensor([True,False,True])])|M(q[x>3])|M(Q(cl)[[0]])
+        M(Q(cl)[:,:,[0]])|C()[[0,2]]|C()[:,[0,1]]|M(C()[T.tensor(1)])|M(C()[np.int64(1),1:])|F()[[0]]|M(q[0,[0,1]])
+        M(P[[0]])|M(q[[]])|M(q[True])|M(q[False])|M(q[None,[0]])|q[[0,7]]|q[[0],[1],[0]]|M(q[T.tensor(1),None])
+        S(Q(),[0,2],1.)|S(Q(),T.tensor([0,2]),1)|S(Q(),[0],x[2:])|S(Q(),[0],Q(x[2:]))|S(Q(),x>3,7.)|S(Q(),([0],[1]),9.)
+        S(Q(),x>3,x)|S(C(),[0],1.)|S(Q(),[0],T.ones(4))|S(Q(),[0],T.ones(3))|S(Q(),0,T.tensor(2.))|S(Q(),[0],"a")
+        S(Q(),slice(0,2),Q(x[2]))|S(Q(),slice(0,2),Q(x[:1],s=.25))|S(Q(),slice(None),T.ones(4))|S(Q(),0,Q(d=T.qint8)[0])
+        S(Q(),(slice(None),0),1.)|S(C(),0,2.)|S(C(),(0,1),T.tensor(2.))|S(Q(),0,"a")|S(Q(),0,T.ones(1,4))|S(Q(),[0],1j)|S(Q(),[0],2+0j)|Q().masked_fill(x>3,1j)
+    """,
+    "moved": """
+        M(q.index_select(0,T.tensor([0,2])))|M(T.index_select(q.T,1,T.tensor([0,2])))|C().index_select(0,T.tensor([0]))
+        M(Q(cl).index_select(0,T.tensor([1])))|q.index_select(0,T.tensor([7]))|M(q.flip(0))|M(q.flip((0,1)))|C().flip(0)
+        M(Q(cl).flip(1))|M(q.T.flip(0))|P.flip(0)|F().flip(0)|q.flip(5)|M(q.flip(()))|M(C().flip(()))|M(q[:,::2].flip(0))
+        M(Q(cl).permute(0,2,3,1).flip(0))|q.flip(0,0)|M(T.fliplr(q))|M(q.flipud())|M(q.rot90())|M(T.rot90(q,2))
+        M(q.repeat(2,1))|M(q.repeat(2,2,2))|C().repeat(1,1)|M(Q(cl).repeat(1,1,1,2))|P.repeat(2,1)|M(T.tile(q,(2,)))
+        q.repeat(1)|M(q.repeat(0,1))|M(q.repeat_interleave(2,0))|M(T.diag(q[:,:3]))|M(q.adjoint())|M(q.H)|C().mH
+        [M(r) for r in C().unsafe_chunk(3)]|[M(r) for r in T.unsafe_split(q,2)]|M(q.unsafe_split_with_sizes((1,2))[1])
+        M(q.masked_fill(x>3,2.))|M(Q().masked_fill_(x>3,T.tensor(2.)))|C().masked_fill(x>3,1.)|P.masked_fill(x>3,1.)
+        M(Q(cl).masked_fill(cl>3,1))|M(Q().T.masked_fill_(x.T>3,2))|M(q.masked_fill(x>3,Q(T.tensor(2.))))
+        M(Q()[:1].masked_fill(x>1,1.))|Q().masked_fill(x.int(),1)|Q().masked_fill(x>3,T.ones(2))|F().masked_fill(x>3,1)
+        M(T.masked_fill(Q(),x>3,1000))|M(Q().resize_as_(x[:2]))|M(Q().resize_as_(Q(x[:2])))|C().resize_as_(C())
+        M(T.resize_as_(Q(),x))|M(x.resize_as_(q[:2]))
+    """,
+    "compared": """
+        q==q|q!=q|q>Q(x*.5)|q<=2|q==x|x==q|x<q|2.<q|q==C()|C()==C()|F()>=2.|q==q.T|q.eq(Q(s=.25))|T.eq(q,q)|Q(cl)==Q(cl)
+        P==P|q==Q(d=T.qint8)|q==q[0]|q==None|q=="a"|q.T>3|q[:, ::2]>3|q.lt(T.tensor(3))|q.not_equal(q)|T.less_equal(q,1)
+        T.eq(x,q)|T.eq(q,q,out=T.empty(0,dtype=T.bool))|q.eq_(q)|q.isclose(q)|T.allclose(q,q)|q.equal(C())|q.equal(x)
+        T.equal(q,Q())|T.equal(q,x)|T.equal(x,q)|q.is_same_size(x)|C().is_same_size(q)|T.is_same_size(x,q[0])
+        float(q[0,1])|float(C()[0,1])|float(q)|q[0,1].is_nonzero()|q.is_nonzero()|L(q.new_empty(2,dtype=T.float32))
+        q.new_zeros(2)|q.new_ones(2)|q.new_full((2,),1.)|q.new_ones(2,dtype=T.float32)|q.new_empty_strided((2,),(1,))
+        q.set_(Q(d=T.qint8))|q.set_(x)|q.set_(Q())|q.set_()|T.zeros(3,4).copy_(q)|M(Q().copy_(q))
+        q*2|2*q|q/2|2/q|q+x|x-q|x/q|q%2|q**2|x**q|q//2|q+q|q.add_(1)|q.mul_(q)|q.multiply(2)|q.true_divide(2)|q@q.T|abs(q)
+        C()[::2].q_per_channel_scales()|C()[::2].q_per_channel_zero_points()|C()[1:].q_per_channel_scales()|M(C()[::2])
+    """,
 }  # fmt: skip
 
 
 def names(lib):
-    """What expressions may name: `M` tells what a tensor is and means, `L` what is known of fresh memory."""
+    """What expressions may name: `M` tells what a tensor is and means, `L` the same of fresh memory, `S` writes."""
 
     def quantizer(t):
         if not t.is_quantized:
@@ -67,9 +101,14 @@ def names(lib):
     def layout(t):
         return str(t.dtype), tuple(t.shape), t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._is_view()
 
+    def put(t, index, value):
+        t[index] = value
+        return t, t._version, quantizer(t)
+
     known = make(lib)
     return {
         **known,
+        "S": put,
         "L": lambda t: (layout(t), quantizer(t)),
         "M": lambda t: (t, t._version, quantizer(t), t.dequantize() if t.is_quantized else None),
         "e": lib.quantize_per_tensor(lib.arange(5.0), 1.0, 0, lib.quint4x2),
