@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
-from .core import TensorBase, build, requires_grad
-from .devices import device
+from .calls import checked
+from .constructors import accepted_strides
+from .core import TensorBase, as_int, build, requires_grad
+from .devices import device, refuse
 from .dtypes import dtype
 from .errors import (
     LayoutAssertionError,
@@ -134,6 +136,7 @@ class _Exported(NamedTuple):
     storage: UntypedStorage
     start: int
     """Byte of the storage that the tensor starts at."""
+    tensor: Any
 
 
 _exported: Final[dict[int, _Exported]] = {}
@@ -214,17 +217,40 @@ def _wanted_name(max_version: Any) -> bytes:
         raise LayoutTypeError("argument", f"dlpack: max_version must be two ints, got {max_version!r}") from None
 
 
-def _check_target(dl_device: Any, copy: bool | None, *, is_meta: bool) -> None:
+def _check_target(dl_device: Any, copy: Any, *, is_meta: bool) -> None:
+    if not (copy is None or isinstance(copy, bool)):
+        raise LayoutTypeError("argument", f"dlpack: copy must be a bool or None, got {type(copy).__name__}")
     if dl_device is None:
         return
-    if not isinstance(dl_device, (tuple, list)) or not all(isinstance(x, int) for x in dl_device):
+    if not isinstance(dl_device, (tuple, list)):
         raise LayoutTypeError("argument", f"dlpack: dl_device must be a tuple of ints, got {dl_device!r}")
-    if dl_device[0] == DLDeviceType.kDLOneAPI:
-        raise LayoutError("device", f"dlpack: there is no device {tuple(dl_device)}")
-    if len(dl_device) != 2 or dl_device[0] != CPU[0] or is_meta:
+    if not dl_device:
+        return
+    kind = as_int(dl_device[0], "dl_device")
+    # Only the first is asked whether it is a boolean.
+    rest = [int(x) if isinstance(x, bool) else as_int(x, "dl_device") for x in dl_device[1:]]
+    if len(rest) != 1:
+        raise LayoutError("argument", f"dlpack: dl_device must be two ints, got {dl_device!r}")
+    _check_device(kind)
+    if kind != CPU[0] or is_meta:
         if copy is False:
             raise LayoutValueError("device", f"dlpack: cannot move to device {tuple(dl_device)} without a copy")
         raise UnsupportedError("device", f"dlpack: there is no device {tuple(dl_device)}")
+
+
+_NAMED: Final = {
+    DLDeviceType.kDLCPU: "cpu", DLDeviceType.kDLCUDA: "cuda", DLDeviceType.kDLMetal: "mps", DLDeviceType.kDLROCM: "hip",
+    DLDeviceType.kDLExtDev: "privateuseone", DLDeviceType.kDLMAIA: "maia",
+}  # fmt: skip
+"""Devices that PyTorch makes tensors on, there or not."""
+
+
+def _check_device(kind: int) -> None:
+    """Refuse a kind of device that has none of PyTorch's names (BufferError), or no name any more (RuntimeError)."""
+    if kind in (DLDeviceType.kDLOpenCL, DLDeviceType.kDLOneAPI):
+        raise LayoutError("device", f"dlpack: there is no device of type {kind}")
+    if kind not in _NAMED:
+        raise LayoutBufferError("device", f"dlpack: devices of type {kind} are not known")
 
 
 def _capsule(t: "Tensor", name: bytes, code: tuple[int, int, int]) -> Any:
@@ -247,18 +273,20 @@ def _capsule(t: "Tensor", name: bytes, code: tuple[int, int, int]) -> Any:
     address = ctypes.addressof(held)
     _let_go()
     # The bytes themselves are kept, too: a storage that is resized gets others.
-    _exported[address] = _Exported(held, arrays, t._storage._bytes, t._storage, t._layout.offset * t.dtype.itemsize)
+    start = t._layout.offset * t.dtype.itemsize
+    _exported[address] = _Exported(held, arrays, t._storage._bytes, t._storage, start, t)
     return _new_capsule(address, name, destroyed.address)
 
 
-def to_dlpack(tensor: "Tensor") -> Any:
+@checked
+def to_dlpack(data: "Tensor") -> Any:
     """A capsule over the tensor's memory, of version 0: whether the tensor requires grad or is conjugate is not asked.
 
     Raises: argument (TypeError); dtype, device (BufferError). Source: facts 8.3.9, torch 2.13.
     """
-    if not isinstance(tensor, TensorBase):
-        raise LayoutTypeError("argument", f"to_dlpack needs a Tensor, got {type(tensor).__name__}")
-    return _exported_as(tensor, b"dltensor")
+    if not isinstance(data, TensorBase):
+        raise LayoutTypeError("argument", f"to_dlpack needs a Tensor, got {type(data).__name__}")
+    return _exported_as(data, b"dltensor")
 
 
 def dlpack_device(self: "Tensor") -> tuple[int, int]:
@@ -290,22 +318,28 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     options: dict[str, Any] = {"max_version": (1, 0)}
     if copy is not None:
         options["copy"] = copy
-    source = tuple(ext_tensor.__dlpack_device__())
-    if device is not None:
-        target = _target(device)
-        if source == target:
-            options["dl_device"] = target
-        elif copy is False:
-            raise LayoutValueError("device", f"from_dlpack: device {source} to {target} without a copy (facts 8.3)")
-    if source[0] in (DLDeviceType.kDLCUDA, DLDeviceType.kDLROCM):
+    source = ext_tensor.__dlpack_device__()
+    moved = device is not None and source != _target(device)
+    if moved and copy is False:
+        raise LayoutValueError("device", f"from_dlpack: device {source} to {device} without a copy (facts 8.3)")
+    if device is not None and not moved:
+        options["dl_device"] = source
+    if _kind_of(source) in (DLDeviceType.kDLCUDA, DLDeviceType.kDLROCM):
         raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
     capsule, copied = _asked(ext_tensor, options)
     t = from_capsule(capsule)
-    if device is not None and source != target:
-        # It is moved once it is here.
-        kind = LayoutAssertionError if target[0] == DLDeviceType.kDLCUDA else LayoutError
-        raise kind("device", f"from_dlpack: there is no device {device}")
-    return t.clone() if copy and not copied else t
+    if moved:
+        return t.to(device)
+    return t.clone() if copy is True and not copied else t
+
+
+def _kind_of(source: Any) -> Any:
+    try:
+        return source[0]
+    except IndexError:
+        raise LayoutIndexError("argument", f"from_dlpack: no device {source!r}") from None
+    except TypeError:
+        raise LayoutTypeError("argument", f"from_dlpack: no device {source!r}") from None
 
 
 def _target(where: Any) -> tuple[int, int]:
@@ -353,12 +387,25 @@ def from_capsule(capsule: Any) -> "Tensor":
     held = _STRUCTURES[name].from_address(address)
     if name == b"dltensor_versioned" and held.major > VERSION[0]:
         raise LayoutError("argument", f"from_dlpack: version {held.major}.{held.minor} of the protocol is not known")
+    kept = _exported.get(address)
+    if kept is not None:
+        _renew(kept)
     t = _tensor(held, address)
-    if (kept := _exported.get(address)) is not None and kept.storage._bytes is kept.memory:
+    if kept is not None and kept.storage._bytes is kept.memory:
         _carry_marks(t, kept)
-    # Only now: a capsule that was refused stays its owner's.
+    # Only now: a capsule that was refused stays its owner's, unless it is for the want of its device.
     _set_name(capsule, _USED[name])
+    kind = held.dl_tensor.device.device_type
+    if kind != CPU[0]:
+        refuse(_NAMED[kind])
     return t
+
+
+def _renew(kept: _Exported) -> None:
+    """Let a capsule show a tensor's lengths and strides of now: PyTorch points to those that the tensor itself has."""
+    for values, now in zip(kept.arrays, kept.tensor._layout, strict=False):
+        for k, n in enumerate(now[: kept.held.dl_tensor.ndim]):
+            values[k] = n
 
 
 def _imported_dtype(code: int, bits: int, lanes: int) -> dtype:
@@ -372,9 +419,11 @@ def _imported_layout(part: Any, itemsize: int) -> Layout:
     if part.ndim < 0:
         raise fatal(LayoutError("dimension", f"from_dlpack: {part.ndim} dimensions"))
     shape = tuple(part.shape[: part.ndim])
-    strides = tuple(part.strides[: part.ndim]) if part.strides else contiguous_strides(shape)
     if any(n < 0 for n in shape):
         raise fatal(LayoutError("size", f"from_dlpack: shape {shape} has a negative length"))
+    if not part.strides and part.byte_offset:
+        raise LayoutValueError("size", f"from_dlpack: byte offset {part.byte_offset} without strides")
+    strides = tuple(part.strides[: part.ndim]) if part.strides else contiguous_strides(shape)
     if part.byte_offset % itemsize:
         raise LayoutValueError("size", f"from_dlpack: byte offset {part.byte_offset} is no multiple of {itemsize}")
     layout = Layout(shape, strides, part.byte_offset // itemsize)
@@ -383,19 +432,16 @@ def _imported_layout(part: Any, itemsize: int) -> Layout:
             raise fatal(LayoutValueError("size", f"from_dlpack: strides {strides} are negative (facts 8.3.7)"))
         if layout.required_bytes(itemsize) > INT64_MAX:
             raise fatal(LayoutValueError("overflow", f"from_dlpack: {layout} does not fit 64 bits"))
-    return layout
+    return layout._replace(strides=accepted_strides(shape, strides))
 
 
 def _tensor(held: Any, address: int) -> "Tensor":
     part = held.dl_tensor
-    if part.device.device_type != CPU[0]:
-        if part.device.device_type == 2:
-            raise LayoutAssertionError("device", "from_dlpack: there is no CUDA")
-        raise LayoutBufferError("device", f"from_dlpack: there is no device of type {part.device.device_type}")
+    _check_device(part.device.device_type)
     d = _imported_dtype(part.dtype.code, part.dtype.bits, part.dtype.lanes)
     layout = _imported_layout(part, d.itemsize)
-    nbytes = layout.required_bytes(d.itemsize)
-    if nbytes and not part.data:
+    nbytes = max(layout.offset, layout.span) * d.itemsize
+    if layout.span and not part.data:
         raise fatal(LayoutError("memory", f"from_dlpack: {nbytes} bytes at no address"))
     memory: Any = (ctypes.c_uint8 * nbytes).from_address(part.data) if part.data else np.empty(0, np.uint8)
     deleter = held.deleter

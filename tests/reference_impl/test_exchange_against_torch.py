@@ -139,6 +139,12 @@ DLPACK = {
         E(x,max_version=(1,))|E(x,max_version=())|E(T.arange(3))|E(T.arange(3,dtype=T.uint8))
         E(x.as_strided((2,2),(1,1),3))|E(x.double())|E(x.half())|E(c.conj().imag,copy=True)
         E(T.empty(2,dtype=T.quint8))|E(x,stream=0)|E(x,dl_device=(1,0),copy=False)
+        E(x,dl_device=())|E(x,dl_device=[],copy=True)|E(x,dl_device=(1,))|E(x,dl_device=(1,0,0),copy=False)
+        E(x,dl_device=(3,0))|E(x,dl_device=(99,0),copy=False)|E(x,dl_device=(8,0))|E(x,dl_device=(12,0),copy=False)
+        E(x,dl_device=(14,0))|E(x,dl_device=(True,0))|E(x,dl_device=(1,False))|E(x,dl_device=(1,0.0))
+        E(x,dl_device=(np.int64(1),0))|E(x,copy=1)|E(x,copy=np.bool_(True))|E(x,copy="a",dl_device=(1,0))
+        E(T.empty(2,device="meta"),dl_device=())|name(T.utils.dlpack.to_dlpack(data=x))
+        T.utils.dlpack.to_dlpack(tensor=x)|T.utils.dlpack.to_dlpack()
     """,
     "import": """
         I(cap())|I(cap(shape=(2,3)))|I(cap(shape=(2,3),strides=None))|I(vcap(shape=(2,3),strides=None))
@@ -160,7 +166,16 @@ DLPACK = {
         I(P(cap()),device="meta")|I(P(cap()),device="cuda")|I(P(cap()),device=3)|I(cap(),copy=True)
         I(cap(),copy=False)|I(cap(),device="cpu")|I(P(cap(),(2,0)))|I(P(cap(),(99,0)))|I(P(cap()),device="cpu:0")
         two(cap())|asked(P(cap()))|asked(P(cap()),copy=True)|asked(P(cap()),copy=False)|asked(P(cap()),device="cpu")
-        I(P(3))
+        I(P(3))|I(cap(strides=None,off=8))|I(vcap(strides=None,off=8))|I(cap(shape=(0,),strides=None,off=8))
+        I(cap(shape=(1,3),strides=(-1,3)))|I(cap(shape=(3,1),strides=(1,-5)))|I(cap(shape=(0,3),strides=(-1,3)))
+        I(vcap(shape=(2,0,3),strides=(-3,7,-1)))|I(cap(shape=(1,),strides=(-5,),off=4))
+        I(cap(shape=(0,3),strides=(-1,3),off=4))|I(cap(shape=(0,3),strides=(5,7),off=8))|I(cap(shape=(),off=4))
+        [refused(cap(dev=(n,0))) for n in (2,3,7,9,12,14,16,99)]|refused(cap(dev=(2,0),code=3))
+        refused(cap(dev=(2,0),strides=None,off=8))|I(cap(dev=(12,0)))|I(cap(dev=(14,0)))|I(cap(dev=(2,0)))
+        [I(P(cap(),d),device="cpu") for d in ((1,5),(3,0),(1,),[1,0])]|I(P(cap(),[1,0]),device="cpu",copy=False)
+        I(P(cap(),(1,5)),device="cpu",copy=False)|I(P(cap(),(1,5)),device="cpu",copy=True)[:5]|I(P(cap(),()))
+        asked(P(cap(),[1,0]),device="cpu")|asked(P(cap(),(1,5)),device="cpu")|I(P(cap(),3))|I(P(cap()),copy=0)
+        later(x,lambda t:t.resize_(2,3))|later(x,lambda t:t.t_())|later(x,lambda t:t.resize_(2))
     """,
     "libraries": """
         T.from_dlpack(a)|T.from_dlpack(a.T)|T.from_dlpack(a[:, ::2])|T.from_dlpack(a[1:])
@@ -303,6 +318,18 @@ def make(lib):
         lib.from_dlpack(capsule)
         return lib.from_dlpack(capsule)
 
+    def refused(capsule):
+        try:
+            return lib.from_dlpack(capsule)
+        except Exception:
+            return name_of(capsule)
+
+    def later(t, change):
+        capsule = t.__dlpack__()
+        change(t)
+        t = lib.from_dlpack(capsule)
+        return tuple(t.shape), t.stride()
+
     def lent(data, copy, requires_grad):
         t = lib.asarray(data, copy=copy, requires_grad=requires_grad)
         return t.requires_grad, t.is_leaf, t is data
@@ -314,6 +341,7 @@ def make(lib):
         "b": bytes(range(16)),
         "I": imported, "E": exported, "cap": cap, "vcap": vcap, "P": Producer,
         "P0": OldProducer, "asked": asked, "two": two, "copy": copy, "unlocked": unlocked, "name": name_of,
+        "refused": refused, "later": later,
     }  # fmt: skip
 
 
