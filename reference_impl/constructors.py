@@ -100,7 +100,12 @@ def empty(
         return out
     d = dtype_or_default(dtype)
     check_allocation(shape, d.itemsize)
-    return flagged(uninitialised(shape, format_strides(shape, memory_format), d, meta), requires_grad)
+    made = flagged(uninitialised(shape, format_strides(shape, memory_format), d, meta), requires_grad)
+    if meta or d not in dt.QUANTIZED:
+        return made
+    from .quantized_methods import unquantized
+
+    return unquantized(made)
 
 
 def empty_strided(

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 import ml_dtypes
 import numpy as np
 
+from .errors import LayoutError
+
 Category = Literal["bool", "int", "float", "complex", "raw"]
 
 
@@ -19,10 +21,10 @@ class dtype:  # noqa: N801 - PyTorch's own name
     """
 
     __slots__ = (
+        "_signed",
         "category",
         "is_complex",
         "is_floating_point",
-        "is_signed",
         "itemsize",
         "name",
         "numpy",
@@ -36,7 +38,7 @@ class dtype:  # noqa: N801 - PyTorch's own name
         self.category: Final = category
         self.is_floating_point: Final = category == "float" or name.startswith("float")
         self.is_complex: Final = category == "complex" or name == "complex32"
-        self.is_signed: Final = signed
+        self._signed: Final = signed
         # Elements per byte in a fresh storage of the packed quantised dtypes (facts 1.21).
         self.pack: Final = pack
         ALL[name] = self
@@ -46,6 +48,13 @@ class dtype:  # noqa: N801 - PyTorch's own name
 
     def __reduce__(self) -> str:
         return "bool_" if self.name == "bool" else self.name
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there are negative values. Raises: dtype (RuntimeError) for codes."""
+        if self in QUANTIZED:
+            raise LayoutError("dtype", f"is_signed of {self}: codes are no numbers (facts 10.1.8)")
+        return self._signed
 
     def to_real(self) -> "dtype":
         """The dtype of the real part."""

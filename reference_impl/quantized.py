@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import dtypes as dt
 from . import quantized_methods as quantized_methods
 from .calls import checked
 from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides
 from .copies import clone
-from .core import TensorBase, fresh, values
+from .core import TensorBase, check_tensors, fresh, values
 from .dtypes import QUANTIZED, dtype
-from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
 from .formats import contiguous_format, memory_format
 from .grad_mode import no_grad
 from .layout import contiguous_strides
@@ -38,16 +40,29 @@ def _target(d: Any) -> None:
 def _source(input: Any, name: str) -> None:
     if not isinstance(input, TensorBase):
         raise LayoutTypeError("argument", f"{name} needs a Tensor, got {type(input).__name__}")
+    if isinstance(input, QuantizedTensor):
+        raise UnsupportedError("dtype", f"{name} of codes (facts 10.1.9)")
     if input.dtype is not dt.float32:
         raise LayoutError("dtype", f"{name} only works on float32, got {input.dtype} (facts 10.1.9)")
 
 
-def _number(x: Any, name: str, kinds: tuple[type, ...]) -> Any:
-    if isinstance(x, Tensor):
-        return x.item()
-    if not isinstance(x, kinds) or isinstance(x, bool):
-        raise LayoutTypeError("argument", f"quantize_per_tensor: {name} must be a number, got {type(x).__name__}")
-    return x
+def _parameters(scale: Any, zero_point: Any) -> PerTensor:
+    """The quantizer of a scale and a zero point, each a number or a tensor of one element.
+
+    Raises: argument (TypeError), size (RuntimeError); overflow (ValueError).
+    """
+    by_tensor = isinstance(scale, Tensor) and isinstance(zero_point, Tensor)
+    if isinstance(scale, Tensor):
+        scale = scale.item()
+    elif not isinstance(scale, (int, float, np.integer, np.floating, np.bool_)):
+        raise LayoutTypeError("argument", f"quantize_per_tensor: the scale is a {type(scale).__name__}")
+    if isinstance(zero_point, Tensor) and (by_tensor or zero_point.dtype.category == "int"):
+        zero_point = int(zero_point.item())
+    elif isinstance(zero_point, bool) or not isinstance(zero_point, (int, np.integer)):
+        raise LayoutTypeError("argument", f"quantize_per_tensor: the zero point is a {type(zero_point).__name__}")
+    if not -(2**63) <= zero_point < 2**63:
+        raise LayoutValueError("overflow", f"quantize_per_tensor: the zero point {zero_point} does not fit 64 bits")
+    return PerTensor(float(scale), int(zero_point))
 
 
 @checked
@@ -59,19 +74,12 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     if isinstance(input, (tuple, list)):
         scales, points = scale.tolist(), zero_point.tolist()
         return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in zip(input, scales, points, strict=True))
-    scale, zero_point = _number(scale, "scale", (int, float)), _number(zero_point, "zero_point", (int,))
-    _source_is_tensor(input)
+    q = _parameters(scale, zero_point)
     _source(input, "quantize_per_tensor")
     _target(dtype)
     warn_once(QUANTISED_NOTICE)
-    q = PerTensor(float(scale), int(zero_point))
     check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
-
-
-def _source_is_tensor(input: Any) -> None:
-    if not isinstance(input, TensorBase):
-        raise LayoutTypeError("argument", f"quantize_per_tensor needs a Tensor, got {type(input).__name__}")
 
 
 def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
@@ -90,6 +98,7 @@ def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
 
 def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...] | None) -> PerChannel:
     """The quantizer by channel; without a shape nobody asks whether it fits."""
+    check_tensors("scales and zero_points", scales, zero_points)
     if len(scales._layout.shape) != 1 or len(zero_points._layout.shape) != 1:
         raise LayoutError("dimension", "scales and zero points must have one dimension (facts 10.1.6)")
     if scales.numel() != zero_points.numel():
@@ -155,10 +164,17 @@ def empty_per_channel_affine_quantized(
 
 @checked
 def dequantize(input: Any) -> Any:
-    """The numbers as float32, of one tensor or of several."""
-    if isinstance(input, (tuple, list)):
-        return tuple(dequantize(x) for x in input)
-    return input.dequantize()
+    """The numbers as float32, of one tensor or of several, of which one is quantised.
+
+    Raises: argument (TypeError), dtype (NotImplementedError).
+    """
+    items = input if isinstance(input, (tuple, list)) else (input,)
+    check_tensors("dequantize", *items)
+    if items is not input:
+        return input.dequantize()
+    if not any(isinstance(x, QuantizedTensor) for x in items):
+        raise UnsupportedError("dtype", "dequantize of several tensors, none of them quantised (facts 10.1.13)")
+    return tuple(x.dequantize() for x in items)
 
 
 def _of(name: str) -> Callable[[Any], Any]:

@@ -12,6 +12,7 @@ from .quantized_dispatch import install
 from .quantized_moves import METHODS, gathered, names_elements, scattered, untensored
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
+    UNKNOWN,
     PerChannel,
     PerTensor,
     Quantizer,
@@ -194,6 +195,8 @@ def _setitem(self: QuantizedTensor, index: Any, value: Any) -> None:
 def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     """An index, where whole numbers select, slices cut and None widens as the methods of those names do."""
     q = self._quantizer
+    if q is UNKNOWN:
+        raise LayoutError("dtype", "an index of codes without a quantizer (facts 10.1.20)")
     if names_elements(self, index):
         return gathered(self, index)
     index = untensored(index)
@@ -285,6 +288,11 @@ def _refused_with(name: str, *, numbers: bool) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def unquantized(t: Tensor) -> QuantizedTensor:
+    """Fresh codes that nobody has given a quantizer."""
+    return quantized(t, UNKNOWN)
 
 
 def _bind() -> None:

@@ -21,6 +21,7 @@ from .formats import channels_last, channels_last_3d, contiguous_format, memory_
 from .layout import Shape
 from .quantizers import (
     CODES,
+    UNKNOWN,
     PerChannel,
     PerTensor,
     Quantizer,
@@ -57,6 +58,8 @@ class QuantizedTensor(Tensor):
         return self._quantizer
 
     def _refuse_floating(self, name: str) -> None:
+        if self._quantizer is UNKNOWN:
+            raise LayoutError("dtype", f"{name} of codes without a quantizer (facts 10.1.20)")
         if isinstance(self._quantizer, PerChannel) and not self._quantizer.exact:
             raise LayoutError("dtype", f"{name}: not where zero points are floats (facts 10.1.11)")
 

@@ -1,7 +1,7 @@
 """How numbers become integer codes and back: one scale for a tensor, or one for each index of a dimension."""
 
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class qscheme:  # noqa: N801 - PyTorch's own name
 
 per_tensor_affine = qscheme("per_tensor_affine")
 per_channel_affine = qscheme("per_channel_affine")
+per_tensor_symmetric = qscheme("per_tensor_symmetric")
+per_channel_symmetric = qscheme("per_channel_symmetric")
 per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
 
 
@@ -151,7 +153,25 @@ class PerChannel(NamedTuple):
         )
 
 
-Quantizer = PerTensor | PerChannel
+class Unknown:
+    """The quantizer of fresh codes that were given none: whatever is asked of it is refused.
+
+    Raises: dtype (RuntimeError). Source: facts 10.1.20, torch 2.13.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise LayoutError("dtype", f"{name} of codes without a quantizer (facts 10.1.20)")
+
+    def __iter__(self) -> NoReturn:
+        raise LayoutError("dtype", "codes without a quantizer (facts 10.1.20)")
+
+
+UNKNOWN: Final = Unknown()
+Quantizer = PerTensor | PerChannel | Unknown
 
 
 def check_zero_points(points: Any, d: dtype) -> None:

@@ -85,6 +85,41 @@ TABLE = {
         q*2|2*q|q/2|2/q|q+x|x-q|x/q|q%2|q**2|x**q|q//2|q+q|q.add_(1)|q.mul_(q)|q.multiply(2)|q.true_divide(2)|q@q.T|abs(q)
         C()[::2].q_per_channel_scales()|C()[::2].q_per_channel_zero_points()|C()[1:].q_per_channel_scales()|M(C()[::2])
     """,
+    "without_quantizer": """
+        L(n.view(2).int_repr())|n.is_quantized|n.view(2).is_quantized|n.qscheme()|n.q_scale()|n.q_per_channel_scales()
+        n[0]|n.clone()|n.dequantize()|n.fill_(1)|n.copy_(q[0,:2])|n.set_(T.UntypedStorage(2))|n.T|n.contiguous() is n
+        L(T.empty(3,dtype=T.quint4x2).int_repr())|q.new_empty(2).qscheme()|L(q.new_empty(2).view(T.uint8))
+        T.empty(2,dtype=T.quint8,device="meta").qscheme()|T.empty_like(n)|T.cat([n,n])|n==n|n.index_select(0,T.tensor([0]))
+        T.quint8.is_signed|T.qint8.is_signed|T.qint32.is_signed|T.int8.is_signed|T.is_signed(n)
+    """,
+    "parameters": """
+        M(T.quantize_per_tensor(x,np.float32(.5),0,T.quint8))|M(T.quantize_per_tensor(x,True,0,T.quint8))
+        T.quantize_per_tensor(x,.5,True,T.quint8)|M(T.quantize_per_tensor(x,.5,np.int64(1),T.quint8))
+        T.quantize_per_tensor(x,.5,np.float32(1),T.quint8)|M(T.quantize_per_tensor(x,np.bool_(True),np.int8(1),T.quint8))
+        T.quantize_per_tensor(x,1j,0,T.quint8)|T.quantize_per_tensor(x,.5,T.tensor(.5),T.quint8)
+        M(T.quantize_per_tensor(x,T.ones(1),T.zeros(1),T.quint8))|T.quantize_per_tensor(x,T.ones(2),T.zeros(2),T.quint8)
+        T.quantize_per_tensor(x,1.,2**70,T.quint8)|T.quantize_per_tensor(x,None,0,T.quint8)
+        T.quantize_per_tensor(q,.5,0,T.quint8)|T.quantize_per_channel(q,s4,z4,1,T.quint8)
+        T.quantize_per_channel(x,[.5],[0],0,T.quint8)|T.quantize_per_channel(x,s4,[0],0,T.quint8)
+        T.dequantize([])|T.dequantize(())|T.dequantize([x])|M(T.dequantize([q,x])[1])|T.dequantize(3)|T.dequantize([.5])
+        T.per_tensor_symmetric|T.per_channel_symmetric|isinstance(T.per_tensor_affine,T.qscheme)
+    """,
+    "simulated": """
+        FT(x,.5,2,0,15)|FT(x.double(),.3,2,0,15)|FT(x.T,.5,2,0,15)|FT(x,.5,20,0,15)|FT(x,.5,2,15,0)|FT(cl,.5,2,0,15)
+        FT(x,T.tensor(.5),T.tensor(2),0,15)|FT(x.int(),.5,2,0,15)|FT(x.half(),.3,2,0,15)|FT(x[:, ::2],.5,2,0,15)
+        FT(x.requires_grad_(),.5,2,0,15).requires_grad|FT(x,0.,2,0,15)|FT(q,.3,2,0,15)|FT(x*T.nan,.3,2,0,15)
+        FT(x*1e30,.3,2,0,15)|FT(x,T.tensor([.5]),T.tensor([2.]),0,15)|FT(x,T.ones(2),T.ones(2),0,15)|FT(y,.3,-2,-8,7)
+        FT([1.],.5,2,0,15)|FT(x,"a",2,0,15)|FT(x,.5,2.5,0,15)|FT(x.bfloat16(),.3,2,0,15)|FT(T.ones(0),.5,2,0,15)
+        FC(x,s4,z4.int(),1,0,15)|FC(x,s4,z4,1,0,15)|FC(x,s4,z4.float()+.5,1,0,15)|FC(x,s4.double(),z4.int(),1,0,15)
+        FC(x,s4,z4.int(),0,0,15)|FC(x,s4,z4.int(),5,0,15)|FC(x,s4,z4.int(),-1,0,15)|FC(x.T,s4,z4.int(),0,0,15)
+        FC(x,s4,z4.int()+20,1,0,15)|FC(x,s4,z4.int(),1,15,0)|FC(x.double(),s4*.3,z4.int(),1,0,15)|FC(cl,s4,z4.int(),3,0,9)
+        FC(x.half(),s4*.3,z4.int(),1,0,15)|FC(x,s4[None],z4.int(),1,0,15)|FC(x,s4,z4[:3].int(),1,0,15)
+        M(D(x,T.quint8,False))|M(D(x,T.quint8,True))|M(D(x-5,T.qint8,True))|M(D(x*0,T.quint8,False))|D(x,T.qint32,False)
+        M(D(x+5,T.quint8,False))|M(D(-x,T.quint8,False))|D(T.ones(0),T.quint8,False)|D(x.double(),T.quint8,False)
+        D(x,T.float32,False)|D(q,T.quint8,False)|M(D(cl.transpose(1,2),T.qint8,False))|D(x.T,T.float16,False)
+        M(D(x*1e-6-3e-6,T.quint8,False))|M(D(x*1e-6,T.quint8,False))|M(D(x*1e-42,T.quint8,False))|M(D(y*.37-.1,T.qint8,True))
+        D(x,T.quint8)
+    """,
 }  # fmt: skip
 
 
@@ -109,7 +144,11 @@ def names(lib):
     return {
         **known,
         "S": put,
-        "L": lambda t: (layout(t), quantizer(t)),
+        "n": lib.empty(2, dtype=lib.quint8),
+        "FT": lib.fake_quantize_per_tensor_affine,
+        "FC": lib.fake_quantize_per_channel_affine,
+        "D": lib.quantize_per_tensor_dynamic,
+        "L": lambda t: (layout(t), quantizer(t) if t.dtype in (lib.quint8, lib.quint4x2) else None),
         "M": lambda t: (t, t._version, quantizer(t), t.dequantize() if t.is_quantized else None),
         "e": lib.quantize_per_tensor(lib.arange(5.0), 1.0, 0, lib.quint4x2),
         "P": lib.quantize_per_tensor(known["x"], 1.0, 0, lib.quint4x2),
