@@ -11,7 +11,7 @@ from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array, write_fill
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
-from .devices import check_device, is_meta
+from .devices import check_device, check_pinned, is_meta
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, memory_format
@@ -39,9 +39,10 @@ def flagged(t: "Tensor", requires_grad: bool) -> "Tensor":
 
 def wants_meta(device: Any, pin_memory: bool = False) -> bool:
     """Whether memory is asked for on `meta`. Raises: device. Source: facts 7.7 and 7.8.4, torch 2.13."""
-    if pin_memory:
-        raise LayoutError("device", "pin_memory=True needs an accelerator (facts 7.8.4)")
-    return device is not None and is_meta(device)
+    meta = device is not None and is_meta(device)
+    if pin_memory is not False:
+        check_pinned(pin_memory, meta)
+    return meta
 
 
 def on_meta(t: "Tensor") -> "Tensor":
@@ -238,9 +239,8 @@ def scalar_tensor(
     pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """A tensor without dimensions."""
-    return full(
-        (), s, dtype=get_default_dtype() if dtype is None else dtype, device=device, requires_grad=requires_grad
-    )
+    d = get_default_dtype() if dtype is None else dtype
+    return full((), s, dtype=d, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
 
 
 def eye(
@@ -248,7 +248,7 @@ def eye(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """The identity matrix. Raises: size (a negative length), device. Source: torch 2.13."""
-    check_device(device)
+    check_device(device, pin_memory)
     rows = as_int(n, "n")
     columns = rows if m is None else as_int(m, "m")
     if rows < 0 or columns < 0:
@@ -270,7 +270,7 @@ def empty_like(
 
     Raises: format, device. Source: facts 4.1.8, torch 2.13.
     """
-    meta = input._storage._is_meta if device is None else is_meta(device)
+    meta = wants_meta(device_of(input) if device is None else device, pin_memory)
     d = input.dtype if dtype is None else dtype_or_default(dtype)
     if d in dt.QUANTIZED and d is not input.dtype:
         raise LayoutError("dtype", f"empty_like: a tensor of {d} needs a quantizer (facts 10.1.8)")
@@ -299,34 +299,28 @@ def device_of(t: "Tensor") -> str | None:
     return "meta" if t._storage._is_meta else None
 
 
-_PLACED = ("layout", "device", "pin_memory")
+def _placed(self: "Tensor", name: str, kwargs: dict[str, Any], *known: str) -> dict[str, Any]:
+    """Where `new_*` of a tensor are told to lie. Raises: argument (TypeError) for other keywords."""
+    check_keywords(name, kwargs, *known, "layout", "device", "pin_memory")
+    return {"device": kwargs.get("device") or device_of(self), "pin_memory": kwargs.get("pin_memory", False)}
 
 
 def new_empty(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous fresh memory of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    check_keywords("new_empty", kwargs, "size", *_PLACED)
-    device = kwargs.get("device") or device_of(self)
-    return empty(
-        as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
-    )
+    placed = _placed(self, "new_empty", kwargs, "size")
+    return empty(as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad, **placed)
 
 
 def new_zeros(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous zeros of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    check_keywords("new_zeros", kwargs, "size", *_PLACED)
-    device = kwargs.get("device") or device_of(self)
-    return zeros(
-        as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
-    )
+    placed = _placed(self, "new_zeros", kwargs, "size")
+    return zeros(as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad, **placed)
 
 
 def new_ones(self: "Tensor", *size: Any, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """Contiguous ones of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    check_keywords("new_ones", kwargs, "size", *_PLACED)
-    device = kwargs.get("device") or device_of(self)
-    return ones(
-        as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, device=device, requires_grad=requires_grad
-    )
+    placed = _placed(self, "new_ones", kwargs, "size")
+    return ones(as_sizes(size, kwargs.get("size")), dtype=dtype or self.dtype, requires_grad=requires_grad, **placed)
 
 
 def new_full(
@@ -339,9 +333,8 @@ def new_full(
     **kwargs: Any,
 ) -> "Tensor":
     """A contiguous tensor of one value, of this tensor's dtype. Raises: as `empty`. Source: facts 4.1.9, torch 2.13."""
-    check_keywords("new_full", kwargs, *_PLACED)
-    device = kwargs.get("device") or device_of(self)
-    return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    placed = _placed(self, "new_full", kwargs)
+    return full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad, **placed)
 
 
 def new_empty_strided(
@@ -350,5 +343,6 @@ def new_empty_strided(
 ) -> "Tensor":  # fmt: skip
     """Fresh memory under given strides, of this tensor's dtype. Raises: as `empty_strided`. Source: facts 4.1.9."""
     return empty_strided(
-        size, stride, dtype=dtype or self.dtype, device=device or device_of(self), requires_grad=requires_grad
-    )
+        size, stride, dtype=dtype or self.dtype, device=device or device_of(self), requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )  # fmt: skip

@@ -31,6 +31,8 @@ class device:  # noqa: N801 - PyTorch's own name
             raise LayoutError("device", f"device {type}: there is no accelerator to count")
         if not isinstance(type, str):
             raise LayoutTypeError("argument", f"device must be a name, got {type!r}")
+        if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__")):
+            raise LayoutTypeError("argument", f"the index of a device must be an int, got {index!r}")
         kind, colon, number = type.partition(":")
         if kind not in TYPES or (colon and not number.isdigit()):
             raise LayoutError("device", f"no device is called {type!r}")
@@ -83,10 +85,22 @@ def refuse(kind: str) -> NoReturn:
     raise LayoutError("device", message)
 
 
-def check_device(where: Any) -> None:
-    """Refuse any device but the CPU.
+def check_device(where: Any, pin_memory: Any = False) -> None:
+    """Refuse any device but the CPU, and pinned memory.
 
-    Raises: device (RuntimeError; AssertionError for CUDA).
+    Raises: device (RuntimeError; AssertionError for CUDA); as `check_pinned`.
     """
     if where is not None and where is not cpu and is_meta(where):
         raise LayoutError("device", "the reference computes on the CPU, got device meta")
+    check_pinned(pin_memory)
+
+
+def check_pinned(pin_memory: Any, nowhere: bool = False) -> None:
+    """Refuse to pin memory, which needs an accelerator; where there is no memory nothing is asked for.
+
+    Raises: device (RuntimeError), argument (TypeError). Source: facts 7.8.4, torch 2.13.
+    """
+    if pin_memory is not None and not isinstance(pin_memory, bool):
+        raise LayoutTypeError("argument", f"pin_memory must be a bool, got {type(pin_memory).__name__}")
+    if pin_memory and not nowhere:
+        raise LayoutError("device", "pin_memory=True needs an accelerator (facts 7.8.4)")

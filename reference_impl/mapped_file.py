@@ -8,7 +8,7 @@ import numpy as np
 from .backing import Backing, as_length, map_descriptor
 from .devices import check_device
 from .dtypes import QUANTIZED
-from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .promotion import get_default_dtype
 from .storage import UntypedStorage
 from .typed_storage import elements
@@ -22,21 +22,23 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
 
     A shared map makes the file if there is none and extends it to the length asked for; it never shortens it.
     A private one keeps what is written to itself, and needs a file that is long enough. Of a length of 0 nothing is
-    opened.
+    opened, and of no name zeroed memory is mapped.
 
     Units: bytes.
-    Raises: argument (TypeError); file (RuntimeError) for a file that is missing, too short, unreadable or a directory,
-    and for lengths that cannot be mapped.
+    Raises: argument (TypeError; ValueError for a null character); file (RuntimeError) for a file that is missing, too
+    short, unreadable or a directory, and for lengths that cannot be mapped.
     Source: facts 7.6, torch 2.13.
     """
     if not isinstance(filename, str):
         raise LayoutTypeError("argument", f"from_file: the file name must be a str, got {type(filename).__name__}")
+    if "\0" in filename:
+        raise LayoutValueError("argument", "from_file: an embedded null character in the file name")
     shared, nbytes = bool(as_length(shared, "shared")), as_length(nbytes, "nbytes")
     if not -(2**63) <= nbytes < 2**63:
         raise LayoutOverflowError("overflow", f"from_file: {nbytes} bytes do not fit 64 bits")
-    name = filename if shared else None
-    if nbytes == 0:
-        return UntypedStorage._wrap(np.empty(0, np.uint8), Backing(0, shared=shared, filename=name))
+    name = (filename or "filename not specified") if shared else None
+    if nbytes == 0 or (not filename and nbytes > 0):
+        return UntypedStorage._wrap(np.zeros(nbytes, np.uint8), Backing(nbytes, shared=shared, filename=name))
     flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
     try:
         descriptor = os.open(filename, flags, 0o600)
@@ -70,14 +72,21 @@ def from_file(
     """A flat tensor over the first elements of a file; see `map_file`.
 
     Units: `size` in elements.
-    Raises: as `map_file`, dtype (NotImplementedError) for quantised dtypes, grad, device.
+    A name ends at a null character, as the system's do.
+
+    Raises: as `map_file`, dtype (NotImplementedError) for quantised dtypes, grad, device (RuntimeError; also for pinned
+    memory).
     Source: facts 7.6, torch 2.13.
     """
-    check_device(device)
+    check_device(device, pin_memory)
+    if shared is not None and not isinstance(shared, bool):
+        raise LayoutTypeError("argument", f"from_file: shared must be a bool, got {type(shared).__name__}")
     d = get_default_dtype() if dtype is None else dtype
     if d in QUANTIZED:
         raise UnsupportedError("dtype", f"from_file has no kernel for {d} (facts 10.1.8)")
     if requires_grad and not (d.is_floating_point or d.is_complex):
         raise LayoutError("grad", f"only floating point and complex tensors can require gradients, not {d}")
+    if isinstance(filename, str):
+        filename = filename.partition("\0")[0]
     t: Tensor = elements(map_file(filename, bool(shared), as_length(size, "size") * d.itemsize), d)
     return t.requires_grad_() if requires_grad else t

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import views
+from .backing import MISSING
 from .constructors import accepted_strides
 from .contiguity import format_strides, suggested_format
 from .copies import clone, write_copy
@@ -20,7 +21,7 @@ from .core import (
     requires_grad,
     written,
 )
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import memory_format, preserve_format
 from .layout import (
     INT64_MAX,
@@ -112,7 +113,7 @@ def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory
 
 
 def set_(
-    self: "Tensor", source: Any = None, storage_offset: Any = None, size: Any = None, stride: Any = None
+    self: "Tensor", source: Any = MISSING, storage_offset: Any = None, size: Any = None, stride: Any = None
 ) -> "Tensor":
     """Another storage and layout for the same tensor object, in any of five forms.
 
@@ -128,11 +129,13 @@ def set_(
     [[1.0, 2.0], [3.0, 4.0]]
     """
     if storage_offset is None and size is None and stride is None:
-        if source is None:
+        if source is MISSING:
             check_inplace(self)
             self._storage = UntypedStorage._nowhere(0) if self._storage._is_meta else UntypedStorage._allocate(0)
             self._layout = Layout((0,), self._layout.strides if self._layout.shape == (0,) else (1,), 0)
         elif isinstance(source, TensorBase):
+            if source.is_sparse:  # type: ignore[attr-defined]
+                raise UnsupportedError("format", "set_ to a sparse tensor, which has no storage (facts 7.7)")
             check_inplace(self, source)
             _check_same_dtype(self, source)
             _check_same_device(self, source._storage)
@@ -159,7 +162,7 @@ def set_(
                 storage._short = True
         self._versions[0] += 1
         return self
-    if source is None or storage_offset is None or size is None:
+    if source is MISSING or storage_offset is None or size is None:
         raise bad_arguments("set_", "an explicit layout needs a storage, an offset and a size")
     offset = as_int(storage_offset, "storage_offset")
     shape = as_int_list(size, "size") if isinstance(size, (tuple, list)) else _not_sizes()
@@ -380,10 +383,14 @@ def get_data(self: "Tensor") -> "Tensor":
 def set_data(self: "Tensor", new: Any) -> None:
     """Adopt another tensor's storage, layout and dtype; the version stays.
 
-    Raises: argument (TypeError), grad. Source: facts 5.4, torch 2.13.
+    Raises: argument (TypeError), device (RuntimeError: one of both on meta, or sparse), grad.
+    Source: facts 5.4 and 7.7, torch 2.13.
     """
     if not isinstance(new, TensorBase):
         raise LayoutTypeError("argument", f"data must be a tensor, got {type(new).__name__}")
+    both: Any = self, new
+    if len({t._storage._is_meta for t in both}) + len({t.is_sparse for t in both}) > 2:
+        raise LayoutError("device", "data of a tensor must lie where it lies, and as it does (facts 6.7)")
     if requires_grad(self) and not (new.dtype.is_floating_point or new.dtype.is_complex):
         raise LayoutError(
             "grad",

@@ -180,7 +180,7 @@ def normal(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Normal values by means and deviations, row-major. Raises: argument, broadcast, dtype. Source: facts 4.4."""
-    check_device(device)
+    check_device(device, pin_memory)
     if size is not None:
         return randn(as_int_list(size, "size"), dtype=dtype, requires_grad=requires_grad)
     tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
@@ -205,7 +205,7 @@ def randperm(
 
     Raises: size (a negative number), overflow (one that the dtype does not count up to), dtype. Source: torch 2.13.
     """
-    check_device(device)
+    check_device(device, pin_memory)
     count = as_int(n, "n")
     if count < 0:
         raise LayoutError("size", f"randperm: n {count} is negative")
@@ -264,13 +264,20 @@ def rand(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
 ) -> "Tensor":  # fmt: skip
     """Uniform random values in [0, 1); never compared with PyTorch's. Raises: as `empty`, dtype."""
-    return _drawn("rand", size, kwargs, out, dtype, device, requires_grad)
+    return _drawn("rand", size, kwargs, out, dtype, device, requires_grad, pin_memory)
 
 
 def _drawn(
-    name: str, size: tuple[Any, ...], kwargs: dict[str, Any], out: Any, dtype: Any, device: Any, requires_grad: bool
+    name: str,
+    size: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    out: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+    pin_memory: Any,
 ) -> "Tensor":
-    check_device(device)
+    check_device(device, pin_memory)
     check_keywords(name, kwargs, "size")
     shape = as_sizes(size, kwargs.get("size"))
     d = dtype_or_default(dtype) if out is None else out.dtype
@@ -295,7 +302,7 @@ def randn(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
 ) -> "Tensor":  # fmt: skip
     """Normal random values; never compared with PyTorch's. Raises: as `empty`, dtype."""
-    return _drawn("randn", size, kwargs, out, dtype, device, requires_grad)
+    return _drawn("randn", size, kwargs, out, dtype, device, requires_grad, pin_memory)
 
 
 def randint(
@@ -306,7 +313,7 @@ def randint(
 
     Raises: argument (RuntimeError for an empty range), overflow, dtype, device. Source: torch 2.13.
     """
-    check_device(device)
+    check_device(device, pin_memory)
     if size is None:
         low, high, size = 0, low, high
     elif low is None or high is None:

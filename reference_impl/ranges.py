@@ -96,7 +96,7 @@ def linspace(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Evenly spaced values with both ends; within a tolerance. Raises: size, dimension, device. Source: torch 2.13."""
-    check_device(device)
+    check_device(device, pin_memory)
     for x in (start, end):
         if isinstance(x, TensorBase) and x._layout.shape:
             raise LayoutError("dimension", "linspace: start and end must have no dimensions")
@@ -143,7 +143,7 @@ def logspace(
     """Powers of a base with evenly spaced exponents. Raises: as `linspace`. Source: torch 2.13."""
     from .ranges import linspace
 
-    line = linspace(start, end, steps, dtype=dtype if out is None else out.dtype, device=device)
+    line = linspace(start, end, steps, dtype=dtype if out is None else out.dtype, device=device, pin_memory=pin_memory)
     wide = dt.complex128 if line.dtype.is_complex else dt.float64
     given = linspace(start, end, steps, dtype=wide)
     with np.errstate(all="ignore"):

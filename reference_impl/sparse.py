@@ -60,6 +60,12 @@ class SparseTensor(Tensor):
         """False: there is no memory to be contiguous in."""
         return False
 
+    def __getitem__(self, index: Any) -> Tensor:
+        """One element of a single dimension. Raises: format (NotImplementedError) for anything else."""
+        if isinstance(index, int) and len(self._layout.shape) == 1:
+            return self.to_dense()[index].clone()
+        raise UnsupportedError("format", "indexing of a sparse tensor other than for one element (facts 7.7)")
+
     def to_dense(self) -> Tensor:
         """The elements as a strided tensor; coordinates that repeat are added up."""
         out = zeros(tuple(self._layout.shape), dtype=self.dtype)
@@ -99,8 +105,8 @@ class SparseTensor(Tensor):
 
 _REFUSED: dict[type[Any], tuple[str, ...]] = {
     UnsupportedError: (
-        "untyped_storage", "storage", "is_shared", "share_memory_", "view", "as_strided", "set_", "resize_", "fill_",
-        "is_set_to",
+        "untyped_storage", "storage", "storage_type", "_typed_storage", "is_shared", "share_memory_", "view",
+        "as_strided", "set_", "resize_", "fill_", "is_set_to", "narrow", "squeeze",
     ),
     LayoutError: ("data_ptr", "tolist", "item", "reshape", "copy_", "expand", "contiguous"),
     LayoutTypeError: ("numpy", "__array__"),

@@ -46,6 +46,13 @@ def element_size(d: dtype) -> int:
     return int(d.itemsize)
 
 
+def _is_index(x: Any) -> bool:
+    """Whether PyTorch's C code takes an object for an integer: no bool, no array, and a tensor without dimensions."""
+    if isinstance(x, (bool, np.ndarray)):
+        return False
+    return hasattr(type(x), "__index__") and not getattr(x, "shape", ())
+
+
 def _byte(value: Any, what: str) -> int:
     if type(value) not in (int, bool):
         raise LayoutError("argument", f"{what} an int, got {type(value).__name__} (facts 7.2)")
@@ -81,9 +88,14 @@ class UntypedStorage(StorageMethods):
     is_sparse_csr = False
 
     def __init__(self, *args: Any, device: Any = None, **kwargs: Any) -> None:
-        if not args and "size" in kwargs:
-            args = (kwargs.pop("size"),)
-        if kwargs.pop("allocator", None) is not None or kwargs or len(args) > 1:
+        named = not args and ("size" in kwargs or "sequence" in kwargs)
+        is_length = _is_index(args[0]) if args else "sequence" not in kwargs
+        if named:
+            args = (kwargs.pop("size" if is_length else "sequence"),)
+        if (
+            kwargs.pop("allocator", None) is not None or kwargs or len(args) > 1
+            or (named and is_length and not _is_index(args[0]))
+        ):  # fmt: skip
             raise LayoutTypeError("argument", "UntypedStorage takes a length or a sequence, and a device (facts 7.1)")
         nowhere = is_meta(device)
         self._backing = None
@@ -92,12 +104,20 @@ class UntypedStorage(StorageMethods):
         self._shadow = None
         self._short = False
         first: Any = args[0] if args else 0
-        if not isinstance(first, bool) and hasattr(type(first), "__index__") and not getattr(first, "shape", ()):
+        if is_length:
             nbytes = _length(index(first), "UntypedStorage", nowhere)
             self._bytes = NoBytes(nbytes) if nowhere else _allocate_bytes(nbytes)
             self._shadow = None if nowhere else shadow.all_unspecified(nbytes)
             return
-        if not hasattr(first, "__getitem__") or isinstance(first, (dict, StorageMethods)) or hasattr(first, "_layout"):
+        if isinstance(first, UntypedStorage):
+            if first._is_meta:
+                raise fatal(no_data("UntypedStorage"))
+        elif (
+            not hasattr(first, "__getitem__")
+            or isinstance(first, (dict, StorageMethods))
+            or getattr(first, "shape", None) == ()
+            or hasattr(first, "_layout")
+        ):
             raise LayoutError("argument", f"UntypedStorage takes a sequence, got {type(first).__name__} (facts 7.1)")
         found = np.array([_byte(item, "UntypedStorage: a sequence must hold") for item in first], np.uint8)
         self._bytes = NoBytes(len(found)) if nowhere else found
@@ -206,7 +226,7 @@ class UntypedStorage(StorageMethods):
             if self._shadow is not None:
                 view._shadow = self._shadow[part]
             return view
-        if isinstance(i, bool) or not hasattr(type(i), "__index__") or hasattr(i, "_layout"):
+        if not _is_index(i) or hasattr(i, "_layout"):
             raise LayoutTypeError("argument", f"can't index an untyped storage with {type(i).__name__}")
         at = index(i)
         if not -(2**63) <= at < 2**63:
@@ -222,7 +242,7 @@ class UntypedStorage(StorageMethods):
         at: Any
         if isinstance(i, slice):
             at = self._slice(i)
-        elif isinstance(i, bool) or not hasattr(type(i), "__index__") or hasattr(i, "_layout"):
+        elif not _is_index(i) or hasattr(i, "_layout"):
             raise LayoutError("argument", f"can't index an untyped storage with {type(i).__name__}")
         else:
             at = index(i)
@@ -237,7 +257,7 @@ class UntypedStorage(StorageMethods):
         if self._shadow is not None:
             self._shadow[at] = 0
 
-    def fill_(self, value: Any) -> "UntypedStorage":
+    def fill_(self, value: Any, /) -> "UntypedStorage":
         """Set every byte, modulo 256; versions of tensors are not bumped.
 
         Raises: argument, overflow (RuntimeError) where the value is no int of 64 bits.
@@ -255,6 +275,8 @@ class UntypedStorage(StorageMethods):
         Raises: argument (TypeError), size (RuntimeError) where the lengths differ, device (a meta source).
         Source: facts 7.2 and 7.7, torch 2.13.
         """
+        if non_blocking is not None and not isinstance(non_blocking, bool):
+            raise LayoutTypeError("argument", f"copy_: non_blocking must be a bool, got {type(non_blocking).__name__}")
         source = getattr(src, "_untyped_storage", src)
         if not isinstance(source, UntypedStorage):
             raise LayoutTypeError("argument", f"copy_ takes a storage, got {type(src).__name__}")
@@ -315,7 +337,7 @@ class UntypedStorage(StorageMethods):
             raise fatal(LayoutError("resize", "new() of a storage over foreign, mapped or loaded memory (facts 7.2)"))
         return UntypedStorage._nowhere(0) if self._is_meta else UntypedStorage._allocate(0)
 
-    def resize_(self, size: Any) -> "UntypedStorage":
+    def resize_(self, size: Any, /) -> "UntypedStorage":
         """Change the length in bytes; the bytes that remain are kept, new ones are unspecified.
 
         Tensors over the storage keep their layout, which may then reach past its end.
@@ -324,7 +346,7 @@ class UntypedStorage(StorageMethods):
         overflow (ValueError).
         Source: facts 6.6, torch 2.13.
         """
-        if isinstance(size, bool) or not hasattr(type(size), "__index__") or hasattr(size, "_layout"):
+        if not _is_index(size) or hasattr(size, "_layout"):
             raise LayoutError("argument", f"storage resize_ expects an int, got {type(size).__name__}")
         size = index(size)
         if not -(2**63) <= size < 2**63:
@@ -409,8 +431,9 @@ class UntypedStorage(StorageMethods):
         return storage.share_memory_()
 
     def _move_to(self, wanted: dtype) -> Any:
-        from .typed_storage import converted
+        from .typed_storage import converted, warn_deprecated
 
+        warn_deprecated()
         return converted(self, wanted, uint8)
 
     @classmethod

@@ -1,5 +1,6 @@
 """What both storage classes answer alike: conversions to other dtypes, and the devices that are not there."""
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .calls import with_checked_calls
@@ -11,8 +12,10 @@ from .errors import (
     LayoutError,
     LayoutImportError,
     LayoutTypeError,
+    LayoutValueError,
     UnsupportedError,
 )
+from .notices import warn_of_device
 
 if TYPE_CHECKING:
     from .storage import UntypedStorage
@@ -94,9 +97,7 @@ class StorageMethods:
     def is_pinned(self, device: Any = None) -> bool:
         """False: without an accelerator no memory is page-locked. Raises: device (RuntimeError) for an unknown one."""
         self._plain()
-        if device is not None:
-            _device(device)
-        return False
+        return is_pinned(device)
 
     def pin_memory(self, device: Any = None) -> NoReturn:
         """Nothing: there is no accelerator to pin memory for.
@@ -105,16 +106,14 @@ class StorageMethods:
         """
         if self._plain()._is_meta:
             raise LayoutTypeError("device", "pin_memory: only CPU memory can be pinned")
-        if device is not None and _device(device).type == "cpu":
-            raise LayoutError("device", "pin_memory: the CPU is not an accelerator (facts 7.2)")
-        raise LayoutError("device", "pin_memory: there is no accelerator (facts 7.2)")
+        pin_memory(device)
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Name of the class, or the storage's bytes in a storage of another class.
 
         The other storage is made with as many *elements* as this one has bytes, so that only one-byte dtypes fit.
 
-        Raises: size (RuntimeError), argument (AttributeError: no class; ModuleNotFoundError: no class of that name),
+        Raises: size (RuntimeError), argument (AttributeError: no class; ModuleNotFoundError, ValueError: no module),
         device (AssertionError: classes of another device).
         Source: facts 7.4.9, torch 2.13.
         """
@@ -209,6 +208,24 @@ class StorageMethods:
 _device = device
 
 
+def is_pinned(device: Any = None) -> bool:
+    """False, whatever memory is asked about. Raises: device (RuntimeError) for an unknown device."""
+    if device is not None:
+        _device(device)
+        warn_of_device("is_pinned")
+    return False
+
+
+def pin_memory(device: Any = None) -> NoReturn:
+    """Nothing, whatever memory is to be pinned; PyTorch asks first whether it is. Raises: device (RuntimeError)."""
+    is_pinned(device)
+    if device is not None:
+        warn_of_device("pin_memory")
+        if _device(device).type == "cpu":
+            raise LayoutError("device", "pin_memory: the CPU is not an accelerator (facts 7.2)")
+    raise LayoutError("device", "pin_memory: there is no accelerator (facts 7.2)")
+
+
 def _moved(plain: "UntypedStorage", where: device) -> "UntypedStorage":
     if plain.device == where:
         return plain
@@ -235,7 +252,13 @@ def _named_class(name: str) -> Any:
 
     module, _, last = name.rpartition(".")
     if module not in ("torch", "torch.storage", "torch.cuda"):
-        raise LayoutImportError("argument", f"type: no module of a class {name!r}")
+        # PyTorch imports what is before the first dot, and takes one attribute after the other.
+        package = name.partition(".")[0]
+        if not package:
+            raise LayoutValueError("argument", f"type: an empty name of a module in {name!r}")
+        if find_spec(package) is None and package != "torch":
+            raise LayoutImportError("argument", f"type: no module of a class {name!r}")
+        raise LayoutAttributeError("argument", f"type: {name!r} is no class of storages (facts 7.4.9)")
     if last == "UntypedStorage":
         return UntypedStorage
     found = getattr(typed_storage.cuda if module == "torch.cuda" else typed_storage, last, None)

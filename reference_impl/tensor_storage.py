@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+from . import storage_methods
 from .copies import to
 from .core import records_history
 from .devices import device
 from .dtypes import float32
-from .errors import LayoutAssertionError, LayoutError, LayoutTypeError
-from .typed_storage import typed, warn_deprecated
+from .errors import LayoutAssertionError, LayoutTypeError
+from .typed_storage import class_of, typed, warn_deprecated
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -18,6 +19,17 @@ def storage(self: "Tensor") -> "TypedStorage":
     """The storage as elements of the tensor's dtype: a new, deprecated wrapper each time. Source: facts 7.3.3."""
     warn_deprecated()
     return typed(self._storage, self.dtype)
+
+
+def typed_storage(self: "Tensor") -> "TypedStorage":
+    """`storage` without the warning."""
+    return typed(self._storage, self.dtype)
+
+
+def storage_type(self: "Tensor") -> Any:
+    """The class of storages that is named after the dtype; None on meta, and where there is no such class."""
+    warn_deprecated()
+    return None if self._storage._is_meta else class_of(self.dtype)
 
 
 def tensor_device(self: "Tensor") -> device:
@@ -51,14 +63,12 @@ def share_memory_(self: "Tensor") -> "Tensor":
 
 def is_pinned(self: "Tensor", device: Any = None) -> bool:
     """False: without an accelerator no memory is page-locked. Raises: device (RuntimeError) for an unknown one."""
-    return self._storage.is_pinned(device)
+    return storage_methods.is_pinned(device)
 
 
 def pin_memory(self: "Tensor", device: Any = None) -> "Tensor":
     """Nothing: there is no accelerator to pin memory for. Raises: device (RuntimeError). Source: facts 7.8.4."""
-    if self._storage._is_meta:
-        raise LayoutError("device", "pin_memory: only CPU memory can be pinned")
-    return self._storage.pin_memory(device)
+    storage_methods.pin_memory(device)
 
 
 def cuda(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":

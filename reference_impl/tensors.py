@@ -4,7 +4,7 @@ A table of contents, so to say: every method is a plain function of a family mod
 views, copies and tensors of other layouts, in the `*_methods` modules what reads and what computes.
 """
 
-from typing import Any
+from typing import Any, Self
 
 from . import (
     constructors,
@@ -12,6 +12,7 @@ from . import (
     dtype_view,
     from_values,
     indexing,
+    legacy_constructors,
     metadata,
     pickling,
     predicates,
@@ -40,6 +41,10 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
 
     __slots__ = ("__dict__",)  # attributes of the user's own
     __hash__ = object.__hash__
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """A tensor of the default dtype; see `legacy_constructors`."""
+        return legacy_constructors.of_default_dtype(*args, **kwargs)  # type: ignore[return-value]
 
     # ---------------------------------------------------------------------------------------------------- views
 
@@ -90,9 +95,10 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     slice_scatter = view_copies.slice_scatter
     as_strided_scatter = view_copies.as_strided_scatter
     narrow_copy = view_copies.narrow_copy
-    real = property(dtype_view.real)
-    imag = property(dtype_view.imag)
+    real = property(dtype_view.real, indexing.set_real)
+    imag = property(dtype_view.imag, indexing.set_imag)
     conj = dtype_view.conj
+    _conj = dtype_view.conj_view
     _neg_view = dtype_view.neg_view
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
@@ -114,6 +120,7 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
             raise no_data("cpu")
         return self if memory_format is None else copies.to(self, memory_format=memory_format)
 
+    new = legacy_constructors.new
     new_empty = constructors.new_empty
     new_zeros = constructors.new_zeros
     new_ones = constructors.new_ones
@@ -140,6 +147,8 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
 
     dequantize = tensor_storage.dequantize
     storage = tensor_storage.storage
+    storage_type = tensor_storage.storage_type
+    _typed_storage = tensor_storage.typed_storage
     is_shared = tensor_storage.is_shared
     share_memory_ = tensor_storage.share_memory_
     is_pinned = tensor_storage.is_pinned

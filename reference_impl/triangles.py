@@ -17,6 +17,7 @@ from .core import (
     values,
     written,
 )
+from .devices import check_device
 from .errors import LayoutError, UnsupportedError
 from .out import write_out
 from .overlap import has_internal_overlap
@@ -142,7 +143,8 @@ def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Places of a lower triangle, a row for each dimension. Raises: size, dtype. Source: torch 2.13."""
+    """Places of a lower triangle, a row for each dimension. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _triangle_places("tril_indices", row, col, offset, dtype, False)
 
 
@@ -150,5 +152,6 @@ def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Places of an upper triangle, a row for each dimension. Raises: size, dtype. Source: torch 2.13."""
+    """Places of an upper triangle, a row for each dimension. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _triangle_places("triu_indices", row, col, offset, dtype, True)

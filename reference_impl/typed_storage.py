@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .backing import NoBytes, no_data
-from .calls import with_checked_calls
+from .calls import checked, with_checked_calls
 from .copies import to_copy
 from .core import build
 from .devices import device, is_meta
@@ -76,7 +76,8 @@ def typed(storage: UntypedStorage, d: dtype) -> "TypedStorage":
     return self
 
 
-def is_storage(obj: Any) -> bool:
+@checked
+def is_storage(obj: Any, /) -> bool:
     """Whether an object is a storage, typed or not."""
     return isinstance(obj, StorageMethods)
 
@@ -254,7 +255,7 @@ class TypedStorage(StorageMethods):
     def _set_nowhere(self, i: Any, value: Any) -> None:
         # Looked at as any assignment, though there is nothing to write to.
         size = self._size()
-        if not isinstance(value, (int, float, complex, np.number)) and not hasattr(value, "_layout"):
+        if not isinstance(value, (int, float, complex, np.integer)) and not hasattr(value, "_layout"):
             raise LayoutTypeError("argument", f"can't assign a {type(value).__name__} to {self.dtype}")
         if isinstance(i, slice):
             if i.step is not None and i.step < 1:
@@ -335,6 +336,7 @@ class TypedStorage(StorageMethods):
     @classmethod
     def from_file(cls, filename: Any, shared: Any, size: Any) -> "TypedStorage":
         """Nothing: only the classes named after dtypes map files. Raises: argument (RuntimeError)."""
+        warn_deprecated()
         raise LayoutError("argument", "from_file can only be called on classes named after a dtype (facts 7.6)")
 
 
@@ -360,13 +362,19 @@ def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
 class _LegacyMeta(type):
     """Classes whose instances are the typed storages of one dtype on one device."""
 
-    dtype: Any
+    _dtype: Any
     _device_type: str
+
+    @property
+    def dtype(cls) -> Any:
+        """The dtype of all instances."""
+        warn_deprecated()
+        return cls._dtype
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return (
             type(instance) is TypedStorage
-            and instance.dtype is cls.dtype
+            and instance.dtype is cls._dtype
             and instance._untyped_storage.device.type == cls._device_type
         )
 
@@ -385,7 +393,7 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     def __new__(cls, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None) -> Any:
         """A typed storage of the class's dtype."""
         warn_deprecated()
-        d = cls.__dict__.get("dtype")
+        d = cls.__dict__.get("_dtype")
         if d is None:
             raise LayoutError("argument", "only the classes named after a dtype can be called")
         if device is not None or dtype is not None:
@@ -412,18 +420,18 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     @classmethod
     def from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> TypedStorage:
         """A storage of the class's dtype with a copy of a buffer's elements. Raises: as `TypedStorage.from_buffer`."""
+        warn_deprecated()
         if cls._device_type != "cpu":
             raise LayoutError("device", f"from_buffer: not available for {cls._device_type} storages")
-        warn_deprecated()
         if dtype is not None or len(args) == 5 or device is not None:
             raise LayoutError("argument", "from_buffer: the class has its dtype and device (facts 7.5.4)")
-        return typed(_decode(*args, dtype=cls.__dict__["dtype"], **kwargs), cls.__dict__["dtype"])
+        return typed(_decode(*args, dtype=cls.__dict__["_dtype"], **kwargs), cls.__dict__["_dtype"])
 
     @classmethod
     def from_file(cls, filename: Any, shared: Any, size: Any) -> TypedStorage:
         """A storage over a file's first elements; see `mapped_file.map_file`. Units: `size` in elements."""
         warn_deprecated()
-        d = cls.__dict__["dtype"]
+        d = cls.__dict__["_dtype"]
         storage: TypedStorage = cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * element_size(d)))
         return storage
 
@@ -438,13 +446,19 @@ def _legacy(name: str, d: dtype, module: str) -> Any:
             "__slots__": (),
             "__module__": module,
             "__doc__": f"Storages of {d} on {kind}.",
-            "dtype": d,
+            "_dtype": d,
             "_device_type": kind,
         },
     )
 
 
 _CLASSES = {name: _legacy(name, d, "torch") for name, d in LEGACY.items()}
+
+
+def class_of(d: dtype) -> Any:
+    """The class that is named after a dtype, or None."""
+    name = LEGACY_NAMES.get(d)
+    return None if name is None else _CLASSES[name]
 
 
 class _Cuda(SimpleNamespace):

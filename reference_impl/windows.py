@@ -6,6 +6,7 @@ import numpy as np
 
 from . import shadow
 from .core import as_int
+from .devices import check_device
 from .errors import LayoutError
 from .promotion import get_default_dtype
 from .results import finish, need_kernel
@@ -36,7 +37,8 @@ def hann_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Hann's window. Raises: size, dtype. Source: torch 2.13."""
+    """Hann's window. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _window("hann_window", window_length, dtype, requires_grad, periodic)
 
 
@@ -44,7 +46,8 @@ def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Hamming's window. Raises: size, dtype. Source: torch 2.13."""
+    """Hamming's window. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _window("hamming_window", window_length, dtype, requires_grad, periodic)
 
 
@@ -52,7 +55,8 @@ def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Blackman's window. Raises: size, dtype. Source: torch 2.13."""
+    """Blackman's window. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _window("blackman_window", window_length, dtype, requires_grad, periodic)
 
 
@@ -60,7 +64,8 @@ def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Kaiser's window. Raises: size, dtype. Source: torch 2.13."""
+    """Kaiser's window. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _window("kaiser_window", window_length, dtype, requires_grad, periodic)
 
 
@@ -68,5 +73,6 @@ def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Bartlett's window. Raises: size, dtype. Source: torch 2.13."""
+    """Bartlett's window. Raises: size, dtype, device. Source: torch 2.13."""
+    check_device(device, pin_memory)
     return _window("bartlett_window", window_length, dtype, requires_grad, periodic)

@@ -1,0 +1,72 @@
+"""`Tensor(…)` and `Tensor.new(…)`: one call for a storage, a tensor, lengths or data, as before there was `tensor`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .calls import check_keywords
+from .constructors import empty
+from .core import TensorBase, bad_arguments, view_of
+from .devices import device as as_device
+from .dtypes import dtype
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .from_values import tensor
+from .promotion import get_default_dtype
+from .size import Size
+from .storage_methods import StorageMethods
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def of_default_dtype(*args: Any, device: Any = None, **kwargs: Any) -> "Tensor":
+    """What `Tensor(…)` makes: a tensor of the default dtype; of another tensor a view, whatever its dtype.
+
+    Raises: as `new`. Source: facts 6.3, torch 2.13.
+    """
+    return _constructed(args, kwargs, get_default_dtype(), "cpu", device)
+
+
+def new(self: "Tensor", *args: Any, device: Any = None, **kwargs: Any) -> "Tensor":
+    """A tensor of this one's dtype: over a storage, as `set_` lays one over it; empty, of lengths; of data; a view.
+
+    Raises: argument (TypeError; also a tensor of another dtype or device), dtype (RuntimeError) for a typed storage of
+    another dtype, size (RuntimeError), device (RuntimeError) for another device. Source: facts 6.3, torch 2.13.
+
+    >>> x = torch.arange(6.0)
+    >>> x.new(x.untyped_storage()).shape, x.new(2, 3).shape, x.new((2, 3)).tolist()
+    (torch.Size([6]), torch.Size([2, 3]), [2.0, 3.0])
+    """
+    here = "meta" if self._storage._is_meta else "cpu"
+    if (len(args) == 1 and isinstance(args[0], TensorBase)) or "other" in kwargs:
+        other: Any = kwargs.get("other", args[0] if args else None)
+        if other.dtype is not self.dtype or other.is_sparse or other._storage._is_meta is not self._storage._is_meta:
+            raise LayoutTypeError("argument", f"new of a tensor of {self.dtype} takes no tensor of {other.dtype}")
+    return _constructed(args, kwargs, self.dtype, here, device)
+
+
+def _constructed(args: tuple[Any, ...], kwargs: dict[str, Any], d: dtype, here: str, device: Any) -> "Tensor":
+    check_keywords("new", kwargs, "size", "data", "other")
+    if device is not None and as_device(device).type != here:
+        raise LayoutError("device", f"new: a tensor on {here} cannot be made on {device}")
+    args = (*args, *kwargs.values())
+    if not args:
+        return empty(0, dtype=d, device=here)
+    first: Any = args[0]
+    if not isinstance(first, bool) and isinstance(first, (int, np.integer)):
+        return empty(*args, dtype=d, device=here)
+    if len(args) > 1:
+        raise bad_arguments("new", f"{len(args)} arguments that are no lengths")
+    if isinstance(first, StorageMethods):
+        return empty(0, dtype=d, device=here).set_(first)
+    if isinstance(first, TensorBase):
+        if first.is_sparse:  # type: ignore[attr-defined]
+            raise UnsupportedError("format", "new of a sparse tensor, which has no storage (facts 7.7)")
+        return view_of(first, first._layout)  # type: ignore[arg-type]
+    if isinstance(first, Size) or "size" in kwargs:
+        return empty(first, dtype=d, device=here)
+    if isinstance(first, str) or not isinstance(first, (Sequence, np.ndarray)):
+        raise LayoutTypeError("argument", f"new: data must be a sequence, got {type(first).__name__}")
+    made: Tensor = tensor(first, dtype=d, device=here)
+    return made
