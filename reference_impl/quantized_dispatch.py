@@ -10,11 +10,12 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, Final
 
-from . import joining, quantized_joins, quantized_moves
+from . import joining, quantized_joins, quantized_moves, quantized_numbers
 from .copies import clone
 from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
 from .formats import contiguous_format
+from .nn import functional
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import PerTensor
 from .tensors import Tensor
@@ -24,6 +25,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{name: quantized_joins.joining(getattr(joining, name)) for name in _JOINING},
     **{name: getattr(quantized_joins, name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
     "equal": quantized_moves.equal,
+    **quantized_numbers.FUNCTIONS,
 }
 FUNCTIONS.update(alias_copy=QuantizedTensor.clone, concatenate=FUNCTIONS["cat"], row_stack=FUNCTIONS["vstack"])
 
@@ -83,8 +85,9 @@ def _labelled(name: str, result: Any, sources: list[QuantizedTensor]) -> Any:
 
 
 def install() -> None:
-    """Let the functions of the package know quantised tensors."""
-    namespace = vars(sys.modules[__package__])
-    for name, function in list(namespace.items()):
-        if isinstance(function, FunctionType) and not name.startswith("_"):
-            namespace[name] = dispatching(name, function)
+    """Let the functions of the package, and of `nn.functional`, know quantised tensors."""
+    for module in (sys.modules[__package__], functional):
+        namespace = vars(module)
+        for name, function in list(namespace.items()):
+            if isinstance(function, FunctionType) and not name.startswith("_"):
+                namespace[name] = dispatching(name, function)

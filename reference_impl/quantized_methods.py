@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from . import quantized_numbers
 from .calls import refusing
 from .contiguity import is_contiguous, is_contiguous_in
 from .errors import LayoutError, UnsupportedError
@@ -334,7 +335,7 @@ def _bind() -> None:
         )
     for name in _UNCOMPARED:
         setattr(QuantizedTensor, name, refusing(name, LayoutError, "dtype", "of a quantised tensor (facts 10.1.18)"))
-    for name, function in (METHODS | _RESCALING).items():
+    for name, function in (METHODS | quantized_numbers.METHODS | _RESCALING).items():
         setattr(QuantizedTensor, name, function)
     for name, usual in _PARTING.items():
         setattr(QuantizedTensor, name, _parted(name, usual))

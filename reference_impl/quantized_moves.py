@@ -121,11 +121,15 @@ def gathered(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     q, d = self._quantizer, self.dtype
     if not isinstance(q, PerTensor):
         raise LayoutError("dtype", "an index with tensors: only codes under one scale (facts 10.1.18)")
-    found = self.dequantize()[index]
-    shape, strides, _ = found._layout
+    return requantized(self.dequantize()[index], q, d)
+
+
+def requantized(numbers: Any, q: PerTensor, d: dtype) -> QuantizedTensor:
+    """Numbers as codes in the suggested format."""
+    shape, strides, _ = numbers._layout
     out = fresh(shape, suggested_strides(shape, suggested_format(shape, strides)), CODES[d])
-    codes, unknown = encode(values(found), q, d)
-    return fill_codes(out, codes, q, d, unknown_codes(found, unknown))
+    codes, unknown = encode(values(numbers), q, d)
+    return fill_codes(out, codes, q, d, unknown_codes(numbers, unknown))
 
 
 def scattered(self: QuantizedTensor, index: Any, value: Any) -> None:

@@ -120,6 +120,19 @@ TABLE = {
         M(D(x*1e-6-3e-6,T.quint8,False))|M(D(x*1e-6,T.quint8,False))|M(D(x*1e-42,T.quint8,False))|M(D(y*.37-.1,T.qint8,True))
         D(x,T.quint8)
     """,
+    "computed": """
+        M(q.max())|M(q.min())|M(q.max(0)[0])|q.max(0)[1]|M(T.min(q,1,keepdim=True)[0])|C().max()|F().max(0)|T.max(q,q)
+        M(q.sort()[0])|q.sort(descending=True)[1]|M(q.T.sort(0)[0])|M(q.topk(2)[0])|q.topk(2)[1]|q.argsort(descending=True)
+        M(q.msort())|C().sort()|C().topk(1)|M(Q(cl).max(1)[0])|M(Q(cl).sort(1)[0])|q.amax()|q.median()|q.sum()|q.prod()
+        M(q.clamp(1,3))|M(q.clamp(min=2))|M(q.T.clamp(3,1))|M(q.clip(max=2.2))|q.clamp()|q.clamp(T.tensor(1.))|q.clamp(1j)
+        C().clamp(1,3)|P.clamp(1,3)|q.clamp("a")|q.clamp_(1,3)|q.clamp_min(1)|M(Q(x-5).relu())|M(Q(cl-9).relu())|P.relu()
+        M(Q(x.T-5).T.relu())|M(Q(x-5).relu_())|M(Q(x-5)[:, ::2].relu_())|C().relu()|F().relu_()
+        M(T.relu(Q(x-5,d=T.qint32)))|M(Q(cl).topk(2)[0])|M(Q(cl).topk(2,1)[0])|M(Q(cl).max())|M(Q(cl).msort())
+        M(q.sigmoid())|M(Q(x-5,d=T.qint8).sigmoid())|C().sigmoid()|P.sigmoid()|q.sigmoid_()|M(T.tanh(q))|q.tanh_()
+        M(Q(x-5,d=T.qint8).tanh())|M(nf.threshold(q,3,0))|M(nf.relu(Q(x-5)))|M(nf.hardtanh(Q(x-5)))|M(nf.threshold(q.T,3,9))
+        M(q.mean())|M(q.mean(0))|M(Q(cl).mean((2,3),keepdim=True))|q.mean(dtype=T.float32)|C().mean()|M(q.std())|M(q.std(0))
+        q.var()|P.mean()|M(Q(x*1.3,s=.37).mean(1))
+    """,
 }  # fmt: skip
 
 
@@ -144,6 +157,7 @@ def names(lib):
     return {
         **known,
         "S": put,
+        "nf": lib.nn.functional,
         "n": lib.empty(2, dtype=lib.quint8),
         "FT": lib.fake_quantize_per_tensor_affine,
         "FC": lib.fake_quantize_per_channel_affine,
