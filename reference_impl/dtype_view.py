@@ -162,8 +162,13 @@ def conj(input: "Tensor") -> "Tensor":
     >>> x.conj().is_conj(), x.conj().data_ptr() == x.data_ptr()
     (True, True)
     """
+    return conj_view(input) if input.dtype.is_complex else input
+
+
+def conj_view(input: "Tensor") -> "Tensor":
+    """A view with the conjugate bit flipped. Raises: dtype (RuntimeError) for real input. Source: torch 2.13, _conj."""
     if not input.dtype.is_complex:
-        return input
+        raise LayoutError("dtype", f"_conj: {input.dtype} is not complex")
     v = view_of(input, input._layout, free=True)
     v._bits ^= CONJ
     return v

@@ -89,13 +89,27 @@ TABLE = {
         c.conj()[1].item()|c.conj().sum()|c.conj().squeeze()|c.conj().T|c.conj().data|c.conj().as_strided((2,),(1,))
         c.conj().is_contiguous()|w.conj().T.stride()|c.half().dtype|c.to(T.complex32).imag
         c.to(T.complex32).conj().imag|T.view_as_real(c.to(T.complex32))|c.conj().set_(c)|c.conj().resize_(1)
-        c.imag.resolve_conj() is None|c.conj().real.is_conj()
+        c.imag.resolve_conj() is None|c.conj().real.is_conj()|c._conj()|c.conj()._conj()|x._conj()|c[:1]._conj()._is_view()
+    """,
+    "parts": """
+        set(c,real=7)|set(c,imag=7)|set(c.conj(),imag=7)|set(c._neg_view(),imag=3.)|set(c,imag=T.ones(2))|set(c,real=c)
+        set(c,real=T.arange(2))|set(c,real=T.ones(3))|set(c,imag=T.ones(()))|set(c,real=1j)|set(c,real=1e300)
+        set(c,real=2**63)|set(c,real=None)|set(c,real=[1,2])|set(c,real=c.imag)|set(c.expand(2,2),real=3)
+        set(c.expand(2,2),real=T.ones(2,2))|set(c,real=T.ones(2).requires_grad_())|set(c.requires_grad_(),real=7)
+        set(c.clone().requires_grad_()*1,imag=7)|set(c.to(T.complex32),imag=3)|set(x,real=7)|set(x,real=T.arange(3))
+        set(x,imag=7)|set(x,imag="a")|set(x.requires_grad_(),real=7)|set(x.to(T.int64),real=2.5)
     """,
 }  # fmt: skip
 
 
 def make(lib):
+    def set_part(t, **parts):
+        for name, value in parts.items():
+            setattr(t, name, value)
+        return t
+
     return {
+        "set": set_part,
         "m": lib.empty(3, device="meta"),
         "x": lib.arange(3.0),
         "c": lib.tensor([1 + 2j, 3 - 1j]),
