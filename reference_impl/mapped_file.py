@@ -22,7 +22,7 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
 
     A shared map makes the file if there is none and extends it to the length asked for; it never shortens it.
     A private one keeps what is written to itself, and needs a file that is long enough. Of a length of 0 nothing is
-    opened, and of no name zeroed memory is mapped.
+    opened. An empty name stands for PyTorch's own for a file that has none.
 
     Units: bytes.
     Raises: argument (TypeError; ValueError for a null character); file (RuntimeError) for a file that is missing, too
@@ -36,9 +36,10 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
     shared, nbytes = bool(as_length(shared, "shared")), as_length(nbytes, "nbytes")
     if not -(2**63) <= nbytes < 2**63:
         raise LayoutOverflowError("overflow", f"from_file: {nbytes} bytes do not fit 64 bits")
-    name = (filename or "filename not specified") if shared else None
-    if nbytes == 0 or (not filename and nbytes > 0):
-        return UntypedStorage._wrap(np.zeros(nbytes, np.uint8), Backing(nbytes, shared=shared, filename=name))
+    filename = filename or "filename not specified"
+    name = filename if shared else None
+    if nbytes == 0:
+        return UntypedStorage._wrap(np.empty(0, np.uint8), Backing(0, shared=shared, filename=name))
     flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
     try:
         descriptor = os.open(filename, flags, 0o600)

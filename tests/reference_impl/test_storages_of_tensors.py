@@ -1,6 +1,8 @@
 """Constructors over storages, pinned memory, warnings, what has no storage, how storages are called: as in torch."""
 
 import contextlib
+import copy
+import io
 import warnings
 
 import pytest
@@ -65,8 +67,54 @@ TABLE = {
 }
 
 
+FAKE = {
+    "y.untyped_storage().nbytes()": 24,
+    "y.untyped_storage().device.type": "meta",
+    "y.device.type": "cpu",
+    "y.untyped_storage().data_ptr()": 0,
+    "y[1:].untyped_storage()._cdata == y.untyped_storage()._cdata": True,
+    "y[1:].storage_offset()": 1,
+    "y.untyped_storage().resize_(8).nbytes()": 8,
+    "y.untyped_storage().fill_(0).nbytes()": 24,
+    "y.untyped_storage().clone().nbytes()": 24,
+    "y.untyped_storage().new().nbytes()": 0,
+    "y.untyped_storage().is_shared()": False,
+    "y.storage_type()": None,
+    "y._typed_storage().device.type": "meta",
+    "y.storage()[0]": NotImplementedError,
+    "y.untyped_storage()[0]": NotImplementedError,
+    "y.untyped_storage()[0:1]": NotImplementedError,
+    "y.untyped_storage().tolist()": NotImplementedError,
+    "y.share_memory_()": RuntimeError,
+    "y.untyped_storage().share_memory_()": RuntimeError,
+    "y.untyped_storage().pin_memory()": TypeError,
+    "y.set_(torch.UntypedStorage(8))": RuntimeError,
+    "y.numpy()": RuntimeError,
+    "y.tolist()": RuntimeError,
+    "y[0].item()": RuntimeError,
+    "torch.save(y, io.BytesIO())": AttributeError,
+    "copy.deepcopy(y).untyped_storage().device.type": "meta",
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("question", FAKE)
+def test_what_fake_tensors_answer_about_their_storages(question):
+    """Of torch alone, as section 7.7 says: the oracle has no such mode."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    expected = FAKE[question]
+    refused = isinstance(expected, type)
+    with FakeTensorMode(), pytest.raises(expected) if refused else contextlib.nullcontext():
+        scope = {"y": torch.arange(6.0), "torch": torch, "copy": copy, "io": io}
+        assert eval(question, scope) == expected
+
+
 @pytest.fixture
-def more(names):  # noqa: F811
+def more(names, tmp_path, monkeypatch):  # noqa: F811
+    # A file without a name is made here.
+    monkeypatch.chdir(tmp_path)
+
     def make(lib):
         return {
             **names(lib),
