@@ -11,6 +11,7 @@ import numpy as np
 from .errors import LayoutTypeError
 
 C = TypeVar("C", bound=type)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
@@ -117,7 +118,7 @@ def check_keywords(name: str, kwargs: Mapping[str, Any], *known: str) -> None:
             raise LayoutTypeError("argument", f"{name}: unknown keyword {keyword}")
 
 
-def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def checked(function: F) -> F:
     """A function whose own refusal of its arguments is an `argument` error; errors from inside pass unchanged.
 
     Raises: argument (TypeError).
@@ -136,7 +137,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             raise LayoutTypeError("argument", str(e)) from None
 
-    return call
+    return call  # type: ignore[return-value]
 
 
 def with_checked_calls(cls: C) -> C:

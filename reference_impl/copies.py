@@ -31,12 +31,13 @@ from .core import (
     with_bits,
     written,
 )
-from .devices import is_meta
+from .devices import device, is_meta
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
+from .notices import REAL_PART, warn_once
 from .output_layout import preserved_strides
 from .storage import UntypedStorage
 from .views import expand
@@ -63,6 +64,8 @@ def copy_elements(out: Any, source: Any) -> None:
     if 0 in out._layout.shape:
         return
     check_castable(source.dtype, d)
+    if source.dtype.is_complex and not d.is_complex and d is not dt.bool_:
+        warn_once(REAL_PART)
     plain = values(source)
     marks = shadow.marks_of(source)
     result = cast(plain, source.dtype, d)
@@ -189,11 +192,12 @@ def _to_arguments(
         if not (where is None or isinstance(where, str) or hasattr(where, "type")):
             raise bad_arguments("to", f"{type(where).__name__} is no dtype, device or tensor")
         nowhere = None if where is None else is_meta(where)
+        copy = _is_numbered(where)
         if rest and (isinstance(rest[0], dtype) or rest[0] is None):
             wanted = rest.pop(0)
     for name, value in zip(names, rest, strict=False):
         if name == "copy":
-            copy = value
+            copy = copy or value
     if len(rest) > 2:
         raise bad_arguments("to", "too many arguments")
     format = None
@@ -202,8 +206,9 @@ def _to_arguments(
             wanted = value
         elif key == "device":
             nowhere = None if value is None else is_meta(value)
+            copy = copy or _is_numbered(value)
         elif key == "copy":
-            copy = value
+            copy = copy or value
         elif key == "memory_format":
             format = value
         elif key == "other":
@@ -214,6 +219,11 @@ def _to_arguments(
     if wanted is not None and not isinstance(wanted, dtype):
         raise bad_arguments("to", f"{wanted!r} is no dtype")
     return wanted or input.dtype, bool(copy), format, nowhere
+
+
+def _is_numbered(where: Any) -> bool:
+    # `cpu:0` is another device than `cpu`, though it lies there.
+    return where is not None and device(where).index is not None
 
 
 def copy_(self: "Tensor", other: "Tensor", non_blocking: bool = False) -> "Tensor":

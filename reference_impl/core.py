@@ -446,6 +446,12 @@ def as_int_list(value: Any, name: str) -> tuple[int, ...]:
     return as_ints((value,), name)
 
 
+def check_flag(name: str, x: Any, *, optional: bool = False) -> None:
+    """Refuse what is no bool of Python's, such as 1 or NumPy's. Raises: argument (TypeError)."""
+    if not (isinstance(x, bool) or (optional and x is None)):
+        raise LayoutTypeError("argument", f"{name} must be a bool, got {type(x).__name__}")
+
+
 def bad_arguments(name: str, why: str = "") -> LayoutTypeError:
     """The error of a call that fits no signature."""
     return LayoutTypeError("argument", f"{name}: invalid combination of arguments{': ' + why if why else ''}")

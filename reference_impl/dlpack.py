@@ -296,6 +296,7 @@ def dlpack_device(self: "Tensor") -> tuple[int, int]:
     return CPU
 
 
+@checked
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> "Tensor":
     """A tensor over the memory of another library's array, or of a capsule.
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from .calls import check_keywords
-from .constructors import device_of, dtype_or_default, flagged, uninitialised, wants_meta
+from .calls import check_keywords, checked
+from .constructors import device_of, flagged, uninitialised, wants_meta
 from .conversion import cast
 from .copies import scalar_array, to_copy
-from .core import TensorBase, build, from_array
+from .core import TensorBase, build, check_flag, from_array
 from .devices import is_meta
 from .dtypes import dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .layout import Layout, contiguous_strides
 from .numpy_bridge import dtype_from_numpy, tensor_from_array
-from .promotion import get_default_dtype, promote_types, scalar_dtype
+from .promotion import as_dtype, get_default_dtype, promote_types, scalar_dtype
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _MOST_DIMENSIONS = 128
 
 
+@checked
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> "Tensor":
@@ -36,13 +37,15 @@ def tensor(
     torch 2.13.
     """
     wants_meta(device, pin_memory)
+    check_flag("requires_grad", requires_grad)
+    wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(data, TensorBase):
-        t = to_copy(data, data.dtype if dtype is None else dtype_or_default(dtype))  # type: ignore[arg-type]
+        t = to_copy(data, wanted or data.dtype)  # type: ignore[arg-type]
         t._has_fn = False
     elif isinstance(data, np.ndarray):
-        t = tensor_from_array(data, dtype_from_numpy(data.dtype) if dtype is None else dtype_or_default(dtype))
+        t = tensor_from_array(data, wanted or dtype_from_numpy(data.dtype))
     else:
-        return flagged(from_data(data, dtype, device, copy=True), requires_grad)
+        return flagged(from_data(data, wanted, device, copy=True), requires_grad)
     return flagged(_placed(t, device), requires_grad)
 
 
@@ -50,7 +53,7 @@ def _placed(t: "Tensor", device: Any) -> "Tensor":
     return t if device is None else t.to(device)
 
 
-def from_data(data: Any, dtype: Any = None, device: Any = None, *, copy: bool = False) -> "Tensor":
+def from_data(data: Any, wanted: dtype | None, device: Any, *, copy: bool = False) -> "Tensor":
     """A tensor of what is neither tensor nor array: over what DLPack lends, unless told to copy, and over a storage.
 
     Raises: argument (TypeError, ValueError, RuntimeError), size (ValueError), dtype, overflow; as `from_dlpack`.
@@ -58,7 +61,6 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, *, copy: bool = 
     """
     if isinstance(data, (str, bytes)):
         raise LayoutTypeError("argument", f"tensor: a {type(data).__name__} is no data")
-    wanted = None if dtype is None else dtype_or_default(dtype)
     if hasattr(data, "__dlpack__"):
         from .dlpack import from_dlpack
 
@@ -74,9 +76,10 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, *, copy: bool = 
     return from_array(_stored(data, sizes, d), d)
 
 
+@checked
 def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
     """A copy of data in this tensor's dtype. Raises: as `tensor`. Source: facts 4.1.9, torch 2.13."""
-    check_keywords("new_tensor", kwargs, "device", "pin_memory", "layout")
+    check_keywords("new_tensor", kwargs, "device")
     device = kwargs.get("device") or device_of(self)
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 

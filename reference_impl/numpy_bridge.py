@@ -4,20 +4,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import devices, shadow
 from . import dtypes as dt
-from . import shadow
-from .backing import no_data
+from .backing import as_length, no_data
 from .calls import checked
 from .conversion import cast, cast_marks
-from .core import TensorBase, array, build, from_array
+from .core import TensorBase, array, build, check_flag, from_array
 from .core import requires_grad as needs_grad
-from .devices import is_meta
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import Layout
-from .notices import DISCARDS, READ_ONLY, warn_once
+from .notices import DISCARDS, KEEPS_GRAD, READ_ONLY, REAL_PART, warn_once
 from .output_layout import preserved_strides
-from .promotion import get_default_dtype
+from .promotion import as_dtype, get_default_dtype
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -51,11 +50,16 @@ def element_strides(a: Any) -> tuple[int, ...]:
 
 
 @checked
-def from_numpy(ndarray: Any) -> "Tensor":
+def from_numpy(ndarray: Any, /) -> "Tensor":
     """A tensor over an array's memory; its storage starts at the array's first element and cannot be resized.
 
     Raises: argument, dtype (TypeError), size (ValueError). Source: facts 8.1, torch 2.13.
     """
+    return over_array(ndarray)
+
+
+def over_array(ndarray: Any, *, quiet: bool = False) -> "Tensor":
+    """`from_numpy`, which may be silent of memory that is not to be written. Raises: as `from_numpy`."""
     if not isinstance(ndarray, np.ndarray):
         raise LayoutTypeError("argument", f"from_numpy: expected np.ndarray, got {type(ndarray).__name__}")
     d = dtype_from_numpy(ndarray.dtype)
@@ -66,7 +70,7 @@ def from_numpy(ndarray: Any) -> "Tensor":
     if nbytes:
         first = ndarray.reshape(1) if not ndarray.ndim else ndarray[(slice(0, 1),) * ndarray.ndim].reshape(-1)
         flat = np.lib.stride_tricks.as_strided(first.view(np.uint8), (nbytes,), (1,))
-    return build(UntypedStorage._wrap(writable_bytes(flat)), layout, d)
+    return build(UntypedStorage._wrap(writable_bytes(flat, quiet=quiet)), layout, d)
 
 
 def tensor_from_array(a: Any, d: dtype) -> "Tensor":
@@ -76,6 +80,8 @@ def tensor_from_array(a: Any, d: dtype) -> "Tensor":
     if source is dt.bool_:
         # A byte other than 0 and 1 reads as true.
         a = a.view(np.uint8) != 0 if a.ndim else a
+    if a.size and source.is_complex and not d.is_complex and d is not dt.bool_:
+        warn_once(REAL_PART)
     t = from_array(cast(a, source, d), d, strides)
     # What C leaves open of a number that does not fit.
     shadow.stamp(t, cast_marks(a, source, d, None))
@@ -89,6 +95,11 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     Units: `count` in elements, `offset` in bytes.
     Raises: argument, size, index (ValueError). Source: facts 8.1, torch 2.13.
     """
+    dtype = as_dtype(dtype)
+    if isinstance(count, bool) or isinstance(offset, bool):
+        raise LayoutTypeError("argument", "frombuffer: count and offset must be ints, got a bool")
+    count, offset = as_length(count, "count"), as_length(offset, "offset")
+    check_flag("requires_grad", requires_grad)
     try:
         data = np.frombuffer(buffer, np.uint8)
     except (TypeError, ValueError, BufferError):
@@ -99,8 +110,6 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         if length:
             raise LayoutError("argument", "frombuffer: could not retrieve a contiguous buffer") from None
         data = np.empty(0, np.uint8)
-    if not isinstance(dtype, _dtype):
-        raise LayoutTypeError("argument", f"frombuffer: dtype must be a dtype, got {dtype!r}")
     itemsize = dtype.itemsize
     if len(data) == 0 or count == 0:
         raise LayoutValueError(
@@ -121,53 +130,63 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return t.requires_grad_() if requires_grad else t
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> "Tensor":
-    """The tensor itself or one over an array's memory where dtype and device fit, else a copy. Source: facts 8.1."""
+@checked
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> "Tensor":
+    """The tensor itself or one over what an array or producer lends, where dtype and device fit, else a copy.
+
+    Raises: as `from_data`. Source: facts 8.1.
+    """
     from .from_values import from_data
 
+    wanted = None if dtype is None else as_dtype(dtype)
+    where = None if device is None else devices.device(device)
     t: Any
     if isinstance(data, TensorBase):
         t = data
     elif isinstance(data, np.ndarray):
         t = from_numpy(data)
     else:
-        return from_data(data, dtype, device)
-    if device is not None:
-        t = t.to(device)
-    return t if dtype is None or dtype is t.dtype else t.to(dtype)  # type: ignore[no-any-return]
+        return from_data(data, wanted, where)
+    return t.to(where, wanted or t.dtype)  # type: ignore[no-any-return]
 
 
+@checked
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> "Tensor":
     """A tensor over an object's memory where that can be, else a copy; a tensor keeps its `requires_grad` unless told.
 
-    Raises: argument (ValueError) where a copy is forbidden and needed, (RuntimeError) for a scalar of NumPy's; grad; as
-    `from_numpy` and `frombuffer`. Source: facts 8.1 and 8.1.7, torch 2.13.
+    Raises: argument (TypeError; ValueError where a copy is forbidden and needed, RuntimeError for a scalar of NumPy's);
+    device, grad; as `from_numpy`, `frombuffer` and `from_data`. Source: facts 8.1 and 8.1.7, torch 2.13.
     """
     from .constructors import flagged
     from .from_values import from_data
 
-    t: Any = _aliased(obj, dtype, copy)
+    check_flag("copy", copy, optional=True)
+    check_flag("requires_grad", requires_grad, optional=True)
+    wanted = None if dtype is None else as_dtype(dtype)
+    where = None if device is None else devices.device(device)
+    if requires_grad is None:
+        requires_grad = isinstance(obj, TensorBase) and needs_grad(obj)
+        if requires_grad:
+            warn_once(KEEPS_GRAD)
+    t: Any = _aliased(obj, wanted, copy)
     # What lends its bytes is a leaf that requires grad before it is copied.
     lends = not isinstance(obj, (TensorBase, np.ndarray, np.generic)) and type(obj).__name__ != "PyCapsule"
     if t is None:
         if copy is False:
             raise LayoutValueError("argument", "asarray: can't alias arbitrary sequence (facts 8.1)")
-        return flagged(from_data(obj, dtype, device), bool(requires_grad))
-    if requires_grad is None:
-        requires_grad = isinstance(obj, TensorBase) and needs_grad(obj)
-    wrong = (dtype is not None and dtype is not t.dtype) or (device is not None and is_meta(device) != t.is_meta)
-    if copy and wrong and _is_scalar(obj):
-        # It is a copy already, and PyTorch takes the wish for granted.
+        return flagged(from_data(obj, wanted, where), requires_grad)
+    wrong = wanted not in (None, t.dtype) or where not in (None, t.device)
+    if wrong and (copy is False or (copy and _is_scalar(obj))):
+        # A scalar's is a copy already, and PyTorch takes the wish for granted.
         raise LayoutValueError("argument", f"asarray: can't alias {t.dtype} as {dtype} on {device} (facts 8.1)")
-    if copy or (copy is None and wrong):
-        if wrong:
-            t = t.to(t.device if device is None else device, t.dtype if dtype is None else dtype, copy=bool(copy))
-        else:
-            t = t.requires_grad_(lends and bool(requires_grad)).clone() if lends else t.clone()
-    elif wrong:
-        raise LayoutValueError("argument", f"asarray: can't alias {t.dtype} as {dtype} on {device} (facts 8.1)")
+    if wrong:
+        if where is not None and where.type not in ("cpu", "meta"):
+            raise LayoutError("device", f"asarray: there is no device {where}")
+        t = t.to(where, wanted or t.dtype, copy=bool(copy))
+    elif copy:
+        t = t.requires_grad_(lends and requires_grad).clone() if lends else t.clone()
     if not t.is_leaf and not requires_grad:
         return t.detach()  # type: ignore[no-any-return]
     t.requires_grad_(requires_grad)
@@ -188,7 +207,7 @@ def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
             raise LayoutError("argument", "asarray: can't alias a scalar of NumPy's (facts 8.1)")
         return from_numpy(np.array(obj)).clone()
     if isinstance(obj, np.ndarray):
-        return from_numpy(obj)
+        return over_array(obj, quiet=copy is True)
     if type(obj).__name__ == "PyCapsule":
         from .dlpack import from_dlpack
 
@@ -206,6 +225,7 @@ def numpy(self: "Tensor", *, force: bool = False) -> Any:
 
     Raises: grad, dtype. Source: facts 8.2, torch 2.13.
     """
+    check_flag("force", force)
     if self._storage._is_meta:
         if force:
             raise no_data("numpy(force=True)")
@@ -284,15 +304,13 @@ class _Writable:
         self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
 
 
-def writable_bytes(data: Any) -> Any:
+def writable_bytes(data: Any, *, quiet: bool = False) -> Any:
     """A flat array of bytes, or one over the same memory that may be written; the latter warns once in a process.
 
     Source: facts 8.1.3, torch 2.13.
     """
     if data.flags.writeable or not len(data):
         return data
-    warn_once(READ_ONLY)
+    if not quiet:
+        warn_once(READ_ONLY)
     return np.asarray(_Writable(data, data.__array_interface__["data"][0], len(data)))
-
-
-_dtype = dtype

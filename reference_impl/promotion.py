@@ -30,6 +30,23 @@ def set_default_dtype(d: dtype) -> None:
     _result.cache_clear()
 
 
+_OF_PYTHON: dict[Any, dtype] = {bool: dt.bool_, int: dt.int64, float: dt.float64, complex: dt.complex128}
+
+
+def as_dtype(d: Any) -> dtype:
+    """A dtype, or what one of Python's types of numbers stands for. Raises: argument (TypeError).
+
+    >>> as_dtype(float)
+    torch.float64
+    """
+    if isinstance(d, dtype):
+        return d
+    found = _OF_PYTHON.get(d) if isinstance(d, type) else None
+    if found is None:
+        raise LayoutTypeError("argument", f"dtype must be a dtype, got {d!r}")
+    return found
+
+
 @lru_cache(4096)
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to, of the higher category of bool, int, float, complex.

@@ -2,10 +2,14 @@
 
 import copy
 import ctypes
+import subprocess
+import sys
+import warnings
 
 import numpy as np
 import pytest
 import stridecheck.reference_impl as ref
+from stridecheck.reference_impl import notices
 from stridecheck.reference_impl.dlpack import DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned
 
 from .agreement import disagreement, run
@@ -19,7 +23,7 @@ NUMPY = {
         T.from_numpy(a.astype(">f4"))|T.from_numpy(np.array(["a"]))|T.from_numpy(np.array([1],np.longdouble))
         T.from_numpy(np.array([None]))|T.from_numpy(np.datetime64("2020") + np.arange(3))
         T.from_numpy(np.broadcast_to(a,(2,3,4)))|T.from_numpy(np.broadcast_to(np.float32(1),(2,3)))
-        [T.from_numpy(a).fill_(7),a]|T.from_numpy(a).untyped_storage().resizable()
+        T.from_numpy(ndarray=a)|T.from_numpy(a,a)|[T.from_numpy(a).fill_(7),a]|T.from_numpy(a).untyped_storage().resizable()
         T.from_numpy(a[1:]).storage_offset()|T.from_numpy(a[1:,1:])|T.from_numpy(a).resize_(100)
         T.from_numpy(a).resize_(2)|T.from_numpy(np.zeros(3,dtype=[("x","f4"),("y","f8")])["x"])
         T.from_numpy(np.zeros(3,dtype=[("x","i1"),("y","f4")])["y"])|T.from_numpy(np.zeros(4,dtype="V4"))
@@ -49,7 +53,7 @@ NUMPY = {
         x.bfloat16().numpy()|T.zeros(2,dtype=T.float8_e5m2).numpy()|T.zeros(2,dtype=T.complex32).numpy()
         T.zeros(2,dtype=T.uint16).numpy()|T.zeros(2,dtype=T.bool).numpy()|T.empty(2,device="meta").numpy()
         T.empty(2,device="meta").numpy(force=True)|x.clone().requires_grad_().numpy(force=True)|c.conj().numpy(force=True)|c.conj().imag.numpy(force=True)
-        x.numpy(force=False)|x.numpy(force=True)|x.bfloat16().numpy(force=True)|x.numpy(True)
+        x.numpy(force=1)|x.numpy(force=None)|x.numpy(force=np.bool_(True))|x.numpy(force=False)|x.numpy(force=True)|x.bfloat16().numpy(force=True)|x.numpy(True)
         x.as_strided((2,2),(1,1)).numpy()|T.empty_strided((1,3),(99,1)).numpy().strides
         T.ones(2,1,3).transpose(0,2).numpy()|x.numpy().base is not None|[x.requires_grad_(),x.detach().numpy()]
         unlocked(x.numpy())|unlocked(x.numpy()[1:])|unlocked(T.empty(0,3).numpy())|unlocked(x[:,4:].numpy())
@@ -75,14 +79,18 @@ NUMPY = {
         T.as_tensor(np.zeros((0,3)))|T.as_tensor((1,2.5))|T.as_tensor(x,dtype=x.dtype) is x
         T.as_tensor(a,device="cpu").data_ptr()==a.ctypes.data|T.as_tensor("a")|T.as_tensor(a.astype(">f4"))
         T.as_tensor(a,dtype=T.bfloat16)|T.as_tensor(np.array(["a"]))|T.as_tensor(x,device="cpu") is x
-        T.as_tensor(a,device="meta").device
+        T.as_tensor(a,device="meta").device|T.as_tensor(a,T.float64)|T.as_tensor(a,None)|T.as_tensor(a,dtype="int32")
+        T.as_tensor(a,dtype=float)|T.as_tensor(a,device=3)|T.as_tensor(a,device="cuda")|T.as_tensor(a,device="mps")
+        T.as_tensor(a,requires_grad=True)|T.as_tensor()
     """,
     "tensor": """
         T.tensor(a)|T.tensor(a.T)|T.tensor(a).data_ptr()==a.ctypes.data|T.tensor(a[:, ::2])|T.tensor(a[::-1])
         T.tensor(np.asfortranarray(a))|T.tensor(np.broadcast_to(a[:1],(3,4)))|T.tensor(np.zeros((0,3)))
         T.tensor(a,dtype=T.int32)|T.tensor(a.astype(">f4"))|T.tensor(np.float32(2))
         T.tensor(np.zeros((2,1,3)).transpose(2,1,0))|T.tensor([np.float32(1),2])|T.tensor(np.array(5))
-        T.tensor([a[0],a[1]])|T.tensor(a,requires_grad=True)
+        T.tensor([a[0],a[1]])|T.tensor(a,requires_grad=True)|[T.tensor([1],dtype=d) for d in (bool,int,float,complex)]
+        T.tensor([1.],requires_grad=1)|T.tensor(a,T.float64)|T.tensor([1],dtype="int32")|T.tensor([1],copy=True)
+        x.new_tensor([1],T.int8)|x.new_tensor([1],layout=None)|x.new_tensor([1],requires_grad=1)|T.tensor()
     """,
     "asarray": """
         T.asarray(a)|T.asarray(a).data_ptr()==a.ctypes.data|T.asarray(a,copy=True).data_ptr()==a.ctypes.data
@@ -101,7 +109,10 @@ NUMPY = {
         T.asarray([[1,2],[3]])|T.asarray(x.numpy()).data_ptr()==x.data_ptr()|T.asarray((1,2.5))|T.asarray(1j)
         T.asarray([True])|T.asarray(c.conj())|T.asarray(c.conj(),copy=True)|T.asarray(memoryview(np.arange(4.)))
         [T.asarray(a).fill_(1),a]|T.asarray(bytearray(b),dtype=T.uint8).untyped_storage().resizable()
-        T.asarray(a,dtype=T.float32,copy=False)
+        T.asarray(a,dtype=T.float32,copy=False)|T.asarray(a,copy=1)|T.asarray(a,copy="a")|T.asarray(a,requires_grad=1)
+        T.asarray(a,dtype="int32")|T.asarray(a,dtype=int)|T.asarray([1],dtype=float)|T.asarray(a,T.float64)
+        [at(a,"cuda")]|at(x,"hpu")|at(b,"xpu")|at([1],"cuda")|at([1],"mps")|at(x,"cuda",copy=False)|at(x,"meta")
+        at(x,"cpu:0") is x|at(x,"cpu:1",copy=False)|at(x,"cpu") is x|x.to("cpu:0") is x|x.to("cpu") is x|at(a,3.5)
     """,
     "frombuffer": """
         T.frombuffer(b,dtype=T.int16)|T.frombuffer(b,dtype=T.uint8,count=3)|T.frombuffer(b,dtype=T.int16,offset=3)
@@ -117,7 +128,9 @@ NUMPY = {
         T.frombuffer(b,dtype=T.uint8,offset=3).storage_offset()|T.frombuffer(b,dtype=T.int64,offset=8)
         T.frombuffer(bytes(3),dtype=T.int16)|T.frombuffer(buffer=b,dtype=T.uint8,count=2,offset=2)
         T.frombuffer(b,dtype=T.uint8).untyped_storage().resizable()|T.frombuffer(b,dtype=T.uint16).dtype
-        T.frombuffer(b,dtype=T.float8_e5m2).dtype
+        T.frombuffer(b,dtype=T.float8_e5m2).dtype|T.frombuffer(b,dtype=T.int8,offset=True)|T.frombuffer(b,dtype=float)
+        T.frombuffer(b,dtype=T.int8,count=True)|T.frombuffer(b,dtype=T.int8,offset=1.0)|T.frombuffer(b,dtype="int8")
+        T.frombuffer(b,dtype=T.int8,offset=T.tensor(1))|T.frombuffer(b,dtype=T.int8,requires_grad=1)
     """,
 }
 
@@ -335,7 +348,8 @@ def make(lib):
         return t.requires_grad, t.is_leaf, t is data
 
     return {
-        "lent": lent, "a": np.arange(12, dtype=np.float32).reshape(3, 4),
+        "at": lambda obj, device, **options: lib.asarray(obj, device=device, **options), "lent": lent,
+        "a": np.arange(12, dtype=np.float32).reshape(3, 4),
         "x": lib.arange(12.0).reshape(3, 4).clone(),
         "c": lib.tensor([1 + 2j, 3 - 1j]),
         "b": bytes(range(16)),
@@ -351,6 +365,49 @@ def test_exchange_agrees_with_torch(part):
     expressions = split({**NUMPY, **DLPACK}[part])
     found = [d for e in expressions if (d := disagreement(e, make))]
     assert not found, f"{len(found)} of {len(expressions)}:\n" + "\n".join(found)
+
+
+WARNED = {
+    "T.tensor([1j]).to(T.float32)": True,
+    "T.tensor([1j]).bool()": False,
+    "T.ones(1).copy_(T.tensor([1j]))": True,
+    "T.tensor(np.array([1j]), dtype=T.float32)": True,
+    "T.empty(0, dtype=T.complex64).float()": False,
+    "T.asarray(T.ones(2).requires_grad_())": True,
+    "T.asarray(T.ones(2).requires_grad_(), requires_grad=True)": False,
+    "T.asarray(T.ones(2))": False,
+    "T.asarray(np.broadcast_to(np.ones(1), (2,)), copy=True)": False,
+    "T.from_numpy(np.broadcast_to(np.ones(1), (2,)))": True,
+}
+
+
+def test_what_is_lost_unasked_is_warned_of_once(monkeypatch):
+    for expression, warned in WARNED.items():
+        monkeypatch.setattr(notices, "given", set())
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                eval(expression, {"T": ref, "np": np})
+        assert len(found) == warned, expression
+
+
+TORCHS_WARNINGS = """
+import os, sys, warnings
+import numpy as np, torch as T
+for expression in sys.argv[1:]:
+    if not (child := os.fork()):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            eval(expression), eval(expression)
+        os._exit(len(found))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_torch_warns_of_it_as_often():
+    command = [sys.executable, "-c", TORCHS_WARNINGS, *WARNED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [int(n) for n in done.stdout.split()] == list(WARNED.values())
 
 
 @pytest.mark.parametrize("expression", DEADLY)

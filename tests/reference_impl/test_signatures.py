@@ -40,6 +40,8 @@ EXCEPTIONS = {
     "is_contiguous": {"memory_format"},  # likewise
     "tensor": {"dtype", "device", "requires_grad", "pin_memory"},  # likewise
     "new_tensor": {"dtype", "device", "requires_grad", "pin_memory"},  # likewise
+    "as_tensor": {"dtype", "device"},  # likewise
+    "from_numpy": {"ndarray"},  # the stub gives it a name, which the function does not take
     "round": {"decimals"},  # an overload without it is the same as 0
     "round_": {"decimals"},
     "copy_": {"src"},  # the stub's name; the argument parser takes `other`
