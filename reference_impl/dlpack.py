@@ -391,12 +391,13 @@ def from_capsule(capsule: Any) -> "Tensor":
     kept = _exported.get(address)
     if kept is not None:
         _renew(kept)
+    # Read first: what has no bytes is given back at once.
+    kind = held.dl_tensor.device.device_type
     t = _tensor(held, address)
     if kept is not None and kept.storage._bytes is kept.memory:
         _carry_marks(t, kept)
     # Only now: a capsule that was refused stays its owner's, unless it is for the want of its device.
     _set_name(capsule, _USED[name])
-    kind = held.dl_tensor.device.device_type
     if kind != CPU[0]:
         refuse(_NAMED[kind])
     return t
