@@ -7,7 +7,7 @@ from . import metadata, tensor_storage
 from .backing import no_data
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, requires_grad
-from .errors import LayoutIndexError
+from .errors import LayoutIndexError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import wrap_dim
 from .size import Size
@@ -104,6 +104,8 @@ class MetadataMethods(TensorBase):
         """Whether both have one storage and one layout. Source: facts 1.16."""
         if self._storage._is_meta or tensor._storage._is_meta:
             raise no_data("is_set_to")
+        if tensor.is_sparse:
+            raise UnsupportedError("format", "is_set_to a sparse tensor, which has no storage (facts 7.7)")
         if self._bits or tensor._bits:
             # PyTorch compares resolved copies, which are never one storage.
             return False

@@ -48,7 +48,7 @@ TABLE = {
         T.zeros(2).set_(sp)|sp.is_pinned()|sp.is_pinned("cuda")|sp.pin_memory()|sp.pin_memory("cuda")|float(sp[0])|sp[0:1]
         setattr(x,"data",meta)|setattr(meta,"data",x)|setattr(x,"data",sp)|setattr(meta,"data",T.empty(3,device="meta"))
         sp.narrow(0,0,1)|sp.squeeze()|sp.storage_type()|meta.is_pinned()|meta.pin_memory()|meta.pin_memory("cuda")
-        sp[5]|x.set_(meta)|setattr(x.requires_grad_(),"data",meta)
+        x.is_set_to(sp)|sp.is_set_to(x)|sp[5]|x.set_(meta)|setattr(x.requires_grad_(),"data",meta)
     """,
     "calls": """
         U(sequence=[1,2])|U(sequence=(1,2))|U(sequence=3)|U(sequence=[1],device="meta")|U(u)|U(u).data_ptr()==u.data_ptr()
