@@ -10,7 +10,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, Final
 
-from . import joining, quantized_joins, quantized_moves, quantized_numbers
+from . import quantized_joins, quantized_moves, quantized_numbers
 from .copies import clone
 from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
@@ -20,14 +20,13 @@ from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import PerTensor
 from .tensors import Tensor
 
-_JOINING = ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack")
+_JOINING = ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack", "concatenate", "row_stack")
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{name: quantized_joins.joining(getattr(joining, name)) for name in _JOINING},
     **{name: getattr(quantized_joins, name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
     "equal": quantized_moves.equal,
     **quantized_numbers.FUNCTIONS,
 }
-FUNCTIONS.update(alias_copy=QuantizedTensor.clone, concatenate=FUNCTIONS["cat"], row_stack=FUNCTIONS["vstack"])
+FUNCTIONS["alias_copy"] = QuantizedTensor.clone
 
 
 def _codes_in(values: Iterable[Any]) -> Iterator[QuantizedTensor]:
@@ -41,8 +40,11 @@ def _codes_in(values: Iterable[Any]) -> Iterator[QuantizedTensor]:
 def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that leaves calls with quantised tensors to what is known of them."""
     known = {key: member for key, member in vars(QuantizedTensor).items() if callable(member)}
-    compared = quantized_moves.comparing(function) if name in quantized_moves.COMPARISONS else None
-    method, own = known.get(name), FUNCTIONS.get(name, compared)
+    method, own = known.get(name), FUNCTIONS.get(name)
+    if name in quantized_moves.COMPARISONS:
+        own = quantized_moves.comparing(function)
+    elif name in _JOINING:
+        own = quantized_joins.joining(function)
     copied = known.get(name.removesuffix("_copy")) if name.endswith("_copy") else None
 
     @wraps(function)
@@ -85,9 +87,11 @@ def _labelled(name: str, result: Any, sources: list[QuantizedTensor]) -> Any:
 
 
 def install() -> None:
-    """Let the functions of the package, and of `nn.functional`, know quantised tensors."""
+    """Let the functions of the package and of `nn.functional`, and what plain tensors compare, know quantised ones."""
     for module in (sys.modules[__package__], functional):
         namespace = vars(module)
         for name, function in list(namespace.items()):
             if isinstance(function, FunctionType) and not name.startswith("_"):
                 namespace[name] = dispatching(name, function)
+    for name in ("equal", *(name for name in quantized_moves.COMPARISONS if not name.startswith("_"))):
+        setattr(Tensor, name, dispatching(name, getattr(Tensor, name)))

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .constructors import flagged, uninitialised
-from .contiguity import format_strides, suggested_format
+from .contiguity import format_strides, is_contiguous_in, suggested_format
 from .copies import clone
-from .core import TensorBase
-from .errors import LayoutError, UnsupportedError
-from .formats import memory_format, preserve_format
+from .core import check_tensors
+from .errors import LayoutError, UnsupportedError, fatal
+from .formats import channels_last, memory_format, preserve_format
 from .quantized_moves import encoded
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import PerChannel, PerTensor
@@ -24,9 +24,12 @@ def joining(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def join(tensors: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         items = list(tensors)
+        check_tensors(function.__name__, *items)
+        if not items:
+            raise fatal(LayoutError("size", f"{function.__name__}: nothing to join in codes (facts 10.1.17)"))
         first = items[0] if out is None else out
         for t in (items[0], first, *items):
-            if isinstance(t, TensorBase) and not isinstance(t, QuantizedTensor):
+            if not isinstance(t, QuantizedTensor):
                 raise UnsupportedError("dtype", f"{function.__name__} of codes and {t.dtype} (facts 10.1.17)")
             if t.dtype is not items[0].dtype:
                 raise LayoutError("dtype", f"{function.__name__}: codes of {t.dtype} and {items[0].dtype}")
@@ -36,11 +39,24 @@ def joining(function: Callable[..., Any]) -> Callable[..., Any]:
         if d.pack > 1:
             raise UnsupportedError("dtype", f"{function.__name__} has no kernel for {d} (facts 10.1.7)")
         joined = function([_requantized(t, q) for t in items], *args, **kwargs)
+        named = kwargs.get("dim", kwargs.get("axis", 0))
+        dim = 1 if function.__name__ == "hstack" else args[0] if args else named
+        if (
+            function.__name__ in ("cat", "concat", "hstack")
+            and dim % joined.ndim == 1
+            and all(map(_is_channels_last, items))
+        ):
+            joined = clone(joined, memory_format=channels_last)
         joined.dtype = d
         result = quantized(joined, q)
         return result if out is None else out.copy_(result)
 
     return join
+
+
+def _is_channels_last(t: QuantizedTensor) -> bool:
+    # Channels are joined by a kernel of their own, which also takes what is row-major as well.
+    return t.ndim == 4 and is_contiguous_in(*t._layout[:2], channels_last)
 
 
 def _requantized(t: QuantizedTensor, q: PerTensor) -> Tensor:

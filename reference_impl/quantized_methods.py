@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from . import quantized_numbers
-from .calls import refusing
+from .calls import refusing, with_numpy_names
 from .contiguity import is_contiguous, is_contiguous_in
 from .errors import LayoutError, UnsupportedError
 from .formats import channels_last, contiguous_format
@@ -336,7 +336,7 @@ def _bind() -> None:
     for name in _UNCOMPARED:
         setattr(QuantizedTensor, name, refusing(name, LayoutError, "dtype", "of a quantised tensor (facts 10.1.18)"))
     for name, function in (METHODS | quantized_numbers.METHODS | _RESCALING).items():
-        setattr(QuantizedTensor, name, function)
+        setattr(QuantizedTensor, name, with_numpy_names(function))
     for name, usual in _PARTING.items():
         setattr(QuantizedTensor, name, _parted(name, usual))
 

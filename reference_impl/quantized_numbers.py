@@ -11,6 +11,7 @@ from .contiguity import suggested_format
 from .copies import clone
 from .core import TensorBase, array, values, written
 from .errors import LayoutError, UnspecifiedError, UnsupportedError
+from .nn import functional
 from .quantized_moves import as_codes, codes_as_integers, number, requantized, uniform
 from .quantized_tensor import QuantizedTensor
 from .quantizers import PerTensor, encode
@@ -119,6 +120,31 @@ def hardtanh(input: QuantizedTensor, min_val: float = -1.0, max_val: float = 1.0
     return input.copy_(found) if inplace else found
 
 
+def _pooling(name: str) -> Callable[..., Any]:
+    """A function that pools numbers. Raises: dtype (NotImplementedError) where places are asked for."""
+    pool = _computing(name, getattr(functional, name))
+
+    def method(self: QuantizedTensor, *args: Any, return_indices: bool = False, **kwargs: Any) -> QuantizedTensor:
+        if return_indices:
+            raise UnsupportedError("dtype", f"{name} with indices of a quantised tensor (facts 10.1.8)")
+        return pool(self, *args, **kwargs)  # type: ignore[no-any-return]
+
+    return method
+
+
+def interpolate(
+    input: QuantizedTensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", **kwargs: Any
+) -> QuantizedTensor:
+    """Numbers of a picture or a volume between the numbers, quantised again.
+
+    Raises: dtype (NotImplementedError) for other modes and dimensions; as `_computing`.
+    """
+    if input.ndim == 3 or mode not in ("nearest", "nearest-exact", "bilinear"):
+        raise UnsupportedError("dtype", f"interpolate of {input.ndim} dimensions of codes, mode {mode}")
+    numbers = _computing("interpolate", functional.interpolate)
+    return numbers(input, size, scale_factor, mode, **kwargs)  # type: ignore[no-any-return]
+
+
 # The whole range of the codes for what lies between 0 and 1, or between -1 and 1.
 _SIGMOID: Final = {dt.quint8: (2.0**-8, 0), dt.qint8: (2.0**-8, -128), dt.qint32: (2.0**-32, 0)}
 _TANH: Final = {dt.quint8: (2.0**-7, 128), dt.qint8: (2.0**-7, 0), dt.qint32: (2.0**-31, 0)}
@@ -133,7 +159,10 @@ METHODS: Final[dict[str, Callable[..., Any]]] = {
     "relu_": relu_,
 }
 """Methods of quantised tensors, by their names."""
+_POOLING: Final = ("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool2d", "adaptive_avg_pool2d")
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    **{name: _pooling(name) for name in _POOLING},
+    "interpolate": interpolate,
     "threshold": _computing("threshold", plain_threshold),
     "hardtanh": hardtanh,
 }

@@ -18,7 +18,7 @@ TABLE = {
         M(T.detach(C()))|M(T.atleast_3d(q))|M(T.broadcast_tensors(q,q[:1])[1])|M(T.meshgrid(q[0],q[1])[0])
         M(T.select_copy(C(),0,1))|M(T.unbind_copy(q)[1])|M(T.alias_copy(q))|M(T.permute_copy(input=q,dims=(1,0)))
         T.roll(q,1)|T.block_diag(q,q)|T.where(q,q,q)|T.numel(q)|T.is_signed(q)|T.add(x,q)|T.mul(q,2)|T.rsub(q,q)
-        M(T.real(q))|T.neg(q)
+        M(T.real(q))|T.neg(q)|M(T.unbind(C(),axis=0)[1])|M(C().select(axis=0,index=1))|M(T.flip(q,dims=(0,)))
     """,
     "joined": """
         M(T.cat([q,q]))|M(T.cat([Q(cl),Q(cl)]))|M(T.cat([q,Q(s=.25)]))|M(T.cat([q,Q(z=1)],1))|M(T.cat([q.T,q.T]))
@@ -27,7 +27,7 @@ TABLE = {
         T.cat([q,q],out=Q())|M(T.cat([q,q],out=Q(T.ones(6,4),s=.25)))|T.cat([q,q],5)|T.cat([q,Q(T.ones(2,2))])
         M(T.stack([q,q]))|M(T.stack([q,Q(s=.25)],1))|M(T.stack([q,q],2))|M(T.stack([Q(cl)]*2))|T.stack([C()]*2)
         M(T.hstack([q,q]))|M(T.vstack([q,q]))|M(T.dstack([q,q]))|M(T.column_stack([q[0],q[1]]))
-        M(T.cat([Q(d=T.qint32),Q(d=T.qint32,z=-9)]))|M(T.cat([q,Q(x*1000)]))
+        M(T.cat([Q(d=T.qint32),Q(d=T.qint32,z=-9)]))|M(T.cat([q,Q(x*1000)]))|M(T.concatenate([q,q],axis=1))|T.cat([q,3])|T.row_stack([3,q])
     """,
     "made_alike": """
         L(T.empty_like(q))|L(T.empty_like(C()))|L(T.empty_like(q.T))|L(T.empty_like(Q(cl)))|T.empty_like(F())
@@ -131,7 +131,16 @@ TABLE = {
         M(q.sigmoid())|M(Q(x-5,d=T.qint8).sigmoid())|C().sigmoid()|P.sigmoid()|q.sigmoid_()|M(T.tanh(q))|q.tanh_()
         M(Q(x-5,d=T.qint8).tanh())|M(nf.threshold(q,3,0))|M(nf.relu(Q(x-5)))|M(nf.hardtanh(Q(x-5)))|M(nf.threshold(q.T,3,9))
         M(q.mean())|M(q.mean(0))|M(Q(cl).mean((2,3),keepdim=True))|q.mean(dtype=T.float32)|C().mean()|M(q.std())|M(q.std(0))
-        q.var()|P.mean()|M(Q(x*1.3,s=.37).mean(1))
+        q.var()|P.mean()|M(Q(x*1.3,s=.37).mean(1))|x.eq(q)|x.gt(q)|x.equal(q)
+    """,
+    "pooled": """
+        M(nf.max_pool2d(Q(cl),2))|M(nf.max_pool2d(Q(cl.contiguous()),2,1,1))|M(T.max_pool2d(Q(cl[0],d=T.qint8),2))
+        nf.max_pool2d(C(cl),2)|nf.max_pool2d(Q(cl),2,return_indices=True)|M(nf.max_pool1d(q,2))|nf.max_pool2d(P[None,None],2)
+        M(nf.avg_pool2d(Q(cl),2))|M(nf.avg_pool2d(Q(cl.contiguous()),2,1,1))|nf.avg_pool2d(C(cl),2)
+        M(nf.adaptive_avg_pool2d(Q(cl),1))|M(nf.adaptive_avg_pool2d(Q(cl.contiguous()),(2,3)))|nf.elu(q)|nf.hardswish(q)
+        M(nf.interpolate(Q(cl),scale_factor=2))|M(nf.interpolate(Q(cl.contiguous()),size=(5,3)))|nf.interpolate(Q(cl[0]),size=2)
+        M(nf.interpolate(Q(cl[None]),scale_factor=2))|nf.interpolate(Q(cl),size=(2,2),mode="bicubic")
+        M(T.cat([Q(cl[:,:1].contiguous())]*2,1))|M(T.hstack([Q(cl[:,:1])]*2))|M(T.cat([Q(cl.contiguous())]*2,-3))
     """,
 }  # fmt: skip
 
