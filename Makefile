@@ -43,14 +43,17 @@ format: $(INSTALLED)    ## let ruff write the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The long proofs, about half an hour: every small layout, runs that are killed and gone on with, a million random
-# programs, PyTorch's own samples, throughput.
+# The long proofs, hours together: every small layout, runs that are killed and gone on with, a million random
+# programs, memory shared between processes a hundred times, PyTorch's own samples, mutants, speed. docs/evidence.md has
+# what each showed last.
 evidence: $(INSTALLED)  ## what is too long for `make test`
 	$(BIN)/python -m stridecheck.conformance.exhaustive
 	$(BIN)/python -m stridecheck.conformance.survival --kills 20
 	$(BIN)/python -m stridecheck.conformance.survival --kills 20 -- torch --examples 20000 --workers 2
 	$(BIN)/stridecheck check torch --programs 0 --exhaustive --out out/evidence/exhaustive
-	$(BIN)/stridecheck check torch --programs 0 --examples 1000000 --out out/evidence/random
+	$(BIN)/stridecheck check torch --programs 0 --examples 1000000 --workers 2 --out out/evidence/random
+	$(BIN)/stridecheck check torch --programs 0 --draw mixed --examples 200000 --workers 2 --out out/evidence/mixed
+	for time in $$(seq 100); do $(BIN)/python -m pytest -q tests/reference_impl/test_shared_memory.py || exit 1; done
 	$(BIN)/stridecheck check torch --programs 0 --opinfo '*' --out out/evidence/opinfo
 	$(BIN)/python -m stridecheck.conformance.false_alarms --seeds 100 --examples 1000
 	$(BIN)/stridecheck mutants --seconds 60 --out out/evidence/mutants
