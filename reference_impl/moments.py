@@ -92,6 +92,11 @@ def _deviation(
     return inexact(found, input, d, dims, keepdim, out, magnitude=lost)
 
 
+def _centre(centre: Any, size: Any, input: "Tensor", dims: tuple[int, ...], keepdim: bool) -> "Tensor":
+    """The mean beside a deviation: brought nearer with each element, so that it rounds even where the sum is whole."""
+    return inexact(centre, input, input.dtype, dims, keepdim, None, magnitude=size, sums=False)
+
+
 def var(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
         out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Variance over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
@@ -111,9 +116,8 @@ def var_mean(
 ) -> Any:
     """Variance and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
-    d = input.dtype
     first = _variance(spread, magnitude, input, dims, keepdim)
-    return first, inexact(centre, input, d, dims, keepdim, None, magnitude=magnitude)
+    return first, _centre(centre, magnitude, input, dims, keepdim)
 
 
 def std_mean(
@@ -121,9 +125,8 @@ def std_mean(
 ) -> Any:
     """Standard deviation and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
-    d = input.dtype
     first = _deviation(spread, magnitude, input, dims, keepdim)
-    return first, inexact(centre, input, d, dims, keepdim, None, magnitude=magnitude)
+    return first, _centre(centre, magnitude, input, dims, keepdim)
 
 
 def _weights(name: str, t: "Tensor", count: int, category: str) -> None:

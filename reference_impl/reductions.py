@@ -233,15 +233,16 @@ def inexact(
     *,
     magnitude: Any = None,
     roundings: int = 0,
+    sums: bool = True,
 ) -> "Tensor":
     """`deliver` of what was computed wide and is right within a tolerance.
 
     `magnitude`: what its terms come to without their signs, where they may cancel; `roundings`: how many of them are
-    rounded to a short float on the way.
+    rounded to a short float on the way; `sums`: whether it is no more than a sum, which may be exact in any order.
     """
     marks = reduce_marks(input, dims, keepdim, smooth=False)
     terms = math.prod([input._layout.shape[k] for k in dims])
-    loose = inexact_marks(result, d, magnitude, terms, roundings)
+    loose = inexact_marks(result, d, magnitude, terms, roundings, sums=sums)
     marks = loose if marks is None else np.maximum(marks, loose)
     with np.errstate(all="ignore"):
         a = cast(np.asarray(result), dt.complex128 if np.iscomplexobj(result) else dt.float64, d)

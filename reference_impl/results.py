@@ -32,11 +32,9 @@ def wide(t: Any, d: dtype | None = None) -> Any:
     d = d or t.dtype
     if d is not t.dtype:
         a = cast(a, t.dtype, d)
-    if d.category == "float":
-        return a.astype(np.float64)
-    if d.category == "complex":
-        return a.astype(np.complex128)
-    return a
+    precise = {"float": np.float64, "complex": np.complex128}.get(d.category)
+    with np.errstate(invalid="ignore"):  # a NaN that signals is made one that does not
+        return a if precise is None else a.astype(precise)
 
 
 def narrow_to(a: Any, d: dtype) -> Any:
