@@ -43,15 +43,19 @@ def is_well(answer):
     return isinstance(answer, list) and len(answer) == 2 and answer[1].results == (None,)
 
 
+KEEPERS = (b"resource_tracker", b"torch_shm_manager")
+"""What keeps account of shared memory for Python and torch."""
+
+
 def children_of(pid):
-    """Processes that descend from one, itself left out, and what counts Python's shared memory: it stays to the end."""
+    """Processes that descend from one, but for those that stay to the end."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue
-        if parent == pid and b"resource_tracker" not in _command(stat.parent):
+        if parent == pid and not any(keeper in _command(stat.parent) for keeper in KEEPERS):
             child = int(stat.parent.name)
             found += [child, *children_of(child)]
     return found
