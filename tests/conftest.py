@@ -1,5 +1,6 @@
 """Settings for all of the suite's own tests."""
 
+import gc
 import signal
 from importlib.metadata import PackageNotFoundError, distribution, requires
 
@@ -10,6 +11,9 @@ from stridecheck.conformance.discovery import BUNDLED, EXTRAS
 
 # A CI may start everything with Ctrl-C ignored, which child processes would inherit; tests send it to them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Programs and observations have no cycles, and the corpus stays: looking at them again and again costs a tenth.
+gc.set_threshold(50_000)
 
 # No test is timed: a first example compiles kernels, and CI machines are slow.
 settings.register_profile("suite", deadline=None)

@@ -39,7 +39,7 @@ FAMILIES = [
     "signal.windows.*",
     "slice",
 ]
-LARGEST = 60
+LARGEST = 40
 """Samples of one family that are run."""
 
 
