@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from . import claims, handovers, mutants
 from .run import Run
 from .summary import AdapterSummary, summaries
-from .text import count, time_ns
+from .text import count, time_ns, times
 from .view import verdict
 
 
@@ -36,7 +36,7 @@ def _times(run: Run) -> Iterator[str]:
     width = max(len(timing.case) for timing in timed)
     for case in dict.fromkeys(timing.case for timing in timed):
         parts = [
-            f"{one.adapter} {time_ns(one.median_ns)}{'' if one.x_copy is None else f' {one.x_copy:.2f}x'}"
+            f"{one.adapter} {time_ns(one.median_ns)}{'' if one.x_copy is None else f' {times(one.x_copy)}'}"
             for one in timed
             if one.case == case
         ]
