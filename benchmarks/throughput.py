@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import click
-from stridecheck.conformance import corpus, observation
+from stridecheck.conformance import corpus, observation, recorded
 from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.capabilities import needs
@@ -25,7 +25,6 @@ from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import bundled
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.program import Program
-from stridecheck.conformance.recorded import recorded
 from stridecheck.conformance.rules import catalogue
 from stridecheck.conformance.runner import AdapterFailed, Worker
 from stridecheck.conformance.session import collect_rarely
@@ -102,7 +101,6 @@ def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> in
         oracle=reference.adapter(),
         catalogue=catalogue(),
         expectations=bundled(worker.name, worker.versions),
-        recorded=recorded() if from_corpus else {},
     )
     units = (replace(unit, from_corpus=from_corpus) for unit in units_of(programs, "throughput"))
     judged = 0
@@ -122,10 +120,10 @@ def _parts(spec: str, programs: Sequence[Program], from_corpus: bool) -> dict[st
         worker.start()
         claimed = worker.capabilities
         runnable = [program for program in programs if claimed.missing(needs(program)) is None]
-        known = recorded() if from_corpus else {}
-        len(known)  # read before the clock is started: that is done once
+        ask = recorded.expected if from_corpus else execute
+        ask(programs[0], oracle)  # the record is read before the clock is started: that is done once
         found["recorded" if from_corpus else "oracle"], expected = _clocked(
-            lambda: [known.get(program.id) or execute(program, oracle) for program in runnable]
+            lambda: [ask(program, oracle) for program in runnable]
         )
         found["programs to JSON"], _ = _clocked(lambda: [json.dumps(p.to_json(tags=False)) for p in runnable])
         worker.submit(list(enumerate(runnable)))

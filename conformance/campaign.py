@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 
 from stridecheck.reports import records
 
+from . import recorded
 from .classify import Catalogue, Rule
 from .exchange import Exchange
 from .execute import execute
@@ -63,8 +64,6 @@ class Campaign:
     rules: str = "*"
     lists_hold: bool = True
     """Whether a program that is listed under an expectation and passes is red; not while the list is being made."""
-    recorded: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
-    """What the oracle does with corpus programs, by id; it runs those that are not there."""
     failures: Failures = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,9 +112,8 @@ class Campaign:
         drawn = unit.expected[number] if unit.expected else None
         if drawn is not None:
             return drawn
-        program = unit.programs[number]
-        recorded = self.recorded.get(program.id) if unit.from_corpus else None
-        return execute(program, self.oracle) if recorded is None else recorded
+        run = recorded.expected if unit.from_corpus else execute
+        return run(unit.programs[number], self.oracle)
 
     def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""

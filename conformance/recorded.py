@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -67,6 +67,18 @@ class Recorded(Mapping[str, list[Observation]]):
 def recorded() -> Recorded:
     """The record of the bundled corpus."""
     return Recorded(PATH)
+
+
+def expected(program: Program, oracle: Adapter) -> Sequence[Observation]:
+    """What the oracle does with a program: as recorded where it is one of the corpus, else it is run.
+
+    Raises
+    ------
+    OracleError, ProtocolError, Unsupported
+        As `execute`, for a program that it runs.
+    """
+    known = recorded().get(program.id)
+    return execute(program, oracle) if known is None else known
 
 
 def record(programs: Iterable[Program], oracle: Adapter, path: Path = PATH) -> None:

@@ -12,7 +12,6 @@ from .campaign import Campaign
 from .expectations import Expectations, bundled, load
 from .options import Options
 from .protocol import Adapter
-from .recorded import recorded
 from .rules import catalogue
 from .runner import Worker
 from .units import Part, whole
@@ -49,7 +48,6 @@ class Session:
                 expectations=expectations(options, self.introduction),
                 rules=options.rules,
                 lists_hold=not options.update_expectations,
-                recorded=recorded(),
             )
         except BaseException:
             self.worker.stop()

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import chain, islice, repeat
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from stridecheck.reports import records
 
-from .. import corpus, machine
+from .. import corpus, machine, recorded
 from ..adapters import reference
 from ..check import (
     COULD_NOT_RUN,
@@ -34,13 +34,11 @@ from ..check import (
 )
 from ..classify import Event, events
 from ..exchange import Exchange
-from ..execute import execute
 from ..judge import judge
 from ..observation import Observation
 from ..program import Program
 from ..protocol import Adapter, OracleError, ProtocolError
 from ..protocol import Unsupported as NotOffered
-from ..recorded import recorded
 from ..rules import catalogue
 from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 from ..units import drawings, whole
@@ -57,7 +55,7 @@ class Trial(NamedTuple):
 
     number: int
     program: Program
-    expected: list[Observation]
+    expected: Sequence[Observation]
     events: list[Event | None]
     source: str
 
@@ -158,18 +156,15 @@ def _lanes(options: Options) -> Iterator[Lane]:
         done += len(unit.programs)
 
 
-def _expected(program: Program, oracle: Adapter) -> list[Observation] | None:
+def _expected(program: Program, oracle: Adapter) -> Sequence[Observation] | None:
     """What the oracle does with a program; None where it cannot say, which `check` tells."""
-    known = recorded().get(program.id)
-    if known is not None:
-        return known
     try:
-        return execute(program, oracle)
+        return recorded.expected(program, oracle)
     except (OracleError, ProtocolError, NotOffered):
         return None
 
 
-def _trials(ran: Iterable[tuple[Program, list[Observation] | None]], first: int, source: str) -> Iterator[Trial]:
+def _trials(ran: Iterable[tuple[Program, Sequence[Observation] | None]], first: int, source: str) -> Iterator[Trial]:
     for number, (program, expected) in enumerate(ran, first):
         if expected is not None:
             yield Trial(number, program, expected, list(events(program, expected)), source)

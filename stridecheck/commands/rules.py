@@ -44,10 +44,9 @@ def _show_programs(rule: str, count: int = 3) -> None:
     """The first corpus programs that exercise a rule."""
     from stridecheck.conformance import corpus
     from stridecheck.conformance.adapters import reference
-    from stridecheck.conformance.execute import execute
     from stridecheck.conformance.listing import listing
     from stridecheck.conformance.operations import overload
-    from stridecheck.conformance.recorded import recorded
+    from stridecheck.conformance.recorded import expected
     from stridecheck.conformance.rules import catalogue
 
     oracle, operations = reference.adapter(), catalogue().rules[rule].operations
@@ -57,7 +56,7 @@ def _show_programs(rule: str, count: int = 3) -> None:
         for program in corpus.read():
             if operations and operations.isdisjoint(map(overload, program.steps)):
                 continue
-            found = catalogue().classify(program, recorded().get(program.id) or execute(program, oracle))
+            found = catalogue().classify(program, expected(program, oracle))
             if any(one.id == rule for step in found for one in step):
                 total += 1
                 if len(shown) < count:
