@@ -1,14 +1,15 @@
 """Triangles and diagonals: tril, triu, the places of their elements, fill_diagonal_."""
 
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .copies import reader, scalar_array, store
+from .copies import reader, store, write_fill
 from .core import (
-    array,
+    TensorBase,
     as_int,
     check_inplace,
     check_internal_overlap,
@@ -18,10 +19,11 @@ from .core import (
     written,
 )
 from .devices import check_device
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
 from .overlap import has_internal_overlap
 from .results import need_kernel
+from .slicing_ops import strided_layout
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -30,27 +32,30 @@ if TYPE_CHECKING:
 def fill_diagonal_(self: "Tensor", fill_value: Any, wrap: bool = False) -> "Tensor":
     """Write one value along the main diagonal of a tensor of equal lengths, or of a matrix.
 
-    Raises: grad, dimension, size. Source: facts 5.1.2, torch 2.13.
+    Where it wraps, the diagonal starts again one row below the first square. PyTorch goes on in steps of the first
+    diagonal there, which only in row-major memory leads to elements of the matrix.
+
+    Raises: argument (TypeError), grad, dimension, size; overlap through a negative or conjugate bit; bounds where the
+    steps leave the storage. Source: facts 5.1.2, torch 2.13.
     """
+    if isinstance(fill_value, TensorBase) and not fill_value._layout.shape:
+        fill_value = fill_value.item()  # type: ignore[attr-defined]
+    if isinstance(fill_value, TensorBase):
+        raise LayoutTypeError("argument", "fill_diagonal_ takes a number, got a tensor with dimensions")
     check_inplace(self)
     shape, strides, offset = self._layout
     if len(shape) < 2:
         raise LayoutError("dimension", "fill_diagonal_: at least 2 dimensions are needed")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise LayoutError("size", f"fill_diagonal_: the lengths of {shape} must be equal")
-    number = scalar_array(fill_value, self.dtype)
-    size = min(shape)
-    step = sum(strides)
-    line = reader(self, type(self._layout)((size,), (step,), offset))
-    if size:
-        array(line)[...] = number
-        shadow.stamp(line, None)
-    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1 and shape[1]:
-        # Below the first square the diagonal starts again, one row left out.
-        rows = np.arange(0, shape[0] * shape[1], shape[1] + 1)
-        array(self)[rows // shape[1], rows % shape[1]] = number
-        written(self)  # each part of it is a write
-    written(self)
+    size, step = min(shape), sum(strides)
+    lines = [(size, offset)]
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        period = shape[1] + 1
+        lines.append((ceil(shape[0] * shape[1] / period) - size, offset + strides[0] * period))
+    for length, start in lines:
+        write_fill(reader(self, strided_layout(self, (length,), (step,), start)), fill_value)
+        written(self)
     return self
 
 

@@ -85,6 +85,10 @@ def _parts(source: Source, x: TensorState, values: Values) -> Arguments:
     return (source.integer(0 if source.chance(ODD) else 1, max(size, 1) + 1), dim), {}
 
 
+def _filled(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (source.integer(0, 3),), {"wrap": True} if source.chance(30) else {}
+
+
 def _sizes(source: Source, x: TensorState, values: Values) -> Arguments:
     dim, size = _size(source, x)
     first = source.integer(0, size)
@@ -161,7 +165,7 @@ REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (1, ("diagonal_copy", along_diagonal)), (1, ("t_copy", no_arguments)), (1, ("detach_copy", no_arguments)),
     (1, ("alias_copy", no_arguments)), (2, ("narrow_copy", narrowed)), (1, ("split_copy", _parts)),
     (2, ("as_strided_scatter", _into_layout)), (1, ("concat", _listed)), (1, ("unbind_copy", one_dim)),
-    (1, ("fill_diagonal_", lambda source, x, values: ((source.integer(0, 3),), {}))),
+    (1, ("fill_diagonal_", _filled)),
     (2, ("is_same_size", any_other)), (1, ("allclose", any_other)), (1, ("stride", no_arguments)),
     (1, ("size", no_arguments)),
     (2, ("is_leaf", no_arguments)), (2, ("requires_grad", no_arguments)), (3, ("requires_grad_", no_arguments)),
