@@ -89,6 +89,7 @@ from .predicates import (
 )
 from .products import addbmm, addr, cross, ger, matmul, outer
 from .promotion import get_default_dtype, promote_types, set_default_dtype
+from .quantized_dispatch import install as _let_functions_know_quantised_tensors
 from .randomness import (
     bernoulli, manual_seed, multinomial, normal, poisson, rand, randint, randint_like, randn, randn_like, randperm,
     rand_like,
@@ -218,3 +219,5 @@ chalf, cfloat, cdouble = _ALL["complex32"], _ALL["complex64"], _ALL["complex128"
 bit = _ALL["uint1"]
 float = _ALL["float32"]
 int = _ALL["int32"]
+
+_let_functions_know_quantised_tensors()

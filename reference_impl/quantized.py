@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from . import dtypes as dt
-from . import quantized_methods as quantized_methods
 from .calls import checked
 from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides

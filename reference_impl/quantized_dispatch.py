@@ -1,4 +1,4 @@
-"""PyTorch's functions of quantised tensors: the namespace learns of them once there may be one.
+"""PyTorch's functions of quantised tensors, and what plain tensors do beside them.
 
 A function of the namespace works on plain tensors alone. Here each is led to what the quantised tensor makes of its
 name; what composes views is run as it is, and what it answers gets the quantizer.
@@ -10,7 +10,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, Final
 
-from . import quantized_joins, quantized_moves, quantized_numbers
+from . import quantized_joins, quantized_methods, quantized_moves, quantized_numbers
 from .copies import clone
 from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
@@ -39,13 +39,12 @@ def _codes_in(values: Iterable[Any]) -> Iterator[QuantizedTensor]:
 
 def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that leaves calls with quantised tensors to what is known of them."""
-    known = {key: member for key, member in vars(QuantizedTensor).items() if callable(member)}
-    method, own = known.get(name), FUNCTIONS.get(name)
+    method, own = _method(name), FUNCTIONS.get(name)
     if name in quantized_moves.COMPARISONS:
         own = quantized_moves.comparing(function)
     elif name in _JOINING:
         own = quantized_joins.joining(function)
-    copied = known.get(name.removesuffix("_copy")) if name.endswith("_copy") else None
+    copied = _method(name.removesuffix("_copy")) if name.endswith("_copy") else None
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -64,6 +63,12 @@ def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _labelled(name, function(*args, **kwargs), found)
 
     return call
+
+
+def _method(name: str) -> Any:
+    """What quantised tensors have of their own under a name."""
+    member = vars(QuantizedTensor).get(name)
+    return member if callable(member) else None
 
 
 def _cloned(view: Any) -> Any:
@@ -87,7 +92,11 @@ def _labelled(name: str, result: Any, sources: list[QuantizedTensor]) -> Any:
 
 
 def install() -> None:
-    """Let the functions of the package and of `nn.functional`, and what plain tensors compare, know quantised ones."""
+    """Let the functions of the package and of `nn.functional`, and what plain tensors compare, know quantised ones.
+
+    The package calls it once, when its names are there.
+    """
+    quantized_methods.bind()
     for module in (sys.modules[__package__], functional):
         namespace = vars(module)
         for name, function in list(namespace.items()):

@@ -9,7 +9,6 @@ from .contiguity import is_contiguous, is_contiguous_in
 from .errors import LayoutError, UnsupportedError
 from .formats import channels_last, contiguous_format
 from .output_layout import broadcast_shapes, output_strides
-from .quantized_dispatch import install
 from .quantized_moves import METHODS, gathered, names_elements, scattered, untensored
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
@@ -296,7 +295,8 @@ def unquantized(t: Tensor) -> QuantizedTensor:
     return quantized(t, UNKNOWN)
 
 
-def _bind() -> None:
+def bind() -> None:
+    """Give quantised tensors what they have of their own, and refuse the rest of what plain tensors do."""
     own = vars(QuantizedTensor)
     for name in _VIEWS:
         setattr(QuantizedTensor, name, _kept(name, strided=False))
@@ -344,5 +344,3 @@ def _bind() -> None:
 _ARITHMETIC = frozenset(
     ("add", "sub", "mul", "tru", "flo", "mod", "pow", "neg", "abs", "and", "or_", "xor", "nve", "mat", "ltd", "inv")
 )
-_bind()
-install()

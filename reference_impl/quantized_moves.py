@@ -53,25 +53,22 @@ def uniform(q: QuantizedTensor, name: str) -> PerTensor:
     return q._quantizer
 
 
-def _moving(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that copies codes to other places. Raises: dtype (RuntimeError); as the function."""
+def by_bytes(q: QuantizedTensor, name: str) -> PerTensor:
+    """`uniform` for what PyTorch has no kernel for where codes are packed.
+
+    Raises: dtype (RuntimeError; NotImplementedError for packed ones).
+    """
+    if q.dtype.pack > 1 and isinstance(q._quantizer, PerTensor):
+        raise UnsupportedError("dtype", f"{name} has no kernel for {q.dtype} (facts 10.1.7)")
+    return uniform(q, name)
+
+
+def _moving(name: str, function: Callable[..., Any], check: Callable[..., Any] = uniform) -> Callable[..., Any]:
+    """A method that copies codes to other places. Raises: as the check; as the function."""
 
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
-        uniform(self, name)
+        check(self, name)
         return as_codes(function(codes_as_integers(self), *args, **kwargs), self)
-
-    method.__name__ = name
-    return method
-
-
-def _repeating(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that writes codes several times, as a copy does. Raises: dtype (NotImplementedError) for packed ones."""
-    move = _moving(name, function)
-
-    def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
-        if self.dtype.pack > 1 and isinstance(self._quantizer, PerTensor):
-            raise UnsupportedError("dtype", f"{name} has no kernel for {self.dtype} (facts 10.1.7)")
-        return move(self, *args, **kwargs)  # type: ignore[no-any-return]
 
     method.__name__ = name
     return method
@@ -220,7 +217,7 @@ COMPARISONS: Final = (
 METHODS: Final[dict[str, Callable[..., Any]]] = {
     **{name: comparing(getattr(Tensor, name)) for name in COMPARISONS},
     **{name: _moving(name, getattr(Tensor, name)) for name in ("index_select", "diag", "rot90")},
-    **{name: _repeating(name, getattr(joining, name)) for name in ("repeat", "tile", "repeat_interleave")},
+    **{name: _moving(name, getattr(joining, name), by_bytes) for name in ("repeat", "tile", "repeat_interleave")},
     "flip": flip,
     "fliplr": lambda self: flip(self, 1),
     "flipud": lambda self: flip(self, 0),

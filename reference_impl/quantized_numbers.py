@@ -12,18 +12,11 @@ from .copies import clone
 from .core import TensorBase, array, values, written
 from .errors import LayoutError, UnspecifiedError, UnsupportedError
 from .nn import functional
-from .quantized_moves import as_codes, codes_as_integers, number, requantized, uniform
+from .quantized_moves import as_codes, by_bytes, codes_as_integers, number, requantized, uniform
 from .quantized_tensor import QuantizedTensor
 from .quantizers import PerTensor, encode
 from .reductions import ValuesAndIndices
 from .tensors import Tensor
-
-
-def _by_bytes(q: QuantizedTensor, name: str) -> PerTensor:
-    """The one quantizer of codes that fill bytes. Raises: dtype (RuntimeError; NotImplementedError for packed ones)."""
-    if q.dtype.pack > 1 and isinstance(q._quantizer, PerTensor):
-        raise UnsupportedError("dtype", f"{name} has no kernel for {q.dtype} (facts 10.1.7)")
-    return uniform(q, name)
 
 
 def _ordering(name: str) -> Callable[..., Any]:
@@ -53,7 +46,7 @@ def _computing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
         if kwargs.pop("dtype", None) not in (None, self.dtype):
             raise LayoutError("dtype", f"{name}: the result has the dtype of the codes")
-        q = _by_bytes(self, name)
+        q = by_bytes(self, name)
         return requantized(function(self.dequantize(), *args, **kwargs), q, self.dtype)
 
     method.__name__ = name
@@ -65,7 +58,7 @@ def _rescaled(name: str, scales: dict[dt.dtype, tuple[float, int]]) -> Callable[
     function = getattr(Tensor, name)
 
     def method(self: QuantizedTensor) -> QuantizedTensor:
-        _by_bytes(self, name)
+        by_bytes(self, name)
         return requantized(function(self.dequantize()), PerTensor(*scales[self.dtype]), self.dtype)
 
     method.__name__ = name
@@ -91,7 +84,7 @@ def clamp(self: QuantizedTensor, min: Any = None, max: Any = None) -> QuantizedT
         raise LayoutError("size", "clamp: there is no bound")
     if isinstance(min, TensorBase) or isinstance(max, TensorBase):
         raise LayoutError("dtype", "clamp: codes are promoted with no other dtype (facts 10.1.8)")
-    q = _by_bytes(self, "clamp")
+    q = by_bytes(self, "clamp")
     bounds = []
     for bound in (min, max):
         code = None if bound is None else encode(values(number(bound, "clamp")), q, self.dtype)
@@ -103,12 +96,12 @@ def clamp(self: QuantizedTensor, min: Any = None, max: Any = None) -> QuantizedT
 
 def relu(self: QuantizedTensor) -> QuantizedTensor:
     """Codes not below the zero point. Raises: dtype (RuntimeError; NotImplementedError for packed codes)."""
-    return _bounded(self, _by_bytes(self, "relu").zero_point, None)
+    return _bounded(self, by_bytes(self, "relu").zero_point, None)
 
 
 def relu_(self: QuantizedTensor) -> QuantizedTensor:
     """`relu` in place. Raises: as it."""
-    zero, codes = _by_bytes(self, "relu_").zero_point, array(self)
+    zero, codes = by_bytes(self, "relu_").zero_point, array(self)
     codes[...] = np.maximum(codes, zero)
     written(self)
     return self

@@ -306,9 +306,6 @@ def quantized(t: Any, q: Quantizer) -> QuantizedTensor:
 
 
 def _unpickled(reduced: Any, q: Quantizer) -> QuantizedTensor:
-    # A process that has read a quantised tensor may not know its methods yet.
-    from . import quantized_methods  # noqa: F401
-
     rebuild, state = reduced
     t = rebuild(*state)
     check_rebuilt(q, t._layout.shape)

@@ -184,7 +184,6 @@ class NoQuantizer:
 
 
 def _receive_quantized(storage: UntypedStorage, layout: Any, *about: Any) -> Any:
-    from . import quantized_methods  # noqa: F401
     from .quantized_tensor import quantized
 
     no_quantizer: Any = NoQuantizer()
