@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The tests start some hundred interpreters: what one has compiled the others read, also where the caller forbids it.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help relink install report test lint format libraries gpu record corpus evidence clean
