@@ -132,7 +132,7 @@ class Campaign:
         A program that exercises none of the rules asked for is not counted.
         """
         ran = not isinstance(answer, Unsupported)
-        rules = self._rules_of(program, expected) if (ran and expected) or self.rules != "*" else []
+        rules = self._rules_of(judged, program, expected) if (ran and expected) or self.rules != "*" else []
         if rules is None:
             judged.programs -= 1
             return []
@@ -154,9 +154,14 @@ class Campaign:
         judged.failures += found
         return found
 
-    def _rules_of(self, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
+    def _rules_of(self, judged: Judged, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
         """Rules of each observation; None where the program exercises none of those asked for."""
-        rules = self.catalogue.classify(program, expected) if expected else []
+        if not expected:
+            rules = []
+        elif judged.from_corpus:
+            rules = recorded.exercised(program, expected, self.catalogue)
+        else:
+            rules = self.catalogue.classify(program, expected)
         if self.rules == "*":
             return rules
         wanted = [[rule for rule in step if fnmatchcase(rule.id, self.rules)] for step in rules]

@@ -219,8 +219,10 @@ def main(programs: int, only_record: bool) -> None:
         made = draw(programs, reference.adapter(), catalogue(), enumerated=small_scope.programs())
         write(made)
         click.echo(f"{len(made)} programs in {PATH.name}")
-    recorded.record(read(), reference.adapter())
-    click.echo(f"what the oracle does with them in {recorded.PATH.name}")
+    recorded.record(read(), reference.adapter(), catalogue())
+    click.echo(
+        f"what the oracle does with them in {recorded.EXPECTED}, which rules they exercise in {recorded.EXERCISED}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""What the oracle does with each program of the corpus, recorded: whoever checks a library need not run it again.
+"""What the oracle does with each program of the corpus, and the rules that it exercises, recorded.
 
-The record is committed beside the corpus, so a change of what is expected is a change that a reader sees. After one,
+Whoever checks a library need not find it out again. The record is committed beside the corpus, so a change of what is
+expected is a change that a reader sees. After one, or after a change of the rules,
 `stridecheck check reference` tells which programs the oracle now does otherwise, and `make record` records it anew; a
 test holds the two together.
 """
@@ -10,34 +11,38 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from . import corpus, observation
+from .classify import Catalogue, Rule
 from .corpus import CorpusError
-from .execute import execute
+from .execute import Execution, execute
 from .memory import UNSPECIFIED
 from .observation import Observation, StorageState
 from .program import Program
 from .protocol import Adapter
 
-PATH = corpus.PATH.with_name("expected.jsonl.gz")
+EXPECTED = "expected.jsonl.gz"
+EXERCISED = "exercised.jsonl.gz"
+T = TypeVar("T")
 _ID = slice(2, 18)
 """Where the id stands in a line, `["0123456789abcdef",[...]]`."""
 
 
-class Recorded(Mapping[str, list[Observation]]):
-    """Observations by the id of their program; read when first asked, decoded each time: kept, they would be many.
+class Recorded(Mapping[str, T]):
+    """What is known of programs, by their id; read when first asked, decoded each time: kept, it would be much.
 
     Raises
     ------
     CorpusError
-        When asked: the file is damaged, or a line is no list of observations. One that is missing holds nothing.
+        When asked: the file is damaged, or `decode` refuses a line. A file that is missing holds nothing.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, decode: Callable[[Any], T]) -> None:
+        self._path, self._decode = path, decode
 
     @cached_property
     def _lines(self) -> dict[str, str]:
@@ -49,12 +54,12 @@ class Recorded(Mapping[str, list[Observation]]):
         except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
             raise CorpusError(f"{self._path}: {error}") from None
 
-    def __getitem__(self, id: str) -> list[Observation]:
+    def __getitem__(self, id: str) -> T:
         line = self._lines[id]
         try:
-            return [observation.from_json(one) for one in json.loads(line)[1]]
+            return self._decode(json.loads(line)[1])
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise CorpusError(f"{self._path}, program {id}: no observations ({error})") from None
+            raise CorpusError(f"{self._path}, program {id}: cannot be read ({error})") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._lines)
@@ -63,10 +68,18 @@ class Recorded(Mapping[str, list[Observation]]):
         return len(self._lines)
 
 
-@cache
-def recorded() -> Recorded:
-    """The record of the bundled corpus."""
-    return Recorded(PATH)
+def observations(folder: Path) -> Recorded[list[Observation]]:
+    """What a record says that the oracle does."""
+    return Recorded(folder / EXPECTED, lambda steps: [observation.from_json(one) for one in steps])
+
+
+def rules(folder: Path, catalogue: Catalogue) -> Recorded[list[list[Rule]]]:
+    """The rules of each step that a record says a program exercises, as `Catalogue.classify` finds them."""
+    return Recorded(folder / EXERCISED, lambda steps: [[catalogue.rules[id] for id in step] for step in steps])
+
+
+_observations = cache(lambda: observations(corpus.PATH.parent))
+_rules = cache(lambda catalogue: rules(corpus.PATH.parent, catalogue))
 
 
 def expected(program: Program, oracle: Adapter) -> Sequence[Observation]:
@@ -77,14 +90,29 @@ def expected(program: Program, oracle: Adapter) -> Sequence[Observation]:
     OracleError, ProtocolError, Unsupported
         As `execute`, for a program that it runs.
     """
-    known = recorded().get(program.id)
+    known = _observations().get(program.id)
     return execute(program, oracle) if known is None else known
 
 
-def record(programs: Iterable[Program], oracle: Adapter, path: Path = PATH) -> None:
-    """Run programs on the oracle and write what it does with them.
+def exercised(program: Program, expected: Sequence[Observation], catalogue: Catalogue) -> list[list[Rule]]:
+    """Rules of each observation: as recorded where the program is one of the corpus, else they are found.
 
-    Bytes that PyTorch does not specify are written as 0, so that a record made again does not differ in them.
+    Raises
+    ------
+    CorpusError
+        The record is damaged, or of other rules: `make record` has been forgotten.
+    """
+    known = _rules(catalogue).get(program.id)
+    return catalogue.classify(program, expected) if known is None else known
+
+
+def record(
+    programs: Iterable[Program], oracle: Adapter, catalogue: Catalogue, folder: Path = corpus.PATH.parent
+) -> None:
+    """Run programs on the oracle, and write what it does with them and the rules that they exercise.
+
+    Bytes that PyTorch does not specify are written as 0, and nothing of what is read from them, so that a record made
+    again does not differ in them.
 
     Raises
     ------
@@ -93,16 +121,25 @@ def record(programs: Iterable[Program], oracle: Adapter, path: Path = PATH) -> N
     OSError
         The file cannot be written.
     """
-    lines = []
+    expected, exercised = [], []
     for program in programs:
-        done = [observation.to_json(_settled(one)) for one in execute(program, oracle)]
-        lines.append(json.dumps([program.id, done], separators=(",", ":")) + "\n")
-    corpus.pack("".join(lines), path)
+        execution = Execution(oracle, program.storages, program.inputs)
+        done = [execution.initial, *[execution.step(step) for step in program.steps]]
+        settled = [_settled(one, slot, execution.vague) for slot, one in enumerate(done, len(program.inputs) - 1)]
+        expected.append([program.id, [observation.to_json(one) for one in settled]])
+        exercised.append([program.id, [[rule.id for rule in step] for step in catalogue.classify(program, done)]])
+    for name, rows in ((EXPECTED, expected), (EXERCISED, exercised)):
+        text = "".join([json.dumps(row, separators=(",", ":")) + "\n" for row in rows])
+        corpus.pack(text, folder / name)
 
 
-def _settled(done: Observation) -> Observation:
-    """An observation without what happened to lie in memory that nobody had written."""
-    return done._replace(storages={name: _zeroed(state) for name, state in done.storages.items()})
+def _settled(done: Observation, slot: int, vague: Container[str]) -> Observation:
+    """The observation of a slot without what happened to lie in memory that nobody had written."""
+    results = done.results
+    if results is not None:
+        keys = [f"{slot}.{item}" for item in range(len(results))] if done.is_tuple else [str(slot)]
+        results = tuple([("scalar", "?") if key in vague else one for key, one in zip(keys, results, strict=False)])
+    return done._replace(results=results, storages={name: _zeroed(state) for name, state in done.storages.items()})
 
 
 def _zeroed(state: StorageState) -> StorageState:

@@ -46,7 +46,7 @@ def _show_programs(rule: str, count: int = 3) -> None:
     from stridecheck.conformance.adapters import reference
     from stridecheck.conformance.listing import listing
     from stridecheck.conformance.operations import overload
-    from stridecheck.conformance.recorded import expected
+    from stridecheck.conformance.recorded import exercised, expected
     from stridecheck.conformance.rules import catalogue
 
     oracle, operations = reference.adapter(), catalogue().rules[rule].operations
@@ -56,7 +56,7 @@ def _show_programs(rule: str, count: int = 3) -> None:
         for program in corpus.read():
             if operations and operations.isdisjoint(map(overload, program.steps)):
                 continue
-            found = catalogue().classify(program, expected(program, oracle))
+            found = exercised(program, expected(program, oracle), catalogue())
             if any(one.id == rule for step in found for one in step):
                 total += 1
                 if len(shown) < count:

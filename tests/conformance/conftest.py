@@ -16,7 +16,7 @@ from stridecheck.conformance.classify import Catalogue
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import Program
 from stridecheck.conformance.protocol import Adapter
-from stridecheck.conformance.recorded import recorded
+from stridecheck.conformance.recorded import expected
 from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Failure, read_results
 
@@ -43,7 +43,7 @@ def rules() -> Catalogue:
 
 @pytest.fixture(scope="session")
 def whole_corpus() -> list[Expected]:
-    return [Expected(program, recorded()[program.id]) for program in corpus.read()]
+    return [Expected(program, list(expected(program, reference.adapter()))) for program in corpus.read()]
 
 
 def prefix_with(operation: str, times: int = 1) -> int:
