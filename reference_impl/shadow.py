@@ -12,6 +12,7 @@ so that `element_marks` calls them unspecified. Copies carry marks along; result
 marked.
 """
 
+from functools import cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -59,13 +60,17 @@ def element_marks(shadow: Marks, layout: Layout, dtype: dtype) -> Marks:
     [255, 0]
     """
     worst: Marks = _byte_view(shadow, layout, dtype.itemsize).max(axis=-1)
-    if not worst.any():
-        return worst
+    return _read_as(dtype).take(worst)
+
+
+@cache
+def _read_as(d: dtype) -> Marks:
+    """What each code of a byte means to who reads it under a dtype; shape (256,)."""
     # Where both parts are known within a tolerance, so is the complex number; not the other way round.
-    numbers = [_NUMBER[d] for d in {dtype, dtype.to_real()} if d in _NUMBER]
-    kind = worst >> 4
-    known = (worst != UNSPECIFIED) & np.isin(worst & 15, numbers)
-    return np.where(worst == 0, worst, np.where(known, kind, np.uint8(UNSPECIFIED))).astype(np.uint8)
+    numbers = {_NUMBER[part] for part in (d, d.to_real()) if part in _NUMBER}
+    marks = [code >> 4 if code & 15 in numbers else UNSPECIFIED for code in range(256)]
+    marks[EXACT] = EXACT
+    return np.array(marks, np.uint8)
 
 
 def marks_of(t: Any) -> Marks | None:
