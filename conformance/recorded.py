@@ -12,8 +12,9 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 from . import corpus, observation
@@ -33,7 +34,7 @@ _ID = slice(2, 18)
 
 
 class Recorded(Mapping[str, T]):
-    """What is known of programs, by their id; read when first asked, decoded each time: kept, it would be much.
+    """What is known of programs, by their id; read as far as is asked for, decoded each time: kept, it would be much.
 
     Raises
     ------
@@ -43,28 +44,41 @@ class Recorded(Mapping[str, T]):
 
     def __init__(self, path: Path, decode: Callable[[Any], T]) -> None:
         self._path, self._decode = path, decode
+        self._lines: dict[str, str] = {}
+        self._unread, self._reading = self._read(), Lock()
 
-    @cached_property
-    def _lines(self) -> dict[str, str]:
+    def _read(self) -> Iterator[str]:
+        """Lines that nobody has asked for yet, each kept and told by its id: in the order of the corpus."""
         try:
             with gzip.open(self._path, "rt", encoding="utf-8") as lines:
-                return {line[_ID]: line for line in lines}
+                for line in lines:
+                    self._lines[line[_ID]] = line
+                    yield line[_ID]
         except FileNotFoundError:
-            return {}
+            return
         except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
             raise CorpusError(f"{self._path}: {error}") from None
 
     def __getitem__(self, id: str) -> T:
+        if id not in self._lines:
+            self._read_until(id)
         line = self._lines[id]
         try:
             return self._decode(json.loads(line)[1])
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise CorpusError(f"{self._path}, program {id}: cannot be read ({error})") from None
 
+    def _read_until(self, id: str | None = None) -> None:
+        with self._reading:
+            if id not in self._lines:
+                next((found for found in self._unread if found == id), None)
+
     def __iter__(self) -> Iterator[str]:
+        self._read_until()
         return iter(self._lines)
 
     def __len__(self) -> int:
+        self._read_until()
         return len(self._lines)
 
 

@@ -207,6 +207,7 @@ def _fork_children(adapter: Any, control: socket.socket) -> None:
 
     FOLDERS.gather()
     gc.freeze()  # what the library has made is not looked at again in each child, which would copy its pages
+    gc.set_threshold(10_000)  # observations come and go without cycles
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a library that has them reaped hides how they ended
     channel = Channel(control.fileno(), control.fileno())
     handles: dict[int, int | None] = {}
