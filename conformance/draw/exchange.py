@@ -108,7 +108,11 @@ def _capsule_taken(source: Source, there: Inventory) -> Arguments | None:
 
 
 def _data(source: Source, there: Inventory, *, copies: bool) -> Argument:
-    """What tensors are made of: an array, numbers, at times a tensor or nothing that fits."""
+    """What tensors are made of: an array, numbers, at times a storage, a tensor or nothing that fits."""
+    if source.chance(15):
+        held = pick(source, [key for key, x in there.storages.items() if not copies or there.is_exact(x)])
+        if held is not None:
+            return ref_of(held)
     found = _foreign(source, there, "array", exact=copies)
     if found is not None and not source.chance(20):
         return found[0]
