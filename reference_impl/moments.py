@@ -40,8 +40,8 @@ def _moments(
             raise LayoutError("dtype", f"std, var: {input.dtype} is refused where all elements are one group")
         need_kernel("std, var", input.dtype, "fch")
     a = values(to(input, dt.complex64) if input.dtype is dt.complex32 else input)
-    wide = a.astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):
+        wide = a.astype(np.complex128 if input.dtype.is_complex else np.float64)
         count = np.float64(group_size(wide, dims))
         centre = np.sum(wide, axis=dims, keepdims=True) / count
         magnitude = np.sum(np.abs(wide), axis=dims, keepdims=keepdim) / count
