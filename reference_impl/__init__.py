@@ -179,6 +179,7 @@ _LAZY.update(
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",
+        "quantized_pooling": "quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d",
         "quantizers": "per_channel_symmetric per_tensor_symmetric qscheme",
         "simulated_quantization": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine "
         "quantize_per_tensor_dynamic",

@@ -10,7 +10,15 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, Final
 
-from . import quantized_joins, quantized_methods, quantized_moves, quantized_numbers
+from . import (
+    quantized_joins,
+    quantized_methods,
+    quantized_moves,
+    quantized_numbers,
+    quantized_pooling,
+    quantized_shuffles,
+)
+from .calls import refusing
 from .copies import clone
 from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
@@ -25,6 +33,11 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{name: getattr(quantized_joins, name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
     "equal": quantized_moves.equal,
     **quantized_numbers.FUNCTIONS,
+    **quantized_pooling.FUNCTIONS,
+    **quantized_shuffles.FUNCTIONS,
+    # Of images: the method that is called `unfold` does something else.
+    **{name: refusing(name, UnsupportedError, "dtype", "of codes (facts 10.1.8)") for name in ("fold", "unfold")},
+    "where": quantized_moves.where,
 }
 FUNCTIONS["alias_copy"] = QuantizedTensor.clone
 
@@ -102,5 +115,5 @@ def install() -> None:
         for name, function in list(namespace.items()):
             if isinstance(function, FunctionType) and not name.startswith("_"):
                 namespace[name] = dispatching(name, function)
-    for name in ("equal", *(name for name in quantized_moves.COMPARISONS if not name.startswith("_"))):
+    for name in ("equal", "where", *(name for name in quantized_moves.COMPARISONS if not name.startswith("_"))):
         setattr(Tensor, name, dispatching(name, getattr(Tensor, name)))

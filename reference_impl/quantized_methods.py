@@ -6,10 +6,10 @@ from typing import Any, Final
 from . import quantized_numbers
 from .calls import refusing, with_numpy_names
 from .contiguity import is_contiguous, is_contiguous_in
-from .errors import LayoutError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import channels_last, contiguous_format
 from .output_layout import broadcast_shapes, output_strides
-from .quantized_moves import METHODS, gathered, names_elements, scattered, untensored
+from .quantized_moves import METHODS, blank, gathered, names_elements, scattered, untensored
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
     UNKNOWN,
@@ -236,7 +236,12 @@ def _getitem(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     return result
 
 
-_RESCALING: Final[dict[str, Callable[..., Any]]] = {
+def _itself(self: QuantizedTensor) -> QuantizedTensor:
+    """The tensor itself."""
+    return self
+
+
+_OWN: Final[dict[str, Callable[..., Any]]] = {
     "select": _select,
     "unbind": _unbind,
     "unsqueeze": _unsqueeze,
@@ -244,6 +249,9 @@ _RESCALING: Final[dict[str, Callable[..., Any]]] = {
     "narrow": _narrow,
     "__getitem__": _getitem,
     "__setitem__": _setitem,
+    "positive": _itself,
+    "__pos__": _itself,
+    "__invert__": refusing("__invert__", LayoutTypeError, "dtype", "of a quantised tensor (facts 10.1.8)"),
 }
 _PARTING: Final[dict[str, Callable[[int], int]]] = {
     "split": lambda ndim: 0,
@@ -290,6 +298,29 @@ def _refused_with(name: str, *, numbers: bool) -> Callable[..., Any]:
     return method
 
 
+_MULTIPLYING = (
+    "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "inner", "outer", "ger",
+)  # fmt: skip
+
+
+def _unmultiplied(name: str) -> Callable[..., Any]:
+    """A product of matrices: without a kernel, once the shapes fit. Raises: as that of numbers; dtype."""
+    function = getattr(Tensor, name)
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        found = function(*map(_blanked, args), **{key: _blanked(value) for key, value in kwargs.items()})
+        if found is NotImplemented:
+            return found
+        raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
+
+    method.__name__ = name
+    return method
+
+
+def _blanked(value: Any) -> Any:
+    return blank(value) if isinstance(value, Tensor) else value
+
+
 def unquantized(t: Tensor) -> QuantizedTensor:
     """Fresh codes that nobody has given a quantizer."""
     return quantized(t, UNKNOWN)
@@ -327,6 +358,8 @@ def bind() -> None:
     for name in (*_COMBINING, *_COMBINING_TENSORS):
         if hasattr(Tensor, name):
             setattr(QuantizedTensor, name, _refused_with(name, numbers=name in _COMBINING))
+    for name in _MULTIPLYING:
+        setattr(QuantizedTensor, name, _unmultiplied(name))
     for name in _CASTS:
         setattr(
             QuantizedTensor,
@@ -335,7 +368,7 @@ def bind() -> None:
         )
     for name in _UNCOMPARED:
         setattr(QuantizedTensor, name, refusing(name, LayoutError, "dtype", "of a quantised tensor (facts 10.1.18)"))
-    for name, function in (METHODS | quantized_numbers.METHODS | _RESCALING).items():
+    for name, function in (METHODS | quantized_numbers.METHODS | _OWN).items():
         setattr(QuantizedTensor, name, with_numpy_names(function))
     for name, usual in _PARTING.items():
         setattr(QuantizedTensor, name, _parted(name, usual))

@@ -12,7 +12,7 @@ from .copies import clone
 from .core import TensorBase, build, fresh, from_array, given_once, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
-from .formats import contiguous_format
+from .formats import contiguous_format, memory_format
 from .output_layout import broadcast_shapes
 from .quantized_tensor import QuantizedTensor, fill_codes, quantized, unknown_codes
 from .quantizers import CODES, PerTensor, encode
@@ -61,6 +61,11 @@ def by_bytes(q: QuantizedTensor, name: str) -> PerTensor:
     if q.dtype.pack > 1 and isinstance(q._quantizer, PerTensor):
         raise UnsupportedError("dtype", f"{name} has no kernel for {q.dtype} (facts 10.1.7)")
     return uniform(q, name)
+
+
+def blank(t: Any) -> Tensor:
+    """Zeros of a tensor's shape, without memory: what is wrong with a call whatever the numbers shows on them."""
+    return from_array(np.zeros((), np.float32), dt.float32).expand(t._layout.shape)
 
 
 def _moving(name: str, function: Callable[..., Any], check: Callable[..., Any] = uniform) -> Callable[..., Any]:
@@ -121,10 +126,10 @@ def gathered(self: QuantizedTensor, index: Any) -> QuantizedTensor:
     return requantized(self.dequantize()[index], q, d)
 
 
-def requantized(numbers: Any, q: PerTensor, d: dtype) -> QuantizedTensor:
-    """Numbers as codes in the suggested format."""
+def requantized(numbers: Any, q: PerTensor, d: dtype, format: memory_format | None = None) -> QuantizedTensor:
+    """Numbers as codes, in the format that they suggest unless one is given."""
     shape, strides, _ = numbers._layout
-    out = fresh(shape, suggested_strides(shape, suggested_format(shape, strides)), CODES[d])
+    out = fresh(shape, suggested_strides(shape, format or suggested_format(shape, strides)), CODES[d])
     codes, unknown = encode(values(numbers), q, d)
     return fill_codes(out, codes, q, d, unknown_codes(numbers, unknown))
 
@@ -210,6 +215,13 @@ def set_(self: QuantizedTensor, source: Any = None, *args: Any, **kwargs: Any) -
     raise UnsupportedError("dtype", "set_ of a quantised tensor (facts 10.1.8)")
 
 
+def where(*args: Any, **kwargs: Any) -> Any:
+    """Nothing. Raises: dtype (RuntimeError) where a number would have to be promoted, else (NotImplementedError)."""
+    if not all(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
+        raise LayoutError("dtype", "where: codes are promoted with no number (facts 10.1.8)")
+    raise UnsupportedError("dtype", "where of a quantised tensor (facts 10.1.8)")
+
+
 COMPARISONS: Final = (
     "eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equal", "greater", "greater_equal",
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
@@ -225,5 +237,6 @@ METHODS: Final[dict[str, Callable[..., Any]]] = {
     "masked_fill_": masked_fill_,
     "resize_as_": resize_as_,
     "set_": set_,
+    "where": where,
 }
 """Methods of quantised tensors, by their names."""

@@ -6,13 +6,14 @@ from typing import Any, Final
 import numpy as np
 
 from . import dtypes as dt
+from . import shadow
 from .activations import threshold as plain_threshold
 from .contiguity import suggested_format
 from .copies import clone
 from .core import TensorBase, array, values, written
-from .errors import LayoutError, UnspecifiedError, UnsupportedError
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError
 from .nn import functional
-from .quantized_moves import as_codes, by_bytes, codes_as_integers, number, requantized, uniform
+from .quantized_moves import as_codes, blank, by_bytes, codes_as_integers, number, requantized, uniform
 from .quantized_tensor import QuantizedTensor
 from .quantizers import PerTensor, encode
 from .reductions import ValuesAndIndices
@@ -37,7 +38,7 @@ def _ordering(name: str) -> Callable[..., Any]:
     return method
 
 
-def _computing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def computing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A method that computes with the numbers and quantises what comes of them, under the same scale.
 
     Raises: dtype (RuntimeError) for another dtype, and by channel; as the function. Source: facts 10.1.22, torch 2.13.
@@ -53,9 +54,8 @@ def _computing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _rescaled(name: str, scales: dict[dt.dtype, tuple[float, int]]) -> Callable[..., Any]:
+def _rescaled(name: str, scales: dict[dt.dtype, tuple[float, int]], function: Callable[..., Any]) -> Callable[..., Any]:
     """A method whose numbers lie in a range that is known, and are quantised under the scale that fits it."""
-    function = getattr(Tensor, name)
 
     def method(self: QuantizedTensor) -> QuantizedTensor:
         by_bytes(self, name)
@@ -108,55 +108,145 @@ def relu_(self: QuantizedTensor) -> QuantizedTensor:
 
 
 def hardtanh(input: QuantizedTensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """`clamp` under a name of `nn.functional`, in place where told. Raises: as it."""
-    found = clamp(input, min_val, max_val)
+    """`clamp` under a name of `nn.functional`, in place where told.
+
+    Raises: as it; argument (ValueError) where the bounds are exchanged.
+    """
+    if min_val > max_val:
+        raise LayoutValueError("argument", f"hardtanh: bounds {min_val} and {max_val} are exchanged")
+    return hardtanh_(input, min_val, max_val) if inplace else clamp(input, min_val, max_val)
+
+
+def hardtanh_(input: QuantizedTensor, min_val: float = -1.0, max_val: float = 1.0) -> QuantizedTensor:
+    """`clamp` in place, also between bounds that are exchanged. Raises: as it."""
+    return input.copy_(clamp(input, min_val, max_val))
+
+
+def relu6(input: QuantizedTensor, inplace: bool = False) -> QuantizedTensor:
+    """`clamp` between 0 and 6, in place where told. Raises: as it."""
+    return hardtanh_(input, 0.0, 6.0) if inplace else clamp(input, 0.0, 6.0)
+
+
+def _relu(input: QuantizedTensor, inplace: bool = False) -> QuantizedTensor:
+    return relu_(input) if inplace else relu(input)
+
+
+def hardsigmoid(input: QuantizedTensor, inplace: bool = False) -> QuantizedTensor:
+    """Numbers from 0 to 1 under the scale that fits them, which an input written to takes over.
+
+    Raises: dtype (RuntimeError; NotImplementedError for packed codes). Source: facts 10.1.22, torch 2.13.
+    """
+    found: QuantizedTensor = _hardsigmoid(input)
     return input.copy_(found) if inplace else found
 
 
-def _pooling(name: str) -> Callable[..., Any]:
-    """A function that pools numbers. Raises: dtype (NotImplementedError) where places are asked for."""
-    pool = _computing(name, getattr(functional, name))
+def _unsure(numbers: Any, q: PerTensor) -> Any:
+    """Products, unspecified where they lie so near the middle of two codes that either may be chosen."""
+    with np.errstate(all="ignore"):
+        codes = np.abs(values(numbers).astype(np.float64) / q.scale)
+        is_between = np.abs(codes % 1 - 0.5) <= 1e-6 * np.maximum(codes, 1.0)
+    known = shadow.marks_of(numbers)
+    marks = np.where(is_between, shadow.UNSPECIFIED, shadow.EXACT if known is None else known)
+    shadow.stamp(numbers, marks.astype(np.uint8))
+    return numbers
 
-    def method(self: QuantizedTensor, *args: Any, return_indices: bool = False, **kwargs: Any) -> QuantizedTensor:
-        if return_indices:
-            raise UnsupportedError("dtype", f"{name} with indices of a quantised tensor (facts 10.1.8)")
-        return pool(self, *args, **kwargs)  # type: ignore[no-any-return]
 
-    return method
+def leaky_relu(input: QuantizedTensor, negative_slope: Any = 0.01, inplace: bool = False) -> QuantizedTensor:
+    """Negative numbers times a slope, in place where told.
 
-
-def interpolate(
-    input: QuantizedTensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", **kwargs: Any
-) -> QuantizedTensor:
-    """Numbers of a picture or a volume between the numbers, quantised again.
-
-    Raises: dtype (NotImplementedError) for other modes and dimensions; as `_computing`.
+    Raises: argument (TypeError), overflow (RuntimeError) for a slope that is no real number; as `computing`.
     """
-    if input.ndim == 3 or mode not in ("nearest", "nearest-exact", "bilinear"):
-        raise UnsupportedError("dtype", f"interpolate of {input.ndim} dimensions of codes, mode {mode}")
-    numbers = _computing("interpolate", functional.interpolate)
-    return numbers(input, size, scale_factor, mode, **kwargs)  # type: ignore[no-any-return]
+    slope = number(negative_slope, "leaky_relu").item()
+    q = by_bytes(input, "leaky_relu")
+    found = requantized(_unsure(functional.leaky_relu(input.dequantize(), slope), q), q, input.dtype)
+    return input.copy_(found) if inplace else found
+
+
+def leaky_relu_(input: QuantizedTensor, negative_slope: Any = 0.01) -> QuantizedTensor:
+    """`leaky_relu` in place. Raises: as it."""
+    return leaky_relu(input, negative_slope, inplace=True)
+
+
+def gelu(input: QuantizedTensor, approximate: str = "none") -> QuantizedTensor:
+    """`gelu` of the numbers, under the scale as float32 has it. Raises: argument; as `computing`."""
+    found: QuantizedTensor = computing("gelu", functional.gelu)(input, approximate=approximate)
+    q = input._uniform
+    found._quantizer = q._replace(scale=float(np.float32(q.scale)))
+    return found
+
+
+def prelu(self: QuantizedTensor, weight: Any) -> QuantizedTensor:
+    """Negative numbers times the numbers of codes of the same dtype, quantised as the input.
+
+    Raises: argument (TypeError); dtype (RuntimeError) for other slopes; dimension, size; as `computing`.
+    """
+    if not isinstance(weight, TensorBase):
+        raise LayoutTypeError("argument", f"prelu: expected a Tensor, got {type(weight).__name__}")
+    if weight.dtype is not self.dtype:
+        raise LayoutError("dtype", f"prelu: {self.dtype} is promoted with no {weight.dtype} (facts 10.1.8)")
+    functional.prelu(blank(self), blank(weight))
+    q = by_bytes(self, "prelu")
+    numbers = functional.prelu(self.dequantize(), weight.dequantize())  # type: ignore[attr-defined]
+    return requantized(_unsure(numbers, q), q, self.dtype)
+
+
+def threshold(input: QuantizedTensor, threshold: float, value: float, inplace: bool = False) -> QuantizedTensor:
+    """Numbers below a bound made another one. Raises: dtype (NotImplementedError) in place; as `computing`."""
+    if inplace:
+        raise UnsupportedError("dtype", "threshold of codes in place (facts 10.1.8)")
+    found: QuantizedTensor = computing("threshold", plain_threshold)(input, threshold, value)
+    return found
+
+
+def _losing(name: str) -> Callable[..., Any]:
+    """A loss over codes, which has a kernel for numbers alone.
+
+    Raises: as the loss; dtype (RuntimeError) where the terms would be fresh codes, without a quantizer,
+    (NotImplementedError) where they are the result.
+    """
+    function = getattr(functional, name)
+
+    def loss(
+        input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", *args: Any,
+        **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        try:
+            return function(input, target, size_average, reduce, reduction, *args, **kwargs)
+        except UnsupportedError:
+            is_whole = reduce is False or (reduction == "none" and size_average is None and reduce is None)
+            if is_whole or kwargs.get("beta", args[0] if args else 1) == 0:
+                raise
+            raise LayoutError("dtype", f"{name}: codes without a quantizer (facts 10.1.20)") from None
+
+    return loss
 
 
 # The whole range of the codes for what lies between 0 and 1, or between -1 and 1.
 _SIGMOID: Final = {dt.quint8: (2.0**-8, 0), dt.qint8: (2.0**-8, -128), dt.qint32: (2.0**-32, 0)}
 _TANH: Final = {dt.quint8: (2.0**-7, 128), dt.qint8: (2.0**-7, 0), dt.qint32: (2.0**-31, 0)}
+_hardsigmoid = _rescaled("hardsigmoid", _SIGMOID, functional.hardsigmoid)
 METHODS: Final[dict[str, Callable[..., Any]]] = {
     **{name: _ordering(name) for name in ("max", "min", "sort", "argsort", "msort", "topk")},
-    **{name: _computing(name, getattr(Tensor, name)) for name in ("mean", "std")},
-    "sigmoid": _rescaled("sigmoid", _SIGMOID),
-    "tanh": _rescaled("tanh", _TANH),
+    **{name: computing(name, getattr(Tensor, name)) for name in ("mean", "std")},
+    "sigmoid": _rescaled("sigmoid", _SIGMOID, Tensor.sigmoid),
+    "tanh": _rescaled("tanh", _TANH, Tensor.tanh),
     "clamp": clamp,
     "clip": clamp,
     "relu": relu,
     "relu_": relu_,
+    "prelu": prelu,
 }
 """Methods of quantised tensors, by their names."""
-_POOLING: Final = ("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool2d", "adaptive_avg_pool2d")
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{name: _pooling(name) for name in _POOLING},
-    "interpolate": interpolate,
-    "threshold": _computing("threshold", plain_threshold),
+    **{name: _losing(name) for name in ("mse_loss", "smooth_l1_loss")},
+    "threshold": threshold,
     "hardtanh": hardtanh,
+    "hardtanh_": hardtanh_,
+    "relu": _relu,
+    "relu6": relu6,
+    "hardsigmoid": hardsigmoid,
+    "leaky_relu": leaky_relu,
+    "leaky_relu_": leaky_relu_,
+    "gelu": gelu,
 }
 """Functions that are no methods."""

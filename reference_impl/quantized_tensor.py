@@ -1,5 +1,6 @@
 """The quantised tensor: integer codes under strides, and the quantizer that says what they mean."""
 
+import copy
 from typing import Any, Final
 
 import numpy as np
@@ -192,6 +193,12 @@ class QuantizedTensor(Tensor):
             return self
         return self.clone(memory_format=preserve_format if format is None else format)
 
+    def type_as(self, other: Any) -> "QuantizedTensor":
+        """The tensor itself. Raises: argument (TypeError); dtype (RuntimeError) for another dtype."""
+        if not isinstance(other, TensorBase):
+            raise LayoutTypeError("argument", f"type_as needs a Tensor, got {type(other).__name__}")
+        return self.to(other.dtype)
+
     def copy_(self, src: Any, non_blocking: bool = False) -> "QuantizedTensor":
         """Quantise float32 numbers into this tensor, or take over another's codes with its quantizer.
 
@@ -273,14 +280,21 @@ class QuantizedTensor(Tensor):
 
     def __copy__(self) -> "QuantizedTensor":
         check_rebuilt(self._quantizer, self._layout.shape)
-        return quantized(pickling.copy_tensor(self), self._quantizer)
+        new = quantized(pickling.copy_tensor(self), self._quantizer)
+        vars(new).update(vars(self))
+        return new
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "QuantizedTensor":
         check_rebuilt(self._quantizer, self._layout.shape)
-        plain = memo.get(id(self)) or pickling.deepcopy_tensor(self, memo)
-        if not isinstance(plain, QuantizedTensor):
-            memo[id(self)] = plain = quantized(plain, self._quantizer)
-        return plain
+        done: QuantizedTensor | None = memo.get(id(self))
+        if done is not None:
+            return done
+        # Attributes come last: they may lead back to the tensor.
+        bare = quantized(self, self._quantizer)
+        memo[id(self)] = new = quantized(pickling.deepcopy_tensor(bare, memo), self._quantizer)
+        del memo[id(bare)]
+        vars(new).update(copy.deepcopy(vars(self), memo))
+        return new
 
     def __reduce_ex__(self, protocol: Any = None) -> Any:
         return _unpickled, (pickling.reduce_tensor(self), self._quantizer)
@@ -309,7 +323,9 @@ def _unpickled(reduced: Any, q: Quantizer) -> QuantizedTensor:
     rebuild, state = reduced
     t = rebuild(*state)
     check_rebuilt(q, t._layout.shape)
-    return quantized(t, q)
+    new = quantized(t, q)
+    vars(new).update(vars(t))
+    return new
 
 
 def check_rebuilt(q: Quantizer, shape: Shape) -> None:
