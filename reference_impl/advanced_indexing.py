@@ -18,6 +18,7 @@ from .core import (
     as_int,
     check_inplace,
     check_no_overlap,
+    check_tensors,
     from_array,
     order_marks,
     recorded,
@@ -279,6 +280,7 @@ def index_put_(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool
     """
     items: dict[int, Any] = {}
     dim = 0
+    check_tensors("index_put_", *[t for t in indices if t is not None])
     for t in indices:
         if t is not None:
             items[dim] = t

@@ -75,7 +75,7 @@ def _check_sub(self: Any, other: Any) -> None:
         raise LayoutError("dtype", "sub: subtraction with a bool tensor is not supported")
 
 
-def add(input: "Tensor", other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
+def add(input: Any, other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
     """`input + alpha * other`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
     check_operands("add", (input, other))
     _check_alpha("add", input, other, alpha)
@@ -89,7 +89,7 @@ def add_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     return apply_(_scaled("add", 1, alpha), self, (other,))
 
 
-def sub(input: "Tensor", other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
     """`input - alpha * other`. Raises: broadcast, dtype (also for bool). Source: facts 4.3, torch 2.13."""
     check_operands("sub", (input, other))
     _check_sub(input, other)
@@ -116,7 +116,7 @@ def rsub(input: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     return apply(_scaled("sub", -1, alpha), (other, input))
 
 
-def mul(input: "Tensor", other: Any, *, out: "Tensor | None" = None) -> "Tensor":
+def mul(input: Any, other: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`input * other`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
     check_operands("mul", (input, other))
     return apply(MUL, (input, other), out)

@@ -16,6 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 """What NumPy calls arguments, and what PyTorch does: functions that its parser of arguments serves take both."""
+_TENSORS = ("Tensor", "Tensor | None")
+"""Annotations of arguments that must be tensors."""
 
 
 def as_number(x: Any) -> Any:
@@ -39,12 +41,78 @@ def as_number(x: Any) -> Any:
     return x
 
 
+def _as_argument(x: Any) -> Any:
+    """`as_number`, but what is past 64 bits stays as it is: which error it is depends on what it is given for."""
+    return x if isinstance(x, np.uint64) and x >= 2**63 else as_number(x)
+
+
+def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
+    """A function whose arguments that are annotated as tensors must be tensors, whatever it does with them.
+
+    Raises: argument (TypeError), before anything else is looked at.
+    Source: `FunctionParameter::check` of PyTorch's parser of arguments. What PyTorch has in Python may raise an
+    AttributeError instead, by what it reads of them first.
+
+    >>> def twice(x: "Tensor"):
+    ...     return x, x
+    >>> with_checked_tensors(twice)([1])
+    Traceback (most recent call last):
+    ...
+    stridecheck.reference_impl.errors.LayoutTypeError: twice: x must be a Tensor, got list
+    """
+    places, check = _tensor_check(function, of_class)
+    if check is None:
+        return function
+    tensor = _tensor_class()
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = len(args)
+        for place in places:
+            if place < given and not isinstance(args[place], tensor):
+                check(args, {})
+        if kwargs:
+            check((), kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+_Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
+
+
+def _tensor_class() -> type:
+    from .core import TensorBase  # which imports storages, and they import this
+
+    return TensorBase
+
+
+def _tensor_check(function: Callable[..., Any], of_class: bool) -> tuple[tuple[int, ...], _Check | None]:
+    """Where a function takes tensors, and what refuses others there; nothing where it takes none but its own."""
+    inner: Any = unwrap(function)
+    code = inner.__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    kinds = {name: inner.__annotations__.get(name) for name in parameters[of_class:]}
+    kinds = {name: kind for name, kind in kinds.items() if kind in _TENSORS}
+    if not kinds:
+        return (), None
+    tensor = _tensor_class()
+
+    def check(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        for name, x in [*zip(parameters, args, strict=False), *kwargs.items()]:
+            if name in kinds and not isinstance(x, tensor) and (x is not None or kinds[name] == "Tensor"):
+                got = type(x).__name__
+                raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
+
+    return tuple([place for place, name in enumerate(parameters[: code.co_argcount]) if name in kinds]), check
+
+
 def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
     """A function that takes NumPy's names of its arguments, too, as `sum(x, axis=0, keepdims=True)`, and its numbers.
 
-    Methods take no `out`.
+    Its tensors are checked. Methods take no `out`.
 
-    Source: `numpy_compatibility_arg_names` of PyTorch's parser of arguments.
+    Raises: as `with_checked_tensors`. Source: `numpy_compatibility_arg_names` of PyTorch's parser of arguments.
 
     >>> with_numpy_names(lambda input, dim: (input, dim))(3, axis=0)
     (3, 0)
@@ -55,20 +123,29 @@ def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) ->
     if parameters[:1] == ("self",):  # a method that is a function, too
         names |= {name: "self" for name in ("input", "x", "a", "x1") if name not in parameters}
     if not names:
-        return function
+        return with_checked_tensors(function, of_class=of_class)
+    places, check = _tensor_check(function, of_class)
+    tensor = _tensor_class()
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if check is not None:
+            given = len(args)
+            for place in places:
+                if place < given and not isinstance(args[place], tensor):
+                    check(args, {})
         for x in args:
             if isinstance(x, np.generic):
-                args = tuple([as_number(x) for x in args])
+                args = tuple([_as_argument(x) for x in args])
                 break
         if kwargs:
-            kwargs = {name: as_number(x) if isinstance(x, np.generic) else x for name, x in kwargs.items()}
+            kwargs = {name: _as_argument(x) if isinstance(x, np.generic) else x for name, x in kwargs.items()}
             if not names.keys().isdisjoint(kwargs):
                 kwargs = _renamed(kwargs, names)
             if of_class and "out" in kwargs:
                 raise LayoutTypeError("argument", f"{function.__name__}: a method takes no out")
+            if check is not None:
+                check((), kwargs)
         return function(*args, **kwargs)
 
     return call
@@ -86,11 +163,23 @@ def _renamed(kwargs: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, A
 def add_numpy_names(
     namespace: MutableMapping[str, Any], *, only: str = "", but_not: str = "", of_class: bool = False
 ) -> None:
-    """Let the functions of a namespace, or some of them, take NumPy's names; not those that PyTorch has in Python."""
-    for name in only.split() or namespace.keys() - {*but_not.split()}:
-        member = namespace[name]
+    """Let the functions of a namespace, or some of them, take NumPy's names; not those that PyTorch has in Python.
+
+    All of them refuse what is no tensor where they take one.
+    """
+    named = {*(only.split() or namespace)} - {*but_not.split()}
+    for name, member in list(namespace.items()):
         if isinstance(member, FunctionType) and not name.startswith("__"):
-            namespace[name] = with_numpy_names(member, of_class=of_class)
+            if name in named:
+                namespace[name] = with_numpy_names(member, of_class=of_class)
+            elif not name.startswith("_"):
+                namespace[name] = with_checked_tensors(member, of_class=of_class)
+
+
+def add_tensor_checks(namespace: MutableMapping[str, Any], names: str) -> None:
+    """Let functions of a namespace refuse what is no tensor where they take one."""
+    for name in names.split():
+        namespace[name] = with_checked_tensors(namespace[name])
 
 
 def taking_numpy_names(but_not: str) -> Callable[[C], C]:

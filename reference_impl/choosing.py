@@ -76,6 +76,7 @@ _LERP = Op("lerp", lambda a, b, w: np.where(np.abs(w) < 0.5, a + w * (b - a), b 
 
 def _weight(name: str, input: "Tensor", end: "Tensor", weight: Any) -> Any:
     # A weight without dimensions is a number, of whatever dtype.
+    check_operands(name, (weight,))
     for x in (end, weight):
         if isinstance(x, TensorBase) and x.dtype is not input.dtype and (x is end or x._layout.shape):
             raise LayoutError("dtype", f"{name}: operands of {input.dtype} and {x.dtype}")

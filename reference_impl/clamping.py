@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from .core import TensorBase, check_tensors
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
-from .pointwise import Op, apply, apply_, apply_with_scalars, operand_array
+from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands, operand_array
 from .promotion import common_dtype
 
 if TYPE_CHECKING:
@@ -72,20 +72,24 @@ def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
 
 
 def clamp_min(input: "Tensor", min: Any, *, out: "Tensor | None" = None) -> "Tensor":
-    """`clamp(min=min)`."""
+    """`clamp(min=min)`. Raises: as `clamp`, but a missing bound is a TypeError."""
+    check_operands("clamp_min", (min,))
     return clamp(input, min, None, out=out)
 
 
 def clamp_max(input: "Tensor", max: Any, *, out: "Tensor | None" = None) -> "Tensor":
-    """`clamp(max=max)`."""
+    """`clamp(max=max)`. Raises: as `clamp_min`."""
+    check_operands("clamp_max", (max,))
     return clamp(input, None, max, out=out)
 
 
 def clamp_min_(input: "Tensor", min: Any) -> "Tensor":
-    """`clamp_(min=min)`."""
+    """`clamp_(min=min)`. Raises: as `clamp_min`."""
+    check_operands("clamp_min_", (min,))
     return clamp_(input, min, None)
 
 
 def clamp_max_(input: "Tensor", max: Any) -> "Tensor":
-    """`clamp_(max=max)`."""
+    """`clamp_(max=max)`. Raises: as `clamp_min`."""
+    check_operands("clamp_max_", (max,))
     return clamp_(input, None, max)

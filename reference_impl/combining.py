@@ -9,7 +9,7 @@ from . import shadow
 from .arithmetic import mul
 from .conversion import cast
 from .copies import contiguous
-from .core import TensorBase, as_int, from_array, recorded, values
+from .core import TensorBase, as_int, check_tensors, from_array, recorded, values
 from .errors import LayoutError, LayoutTypeError
 from .joining import diag, meshgrid, stack
 from .out import write_out
@@ -62,6 +62,7 @@ def block_diag(*tensors: "Tensor") -> "Tensor":
 
 def cartesian_prod(*tensors: "Tensor") -> "Tensor":
     """Every combination of vectors' elements as rows; one vector alone comes back itself. Raises: dimension, dtype."""
+    check_tensors("cartesian_prod", *tensors)
     for t in tensors:
         if t.ndim != 1:
             raise LayoutError("dimension", f"cartesian_prod: vectors are needed, got {t.ndim} dimensions")

@@ -14,7 +14,7 @@ import numpy as np
 from . import arithmetic, slicing_ops, view_ops
 from .contiguity import is_contiguous
 from .copies import resolve_conj
-from .core import TensorBase, as_int, as_ints, check_tensors, values
+from .core import TensorBase, as_dims, as_int, check_tensors, values
 from .dtypes import bool_
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import wrap_dim
@@ -109,7 +109,7 @@ def _tensordot_dims(a: "Tensor", b: "Tensor", dims: Any) -> tuple[tuple[int, ...
         dims = dims.tolist() if dims.ndim else dims.item()  # type: ignore[attr-defined]
     if isinstance(dims, (tuple, list)):
         if len(dims) == 2 and all(isinstance(x, (tuple, list)) for x in dims):
-            return as_ints((dims[0],), "dims"), as_ints((dims[1],), "dims")
+            return as_dims(dims[0], "dims"), as_dims(dims[1], "dims")
         if len(dims) == 2:
             raise LayoutTypeError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")
         raise LayoutValueError("argument", f"tensordot: dims must be an int or two lists of ints, got {dims!r}")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import shadow
 from .backing import NoBytes, no_data
 from .dtypes import BARE_UINT, FLOAT8, bool_, complex32, dtype
-from .errors import LayoutError, LayoutTypeError, UnsupportedError, fatal
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
 from .storage import UntypedStorage
@@ -401,24 +401,25 @@ def check_tensors(name: str, *operands: Any) -> None:
 def as_int(x: Any, name: str = "argument") -> int:
     """An int from what PyTorch takes for one: ints and integers of NumPy, no bool and no float.
 
-    Raises: argument (TypeError); overflow (TypeError) past 64 bits.
+    Raises: argument (TypeError); overflow (ValueError) past 64 bits.
     """
     if type(x) is int:
         if -(2**63) <= x < 2**63:
             return x
-        raise LayoutTypeError("overflow", f"{name}: {x} does not fit 64 bits (facts 1.19)")
+        raise LayoutValueError("overflow", f"{name}: {x} does not fit 64 bits (facts 1.19)")
     if isinstance(x, (bool, np.bool_)):
         raise LayoutTypeError("argument", f"{name} must be an int, got {type(x).__name__}")
     try:
-        return index(x)
+        found = index(x)
     except TypeError:
         raise LayoutTypeError("argument", f"{name} must be an int, got {type(x).__name__}") from None
+    return found if -(2**63) <= found < 2**63 else as_int(found, name)
 
 
 def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
     """A tuple of ints from varargs or from one sequence, as PyTorch takes sizes and dimensions.
 
-    Raises: argument (TypeError), also where nothing is given.
+    Raises: argument (TypeError), also where nothing is given; overflow (TypeError) past 64 bits.
     """
     if not args:
         raise LayoutTypeError("argument", f"{name} must be given")
@@ -429,11 +430,24 @@ def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
             args = only
     for a in args:
         if type(a) is not int:
-            return tuple([as_int(a, name) for a in args])
+            args = [a if type(a) is int else _element(a, name) for a in args]
+            break
     result = tuple(args)
     if result and not (min(result) >= -(2**63) and max(result) < 2**63):
         raise LayoutTypeError("overflow", f"{name} {result} does not fit 64 bits (facts 1.19)")
     return result
+
+
+def _element(x: Any, name: str) -> int:
+    return index(x) if isinstance(x, np.integer) else as_int(x, name)
+
+
+def as_dims(value: Any, name: str = "dim") -> tuple[int, ...]:
+    """A tuple of ints from one int or one sequence of them.
+
+    Raises: argument (TypeError); past 64 bits overflow (ValueError for an int alone, TypeError in a sequence).
+    """
+    return as_ints((value,), name) if isinstance(value, (tuple, list)) else (as_int(value, name),)
 
 
 def as_int_list(value: Any, name: str) -> tuple[int, ...]:

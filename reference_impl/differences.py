@@ -6,7 +6,7 @@ from . import arithmetic, division, joining, pointwise_ops, reductions, scans, s
 from . import dtypes as dt
 from .constructors import zeros, zeros_like
 from .copies import copy_
-from .core import TensorBase, as_int, as_ints
+from .core import TensorBase, as_dims, as_int
 from .errors import LayoutError, LayoutIndexError
 from .joining import cat
 from .layout import wrap_dim
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def gradient(input: "Tensor", *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> list["Tensor"]:
     """Finite differences along dimensions, one tensor for each. Raises: dimension, size, argument. Source: torch."""
-    dims = tuple(range(input.ndim)) if dim is None else as_ints((dim,), "dim")
+    dims = tuple(range(input.ndim)) if dim is None else as_dims(dim, "dim")
     dims = tuple([wrap_dim(d, input.ndim) for d in dims])
     if len(set(dims)) != len(dims):
         raise LayoutError("dimension", f"gradient: dimensions {dims} repeat one")

@@ -14,7 +14,7 @@ from . import arithmetic, scans, shadow, slicing_ops
 from . import dtypes as dt
 from .calls import add_numpy_names
 from .copies import clone, store, to
-from .core import as_int, as_ints, values
+from .core import as_dims, as_int, as_ints, values
 from .dtype_view import conj
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .layout import Shape, wrap_dim
@@ -209,7 +209,7 @@ def _several(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Dimensions and lengths of a transform over several of them."""
     if dim is not None:
-        given = as_ints((dim,), "dim")
+        given = as_dims(dim, "dim")
         dims = tuple([wrap_dim(d, input.ndim) for d in given])
         if len(set(dims)) != len(dims):
             raise LayoutError("dimension", f"{name}: dimensions {given} repeat one")
@@ -355,13 +355,13 @@ def ihfft2(
 
 def fftshift(input: "Tensor", dim: Any = None) -> "Tensor":
     """Rolled so that frequency 0 is in the middle. Raises: dimension. Source: torch 2.13."""
-    dims = tuple(range(input.ndim)) if dim is None else as_ints((dim,), "dim")
+    dims = tuple(range(input.ndim)) if dim is None else as_dims(dim, "dim")
     return scans.roll(input, [input._layout.shape[wrap_dim(d, input.ndim)] // 2 for d in dims], dims)
 
 
 def ifftshift(input: "Tensor", dim: Any = None) -> "Tensor":
     """Inverse of `fftshift`. Raises: dimension. Source: torch 2.13."""
-    dims = tuple(range(input.ndim)) if dim is None else as_ints((dim,), "dim")
+    dims = tuple(range(input.ndim)) if dim is None else as_dims(dim, "dim")
     return scans.roll(input, [(input._layout.shape[wrap_dim(d, input.ndim)] + 1) // 2 for d in dims], dims)
 
 

@@ -55,6 +55,11 @@ def _sequence(tensors: Any, name: str) -> list["Tensor"]:
     return list(tensors)
 
 
+def _as_one(given: tuple[Any, ...]) -> Any:
+    """Tensors that are given one by one, or as one sequence."""
+    return given[0] if len(given) == 1 and not isinstance(given[0], TensorBase) else given
+
+
 def _filled(tensors: Any, name: str) -> list["Tensor"]:
     items = _sequence(tensors, name)
     if not items:
@@ -297,19 +302,14 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 def broadcast_tensors(*tensors: Any) -> tuple["Tensor", ...]:
     """Expanded views of a common shape. Raises: broadcast. Source: facts 3.5, torch 2.13."""
-    items = _sequence(
-        list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], TensorBase) else tensors,
-        "broadcast_tensors",
-    )
+    items = _sequence(_as_one(tensors), "broadcast_tensors")
     shape = common_shape(*[t._layout.shape for t in items])
     return tuple([t if t._layout.shape == shape else view_of(t, views.expand(t._layout, shape)) for t in items])
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple["Tensor", ...]:
     """Expanded views of vectors over their grid. Raises: dimension, argument. Source: facts 3.5, torch 2.13."""
-    items = _sequence(
-        list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], TensorBase) else tensors, "meshgrid"
-    )
+    items = _sequence(_as_one(tensors), "meshgrid")
     if any(t.ndim > 1 for t in items):
         raise LayoutError("dimension", "meshgrid: vectors are needed")
     if indexing not in (None, "ij", "xy"):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from .errors import LayoutError, LayoutIndexError
+from .errors import LayoutError, LayoutIndexError, LayoutValueError
 
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]
@@ -259,7 +259,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
     A tensor without dimensions counts as having one.
 
-    Raises: dimension (IndexError).
+    Raises: dimension (IndexError), overflow (ValueError) past 64 bits.
     Source: facts 0, torch 2.13.
 
     >>> wrap_dim(-1, 3), wrap_dim(0, 0)
@@ -271,4 +271,6 @@ def wrap_dim(dim: int, ndim: int) -> int:
     if -limit <= dim < 0:
         return dim + limit
 
+    if not -(2**63) <= dim < 2**63:
+        raise LayoutValueError("overflow", f"dimension {dim} does not fit 64 bits (facts 1.19)")
     raise LayoutIndexError("dimension", f"dimension {dim} is out of range [{-limit}, {limit - 1}]")

@@ -24,7 +24,7 @@ from . import (
 )
 from .constructors import zeros
 from .copies import clone, fill_
-from .core import TensorBase, as_ints, values
+from .core import TensorBase, as_dims, values
 from .errors import LayoutError, LayoutValueError, UnspecifiedError, fatal
 from .index_ops import masked_fill_
 from .lapack import (
@@ -145,7 +145,7 @@ def tensorsolve(input: "Tensor", other: "Tensor", dims: Any = None, *, out: "Ten
     """The X with `tensordot(input, X, X.ndim) = other`. Raises: dimension, size, as `solve`. Source: torch 2.13."""
     moved = input
     if dims is not None:
-        source = as_ints((dims,), "dims")
+        source = as_dims(dims, "dims")
         moved = view_ops.movedim(input, source, tuple(range(input.ndim - len(source), input.ndim)))
     left, shape = moved._layout.shape[: other.ndim], moved._layout.shape[other.ndim :]
     if other.ndim > input.ndim or prod(shape) != other.numel() or prod(left) != prod(shape):

@@ -11,14 +11,14 @@ from .activations import logsigmoid
 from .choosing import where
 from .constructors import ones_like, zeros_like
 from .copies import clone, to
-from .core import values
+from .core import check_tensors, values
 from .errors import LayoutError, LayoutIndexError, LayoutValueError, UnsupportedError
 from .grad_mode import no_grad
 from .index_ops import masked_fill
 from .joining import broadcast_tensors
 from .norms import vector_norm
 from .output_layout import broadcast_shapes
-from .pointwise import Op, apply
+from .pointwise import Op, apply, check_operands
 from .promotion import common_dtype, get_default_dtype
 from .results import finish
 from .special_functions import xlogy
@@ -178,9 +178,12 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(
-    input: "Tensor", target: "Tensor", var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    input: "Tensor", target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> "Tensor":
     """Negative logarithm of Gauss's likelihood. Raises: broadcast, dtype, size, argument. Source: torch 2.13."""
+    check_operands("gaussian_nll_loss", (target,))
+    if not isinstance(var, float):
+        check_tensors("gaussian_nll_loss", var)
     if isinstance(var, float):
         if var < 0:
             raise LayoutValueError("argument", f"gaussian_nll_loss: var {var} is negative")
@@ -365,7 +368,7 @@ def triplet_margin_loss(
 
 
 def multilabel_soft_margin_loss(
-    input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None, reduce: Any = None,
+    input: "Tensor", target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean",
 ) -> "Tensor":  # fmt: skip
     """Cross entropies of each class, averaged. Raises: broadcast, dtype, argument. Source: torch 2.13."""

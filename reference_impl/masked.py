@@ -13,6 +13,7 @@ import numpy as np
 
 from . import activations, dtypes, extremes, order_statistics, reductions, scans, special_functions, view_ops
 from .arithmetic import mul, sub
+from .calls import add_tensor_checks as _add_tensor_checks
 from .choosing import where
 from .constructors import full, new_full, new_zeros
 from .constructors import ones as _ones
@@ -307,3 +308,10 @@ def normalize(
     filled = _filled(input, mask, lambda _: 0)
     size = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
     return div(filled, maximum(size, new_full(size, (), eps)))
+
+
+_add_tensor_checks(
+    globals(),
+    "sum prod cumsum cumprod amax amin argmax argmin mean median logsumexp logaddexp norm var std softmax log_softmax "
+    "softmin normalize",
+)

@@ -10,7 +10,7 @@ from . import arithmetic, linear_algebra, products, reductions, shadow, slicing_
 from . import dtypes as dt
 from .constructors import eye, ones
 from .copies import clone, copy_
-from .core import TensorBase, as_int
+from .core import TensorBase, as_int, check_tensors
 from .dtype_view import conj
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -26,6 +26,7 @@ from .lapack import (
 )
 from .out import write_out
 from .output_layout import broadcast_shapes
+from .pointwise import check_operands
 from .results import need_kernel
 from .scans import cumprod, flip
 from .solving import inv
@@ -124,6 +125,7 @@ def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = No
 def multi_dot(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """Product of several matrices in the cheapest order. Raises: dimension, size, dtype. Source: torch 2.13."""
     items = list(tensors)
+    check_tensors("multi_dot", *items)
     if len(items) < 2:
         raise LayoutError("argument", f"multi_dot: at least two matrices are needed, got {len(items)}")
     first, last = items[0], items[-1]
@@ -183,6 +185,8 @@ def matrix_rank(input: "Tensor", tol: Any = None, hermitian: bool = False, *, at
     check_matrices("matrix_rank", input, square=hermitian, early="precise")
     batch = input._layout.shape[:-2]
     for t in (tol, atol, rtol):
+        if t is not None:
+            check_operands("matrix_rank", (t,))
         if isinstance(t, TensorBase):
             if t.dtype.is_complex:
                 raise LayoutError("dtype", "matrix_rank: complex tolerances are refused")

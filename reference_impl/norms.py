@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes as dt
 from . import extremes, reductions, shadow, view_ops
 from .copies import to
-from .core import TensorBase, as_int, as_ints, values
+from .core import TensorBase, as_dims, as_int, values
 from .errors import LayoutError, LayoutTypeError
 from .lapack import check_dtype
 from .layout import wrap_dim
@@ -115,7 +115,7 @@ def _forget_far(made: "Tensor", found: Any, power: float) -> None:
 
 
 def _two(A: "Tensor", dim: Any, name: str) -> tuple[int, int]:
-    given = as_ints((dim,), "dim")
+    given = as_dims(dim, "dim")
     if len(given) != 2:
         raise LayoutError("dimension", f"{name}: two dimensions are needed, got {given}")
     a, b = (wrap_dim(d, A.ndim) for d in given)
@@ -188,7 +188,7 @@ def norm(
     dtype: Any = None,
 ) -> "Tensor":  # fmt: skip
     """Norm of a vector or a matrix, as the order and the dimensions say. Raises: as both. Source: torch 2.13."""
-    dims = None if dim is None else as_ints((dim,), "dim")
+    dims = None if dim is None else as_dims(dim, "dim")
     if ord is not None:
         if dims is not None and len(dims) not in (1, 2):
             raise LayoutError("dimension", f"norm: one or two dimensions are needed with an order, got {dims}")
@@ -210,7 +210,7 @@ def torch_norm(
     dtype: Any = None,
 ) -> "Tensor":
     """`vector_norm`; `matrix_norm` for the nuclear one. Raises: as both. Source: facts 4.4, torch 2.13."""
-    dims = None if dim is None else as_ints((dim,), "dim")
+    dims = None if dim is None else as_dims(dim, "dim")
     if isinstance(p, str) and not (p == "fro" and (dims is None or len(dims) <= 2)):
         return matrix_norm(input, p, tuple(range(input.ndim)) if dims is None else dims, keepdim, dtype=dtype, out=out)
     return vector_norm(input, 2.0 if p in ("fro", None) else p, dims, keepdim, dtype=dtype, out=out)

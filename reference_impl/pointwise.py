@@ -12,6 +12,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .calls import as_number
 from .conversion import cast, cast_marks, nan_marks, pack_half_complex, unpack_half_complex
 from .copies import reader, store, to_copy
 from .core import (
@@ -282,6 +283,7 @@ def check_operands(name: str, operands: tuple[Any, ...]) -> None:
     """Refuse operands that are neither tensors nor numbers. Raises: argument (TypeError)."""
     for x in operands:
         if not isinstance(x, (TensorBase, int, float, complex)):
+            as_number(x)  # which says so where it is too large
             raise LayoutTypeError("argument", f"{name}: expected a tensor or a number, got {type(x).__name__}")
 
 

@@ -29,6 +29,7 @@ from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import Shape, check_allocation
 from .out import resize_output, write_out
 from .output_layout import broadcast_shapes
+from .pointwise import check_operands
 from .results import need_kernel
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: 
 
 def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> "Tensor":
     """Write normal values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
+    for x in (mean, std):
+        if not isinstance(x, (int, float)):
+            raise LayoutTypeError("argument", f"normal_: expected a number, got {type(x).__name__}")
     if std < 0:
         raise LayoutError("argument", f"normal_: std {std} is negative")
     return _filled("normal_", self, lambda s: _random_numbers().normal(mean, std, s), "fch")
@@ -180,10 +184,13 @@ def normal(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Normal values by means and deviations, row-major. Raises: argument, broadcast, dtype. Source: facts 4.4."""
+    check_operands("normal", (mean, std))
     check_device(device, pin_memory)
     if size is not None:
         return randn(as_int_list(size, "size"), dtype=dtype, requires_grad=requires_grad)
     tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
+    if not tensors:
+        raise LayoutTypeError("argument", "normal: numbers alone need a size")
     if not isinstance(std, TensorBase):
         if std < 0:
             raise LayoutError("argument", f"normal: std {std} is negative")

@@ -7,18 +7,53 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .calls import check_keywords
+from .calls import as_number, check_keywords
 from .constructors import dtype_or_default, flagged, on_meta, wants_meta
 from .conversion import cast
 from .core import TensorBase, array, as_int, from_array, values
 from .devices import check_device
-from .errors import LayoutError, LayoutTypeError, LayoutValueError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError
 from .out import write_out
 from .promotion import get_default_dtype, scalar_dtype
 from .results import need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
+
+
+def _number(name: str, x: Any) -> Any:
+    """The number that a bound is: of Python, of NumPy, or a tensor's only element.
+
+    Raises: argument (TypeError), overflow (OverflowError past 64 bits with and without a sign).
+    """
+    if isinstance(x, TensorBase):
+        x = x.item()  # type: ignore[attr-defined]
+    elif isinstance(x, np.generic):
+        x = as_number(x)
+    if not isinstance(x, (int, float, complex)):
+        raise LayoutTypeError("argument", f"{name}: expected a number, got {type(x).__name__}")
+    if isinstance(x, int) and not -(2**63) <= x < 2**64:
+        raise LayoutOverflowError("overflow", f"{name}: {x} does not fit 64 bits")
+    return x
+
+
+def _base(x: Any) -> float:
+    """What `logspace` counts with: a real number of any size. Raises: argument (TypeError), also if it is complex."""
+    found = x.item() if isinstance(x, TensorBase) else x  # type: ignore[attr-defined]
+    if type(x) is complex or not isinstance(found, (int, float, complex, np.number, np.bool_)):
+        raise LayoutTypeError("argument", f"logspace: the base must be a real number, got {type(x).__name__}")
+    return float(found.real)
+
+
+def _real(name: str, x: Any) -> Any:
+    """A number that is counted with. Raises: overflow (RuntimeError) where it is not real, or fits no int64."""
+    if isinstance(x, complex):
+        if x.imag:
+            raise LayoutError("overflow", f"{name}: {x} is not real")
+        return x.real
+    if isinstance(x, int) and x >= 2**63:
+        raise LayoutError("overflow", f"{name}: {x} does not fit 64 bits")
+    return x
 
 
 def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: Any = None, device: Any = None,
@@ -40,15 +75,15 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
     start, end, step = kwargs.get("start", start), kwargs.get("end", end), kwargs.get("step", step)
     if end is None:
         raise LayoutTypeError("argument", "arange: no end given")
-    given: tuple[Any, ...] = (start, end, step)
-    start, end, step = (x.item() if hasattr(x, "item") else x for x in given)
+    given = [_number("arange", x) for x in (start, end, step)]
     if out is not None:
         d = out.dtype
     elif dtype is not None:
         d = dtype_or_default(dtype)
     else:
-        d = dt.int64 if all(isinstance(x, int) for x in (start, end, step)) else get_default_dtype()
+        d = dt.int64 if all(isinstance(x, int) for x in given) else get_default_dtype()
     need_kernel("arange", d, "if")
+    start, end, step = [_real("arange", x) for x in given]
     if any(isinstance(x, float) and not np.isfinite(x) for x in (start, end, step)):
         raise LayoutError("size", f"arange: unbounded range from {start} to {end}")
     if d.category == "int":
@@ -84,7 +119,10 @@ def range_with_end(
     start: Any, end: Any, step: Any = 1, *, out: "Tensor | None" = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """`torch.range`: evenly stepped numbers with the end, floats unless told. Raises: as `arange`."""
+    """`torch.range`: evenly stepped numbers with the end, floats unless told. Raises: as `arange`, which it follows."""
+    if pin_memory:
+        raise LayoutTypeError("argument", "range: memory cannot be pinned")
+    start, end, step = [_real("range", _number("range", x)) for x in (start, end, step)]
     d = out.dtype if out is not None else dtype_or_default(dtype)
     count = int((end - start) / step) + 1 if step and (end - start) / step >= 0 else 0
     bound = start + count * step if count else end  # where arange stops: it refuses what goes the other way
@@ -100,8 +138,7 @@ def linspace(
     for x in (start, end):
         if isinstance(x, TensorBase) and x._layout.shape:
             raise LayoutError("dimension", "linspace: start and end must have no dimensions")
-    given: tuple[Any, ...] = (start, end)
-    start, end = (x.item() if hasattr(x, "item") else x for x in given)
+    start, end = _number("linspace", start), _number("linspace", end)
     count = as_int(steps, "steps")
     if count < 0:
         raise LayoutError("size", f"linspace: {count} steps")
@@ -141,13 +178,12 @@ def logspace(
     layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Powers of a base with evenly spaced exponents. Raises: as `linspace`. Source: torch 2.13."""
-    from .ranges import linspace
-
+    base = _base(base)
     line = linspace(start, end, steps, dtype=dtype if out is None else out.dtype, device=device, pin_memory=pin_memory)
     wide = dt.complex128 if line.dtype.is_complex else dt.float64
     given = linspace(start, end, steps, dtype=wide)
     with np.errstate(all="ignore"):
-        a = np.power(complex(base) if wide.is_complex else float(base), values(given))
+        a = np.power(complex(base) if wide.is_complex else base, values(given))
     array(line)[...] = cast(a, wide, line.dtype)
     # The exponents are rounded, which shows in large powers.
     shadow.leave_unspecified(line)

@@ -9,7 +9,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, check_fillable, nan_marks
-from .core import as_int, as_ints, check_differentiable, check_history, from_array, recorded, values
+from .core import as_dims, as_int, check_differentiable, check_history, from_array, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError
 from .grad_mode import no_grad
@@ -39,7 +39,7 @@ def reduced_dims(input: "Tensor", dim: Any, *, empty_is_all: bool = True) -> tup
     """
     if dim is None:
         return tuple(range(input.ndim))
-    dims = as_ints((dim,), "dim")
+    dims = as_dims(dim, "dim")
     if not dims and empty_is_all:
         return tuple(range(input.ndim))
     wrapped = [wrap_dim(d, input.ndim) for d in dims]
@@ -288,7 +288,7 @@ def hash_tensor(
     """
     if mode != 0:
         raise LayoutError("argument", f"hash_tensor: there is no mode {mode}")
-    named = dim is not None and bool(as_ints((dim,), "dim"))
+    named = dim is not None and bool(as_dims(dim, "dim"))
     dims = reduced_dims(input, dim)
     if not named and not input.numel():
         raise LayoutError("size", "hash_tensor: nothing to reduce")

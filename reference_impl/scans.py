@@ -11,6 +11,7 @@ from .conversion import cast, check_copyable, check_fillable, nan_marks
 from .copies import clone, store
 from .core import (
     array,
+    as_dims,
     as_int,
     as_ints,
     check_differentiable,
@@ -289,6 +290,7 @@ def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: b
 def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any:
     check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    k = as_int(k, "k")
     length = input._layout.shape[d] if input.ndim else 1
     if not 0 <= k <= length:
         raise LayoutError("index", f"topk: k is {k}, dimension {d} has length {length}")
@@ -379,8 +381,8 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
 
     Raises: dimension, size (counts that differ). Source: facts 4.4, torch 2.13.
     """
-    by = as_ints((shifts,), "shifts")
-    along = () if dims is None else as_ints((dims,), "dims")
+    by = as_dims(shifts, "shifts")
+    along = () if dims is None else as_dims(dims, "dims")
     check_history(input)
     shape = input._layout.shape
     if not by:
@@ -417,7 +419,7 @@ def _turned(t: "Tensor", a: int, b: int) -> "Tensor":
 
 def rot90(input: "Tensor", k: int = 1, dims: Any = (0, 1)) -> "Tensor":
     """A copy rotated in the plane of two dimensions. Raises: dimension. Source: facts 3.14, torch 2.13."""
-    plane = as_ints((dims,), "dims")
+    plane = as_dims(dims, "dims")
     if len(plane) != 2 or input.ndim < 2:
         raise LayoutError("dimension", f"rot90: {dims} is no plane of {input.ndim} dimensions")
     a, b = plane

@@ -10,6 +10,7 @@ from .core import TensorBase, as_int, fresh, from_array, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
+from .pointwise import check_operands
 from .results import finish, integers, need_kernel
 from .views import view
 
@@ -139,6 +140,7 @@ def _check_search(name: str, rows: "Tensor", input: Any, right: bool, side: Any,
 def _search(
     name: str, rows: "Tensor", input: Any, short: bool, right: bool, side: Any, sorter: Any, out: Any
 ) -> "Tensor":
+    check_operands(name, (input,))
     _check_search(name, rows, input, right, side, sorter)
     d = dt.int32 if short else dt.int64
     if out is not None and out.dtype is not d:
@@ -179,11 +181,13 @@ def isin(
     test_elements = test_element if test_elements is None else test_elements
     if elements is None or test_elements is None:
         raise LayoutTypeError("argument", "isin: two operands are needed")
+    check_operands("isin", (elements, test_elements))
     if not isinstance(elements, TensorBase) and not isinstance(test_elements, TensorBase):
         raise LayoutTypeError("argument", "isin: one of the operands must be a Tensor")
     for t in (elements, test_elements):
-        if isinstance(t, TensorBase) and (t.dtype is dt.bool_ or dt.group_of(t.dtype) == "c"):
-            raise LayoutError("dtype", f"isin: {t.dtype} is refused")
+        kind = dt.group_of(t.dtype) if isinstance(t, TensorBase) else "b" if isinstance(t, bool) else ""
+        if kind in ("b", "c"):
+            raise LayoutError("dtype", "isin: bools and complex numbers are refused")
     sought = _plain(elements) if isinstance(elements, TensorBase) else np.asarray(elements)
     among = _plain(test_elements) if isinstance(test_elements, TensorBase) else np.asarray(test_elements)
     is_few = among.size < 10 * sought.size**0.145

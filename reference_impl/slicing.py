@@ -11,7 +11,7 @@ from .layout import CACHE, Layout, check_bounds, wrap_dim
 def select(layout: Layout, dim: int, index: int) -> Layout:
     """Layout of `select(dim, index)`: the dimension is dropped, the offset moves.
 
-    Raises: dimension (IndexError, also without dimensions), index (IndexError).
+    Raises: dimension (IndexError, also without dimensions), index (IndexError), overflow (ValueError) past 64 bits.
     Source: facts 3.7, torch 2.13.
 
     >>> select(Layout((4, 6), (20, 3), 5), 1, -1)
@@ -23,6 +23,8 @@ def select(layout: Layout, dim: int, index: int) -> Layout:
     d = wrap_dim(dim, len(shape))
     length = shape[d]
     if not -length <= index < length:
+        if not -(2**63) <= index < 2**63:
+            raise LayoutValueError("overflow", f"select: index {index} does not fit 64 bits (facts 1.19)")
         raise LayoutIndexError("index", f"select: index {index} at dimension {d} of length {length} (facts 3.7)")
     offset += (index + length if index < 0 else index) * strides[d]
     return Layout(shape[:d] + shape[d + 1 :], strides[:d] + strides[d + 1 :], offset)

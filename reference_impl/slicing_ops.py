@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from . import slicing
 from .backing import NoBytes
 from .core import (
@@ -126,6 +128,8 @@ def split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...
     """
     if isinstance(split_size, (tuple, list)):
         return split_with_sizes(input, split_size, dim)
+    if isinstance(split_size, np.generic):  # what is no int of Python's is taken for lengths
+        raise bad_arguments("split", f"lengths must be a tuple, got {type(split_size).__name__}")
     size = as_int(split_size, "split_size")
     if size < 0 and input._layout.shape:
         raise LayoutError("size", f"split: size {size} is negative (facts 3.9)")

@@ -23,6 +23,7 @@ from .lapack import (
 from .layout import Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes
+from .pointwise import check_operands
 from .results import finish
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ def pinv(input: "Tensor", rcond: Any = None, hermitian: bool = False, *, atol: A
     *lead, m, n = input._layout.shape
     batch: Any = tuple(lead)
     for t in (rcond, atol, rtol):
+        if t is not None:
+            check_operands("pinv", (t,))
         if isinstance(t, TensorBase):
             if t.dtype.is_complex:
                 raise LayoutError("dtype", "pinv: complex tolerances are refused")

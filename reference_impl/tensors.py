@@ -35,7 +35,7 @@ from .value_methods import ValueMethods
 
 
 @with_operators
-@taking_numpy_names(but_not="istft norm split stft unflatten unique unique_consecutive")
+@taking_numpy_names(but_not="istft new_tensor norm split stft unflatten unique unique_consecutive")
 class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods, LinearAlgebraMethods):
     """A strided tensor over NumPy memory, with PyTorch's names, signatures and defaults."""
 

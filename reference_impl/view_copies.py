@@ -215,7 +215,7 @@ def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:
 
 def unsafe_split(input: "Tensor", split_size: Any, dim: int = 0) -> tuple["Tensor", ...]:
     """`split` not tracked as views. Raises: as `split`. Source: facts 3.9, torch 2.13."""
-    return _untracked(slicing_ops.split(_without_bits(input), split_size, dim))
+    return _untracked(slicing_ops.split(_without_bits(input), as_int(split_size, "split_size"), dim))
 
 
 def unsafe_split_with_sizes(input: "Tensor", split_sizes: Any, dim: int = 0) -> tuple["Tensor", ...]:

@@ -6,12 +6,14 @@ from . import dtype_view, views
 from .copies import contiguous, copy_elements
 from .core import (
     TensorBase,
+    as_dims,
     as_int,
     as_int_list,
     as_ints,
     bad_arguments,
     build,
     check_history,
+    check_tensors,
     detached,
     given_once,
     recorded,
@@ -229,8 +231,8 @@ def movedim(input: "Tensor", source: Any, destination: Any) -> "Tensor":
     one = not isinstance(source, (tuple, list))
     if one == isinstance(destination, (tuple, list)):
         raise bad_arguments("movedim", "source and destination must both be ints or both be tuples")
-    src = as_ints((source,), "source")
-    dst = as_ints((destination,), "destination")
+    src = as_dims(source, "source")
+    dst = as_dims(destination, "destination")
     order = views.movedim_order(input.ndim, src, dst)
     return view_of(input, views.permute(input._layout, order))
 
@@ -282,7 +284,7 @@ def squeeze_layout(input: "Tensor", dim: Any) -> Layout:
     """Layout of `squeeze` for None, one dimension, or several."""
     if dim is None:
         return views.squeeze(input._layout)
-    return views.squeeze(input._layout, as_ints((dim,), "dim"))
+    return views.squeeze(input._layout, as_dims(dim, "dim"))
 
 
 def unsqueeze(input: "Tensor", dim: int) -> "Tensor":
@@ -301,7 +303,7 @@ def atleast_1d(*tensors: Any) -> Any:
     >>> torch.atleast_1d(torch.tensor(5)).shape
     torch.Size([1])
     """
-    return _each(tensors, lambda x: x if x.ndim else reshape_to(x, (1,)))
+    return _each("atleast_1d", tensors, lambda x: x if x.ndim else reshape_to(x, (1,)))
 
 
 def atleast_2d(*tensors: Any) -> Any:
@@ -310,7 +312,9 @@ def atleast_2d(*tensors: Any) -> Any:
     >>> torch.atleast_2d(torch.zeros(3)).shape
     torch.Size([1, 3])
     """
-    return _each(tensors, lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape_to(x, (1, 1)))
+    return _each(
+        "atleast_2d", tensors, lambda x: x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape_to(x, (1, 1))
+    )
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -327,14 +331,15 @@ def atleast_3d(*tensors: Any) -> Any:
             return reshape_to(x, (1, 1, 1))
         return unsqueeze(x, -1) if x.ndim == 2 else unsqueeze(unsqueeze(x, 0), -1)
 
-    return _each(tensors, one)
+    return _each("atleast_3d", tensors, one)
 
 
-def _each(tensors: tuple[Any, ...], one: Any) -> Any:
+def _each(name: str, tensors: tuple[Any, ...], one: Any) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], TensorBase):
         return one(tensors[0])
-    if len(tensors) == 1:
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
+    check_tensors(name, *tensors)
     return tuple([one(x) for x in tensors])
 
 
