@@ -163,7 +163,8 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     freeze = getattr(producer, "freeze", None)
     if case.is_read_only and freeze is None:
         raise Unsupported(f"{producer.name} has no read-only arrays")
-    storage = producer.storage(_aligned(contents, case.shift), "guarded" if "guarded" in features else "owned")
+    # Memory that is not the library's own came from somewhere: only where it must lie at an odd address.
+    storage = producer.storage(_aligned(contents, case.shift), "guarded" if case.shift else "owned")
     x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset)
     if case.is_read_only and freeze is not None:
         x = freeze(x)
