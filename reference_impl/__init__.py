@@ -38,7 +38,7 @@ from .devices import device
 from .differences import cumulative_trapezoid, diff, gradient, trapezoid, trapezoid as trapz
 from .distances import cdist, dist, pdist
 from .division import div, div as divide, div as true_divide, floor_divide
-from .dtype_view import conj, imag, real, view_as_complex, view_as_real
+from .dtype_view import conj, conj_view as _conj, imag, neg_view as _neg_view, real, view_as_complex, view_as_real
 from .dtypes import ALL as _ALL, dtype
 from .embedding_bags import torch_embedding_bag as embedding_bag
 from .extremes import amax, amin, aminmax, argmax, argmin, max, min
@@ -62,7 +62,7 @@ from .losses import cosine_similarity, pairwise_distance
 from .matrices import (
     logdet, matrix_exp, matrix_power, old_det as det, old_slogdet as slogdet, old_vander as vander,
 )
-from .metadata import as_strided_, detach_, resize_as_
+from .metadata import as_strided_, detach_, resize_as_, shape_as_tensor as _shape_as_tensor
 from .moments import corrcoef, cov, std, std_mean, var, var_mean
 from .nan_reductions import nanmean, nansum
 from .native_normalization import native_batch_norm, native_group_norm, native_layer_norm
@@ -74,7 +74,8 @@ from .padding import constant_pad_nd
 from .pointwise_ops import (
     acos, acos as arccos, acos_, acos_ as arccos_, asin, asin as arcsin, asin_, asin_ as arcsin_, atan, atan as arctan,
     atan2, atan2 as arctan2, atan_, atan_ as arctan_, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil, ceil_,
-    conj_physical, conj_physical_, cos, cosh, cosh_, cos_, eq, erf, erf_, exp, exp2, exp2_, expm1, expm1_, exp_, floor,
+    conj_physical, conj_physical_, conj_physical_copy as _conj_physical,
+    cos, cosh, cosh_, cos_, eq, erf, erf_, exp, exp2, exp2_, expm1, expm1_, exp_, floor,
     floor_, fmod, frac, frac_, ge, ge as greater_equal, gt, gt as greater, isfinite, isinf, isnan, le, le as less_equal,
     log, log10, log10_, log1p, log1p_, log2, log2_, logical_and, logical_not, logical_or, logical_xor, log_, lt,
     lt as less, maximum, minimum, ne, ne as not_equal, positive, reciprocal, reciprocal_, remainder, round, round_,
@@ -84,7 +85,8 @@ from .pointwise_ops import (
 from .pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
 from .powers import float_power, pow, square, square_
 from .predicates import (
-    can_cast, is_complex, is_conj, is_floating_point, is_neg, is_nonzero, is_same_size, is_signed, is_tensor, numel,
+    can_cast, is_zerotensor as _is_zerotensor, is_complex, is_conj,
+    is_floating_point, is_neg, is_nonzero, is_same_size, is_signed, is_tensor, numel,
     result_type,
 )
 from .products import addbmm, addr, cross, ger, matmul, outer
@@ -189,13 +191,18 @@ _LAZY.update(
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
-    """A module or function that is imported late, or a storage class named after a dtype."""
+    """A module or function that is imported late, or a class of storages or tensors named after a dtype."""
     from importlib import import_module
 
     if name in _LAZY:
         module = import_module("." + (_LAZY[name] or name), __name__)
         found = getattr(module, name.lstrip("_")) if _LAZY[name] else module
         return _with_numpy_names(found) if isinstance(found, _FunctionType) else found
+    if name.endswith("Tensor"):
+        from .tensor_types import TYPES
+
+        if name in TYPES:
+            return TYPES[name]
     if name.endswith("Storage"):
         from . import typed_storage
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from .errors import LayoutTypeError
+from .errors import LayoutError, LayoutTypeError
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,6 +39,19 @@ def as_number(x: Any) -> Any:
     if isinstance(x, (np.number, np.bool_)):
         return float(x.real)  # whose imaginary part is dropped
     return x
+
+
+def as_real(name: str, x: Any) -> Any:
+    """A number for a kernel of real ones. Raises: overflow (RuntimeError) where an imaginary part would be lost.
+
+    >>> as_real("lerp", 2 + 0j)
+    2.0
+    """
+    if not isinstance(x, complex):
+        return x
+    if x.imag:
+        raise LayoutError("overflow", f"{name}: {x} is not real")
+    return x.real
 
 
 def _as_argument(x: Any) -> Any:

@@ -39,6 +39,7 @@ from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
 from .notices import REAL_PART, warn_once
 from .output_layout import preserved_strides
+from .promotion import get_default_dtype
 from .storage import UntypedStorage
 from .views import expand
 
@@ -436,7 +437,7 @@ def resolve_neg(input: "Tensor") -> "Tensor":
     return clone(input) if input._bits & 2 else input
 
 
-_TYPE_NAMES = {
+TYPE_NAMES = {
     "Float": dt.float32, "Double": dt.float64, "Half": dt.float16, "BFloat16": dt.bfloat16, "Byte": dt.uint8,
     "Char": dt.int8, "Short": dt.int16, "Int": dt.int32, "Long": dt.int64, "Bool": dt.bool_,
     "ComplexFloat": dt.complex64, "ComplexDouble": dt.complex128,
@@ -446,17 +447,29 @@ _TYPE_NAMES = {
 def type_(input: "Tensor", wanted: Any) -> Any:
     """`type()`: PyTorch's name of the class for this dtype, or the tensor in another dtype, named either way.
 
-    Raises: argument (ValueError) for a name that does not exist. Source: facts 4.1.7, torch 2.13.
+    Raises: argument (ValueError) for a name that does not exist, or a class that is none of tensors; device
+    (RuntimeError) for one that is not there. Source: facts 4.1.7, torch 2.13.
     """
     if wanted is None:
         where = "torch.meta" if input._storage._is_meta else "torch"
         return next(
-            (f"{where}.{n}Tensor" for n, d in _TYPE_NAMES.items() if d is input.dtype),
+            (f"{where}.{n}Tensor" for n, d in TYPE_NAMES.items() if d is input.dtype),
             f"{where}.{input.dtype.name}Tensor",
         )
-    if isinstance(wanted, str):
-        found = _TYPE_NAMES.get(wanted.removeprefix("torch.").removesuffix("Tensor"))
-        if found is None:
-            raise LayoutValueError("argument", f"type: unknown name {wanted!r}")
-        wanted = found
-    return to(input, wanted)
+    return to(input, _dtype_named(wanted) if isinstance(wanted, (str, type)) else wanted)
+
+
+def _dtype_named(wanted: Any) -> dtype:
+    """The dtype that a class of tensors stands for, or its name; `Tensor` for the default one."""
+    if isinstance(wanted, type):
+        name = "torch.Tensor" if issubclass(wanted, TensorBase) else repr(wanted).removeprefix("<class '")[:-2]
+    else:
+        name = wanted
+    if name == "torch.Tensor":
+        return get_default_dtype()
+    found = TYPE_NAMES.get(name.removeprefix("torch.").removeprefix("cuda.").removesuffix("Tensor"))
+    if found is None or not name.startswith("torch.") or not name.endswith("Tensor"):
+        raise LayoutValueError("argument", f"type: unknown name {wanted!r}")
+    if name.startswith("torch.cuda."):
+        raise LayoutError("device", f"type: {name} is on a device that is not there")
+    return found

@@ -39,11 +39,20 @@ def new(self: "Tensor", *args: Any, device: Any = None, **kwargs: Any) -> "Tenso
     (torch.Size([6]), torch.Size([2, 3]), [2.0, 3.0])
     """
     here = "meta" if self._storage._is_meta else "cpu"
+    return _constructed_alike(args, kwargs, self.dtype, here, device)
+
+
+def of_dtype(d: dtype, *args: Any, device: Any = None, **kwargs: Any) -> "Tensor":
+    """What a class of tensors of one dtype makes, such as `FloatTensor(…)`. Raises: as `new`. Source: torch 2.13."""
+    return _constructed_alike(args, kwargs, d, "cpu", device)
+
+
+def _constructed_alike(args: tuple[Any, ...], kwargs: dict[str, Any], d: dtype, here: str, device: Any) -> "Tensor":
     if (len(args) == 1 and isinstance(args[0], TensorBase)) or "other" in kwargs:
         other: Any = kwargs.get("other", args[0] if args else None)
-        if other.dtype is not self.dtype or other.is_sparse or other._storage._is_meta is not self._storage._is_meta:
-            raise LayoutTypeError("argument", f"new of a tensor of {self.dtype} takes no tensor of {other.dtype}")
-    return _constructed(args, kwargs, self.dtype, here, device)
+        if other.dtype is not d or other.is_sparse or other._storage._is_meta is not (here == "meta"):
+            raise LayoutTypeError("argument", f"new of a tensor of {d} on {here} takes no tensor of {other.dtype}")
+    return _constructed(args, kwargs, d, here, device)
 
 
 def _constructed(args: tuple[Any, ...], kwargs: dict[str, Any], d: dtype, here: str, device: Any) -> "Tensor":

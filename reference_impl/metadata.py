@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from . import dtypes as dt
 from . import views
 from .backing import MISSING
 from .constructors import accepted_strides
@@ -16,6 +19,7 @@ from .core import (
     build,
     check_inplace,
     detached,
+    from_array,
     given_once,
     is_leaf,
     requires_grad,
@@ -112,8 +116,14 @@ def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory
     return input
 
 
+def shape_as_tensor(input: "Tensor") -> "Tensor":
+    """The lengths as a tensor of int64. Source: `_shape_as_tensor`, torch 2.13."""
+    shape = input._layout.shape
+    return from_array(np.array(shape, np.int64), dt.int64)
+
+
 def set_(
-    self: "Tensor", source: Any = MISSING, storage_offset: Any = None, size: Any = None, stride: Any = None
+    self: "Tensor", source: Any = MISSING, storage_offset: Any = MISSING, size: Any = MISSING, stride: Any = None
 ) -> "Tensor":
     """Another storage and layout for the same tensor object, in any of five forms.
 
@@ -128,7 +138,7 @@ def set_(
     >>> x.set_(y.untyped_storage(), 1, (2, 2), (2, 1)).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    if storage_offset is None and size is None and stride is None:
+    if storage_offset is MISSING and size is MISSING and stride is None:
         if source is MISSING:
             check_inplace(self)
             self._storage = UntypedStorage._nowhere(0) if self._storage._is_meta else UntypedStorage._allocate(0)
@@ -162,7 +172,7 @@ def set_(
                 storage._short = True
         self._versions[0] += 1
         return self
-    if source is MISSING or storage_offset is None or size is None:
+    if any(x is MISSING or x is None for x in (source, storage_offset, size)):
         raise bad_arguments("set_", "an explicit layout needs a storage, an offset and a size")
     offset = as_int(storage_offset, "storage_offset")
     shape = as_int_list(size, "size") if isinstance(size, (tuple, list)) else _not_sizes()

@@ -10,6 +10,7 @@ from . import dtypes as dt
 from . import pointwise_ops
 from .arithmetic import abs as absolute
 from .arithmetic import mul
+from .copies import clone
 from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
 from .dtype_view import imag, real
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
@@ -309,6 +310,11 @@ def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     if not input.dtype.is_complex:
         return input if out is None else write_out(out, input)
     return apply(Op("conj_physical", np.conj, "ch", like=True), (input,), out)
+
+
+def conj_physical_copy(input: "Tensor") -> "Tensor":
+    """`conj_physical`, also of real tensors in new memory. Raises: dtype. Source: `_conj_physical`, torch 2.13."""
+    return conj_physical(input) if input.dtype.is_complex else clone(input)
 
 
 def conj_physical_(self: "Tensor") -> "Tensor":

@@ -32,6 +32,11 @@ def is_signed(input: "Tensor") -> bool:
     return input.dtype.is_signed
 
 
+def is_zerotensor(input: "Tensor") -> bool:
+    """False: the reference has no tensors of zeros without memory. Source: `_is_zerotensor`, torch 2.13."""
+    return False
+
+
 def is_conj(input: "Tensor") -> bool:
     """Whether the conjugate bit is set. Source: facts 9.2, torch 2.13."""
     return bool(input._bits & CONJ)

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .calls import as_number, check_keywords
+from .calls import as_number, as_real, check_keywords
 from .constructors import dtype_or_default, flagged, on_meta, wants_meta
 from .conversion import cast
 from .core import TensorBase, array, as_int, from_array, values
@@ -47,10 +47,7 @@ def _base(x: Any) -> float:
 
 def _real(name: str, x: Any) -> Any:
     """A number that is counted with. Raises: overflow (RuntimeError) where it is not real, or fits no int64."""
-    if isinstance(x, complex):
-        if x.imag:
-            raise LayoutError("overflow", f"{name}: {x} is not real")
-        return x.real
+    x = as_real(name, x)
     if isinstance(x, int) and x >= 2**63:
         raise LayoutError("overflow", f"{name}: {x} does not fit 64 bits")
     return x

@@ -7,7 +7,7 @@ import numpy as np
 from .calls import checked, refusing
 from .constructors import zeros
 from .core import TensorBase, array, build
-from .devices import cpu
+from .devices import check_device, cpu
 from .errors import (
     LayoutAttributeError,
     LayoutBufferError,
@@ -134,14 +134,17 @@ def _sparse(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> SparseTe
 
 
 @checked
-def sparse_coo_tensor(indices: Any, values: Any, size: Any = None, *, dtype: Any = None, **kwargs: Any) -> SparseTensor:
+def sparse_coo_tensor(
+    indices: Any, values: Any, size: Any = None, *, dtype: Any = None, pin_memory: bool = False, **kwargs: Any
+) -> SparseTensor:
     """A sparse tensor of coordinates and values; the size is the smallest that holds them unless given.
 
-    Raises: size, index (RuntimeError). Source: torch 2.13.
+    Raises: size, index, device (RuntimeError). Source: torch 2.13.
 
     >>> sparse_coo_tensor([[0]], [1.0], (3,)).to_dense().tolist()
     [1.0, 0.0, 0.0]
     """
+    check_device(None, pin_memory)
     places = indices if isinstance(indices, Tensor) else tensor(indices)
     numbers = values if isinstance(values, Tensor) and dtype is None else tensor(values, dtype=dtype)
     if places.ndim != 2 or places.shape[1] != numbers.shape[0]:

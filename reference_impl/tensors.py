@@ -15,6 +15,7 @@ from . import (
     legacy_constructors,
     metadata,
     pickling,
+    pointwise_ops,
     predicates,
     randomness,
     slicing_ops,
@@ -99,6 +100,8 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     imag = property(dtype_view.imag, indexing.set_imag)
     conj = dtype_view.conj
     _conj = dtype_view.conj_view
+    _conj_physical = pointwise_ops.conj_physical_copy
+    _is_zerotensor = predicates.is_zerotensor
     _neg_view = dtype_view.neg_view
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem

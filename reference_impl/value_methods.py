@@ -1,13 +1,14 @@
 """What a tensor's elements are to Python and NumPy, and its casts to other dtypes."""
 
 from collections.abc import Iterator
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from . import copies, numpy_bridge
 from . import dtypes as dt
 from .backing import no_data
 from .conversion import unpack_half_complex
-from .core import values
+from .core import TensorBase, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .metadata_methods import MetadataMethods
@@ -88,6 +89,11 @@ class ValueMethods(MetadataMethods):
         if not self._layout.shape:
             raise LayoutTypeError("dimension", "len() of a 0-d tensor")
         return self._layout.shape[0]
+
+    def __contains__(self: Any, x: Any) -> Any:
+        if not isinstance(x, (TensorBase, Number)):
+            raise LayoutError("argument", f"in: only tensors and numbers can be looked for, not a {type(x).__name__}")
+        return (self == x).any().item()
 
     def __iter__(self: Any) -> Iterator["Tensor"]:
         if not self._layout.shape:

@@ -1,6 +1,8 @@
 """Arguments of a wrong kind are refused as torch's parser refuses them, before a function looks at anything else."""
 
+import copy
 import inspect
+import pickle
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
@@ -13,6 +15,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .agreement import disagreement, exception_type
+from .test_storage_surface import split
 from .twins import words
 
 for _space in ("fft", "linalg", "masked", "special"):
@@ -141,3 +144,54 @@ BOUNDS = words(
 def test_ranges_take_every_number_that_torch_takes(bound: str) -> None:
     found = [disagreement(e.format(n=bound)) for e in RANGES]
     assert not [d for d in found if d]
+
+
+SURFACE = """
+    T.zeros(3).set_(x,None,None)|T.zeros(3).set_(x,None)|T.zeros(3).set_(x.untyped_storage(),None,None)
+    T.zeros(3).set_(x.untyped_storage(),0,(2,),None)|T.zeros(3).set_(x)|T.zeros(3).set_()|T.zeros(3).set_(x,1,(2,))
+    2. in x|9 in x|1j in x|True in x|None in x|'a' in x|x[0] in x|T.ones(4) in x|[1.] in x|np.float32(2) in x
+    np.bool_(1) in x|2 in T.zeros(0)|T._conj(x)|T._conj(c)|T._neg_view(x)|T._neg_view(c)|T._conj_physical(x.t())
+    T._conj_physical(c.conj())|x._conj_physical()|x._is_zerotensor()|T._is_zerotensor(c)|T._shape_as_tensor(x)
+    T._shape_as_tensor(T.tensor(1.))|x.new_tensor(np.uint64(2**63))|x.new_tensor(np.complex128(2+1j))|x.split(np.int8(1))
+    T.range(0,3,pin_memory=True)|T.addcmul(x,x,x,value=1j)|T.addcmul(x,x,x,value=2+0j)|T.addcmul(c,c,c,value=1j)
+    x.addcmul_(x,x,value=1j)|T.addcdiv(x,x,x,value=1j)|T.addcmul(x,x,x,value=np.uint64(2**63))|T.lerp(x,x,1j)
+    T.lerp(x,x,2+0j)|x.lerp_(x,1j)|x.clamp(1j)|x.clamp(2+0j)|x.clamp_(1j)|x.clamp(max=1j)|x.clamp(1,2j)
+    T.sparse_coo_tensor(T.tensor([[0]]),T.tensor([1.]),pin_memory=True)
+"""
+TYPES = """
+    T.FloatTensor|T.FloatTensor.dtype|T.FloatTensor.is_cuda|issubclass(T.FloatTensor,T.Tensor)|T.HalfTensor([1,0])
+    T.FloatTensor(2,3).shape|T.FloatTensor((2,3))|T.FloatTensor(T.Size([2,3])).shape|T.FloatTensor(2.5)|T.FloatTensor('a')
+    T.FloatTensor(None)|T.FloatTensor(T.tensor([1]))|T.FloatTensor(x)|T.FloatTensor(x.untyped_storage())|T.FloatTensor()
+    T.FloatTensor(T.DoubleStorage(2))|T.FloatTensor(T.FloatStorage([1,2]))|T.FloatTensor(np.ones(2))|T.LongTensor([1.5])
+    T.FloatTensor([[1],[2]])|T.FloatTensor([[1],[2,3]])|T.FloatTensor(2,device='meta')|T.FloatTensor(size=(2,)).shape
+    T.FloatTensor(other=x)|T.FloatTensor(-1)|T.FloatTensor(c)|T.FloatTensor(dtype=T.float32)|T.BoolTensor([2])
+    T.FloatTensor(x.t())|T.BFloat16Tensor([1.])|T.ComplexFloatTensor|T.cuda.FloatTensor|T.cuda.FloatTensor([1.])
+    T.cuda.FloatTensor.dtype|isinstance(x,T.cuda.FloatTensor)|isinstance(x,T.FloatTensor)|isinstance(x,T.LongTensor)
+    isinstance(T.empty(2,device='meta'),T.FloatTensor)|isinstance(1,T.FloatTensor)|x.type(T.DoubleTensor)|x.type('FloatTensor')
+    x.type(T.FloatTensor)|T.arange(2).type(T.Tensor)|T.arange(2).type('torch.Tensor')|x.type(T.cuda.FloatTensor)
+    x.type('torch.cuda.FloatTensor')|x.type('torch.FooTensor')|x.type(int)|x.type(3)|x.to(T.DoubleTensor)
+    type("Own",(T.FloatTensor,),{})|copy.copy(T.FloatTensor) is T.FloatTensor
+    pickle.loads(pickle.dumps(T.FloatTensor)) is T.FloatTensor
+"""
+# Where Python itself refuses, nothing of ours is raised.
+KINDLESS = "without a kind"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", [SURFACE, TYPES], ids=["surface", "types"])
+def test_a_small_thing_is_as_it_is_in_torch(text: str) -> None:
+    def operands(lib: Any) -> dict[str, Any]:
+        c = lib.tensor([1 + 2j, 3 - 1j])
+        return {"x": lib.arange(6.0).reshape(2, 3), "c": c, "copy": copy, "pickle": pickle}
+
+    found = [d for e in split(text) if (d := disagreement(e, operands)) and KINDLESS not in d]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "name", words("shape device is_leaf ndim nbytes grad_fn output_nr is_quantized is_sparse is_cuda")
+)
+def test_what_is_told_of_a_tensor_cannot_be_set(name: str) -> None:
+    for lib in (torch, ref):
+        with pytest.raises(AttributeError):
+            setattr(lib.zeros(2), name, 1)
