@@ -7,6 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .advanced_indexing import nonzero
+from .calls import as_number, as_real
 from .conversion import cast_marks
 from .core import TensorBase, array, check_history, check_inplace, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
@@ -80,7 +81,17 @@ def _weight(name: str, input: "Tensor", end: "Tensor", weight: Any) -> Any:
     for x in (end, weight):
         if isinstance(x, TensorBase) and x.dtype is not input.dtype and (x is end or x._layout.shape):
             raise LayoutError("dtype", f"{name}: operands of {input.dtype} and {x.dtype}")
-    return weight
+    return weight if isinstance(weight, TensorBase) else _factor(name, weight, input, end)
+
+
+def _factor(name: str, number: Any, *operands: "Tensor") -> Any:
+    """A number that operands are multiplied by, real where they are. Raises: argument, overflow (also TypeError)."""
+    if isinstance(number, TensorBase) and not number._layout.shape:
+        number = number.item()  # type: ignore[attr-defined]
+    number = as_number(number)
+    if not isinstance(number, (int, float, complex)):
+        raise LayoutTypeError("argument", f"{name}: expected a number, got {type(number).__name__}")
+    return number if any(x.dtype.is_complex for x in operands) else as_real(name, number)
 
 
 def lerp(input: "Tensor", end: "Tensor", weight: Any, *, out: "Tensor | None" = None) -> "Tensor":
@@ -97,6 +108,7 @@ def addcmul(
     input: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1, out: "Tensor | None" = None
 ) -> "Tensor":
     """`input + value * tensor1 * tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
+    value = _factor("addcmul", value, input, tensor1, tensor2)
     op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifch", exact=False,
             magnitude=lambda a, b, c: a + abs(value) * b * c)  # fmt: skip
     return apply(op, (input, tensor1, tensor2), out)
@@ -108,6 +120,7 @@ def addcdiv(
     """`input + value * tensor1 / tensor2`. Raises: broadcast, dtype. Source: facts 4.3.10, torch 2.13."""
     if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
         raise LayoutError("dtype", "addcdiv: integer division is not supported")
+    value = _factor("addcdiv", value, input, tensor1, tensor2)
     op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False,
             magnitude=lambda a, b, c: a + abs(value) * b / c)  # fmt: skip
     return apply(op, (input, tensor1, tensor2), out)
@@ -126,6 +139,7 @@ def lerp_(self: "Tensor", end: "Tensor", weight: Any) -> "Tensor":
 
 def addcmul_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any = 1) -> "Tensor":
     """`addcmul` in place. Raises: grad, overlap, broadcast, dtype."""
+    value = _factor("addcmul_", value, self, tensor1, tensor2)
     op = Op("addcmul", lambda a, b, c: a + np.array(value).astype(a.dtype) * b * c, "ifch", exact=False,
             magnitude=lambda a, b, c: a + abs(value) * b * c)  # fmt: skip
     return apply_(op, self, (tensor1, tensor2))
@@ -136,6 +150,7 @@ def addcdiv_(self: "Tensor", tensor1: "Tensor", tensor2: "Tensor", *, value: Any
     check_inplace(self, tensor1, tensor2)
     if all(x.dtype.category in ("int", "bool") for x in (tensor1, tensor2)):
         raise LayoutError("dtype", "addcdiv_: integer division is not supported")
+    value = _factor("addcdiv_", value, self, tensor1, tensor2)
     op = Op("addcdiv", lambda a, b, c: a + np.array(value).astype(a.dtype) * b / c, "fc", exact=False,
             magnitude=lambda a, b, c: a + abs(value) * b / c)  # fmt: skip
     return apply_(op, self, (tensor1, tensor2))

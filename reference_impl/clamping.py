@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
+from .calls import as_real
 from .core import TensorBase, check_tensors
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands, operand_array
@@ -18,6 +19,8 @@ def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | N
     """Elements kept between two bounds. Raises: argument, dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
     check_tensors("clamp", input)
     bounds = _bounds(min, max)
+    if input.dtype.is_floating_point:
+        bounds = tuple([as_real("clamp", b) for b in bounds])
     op = _clamp_op(min is not None, max is not None)
     _check_kernel(input, bounds)
     if any(isinstance(b, TensorBase) for b in bounds):

@@ -7,7 +7,7 @@ from . import metadata, tensor_storage
 from .backing import no_data
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, requires_grad
-from .errors import LayoutIndexError, UnsupportedError
+from .errors import LayoutAttributeError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import wrap_dim
 from .size import Size
@@ -119,10 +119,23 @@ class MetadataMethods(TensorBase):
         return "torch.strided"
 
     is_cpu = property(tensor_storage.is_cpu)
-    is_cuda = False
+    is_cuda = property(lambda self: False)
     is_meta = property(tensor_storage.is_meta)
-    is_sparse = False
-    is_quantized = False
+    is_sparse = property(lambda self: False)
+    is_quantized = property(lambda self: False)
+
+    @property
+    def grad_fn(self) -> None:
+        """Nothing, of a leaf. Raises: argument (AttributeError) for others: the reference keeps no graph."""
+        if not is_leaf(self):
+            raise LayoutAttributeError("argument", "grad_fn: the reference keeps no graph of operators")
+
+    @property
+    def output_nr(self) -> int:
+        """0, of a leaf. Raises: as `grad_fn`."""
+        if not is_leaf(self):
+            raise LayoutAttributeError("argument", "output_nr: the reference keeps no graph of operators")
+        return 0
 
     @property
     def _version(self) -> int:
