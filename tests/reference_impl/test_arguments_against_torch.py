@@ -56,7 +56,7 @@ def calls(operator: Any) -> Iterator[tuple[list[Any], Any]]:
     """Arguments that an operator takes, one call for each set of their types."""
     dtype = torch.float32 if operator.supports_dtype(torch.float32, "cpu") else torch.int64
     seen = set()
-    for sample in islice(operator.sample_inputs("cpu", dtype), 12):
+    for sample in islice(operator.sample_inputs("cpu", dtype), 4):
         leaves, spec = tree_flatten(((sample.input, *sample.args), sample.kwargs))
         key = (*map(type, leaves), str(spec))
         if key not in seen and len(seen) < 2 and all(not torch.is_tensor(x) or x.numel() < 1000 for x in leaves):
