@@ -59,6 +59,13 @@ def _as_argument(x: Any) -> Any:
     return x if isinstance(x, np.uint64) and x >= 2**63 else as_number(x)
 
 
+def tell_refusal(error: TypeError) -> None:
+    """Raise an error that a wrapper has caught as one of its arguments, where the call itself was refused by Python."""
+    place = error.__traceback__
+    if not hasattr(error, "kind") and (place is None or place.tb_next is None):  # there is no frame below
+        raise LayoutTypeError("argument", str(error)) from None
+
+
 def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
     """A function whose arguments that are annotated as tensors must be tensors, whatever it does with them.
 
@@ -86,7 +93,11 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
                 check(args, {})
         if kwargs:
             check((), kwargs)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except TypeError as e:
+            tell_refusal(e)
+            raise
 
     return call
 
@@ -159,7 +170,11 @@ def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) ->
                 raise LayoutTypeError("argument", f"{function.__name__}: a method takes no out")
             if check is not None:
                 check((), kwargs)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except TypeError as e:
+            tell_refusal(e)
+            raise
 
     return call
 
@@ -234,10 +249,8 @@ def checked(function: F) -> F:
         try:
             return function(*args, **kwargs)
         except TypeError as e:
-            # No frame below this one: the call itself was refused.
-            if hasattr(e, "kind") or (e.__traceback__ is not None and e.__traceback__.tb_next is not None):
-                raise
-            raise LayoutTypeError("argument", str(e)) from None
+            tell_refusal(e)
+            raise
 
     return call  # type: ignore[return-value]
 

@@ -18,7 +18,7 @@ from . import (
     quantized_pooling,
     quantized_shuffles,
 )
-from .calls import refusing
+from .calls import refusing, tell_refusal
 from .copies import clone
 from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
@@ -63,7 +63,11 @@ def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         found = [*_codes_in(args), *_codes_in(kwargs.values())]
         if not found:
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                tell_refusal(error)
+                raise
         if own:
             return own(*args, **kwargs)
         first = args[0] if args else kwargs.get("input")
