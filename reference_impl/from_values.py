@@ -66,6 +66,7 @@ def from_data(data: Any, wanted: dtype | None, device: Any, *, copy: bool = Fals
 
         lent = from_dlpack(data)
         return lent.to(lent.device if device is None else device, wanted or lent.dtype, copy=copy)
+    _check_readable(data, wanted)
     sizes = _sizes(data)
     d = _inferred(data) if wanted is None else wanted
     found = _over_storage(data, d, wanted or get_default_dtype())
@@ -84,13 +85,37 @@ def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: b
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
+def _check_readable(data: Any, wanted: dtype | None) -> None:
+    """Refuse a storage on meta: its first item is asked for, and where there is none, or it is typed, all of them.
+
+    Raises: argument (ValueError), dtype (RuntimeError), device (NotImplementedError).
+    """
+    from .typed_storage import TypedStorage
+
+    is_typed = isinstance(data, TypedStorage)
+    storage = data.untyped() if is_typed else data
+    if not isinstance(storage, UntypedStorage) or not storage._is_meta:
+        return
+    if is_typed:
+        len(data)  # which is not told for every dtype
+        if wanted not in (None, data.dtype):
+            raise _wrong_storage(wanted, data.dtype)
+    elif storage.nbytes() >= (wanted or get_default_dtype()).itemsize:
+        raise LayoutValueError("argument", "tensor: a storage on meta has no first item")
+    raise UnsupportedError("device", "tensor: a storage on meta holds no data (facts 7.7)")
+
+
+def _wrong_storage(expected: Any, found: dtype) -> LayoutError:
+    return LayoutError("dtype", f"tensor: expected a storage of {expected}, got one of {found}")
+
+
 def _over_storage(data: Any, d: dtype, expected: dtype) -> "Tensor | None":
     from .typed_storage import TypedStorage
 
     if isinstance(data, TypedStorage):
         if data.dtype is not expected:
             # Also where no dtype is asked for: the default one is expected then.
-            raise LayoutError("dtype", f"tensor: expected a storage of {expected}, got one of {data.dtype}")
+            raise _wrong_storage(expected, data.dtype)
         return _over_storage(data.untyped(), data.dtype, expected)
     if not isinstance(data, UntypedStorage):
         return None
@@ -126,6 +151,8 @@ def _sizes(data: Any) -> tuple[int, ...]:
 def _length(data: Any) -> int:
     try:
         return len(data)
+    except LayoutTypeError:  # a storage's own
+        raise
     except TypeError as e:  # an array without dimensions
         raise LayoutTypeError("argument", f"tensor: {e}") from None
 

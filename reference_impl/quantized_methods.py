@@ -1,14 +1,15 @@
 """What a quantised tensor can do: which views keep its quantizer, what becomes of the channels, and what is refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from . import quantized_numbers
 from .calls import refusing, with_numpy_names
-from .contiguity import is_contiguous, is_contiguous_in
+from .contiguity import is_contiguous_in, is_non_overlapping_and_dense
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import channels_last, contiguous_format
-from .output_layout import broadcast_shapes, output_strides
+from .layout import Shape, Strides
+from .output_layout import broadcast_shapes, broadcast_strides, sorted_permutation
 from .quantized_moves import METHODS, blank, gathered, names_elements, scattered, untensored
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import (
@@ -279,6 +280,21 @@ _COMBINING = (
 _COMBINING_TENSORS = ("__rtruediv__", "__pow__", "__rpow__")
 
 
+def _has_strides_of_its_own(shape: Shape, operands: Sequence[tuple[Shape, Strides]]) -> bool:
+    """Whether an elementwise output is made under explicit strides, not in a memory format, as codes can be.
+
+    Source: TensorIterator, `fast_set_up` and `allocate_or_resize_outputs`, torch 2.13.
+    """
+    if all(own == shape for own, _ in operands):
+        if any(all(is_contiguous_in(*layout, f) for layout in operands) for f in (contiguous_format, channels_last)):
+            return False
+        first = operands[0][1]
+        if all(strides == first for _, strides in operands) and is_non_overlapping_and_dense(shape, first):
+            return True
+    perm = sorted_permutation(shape, [broadcast_strides(own, strides, shape) for own, strides in operands])
+    return perm != list(reversed(range(len(shape))))
+
+
 def _refused_with(name: str, *, numbers: bool) -> Callable[..., Any]:
     """An operator over codes and something else: without a kernel, and other dtypes are not even promoted."""
 
@@ -288,9 +304,7 @@ def _refused_with(name: str, *, numbers: bool) -> Callable[..., Any]:
         is_alike = isinstance(other, QuantizedTensor) and other.dtype is self.dtype
         if not is_alike and (numbers or isinstance(other, Tensor)):
             raise LayoutError("dtype", f"{name}: {self.dtype} is promoted with no other dtype (facts 10.1.8)")
-        formats = [f for f in (contiguous_format, channels_last) if f is contiguous_format or len(shape) == 4]
-        alike = any(all(is_contiguous_in(*x._layout[:2], f) for x in operands) for f in formats)
-        if not alike and not is_contiguous(shape, output_strides(shape, tuple([x._layout[:2] for x in operands]))):
+        if _has_strides_of_its_own(shape, [x._layout[:2] for x in operands]):
             raise LayoutError("format", f"{name}: there are no codes in an order of their own (facts 10.1.8)")
         raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
 

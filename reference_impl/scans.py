@@ -32,7 +32,7 @@ from .joining import cat
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import preserved_strides
-from .reductions import ValuesAndIndices
+from .reductions import ValuesAndIndices, check_out_dtype, deliver_both
 from .results import finish, inexact_marks, need_kernel, rearranged
 from .slicing_ops import narrow
 from .views import transpose
@@ -61,6 +61,7 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
     target = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
     if out is not None:
         check_out(out, input)
+        check_out_dtype(out, target)
         resize_output(out, input._layout.shape)
         if input.ndim and input.numel():
             need_kernel(name, target, "ifc")
@@ -217,7 +218,7 @@ def sort(
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
-    return _into(out, _sort(input, dim, descending, bool(stable)), input)
+    return deliver_both(out, _sort(input, dim, descending, bool(stable)), input)
 
 
 def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
@@ -260,6 +261,7 @@ def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
 def _into(out: Any, found: Any, input: "Tensor") -> Any:
     if out is None:
         return found
+    check_out_dtype(out[1], dt.int64)
     return ValuesAndIndices(write_out(out[0], found.values, input), write_out(out[1], found.indices, input))
 
 
@@ -284,7 +286,7 @@ def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: b
 
     Raises: dimension, index (RuntimeError where k exceeds the length), dtype. Source: facts 4.4, torch 2.13.
     """
-    return _into(out, _topk(input, k, dim, largest, sorted), input)
+    return deliver_both(out, _topk(input, k, dim, largest, sorted), input, over=dim)
 
 
 def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any:
@@ -347,6 +349,8 @@ def flip(input: "Tensor", *dims: Any, **kwargs: Any) -> "Tensor":
         raise LayoutError("dimension", f"flip: dimensions {dims} repeat one")
     shape, strides, _ = input._layout
     target = preserved_strides(shape, strides)
+    if input._bits:
+        strides = target  # those of the copy without bits, which is flipped
     flipped, a = tuple(axes) if input.ndim else (), values(input)
     if input.numel() > 1 and any(shape[d] > 1 and strides[d] for d in flipped):
         inner = min((d for d, n in enumerate(shape) if n > 1), key=target.__getitem__)
