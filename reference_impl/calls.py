@@ -1,5 +1,6 @@
 """Calls as PyTorch takes them: NumPy's names of arguments and numbers, and those refused that fit no signature."""
 
+import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import wraps
 from inspect import unwrap
@@ -8,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from .backing import MISSING
 from .errors import LayoutError, LayoutTypeError
 
 C = TypeVar("C", bound=type)
@@ -16,8 +18,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 """What NumPy calls arguments, and what PyTorch does: functions that its parser of arguments serves take both."""
-_TENSORS = ("Tensor", "Tensor | None")
-"""Annotations of arguments that must be tensors."""
 
 
 def as_number(x: Any) -> Any:
@@ -80,19 +80,18 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     ...
     stridecheck.reference_impl.errors.LayoutTypeError: twice: x must be a Tensor, got list
     """
-    places, check = _tensor_check(function, of_class)
-    if check is None:
-        return function
-    tensor = _tensor_class()
+    from .core import TensorBase  # which imports storages, and they import this
+
+    taken = _tensors_taken(function, of_class)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = len(args)
-        for place in places:
-            if place < given and not isinstance(args[place], tensor):
-                check(args, {})
-        if kwargs:
-            check((), kwargs)
+        for place, name, may_be_none in taken:
+            x = args[place] if place < given else kwargs.get(name, MISSING)
+            if not isinstance(x, TensorBase) and x is not MISSING and not (may_be_none and x is None):
+                got = type(x).__name__
+                raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
         try:
             return function(*args, **kwargs)
         except TypeError as e:
@@ -102,33 +101,16 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     return call
 
 
-_Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
-
-
-def _tensor_class() -> type:
-    from .core import TensorBase  # which imports storages, and they import this
-
-    return TensorBase
-
-
-def _tensor_check(function: Callable[..., Any], of_class: bool) -> tuple[tuple[int, ...], _Check | None]:
-    """Where a function takes tensors, and what refuses others there; nothing where it takes none but its own."""
+def _tensors_taken(function: Callable[..., Any], of_class: bool) -> list[tuple[int, str, bool]]:
+    """Place and name of each argument that is annotated as a tensor, and whether None will do; `self` is one."""
     inner: Any = unwrap(function)
     code = inner.__code__
-    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    kinds = {name: inner.__annotations__.get(name) for name in parameters[of_class:]}
-    kinds = {name: kind for name, kind in kinds.items() if kind in _TENSORS}
-    if not kinds:
-        return (), None
-    tensor = _tensor_class()
-
-    def check(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        for name, x in [*zip(parameters, args, strict=False), *kwargs.items()]:
-            if name in kinds and not isinstance(x, tensor) and (x is not None or kinds[name] == "Tensor"):
-                got = type(x).__name__
-                raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
-
-    return tuple([place for place, name in enumerate(parameters[: code.co_argcount]) if name in kinds]), check
+    kinds = [inner.__annotations__.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    return [
+        (place if place < code.co_argcount else sys.maxsize, code.co_varnames[place], kind != "Tensor")
+        for place, kind in enumerate(kinds)
+        if kind in ("Tensor", "Tensor | None") and place >= of_class
+    ]
 
 
 def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
@@ -146,18 +128,12 @@ def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) ->
     names = {theirs: ours for theirs, ours in _NUMPY_NAMES.items() if ours in parameters and theirs not in parameters}
     if parameters[:1] == ("self",):  # a method that is a function, too
         names |= {name: "self" for name in ("input", "x", "a", "x1") if name not in parameters}
+    checked_function = with_checked_tensors(function, of_class=of_class)
     if not names:
-        return with_checked_tensors(function, of_class=of_class)
-    places, check = _tensor_check(function, of_class)
-    tensor = _tensor_class()
+        return checked_function
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if check is not None:
-            given = len(args)
-            for place in places:
-                if place < given and not isinstance(args[place], tensor):
-                    check(args, {})
         for x in args:
             if isinstance(x, np.generic):
                 args = tuple([_as_argument(x) for x in args])
@@ -168,13 +144,7 @@ def with_numpy_names(function: Callable[..., Any], *, of_class: bool = False) ->
                 kwargs = _renamed(kwargs, names)
             if of_class and "out" in kwargs:
                 raise LayoutTypeError("argument", f"{function.__name__}: a method takes no out")
-            if check is not None:
-                check((), kwargs)
-        try:
-            return function(*args, **kwargs)
-        except TypeError as e:
-            tell_refusal(e)
-            raise
+        return checked_function(*args, **kwargs)
 
     return call
 
