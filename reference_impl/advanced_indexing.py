@@ -28,6 +28,8 @@ from .core import (
 )
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
 from .from_values import tensor
+from .index_ops import masked_fill_
+from .index_places import number_for
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
@@ -182,9 +184,10 @@ def scatter_indexed(self: "Tensor", target: "Tensor", items: dict[int, Any], val
     extra = 0
     while extra < len(shape) and shape[extra] == 1:
         extra += 1
-    layout = Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset)
-    source = reader(value, layout)
-    source._has_fn = requires_grad(value)
+    source = value
+    if extra:
+        source = reader(value, Layout(shape[extra:], value._layout.strides[extra:], value._layout.offset))
+        source._has_fn = requires_grad(value)
     put(target, items, source, False)
 
 
@@ -201,10 +204,12 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
     if filled and masks[0].dtype is not dt.bool_:
         raise LayoutError("dtype", "index_put_: one value goes under a bool mask only, got uint8")
     placed = reader(target, g.layout)
+    if filled:
+        plain = number_for(reader(value, Layout((), (), value._layout.offset)), target.dtype, "index_put_")[0]
+    else:
+        plain = cast(values(value), value.dtype, target.dtype)
     try:
-        wide = np.broadcast_to(
-            cast(values(value), value.dtype, target.dtype), (1,) * max(0, value.ndim - len(g.shape)) + g.shape
-        )
+        wide = np.broadcast_to(plain.reshape(value._layout.shape), (1,) * max(0, value.ndim - len(g.shape)) + g.shape)
         wide = wide.reshape(g.shape)
     except ValueError:
         raise LayoutError(
@@ -273,6 +278,13 @@ def _repeats(g: Gather, placed: Any) -> bool:
     return flat.size != np.unique(flat).size
 
 
+def _put_under_one(input: "Tensor", mask: Any, value: Any, accumulate: bool) -> None:
+    """`index_put_` under a mask without dimensions: one value goes everywhere or nowhere, others are refused."""
+    if accumulate or value.numel() != 1:
+        raise LayoutError("index", "index_put_: a mask without dimensions names no place")
+    masked_fill_(input, mask, reader(value, Layout((), (), value._layout.offset)))
+
+
 def index_put_(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False) -> "Tensor":
     """Write or add values where a tuple of index tensors names; None stands for a whole dimension.
 
@@ -287,8 +299,11 @@ def index_put_(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool
             dim += len(t._layout.shape) if t.dtype in (dt.bool_, dt.uint8) else 1
         else:
             dim += 1
-    if dim > input.ndim:
-        raise LayoutIndexError("dimension", f"index_put_: {dim} indices for {input.ndim} dimensions")
+    if max(dim, len(indices)) > input.ndim:
+        raise LayoutIndexError("dimension", f"index_put_: {max(dim, len(indices))} indices for {input.ndim} dimensions")
+    if len(items) == 1 and dim == 0:
+        _put_under_one(input, items[0], values, accumulate)
+        return input
     put(input, items, values, accumulate)
     return input
 

@@ -24,6 +24,7 @@ from .core import (
     check_inplace,
     check_overlap,
     fresh,
+    from_array,
     has_gradient,
     order_marks,
     recorded,
@@ -33,7 +34,7 @@ from .core import (
 )
 from .devices import device, is_meta
 from .dtypes import QUANTIZED, dtype
-from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
 from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
@@ -227,22 +228,39 @@ def _is_numbered(where: Any) -> bool:
     return where is not None and device(where).index is not None
 
 
-def copy_(self: "Tensor", other: "Tensor", non_blocking: bool = False) -> "Tensor":
-    """Write another tensor's elements, broadcast and converted.
+def copy_(self: "Tensor", other: Any, non_blocking: bool = False) -> "Tensor":
+    """Write another tensor's elements, or a number, broadcast and converted.
 
-    Raises: broadcast; overlap; grad; dtype. Source: facts 5.2.4, torch 2.13.
+    Raises: argument (TypeError); overflow (OverflowError) for a number past 64 bits; broadcast; overlap; grad; dtype.
+    Source: facts 5.2.4, torch 2.13.
 
     >>> torch.zeros(2, 2).copy_(torch.arange(2)).tolist()
     [[0.0, 1.0], [0.0, 1.0]]
     """
     if not isinstance(other, TensorBase):
-        raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(other).__name__}")
+        other = _of_number(other)
     # A copy in another dtype ends the history.
     graph = (other,) if has_gradient(self.dtype) else ()
     check_inplace(self, *graph)
     write_copy(self, other)
     written(self, *graph)
     return self
+
+
+def _of_number(x: Any) -> "Tensor":
+    """What PyTorch makes of a number where an operator takes tensors only: a tensor of the widest dtype of its kind.
+
+    Raises: argument (TypeError), overflow (OverflowError). Source: `should_allow_numbers_as_tensors`, torch 2.13.
+    """
+    x = as_number(x)
+    if not isinstance(x, (int, float, complex)):
+        raise LayoutTypeError("argument", f"copy_ needs a Tensor or a number, got {type(x).__name__}")
+    d = {bool: dt.bool_, float: dt.float64, complex: dt.complex128}.get(type(x), dt.int64)
+    if d is dt.int64 and not -(2**63) <= x < 2**63:  # type: ignore[operator]  # an int
+        if not 0 <= x < 2**64:  # type: ignore[operator]
+            raise LayoutOverflowError("overflow", f"copy_: {x} does not fit 64 bits")
+        d = dt.uint64
+    return from_array(np.array(x, d.numpy), d)
 
 
 def write_copy(self: "Tensor", src: "Tensor") -> None:

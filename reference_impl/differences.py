@@ -108,7 +108,9 @@ def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: in
         if not y.ndim:
             raise LayoutIndexError("dimension", "trapezoid: at least one dimension is needed")
 
-        return zeros([n for k, n in enumerate(y._layout.shape) if k != d], dtype=y.dtype)
+        nothing: Tensor = zeros([n for k, n in enumerate(y._layout.shape) if k != d], dtype=y.dtype)
+        nothing._versions[0] = 1  # filled with zeros
+        return nothing
     _no_bool("trapezoid", y, x)
     if x is not None:
         left, right = _ends(y, d)

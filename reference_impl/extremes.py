@@ -8,13 +8,12 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import check_copyable
-from .core import TensorBase, as_int, check_history, values
+from .core import TensorBase, as_dims, as_int, check_history, values
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .layout import wrap_dim
-from .out import check_out, write_out
 from .pointwise_ops import maximum, minimum
-from .reductions import ValuesAndIndices, deliver, nan_or, reduce_marks, reduced_dims
+from .reductions import ValuesAndIndices, check_out_dtype, deliver, deliver_both, nan_or, reduce_marks, reduced_dims
 from .results import need_kernel
 
 if TYPE_CHECKING:
@@ -60,8 +59,13 @@ def amin(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor 
 
 def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
     check_history(input)
+    if out is not None:
+        check_out_dtype(out, input.dtype)
+    everything = dim is None or not as_dims(dim, "dim")
+    if everything and not input.numel():
+        raise LayoutError("size", f"{name}: nothing to choose from")
     dims = reduced_dims(input, dim)
-    result = _extreme(name, input, dims, keepdim, everything=dim is None or dim == ())
+    result = _extreme(name, input, dims, keepdim, everything=everything)
     marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)
     if input.dtype.category == "float" and np.any(result == 0):
         # Of 0.0 and -0.0 either may be taken.
@@ -69,7 +73,7 @@ def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Ten
         marks = zero if marks is None else np.maximum(marks, zero)
     if input.dtype.is_complex and input.requires_grad:
         raise LayoutError("grad", f"{name}: no gradient for {input.dtype}")
-    return deliver(result, input.dtype, marks, input, out)
+    return deliver(result, input.dtype, marks, input, out, over=dim)
 
 
 def _arg(name: str, a: Any, d: int) -> Any:
@@ -132,12 +136,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
         found, input.dtype, nan_or(reduce_marks(input, dims, keepdim, smooth=True), found, input.dtype), input, None
     )
     second = deliver(where, dt.int64, reduce_marks(input, dims, keepdim, smooth=False), input, None)
-    if out is not None:
-        check_out(out[0], input)
-        return ValuesAndIndices(
-            write_out(out[0], first, exact=True, apart=True), write_out(out[1], second, exact=True, apart=True)
-        )
-    return ValuesAndIndices(first, second)
+    return ValuesAndIndices(*deliver_both(out, (first, second), input, over=dim, keepdim=keepdim))
 
 
 def argmax(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -158,13 +157,14 @@ def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "T
             raise LayoutIndexError("size", f"arg{name}: nothing to choose from")
         need_kernel("arg" + name, input.dtype, "if")
         where = np.asarray(_arg(name, a.reshape(-1), 0)).reshape((1,) * a.ndim if keepdim else ())
-        return deliver(where, dt.int64, reduce_marks(input, tuple(range(a.ndim)), keepdim, smooth=False), input, out)
+        marks = reduce_marks(input, tuple(range(a.ndim)), keepdim, smooth=False)
+        return deliver(where, dt.int64, marks, input, out, exact=True)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if not a.ndim:
         if group_of(input.dtype) not in "if":
             # A length that is not there is compared with 1, in which case no kernel is needed (corrections, 4.4).
             raise UnspecifiedError(f"arg{name}: PyTorch has no kernel for {input.dtype}, and may not look for one")
-        return deliver(np.zeros((), np.int64), dt.int64, None, input, out)
+        return deliver(np.zeros((), np.int64), dt.int64, None, input, out, exact=True)
     if a.shape[d] == 0:
         raise LayoutIndexError("size", f"arg{name}: dimension {d} is empty")
     if a.size and a.shape[d] > 1:
@@ -176,6 +176,8 @@ def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "T
         reduce_marks(input, (d,), keepdim, smooth=False),
         input,
         out,
+        over=dim,
+        exact=True,
     )
 
 
@@ -199,9 +201,4 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
     else:
         need_kernel("aminmax", input.dtype, "bif")
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
-    if out is not None:
-        for t in out:
-            if t.dtype is not input.dtype:
-                raise LayoutError("dtype", f"out must have dtype {input.dtype}, got {t.dtype}")
-        return MinAndMax(write_out(out[0], result[0], input), write_out(out[1], result[1], input))
-    return MinAndMax(*result)
+    return MinAndMax(*deliver_both(out, result, input, over=() if dim is None else dim, keepdim=keepdim))

@@ -27,11 +27,12 @@ from .core import (
     written,
 )
 from .dtypes import group_of
-from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .errors import LayoutError, LayoutIndexError, UnspecifiedError, UnsupportedError
 from .index_places import as_new, check_gather, index_values, number_for, places_along, with_marks, write_where
 from .layout import Layout, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes
+from .overlap import shares_memory
 from .results import need_kernel
 from .views import expand
 
@@ -225,6 +226,12 @@ def masked_fill(input: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     return recorded(as_new(result), input, value)
 
 
+def _reads(self: "Tensor", x: "Tensor") -> bool:
+    if x._storage is not self._storage:
+        return False
+    return shares_memory(self._layout, self.dtype.itemsize, x._layout, x.dtype.itemsize)
+
+
 def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor":
     """Write a source's elements in order where a mask is set.
 
@@ -236,8 +243,8 @@ def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor
         raise LayoutError("dtype", f"masked_scatter_: the mask must be bool, got {mask.dtype}")
     if source.dtype is not self.dtype:
         raise LayoutError("dtype", f"masked_scatter_: a {source.dtype} source for a {self.dtype} tensor")
-    check_no_overlap(self, source)
-    check_no_overlap(self, mask)
+    # Row-major, one after the other: what is read after it was written is read as written.
+    spoilt = any(_reads(self, x) for x in (mask, source) if x is mask or is_contiguous(*x._layout[:2]))
     chosen = values(reader(mask, expand(mask._layout, self._layout.shape)))
     need_kernel("masked_scatter_", self.dtype, "bifc")
     places = np.flatnonzero(chosen)
@@ -245,7 +252,9 @@ def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor
     taken = places[: source.numel()]
     a[taken] = values(source).reshape(-1)[: len(taken)]
     a = a.reshape(self._layout.shape)
-    unknown = any(shadow.marks_of(x) is not None for x in (self, mask, source))
+    unknown = spoilt or any(shadow.marks_of(x) is not None for x in (self, mask, source))
+    if len(places) > source.numel() and _reads(self, mask):
+        raise UnspecifiedError("masked_scatter_: how many places there are depends on what is written")
     store(self, a, shadow.UNSPECIFIED if unknown else order_marks(self))
     if len(places) > source.numel():
         # Found only once the source has run out: what it held is written.

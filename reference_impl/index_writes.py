@@ -113,6 +113,9 @@ def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor
         raise LayoutError("dtype", f"{name}: a {source.dtype} source for a {self.dtype} tensor")
     own = list(self._layout.shape)
     other = list(source._layout.shape)
+    if self.ndim and source.ndim and self.ndim != source.ndim and (name == "index_copy_" or d >= source.ndim):
+        unlike = LayoutIndexError if name == "index_copy_" else LayoutError
+        raise unlike("dimension", f"{name}: a source of {source.ndim} dimensions for {self.ndim}")
     if (source.ndim and other[d] != where.size) or (not source.ndim and where.size != 1):
         kind = LayoutError if name == "index_add_" and source.ndim else LayoutIndexError
         raise kind("size", f"{name}: {where.size} indices for a source of shape {tuple(other)}")

@@ -107,6 +107,8 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
             try:
                 layout = select(layout, dim, _operator_index(item))
             except TypeError:
+                if isinstance(item, (str, bytes)):  # a sequence, whose items are no numbers
+                    raise LayoutTypeError("argument", f"no index tensor is made of {kind.__name__}") from None
                 raise LayoutIndexError(
                     "argument",
                     "only integers, slices, ellipsis, None and integer or boolean tensors are indices, got "
@@ -178,8 +180,9 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
         if not self._layout.shape and type(index) is slice:
             raise LayoutIndexError("dimension", "a 0-dim tensor takes no slice (facts 3.7)")
         p = plan(self, _as_items(index))
-        target = view_of(self, p.layout)
         tensors = p.tensors
+        # What slices nothing off before index tensors is the tensor itself, which overlaps with itself also when empty.
+        target = self if tensors and p.layout == self._layout else view_of(self, p.layout)
     if tensors:
         scatter_indexed(self, target, tensors, value)
         return

@@ -152,9 +152,11 @@ def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) 
 def _cat_out(out: Any, result: "Tensor", parts: list["Tensor"], strides: Strides | None = None) -> "Tensor":
     """Write a joined tensor to `out`, which takes its strides, or those given, where its shape differs."""
     check_out(out, *parts)
-    if not can_cast(result.dtype, out.dtype):
-        raise LayoutTypeError("dtype", f"cat: a {result.dtype} result cannot be cast to {out.dtype}")
     shape, own, _ = result._layout
+    if not can_cast(result.dtype, out.dtype):
+        if strides is not None:
+            resize_output(out, shape, strides)
+        raise LayoutTypeError("dtype", f"cat: a {result.dtype} result cannot be cast to {out.dtype}")
     resize_output(out, shape, own if strides is None else strides)
     check_internal_overlap(out)
     for t in parts:

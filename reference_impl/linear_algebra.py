@@ -23,7 +23,7 @@ from .core import (
 from .dtype_view import conj
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
-from .layout import Shape
+from .layout import Shape, wrap_dim
 from .out import check_out, resize_output
 from .overlap import shares_memory
 from .results import finish, need_kernel, wide
@@ -230,6 +230,11 @@ def bmm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Ten
 
 
 def _batch_shape(name: str, a: "Tensor", b: "Tensor") -> Shape:
+    if name != "bmm":
+        # The shape to add to is put together from these lengths before anything is checked.
+        for t, dims in ((a, (0, 1)), (b, (2,))):
+            for d in dims:
+                wrap_dim(d, t.ndim)
     need_rank(name, a, 3)
     need_rank(name, b, 3)
     x, y = a._layout.shape, b._layout.shape

@@ -19,7 +19,7 @@ from .joining import broadcast_tensors
 from .norms import vector_norm
 from .output_layout import broadcast_shapes
 from .pointwise import Op, apply, check_operands
-from .promotion import common_dtype, get_default_dtype
+from .promotion import get_default_dtype, promote_types
 from .results import finish
 from .special_functions import xlogy
 
@@ -305,7 +305,7 @@ def margin_ranking_loss(
 
 def cosine_similarity(x1: "Tensor", x2: "Tensor", dim: int = 1, eps: float = 1e-8) -> "Tensor":
     """Cosines of the angles between vectors along a dimension. Raises: dimension, broadcast, dtype. Source: torch."""
-    d = common_dtype(x1, x2)
+    d = promote_types(x1.dtype, x2.dtype)
     if d.category != "float":
         raise LayoutError("dtype", f"cosine_similarity: floating point is needed, got {d}")
 

@@ -108,11 +108,14 @@ def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory
             resize_to(input, template.shape, None)
         write_copy(input, part)
         return input
+    before = input._versions[0]
     resize_to(input, template.shape, None)
     if memory_format is not None:
+        counted, input._versions[0] = input._versions[0], before  # what is refused below is no write
         if memory_format is preserve_format:
             memory_format = suggested_format(template.shape, template.strides)
         input._layout = Layout(template.shape, format_strides(template.shape, memory_format), input._layout.offset)
+        input._versions[0] = counted
     return input
 
 

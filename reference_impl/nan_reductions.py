@@ -15,7 +15,7 @@ from .pointwise import SHORT_FLOATS
 from .pointwise_ops import isnan, logical_not
 from .reductions import mean
 from .reductions import sum as _sum
-from .results import inexact_marks
+from .results import inexact_marks, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -39,10 +39,13 @@ def nansum(
     """`sum` with NaN as zero. Raises: dimension, dtype (complex is refused). Source: facts 4.4, torch 2.13."""
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"nansum: complex is refused, got {input.dtype}")
+    if input.dtype.category == "float" and input.numel():
+        need_kernel("nansum", dtype or (input.dtype if out is None else out.dtype), "f")
     clean = _without_nan(input)
     result: Tensor = _sum(clean, dim, keepdim, dtype=dtype, out=out)
     _loosen(result, clean, dim, keepdim, 1)
-    return result
+    # The output is filled before the first element is read.
+    return shadow.leave_unspecified(result) if out is input else result
 
 
 def _loosen(result: "Tensor", clean: "Tensor", dim: Any, keepdim: bool, count: Any) -> None:
@@ -63,10 +66,18 @@ def nanmean(
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"nanmean: complex is refused, got {input.dtype}")
     if input.dtype.category != "float":
-        return mean(input, dim, keepdim, dtype=dtype, out=out)
+        return mean(input, dim, keepdim, out=out)
+    if dtype is not None and dtype.category not in ("float", "complex"):
+        raise LayoutError("dtype", f"nanmean: dtype must be floating point or complex, got {dtype}")
+    if input.numel():
+        need_kernel("nansum", dtype or input.dtype, "f")
     count = _sum(logical_not(isnan(input)), dim, keepdim)
     result: Tensor = div(_sum(_without_nan(input), dim, keepdim, dtype=dtype), count)
     marks = shadow.marks_of(result)
     shadow.stamp(result, shadow.TOLERANCE if marks is None else np.maximum(marks, np.uint8(shadow.TOLERANCE)))
     _loosen(result, _without_nan(input), dim, keepdim, np.maximum(values(count), 1))
-    return write_out(out, result, input)
+    if out is None:
+        return result
+    write_out(out, result, input)
+    out._versions[0] += 1  # summed first, then divided
+    return shadow.leave_unspecified(out) if out is input else out

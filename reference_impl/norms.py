@@ -15,7 +15,7 @@ from .errors import LayoutError, LayoutTypeError
 from .lapack import check_dtype
 from .layout import wrap_dim
 from .out import write_out, write_over
-from .reductions import inexact, reduced_dims
+from .reductions import inexact, read_after_resizing, reduced_dims
 from .results import finish, need_kernel
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ def vector_norm(
     found = _norm(size, power, dims, keepdim)
     made = inexact(found, input, d.to_real(), dims, keepdim, None)
     _forget_far(made, found, power)
+    if out is input:
+        read_after_resizing(out, made._layout.shape, dim)
+        shadow.leave_unspecified(made)
     return write_out(out, made, input)
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, cast_marks, check_copyable, check_fillable
-from .core import TensorBase, as_int, check_no_overlap, values
+from .core import TensorBase, as_int, check_internal_overlap, check_no_overlap, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
-from .out import write_out
-from .reductions import ValuesAndIndices
+from .out import check_out, resize_output, write_out
+from .reductions import ValuesAndIndices, check_out_dtype, reduced_shape
 from .results import finish, need_kernel
 from .scans import sort
 
@@ -58,6 +58,12 @@ def _forget_signs(found: "Tensor", a: Any, d: int | None) -> "Tensor":
     return found
 
 
+def _check_places(out: Any) -> None:
+    """Refuse an output for places that is not int64, before anything is read. Raises: dtype."""
+    if out is not None:
+        check_out_dtype(out[1], dt.int64)
+
+
 def _no_length(name: str, input: "Tensor", d: int) -> None:
     if input.ndim and not input._layout.shape[d]:
         raise LayoutIndexError("size", f"{name}: dimension {d} is empty")
@@ -78,6 +84,9 @@ def nanmedian(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: A
 
 def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
     if dim is not None:
+        _check_places(out)
+        if out is not None:
+            check_out_dtype(out[0], input.dtype)
         d = wrap_dim(as_int(dim, "dim"), input.ndim)
         _no_length(name, input, d)
     if input.numel() or dim is not None:
@@ -95,6 +104,14 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
         found = values(input).reshape(-1)[_middle(flat, 0, name)]
         return _forget_signs(finish(found, input.dtype, input, exact=True), flat, None)
     where = _middle(a, d, name) if a.ndim else np.zeros((), np.int64)
+    if out is not None:
+        shape = reduced_shape(input._layout.shape, (d,), keepdim)
+        for target in out:
+            check_out(target, input)
+            resize_output(target, shape)
+        for target in out:
+            check_internal_overlap(target)
+            check_no_overlap(target, input)
     result = _pair(input, d, where, keepdim, out)
     if a.ndim and a.shape[d] > 1 and not input._layout.strides[d]:
         # Along a dimension of stride 0 PyTorch 2.13 reads the elements of other places.
@@ -125,6 +142,7 @@ def kthvalue(input: "Tensor", k: int, dim: int = -1, keepdim: bool = False, *, o
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if out is not None and out[0]._storage is input._storage:
         check_no_overlap(out[0], input)
+    _check_places(out)
     _no_length("kthvalue", input, d)
     k = as_int(k, "k")
     length = input._layout.shape[d] if input.ndim else 1
@@ -142,6 +160,9 @@ def kthvalue(input: "Tensor", k: int, dim: int = -1, keepdim: bool = False, *, o
 def mode(input: "Tensor", dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent element along a dimension, and a place. Raises: dimension, size, dtype. Source: facts 4.4."""
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if out is not None:
+        check_out_dtype(out[0], input.dtype)
+    _check_places(out)
     _no_length("mode", input, d)
     if input.ndim and input.numel():
         need_kernel("mode", input.dtype, "bif")

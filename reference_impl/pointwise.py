@@ -108,6 +108,16 @@ class Op:
                 raise LayoutError("dtype", f"{self.name}: {common} is refused")
             raise UnsupportedError("dtype", f"{self.name}: PyTorch has no kernel for {common}")
 
+    def only_out(self, operands: tuple[Any, ...], result: dtype, out: dtype) -> dtype | None:
+        """The one dtype that `out` may be of; None where any will do that the result can be cast to."""
+        if self.name in _TRUTH_ONLY:
+            return dt.bool_
+        own: dtype = operands[0].dtype if isinstance(operands[0], TensorBase) else result
+        if self.result == "real":
+            # The size of a complex number is put into a complex tensor as one of its own dtype.
+            return own if out.is_complex or not own.is_complex else None
+        return result if len(operands) == 1 and self.result == "same" else None
+
     def dtypes(self, operands: tuple[Any, ...]) -> tuple[dtype, dtype]:
         """Dtype in which it is computed, and dtype of the result. Raises: dtype."""
         common = common_dtype(*operands)
@@ -118,6 +128,10 @@ class Op:
         if self.result == "real":
             return common, common.to_real()
         return common, common
+
+
+_TRUTH_ONLY = frozenset(("signbit", "isneginf", "isposinf"))
+"""Operators whose truth values are written to no other dtype."""
 
 
 def operand_layout(x: Any, common: dtype) -> tuple[Any, Any]:
@@ -371,15 +385,26 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
     Raises: grad, overlap, broadcast, dtype. Source: facts 4.3.6, torch 2.13.
     """
     # Truth values have no gradients to lose.
-    check_out(out, *(operands if op.result != "bool" else ()))
+    if op.result != "bool" or not isinstance(out, TensorBase):
+        check_out(out, *operands)
     check_overlap(out, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
+    if out._layout.shape != shape and any(x is out for x in operands):
+        raise LayoutError(
+            "broadcast", f"{op.name}: out is an input of shape {out._layout.shape}, and cannot be resized to {shape}"
+        )
     common, result = op.dtypes(operands)
-    if len(operands) == 1 and op.result == "same" and out.dtype is not result:
-        raise LayoutError("dtype", f"{op.name}: a {result} result needs an output of that dtype, got {out.dtype}")
+    only = op.only_out(operands, result, out.dtype)
+    if only is not None and out.dtype is not only:
+        raise LayoutError("dtype", f"{op.name}: a {result} result needs an output of {only}, got {out.dtype}")
     if not can_cast(result, out.dtype):
         raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {out.dtype} (facts 4.3.8)")
-    op.check(common)
+    try:
+        op.check(common)
+    except UnsupportedError:
+        # Kernels are looked for after all that is known of dtypes.
+        resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
+        raise
     if out._layout.shape != shape:
         r, marks = _computed(op, operands, common, result, shape)
         resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))

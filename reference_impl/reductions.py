@@ -1,5 +1,6 @@
 """Reductions: always row-major on the CPU, whatever the input's layout (facts 4.4)."""
 
+import builtins
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,13 +10,23 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, check_fillable, nan_marks
-from .core import as_dims, as_int, check_differentiable, check_history, from_array, recorded, values
+from .core import (
+    as_dims,
+    as_int,
+    check_differentiable,
+    check_history,
+    check_internal_overlap,
+    from_array,
+    recorded,
+    values,
+)
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError
 from .grad_mode import no_grad
 from .layout import contiguous_strides, wrap_dim
-from .out import write_out
+from .out import check_out, resize_output, write_out
 from .output_layout import walked
+from .overlap import shares_memory
 from .promotion import get_default_dtype
 from .results import inexact_marks, narrow_to, need_kernel, roundings_show
 
@@ -59,13 +70,102 @@ def reduce_marks(input: "Tensor", dims: tuple[int, ...], keepdim: bool, *, smoot
     return np.max(marks, axis=dims, keepdims=keepdim, initial=0).astype(np.uint8)
 
 
-def deliver(result: Any, d: dtype, marks: Any, input: "Tensor", out: "Tensor | None") -> "Tensor":
-    """A row-major tensor of a reduction's result, marked and recorded."""
+def deliver(
+    result: Any, d: dtype, marks: Any, input: "Tensor", out: "Tensor | None", *, over: Any = (), exact: bool = False
+) -> "Tensor":
+    """A row-major tensor of a reduction's result, marked and recorded.
+
+    `over`: the dimensions as they were given, by operators that reduce into `out` itself; `exact`: `out` must have the
+    dtype.
+
+    Raises: dimension (IndexError), as `check_reduced_out`; dtype, grad, overlap, resize, as `write_out`.
+    """
     a = np.asarray(result)
     t = from_array(a if a.dtype == d.numpy else a.astype(d.numpy), d)
     if marks is not None and np.any(marks):
         shadow.stamp(t, marks)
-    return write_out(out, recorded(t, input), input)
+    if out is None:
+        return recorded(t, input)
+    if exact:
+        check_out_dtype(out, d)
+    check_out(out, input)
+    read = out is input or (out._storage is input._storage and _share(out, input))
+    if out is input:
+        read_after_resizing(out, t._layout.shape, over)
+    resize_output(out, t._layout.shape)
+    write_out(out, recorded(t, input), input)
+    # The output is filled before the first element of the input is read.
+    return shadow.leave_unspecified(out) if read else out
+
+
+def _share(a: "Tensor", b: "Tensor") -> bool:
+    return shares_memory(a._layout, a.dtype.itemsize, b._layout, b.dtype.itemsize)
+
+
+def check_out_dtype(out: Any, d: dtype) -> None:
+    """Refuse an `out` of another dtype than that of the result. Raises: argument (TypeError), dtype."""
+    check_out(out)
+    if out.dtype is not d:
+        raise LayoutError("dtype", f"a {d} result needs an out of that dtype, got {out.dtype}")
+
+
+def read_after_resizing(out: "Tensor", shape: tuple[int, ...], over: Any) -> None:
+    """Resize an output that is its own input: the dimensions to reduce are then looked for in what it has become.
+
+    Raises: dimension (IndexError), resize. Source: torch 2.13.
+
+    >>> x = torch.zeros(2, 3)
+    >>> torch.sum(x, 1, out=x)
+    Traceback (most recent call last):
+    ...
+    stridecheck.reference_impl.errors.LayoutIndexError: dimension 1 is out of range for 1 dimensions
+    """
+    check_out(out)
+    resize_output(out, shape)
+    for d in () if over is None else as_dims(over, "dim"):
+        wrap_dim(d, out.ndim)
+
+
+def deliver_both(
+    out: Any, found: tuple["Tensor", "Tensor"], input: "Tensor", *, over: Any = (), keepdim: bool | None = None
+) -> tuple["Tensor", "Tensor"]:
+    """Two results, or both into `out`: tensors of just those dtypes, resized before the input is read.
+
+    `over`: the dimension as it was given. `keepdim`: given by what reads the input while it writes, and reduces what an
+    output that is the input has become.
+
+    Raises: argument (TypeError), dtype, grad, overlap, resize; dimension (IndexError), as `read_after_resizing`.
+    """
+    if out is None:
+        return found
+    for target, made in zip(out, found, strict=True):
+        check_out(target, input)
+        check_out_dtype(target, made.dtype)
+        resize_output(target, made._layout.shape, made._layout.strides)
+    for target in out:
+        check_internal_overlap(target)
+    if keepdim is None or not builtins.any(t._storage is input._storage and _share(t, input) for t in out):
+        for target, made in zip(out, found, strict=True):
+            write_out(target, made, input)
+        return out[0], out[1]
+    if builtins.any(t is input for t in out):
+        read_after_resizing(input, input._layout.shape, over)
+        shape = reduced_shape(input._layout.shape, reduced_dims(input, over), keepdim)
+        for target in out:
+            resize_output(target, shape)
+    for target in out:
+        shadow.leave_unspecified(target)
+        target._versions[0] += 1
+    return out[0], out[1]
+
+
+def reduced_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
+    """The shape that a reduction leaves.
+
+    >>> reduced_shape((2, 3), (1,), True), reduced_shape((2, 3), (1,), False)
+    ((2, 1), (2,))
+    """
+    return tuple([1 if d in dims else n for d, n in enumerate(shape) if keepdim or d not in dims])
 
 
 def nan_or(marks: Any, result: Any, d: dtype) -> Any:
@@ -108,6 +208,8 @@ def _accumulate(
     if wanted is None and out is not None:
         wanted = out.dtype
     d = wanted or (dt.int64 if input.dtype.category in ("bool", "int") else input.dtype)
+    if out is not None:
+        check_out_dtype(out, d)
     if input.numel() and not (name == "sum" and d in dt.FLOAT8 and _summed_as_floats(input, dims)):
         need_kernel(name, d, "bifc")
     check_differentiable(d, input)
@@ -131,7 +233,7 @@ def _accumulate(
             loose = _product_marks(plain, total, d, dims, keepdim)
         marks = loose if marks is None else np.maximum(marks, loose)
         marks = nan_or(marks, result, d)
-    return deliver(result, d, marks, input, out)
+    return deliver(result, d, marks, input, out, over=dim)
 
 
 def _product_marks(plain: Any, total: Any, d: dtype, dims: tuple[int, ...], keepdim: bool) -> Any:
@@ -195,7 +297,7 @@ def mean(
         # Unlike that by a power of two, this division rounds.
         loose = np.maximum(loose, np.uint8(shadow.TOLERANCE))
     marks = loose if marks is None else np.maximum(marks, loose)
-    return deliver(result, d, nan_or(marks, result, d), input, out)
+    return deliver(result, d, nan_or(marks, result, d), input, out, over=dim, exact=dtype is not None)
 
 
 def group_size(a: Any, dims: tuple[int, ...]) -> int:
@@ -215,12 +317,19 @@ def any(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor
 
 
 def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Tensor":
+    d = dt.uint8 if input.dtype is dt.uint8 else dt.bool_
+    if out is not None:
+        check_out(out)
+        if out.dtype not in (dt.bool_, dt.uint8):
+            raise LayoutError("dtype", f"all, any: out must be bool or uint8, got {out.dtype}")
+        d = out.dtype
     dims = reduced_dims(input, dim, empty_is_all=False)
     if input.numel():
         need_kernel("all, any", input.dtype, "biufch8e")
-    d = dt.uint8 if input.dtype is dt.uint8 else dt.bool_
-    result = f(values(input) != 0, axis=dims, keepdims=keepdim)
-    return deliver(np.asarray(result).astype(d.numpy), d, reduce_marks(input, dims, keepdim, smooth=False), input, out)
+    result = np.asarray(f(values(input) != 0, axis=dims, keepdims=keepdim)).astype(d.numpy)
+    # A list of dimensions is not looked for in a scalar.
+    over = dim if isinstance(dim, int) or result.ndim else ()
+    return deliver(result, d, reduce_marks(input, dims, keepdim, smooth=False), input, out, over=over)
 
 
 def inexact(
@@ -255,8 +364,9 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
     if input.numel() and input.ndim and not isinstance(dim, int) and not keepdim and not len(dim):
         raise LayoutError("broadcast", "logsumexp: an empty list of dimensions cannot be reduced without keepdim")
     dims = reduced_dims(input, dim)
-    if not (d.is_floating_point or d.is_complex):
-        raise LayoutError("dtype", f"logsumexp: {d} is no floating point")
+    for given in (d, d if out is None else out.dtype):
+        if not (given.is_floating_point or given.is_complex):
+            raise LayoutError("dtype", f"logsumexp: {given} is no floating point")
     need_kernel("logsumexp", d, "fc")
     wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):

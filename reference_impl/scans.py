@@ -218,7 +218,7 @@ def sort(
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
-    return deliver_both(out, _sort(input, dim, descending, bool(stable)), input)
+    return ValuesAndIndices(*deliver_both(out, _sort(input, dim, descending, bool(stable)), input))
 
 
 def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
@@ -286,7 +286,8 @@ def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: b
 
     Raises: dimension, index (RuntimeError where k exceeds the length), dtype. Source: facts 4.4, torch 2.13.
     """
-    return deliver_both(out, _topk(input, k, dim, largest, sorted), input, over=dim)
+    found = _topk(input, k, dim, largest, sorted)
+    return ValuesAndIndices(*deliver_both(out, found, input, over=dim, keepdim=True))
 
 
 def _topk(input: "Tensor", k: int, dim: int, largest: bool, sorted: bool) -> Any:

@@ -11,6 +11,7 @@ from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedE
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
 from .pointwise import check_operands
+from .promotion import common_dtype
 from .results import finish, integers, need_kernel
 from .views import view
 
@@ -146,8 +147,12 @@ def _search(
     if out is not None and out.dtype is not d:
         raise LayoutError("dtype", f"{name}: out must have the dtype {d}, got {out.dtype}")
     if not isinstance(input, TensorBase) or 0 not in input._layout.shape:
+        if isinstance(input, TensorBase):
+            common_dtype(rows, input)
         need_kernel(name, rows.dtype, "if")
-    if isinstance(input, complex):
+    if isinstance(input, complex) or (
+        isinstance(input, TensorBase) and input.dtype.is_complex and 0 not in input._layout.shape
+    ):
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {rows.dtype}")
     a = _plain(rows)
     if sorter is not None:

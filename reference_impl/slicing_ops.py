@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import dtypes as dt
 from . import slicing
 from .backing import NoBytes
 from .core import (
@@ -189,6 +190,10 @@ def tensor_split(
     """
     what = _given("tensor_split", indices_or_sections, indices, sections, tensor_indices_or_sections)
     if isinstance(what, TensorBase):
+        if what.dtype is not dt.int64 or len(what._layout.shape) > 1:
+            raise LayoutError(
+                "dtype", f"tensor_split: a number or a vector of int64 is needed, got {what.dtype} {what._layout.shape}"
+            )
         what = what.tolist()  # type: ignore[attr-defined]
     if not isinstance(what, (tuple, list)):
         d = _split_dim(input, dim, "tensor_split")

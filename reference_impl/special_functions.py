@@ -401,12 +401,37 @@ def nextafter_(self: "Tensor", other: "Tensor") -> "Tensor":
 def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`input * 2 ** other`. Raises: dtype, broadcast. Source: torch 2.13."""
     _check(_LOGIT, (input, other))
+    if _scales(input, other):
+        return apply(_LDEXP, (input, other), out)
     return mul(input, _power_of_two(other), out=out)
 
 
 def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
     """`ldexp` in place. Raises: grad, overlap, dtype, broadcast."""
+    if _scales(self, other):
+        return apply_(_LDEXP, self, (other,))
     return mul_(self, _power_of_two(other))
+
+
+class _Scaled(Op):
+    """A float by a power of two: the exponent has no part in the dtype, but needs to be an integer."""
+
+    def dtypes(self, operands: tuple[Any, ...]) -> tuple[dt.dtype, dt.dtype]:
+        """The dtype of the float, twice. Raises: dtype."""
+        if dt.group_of(operands[1].dtype) != "i":
+            raise UnsupportedError("dtype", f"{self.name}: PyTorch has no kernel for {operands[1].dtype} exponents")
+        return operands[0].dtype, operands[0].dtype
+
+
+def _scale(a: Any, exponent: Any) -> Any:
+    return np.ldexp(a, np.clip(exponent, -5000, 5000).astype(np.int32))
+
+
+_LDEXP = _Scaled("ldexp", _scale, "f", exact=False)
+
+
+def _scales(input: "Tensor", other: "Tensor") -> bool:
+    return input.dtype.category == "float" and other.dtype.category in ("int", "bool")
 
 
 def _power_of_two(exponent: "Tensor") -> "Tensor":
