@@ -44,7 +44,7 @@ _INDEX_DTYPES = (dt.int64, dt.int32, dt.uint8, dt.bool_)
 
 def mask_tensor(value: bool) -> "Tensor":
     """The index that a single True or False stands for: the only element of a new dimension, or none."""
-    return from_array(np.array([value]), dt.bool_)
+    return from_array(np.zeros(int(value), np.int64), dt.int64)
 
 
 def index_tensor(items: Any) -> "Tensor":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _sortable(a: Any) -> Any:
-    return a if a.dtype.kind in "iufb" else a.astype(np.float32)
+    return a if a.dtype.kind in "iufbc" else a.astype(np.float32)
 
 
 def _pair(input: "Tensor", d: int, where: Any, keepdim: bool, out: Any) -> Any:

@@ -163,8 +163,10 @@ def index_reduce_(
     length = self._layout.shape[d] if self.ndim else 1
     if where.size and (where.min() < 0 or where.max() >= length):
         shadow.leave_unspecified(self)
-        raise LayoutError("index", f"index_reduce_: an index is out of bounds for a length of {length}")
+        raise LayoutIndexError("index", f"index_reduce_: an index is out of bounds for a length of {length}")
     own, other = list(self._layout.shape), list(source._layout.shape)
+    if not own and not other and where.size != 1:
+        raise LayoutIndexError("dimension", f"index_reduce_: {where.size} indices for a source without dimensions")
     if (
         len(own) != len(other)
         or (other and other[d] != where.size)
