@@ -118,7 +118,7 @@ def read_after_resizing(out: "Tensor", shape: tuple[int, ...], over: Any) -> Non
     >>> torch.sum(x, 1, out=x)
     Traceback (most recent call last):
     ...
-    stridecheck.reference_impl.errors.LayoutIndexError: dimension 1 is out of range for 1 dimensions
+    stridecheck.reference_impl.errors.LayoutIndexError: dimension 1 is out of range [-1, 0]
     """
     check_out(out)
     resize_output(out, shape)
