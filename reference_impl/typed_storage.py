@@ -465,10 +465,11 @@ class _Cuda(SimpleNamespace):
     """The classes of a device that is not there; the quantised dtypes have none."""
 
     def __getattr__(self, name: str) -> Any:
-        from .tensor_types import CUDA_TYPES
+        if name.endswith("Tensor"):
+            from .tensor_types import CUDA_TYPES
 
-        if name in CUDA_TYPES:
-            return CUDA_TYPES[name]
+            if name in CUDA_TYPES:
+                return CUDA_TYPES[name]
         raise LayoutAttributeError("argument", f"cuda has no {name!r}")
 
     def is_available(self) -> bool:
