@@ -64,10 +64,10 @@ def _errors(operator: Any) -> Iterator[Any]:
             yield error.sample_input
 
 
-def unwatched(make: Callable[..., Iterable[Any]], *args: Any) -> Iterable[Any]:
+def unwatched(make: Callable[..., Iterable[Any]], *args: Any) -> Iterator[Any]:
     """What an `OpInfo` makes, without its search through the whole stack for the test that asks: that takes longest."""
-    with patch("torch.testing._internal.common_utils.extract_test_fn", return_value=None):
-        return make(*args)
+    with patch("torch.testing._internal.common_utils.extract_test_fn", lambda: None):
+        yield from make(*args)
 
 
 def _converted(operator: Any, kind: str, names: dict[str, str], make: Callable[[], Iterator[Any]]) -> Iterator[Sample]:
