@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, NamedTuple
@@ -65,8 +66,15 @@ def _errors(operator: Any) -> Iterator[Any]:
 
 
 def unwatched(make: Callable[..., Iterable[Any]], *args: Any) -> Iterator[Any]:
-    """What an `OpInfo` makes, without its search through the whole stack for the test that asks: that takes longest."""
-    with patch("torch.testing._internal.common_utils.extract_test_fn", lambda: None):
+    """What an `OpInfo` makes, without what takes longest and is of no use here.
+
+    That is a search through the whole stack for the test that asks, and a note of the stack for each kind of device
+    whose numbers are to be drawn again one day: the processor's alone are drawn.
+    """
+    with ExitStack() as left_out:
+        for module in ("common_utils", "opinfo.core"):
+            left_out.enter_context(patch(f"torch.testing._internal.{module}.extract_test_fn", lambda: None))
+        left_out.enter_context(patch("torch.manual_seed", torch.default_generator.manual_seed))
         yield from make(*args)
 
 
