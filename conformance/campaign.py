@@ -38,9 +38,8 @@ class Judged:
     from_corpus: bool
     programs: int
     outcomes: Counter[str] = field(default_factory=Counter)
-    counts: dict[str, dict[str, Counter[str]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
-    )
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """By rule, aspect and outcome."""
     passed: dict[tuple[Rule, frozenset[str]], int] = field(default_factory=dict)
     """How often a rule was judged in these aspects without a difference: most of what is to be counted."""
     unsupported: Counter[str] = field(default_factory=Counter)
@@ -147,7 +146,7 @@ class Campaign:
             found = [Found(program, outcome, judged.name, rules=ids, expectation=entry, broken=answer)]
             judged.outcomes[outcome] += 1
             for rule in ids:
-                judged.counts[rule]["raises"][outcome] += 1
+                judged.counts[rule, "raises", outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
@@ -232,7 +231,7 @@ class Campaign:
             judged.name,
             judged.programs,
             {outcome: n for outcome, n in sorted(judged.outcomes.items()) if n},
-            {rule: _sorted(by) for rule, by in sorted(judged.counts.items())},
+            _nested(judged.counts),
             dict(sorted(judged.unsupported.items())),
             {name: sorted(programs) for name, programs in sorted(judged.covered.items())},
         )
@@ -248,7 +247,7 @@ def _count(judged: Judged, verdict: StepVerdict, rules: Sequence[Rule], outcome_
     for rule in rules:
         if outcome_of:
             for aspect in rule.aspects & verdict.judged:
-                judged.counts[rule.id][aspect][outcome_of.get(aspect, "pass")] += 1
+                judged.counts[rule.id, aspect, outcome_of.get(aspect, "pass")] += 1
         else:
             case = rule, verdict.judged
             judged.passed[case] = judged.passed.get(case, 0) + 1
@@ -257,7 +256,7 @@ def _count(judged: Judged, verdict: StepVerdict, rules: Sequence[Rule], outcome_
 def _add_passed(judged: Judged) -> None:
     for (rule, aspects), times in judged.passed.items():
         for aspect in rule.aspects & aspects:
-            judged.counts[rule.id][aspect]["pass"] += times
+            judged.counts[rule.id, aspect, "pass"] += times
     judged.passed.clear()
 
 
@@ -295,6 +294,9 @@ def out_of_date(
     )  # fmt: skip
 
 
-def _sorted(counts: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
-    """Counts in an order that does not depend on the run: two runs write the same lines."""
-    return {aspect: dict(sorted(counter.items())) for aspect, counter in sorted(counts.items())}
+def _nested(counts: Mapping[tuple[str, str, str], int]) -> dict[str, dict[str, dict[str, int]]]:
+    """Counts by rule, then aspect, then outcome, in an order that does not depend on the run."""
+    nested: dict[str, dict[str, dict[str, int]]] = {}
+    for (rule, aspect, outcome), times in sorted(counts.items()):
+        nested.setdefault(rule, {}).setdefault(aspect, {})[outcome] = times
+    return nested

@@ -6,7 +6,7 @@ both sides alike. Standard library only: workers write observations.
 
 from __future__ import annotations
 
-import base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
@@ -168,7 +168,7 @@ def _state_to_json(state: State) -> Json:
         found = list(state[:9])
         if state.quantizer is not None:
             return [*found, None, state.quantizer]
-        return found if state.data is None else [*found, base64.b64encode(state.data).decode()]
+        return found if state.data is None else [*found, _text(state.data)]
     named: dict[str, Json] = {"kind": "storage"} if type(state) is StorageObject else {}
     return named | state._asdict()
 
@@ -199,15 +199,19 @@ def _tensor_from_json(data: list[Json]) -> TensorState:
     if rest and len(rest[1]) != 3:
         raise ValueError(f"contiguity has a letter for each of three memory formats, not {rest[1]!r}")
     if len(rest) > 6 and rest[6] is not None:
-        rest[6] = base64.b64decode(rest[6])
+        rest[6] = a2b_base64(rest[6])
         if len(rest[6]) != prod(shape) * ITEMSIZES.get(dtype, 1):
             raise ValueError(f"{len(rest[6])} bytes for the elements of {dtype}{shape}")
     return TensorState(dtype, tuple(shape), None if strides is None else tuple(strides), *rest)
 
 
+def _text(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode()
+
+
 def _storage_to_json(state: StorageState) -> list[Json]:
     parts = [state.data] if state.shadow is None else [state.data, state.shadow]
-    written: list[Json] = [base64.b64encode(part).decode() for part in parts]
+    written: list[Json] = [_text(part) for part in parts]
     if state.home is None:
         return written
     return [*written, *[None] * (2 - len(written)), list(state.home)]
@@ -215,10 +219,10 @@ def _storage_to_json(state: StorageState) -> list[Json]:
 
 def _storage_from_json(data: list[Json]) -> StorageState:
     if len(data) == 1:
-        return StorageState(base64.b64decode(data[0]))
+        return StorageState(a2b_base64(data[0]))
     content, shadow, home = (*data, None)[:3]
     return StorageState(
-        base64.b64decode(content),
-        None if shadow is None else base64.b64decode(shadow),
+        a2b_base64(content),
+        None if shadow is None else a2b_base64(shadow),
         None if home is None else (home[0], home[1]),
     )

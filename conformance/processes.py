@@ -256,7 +256,7 @@ class _Lines:
             return "a line without end" if self._size > _MAX_LINE else None
         line = self._whole.popleft()
         try:
-            message = json.loads(line)
+            message = json.loads(line.decode())  # of bytes it would look for the encoding first
         except ValueError:
             return line.decode(errors="replace")
         return message if isinstance(message, dict) else repr(message)
