@@ -33,6 +33,7 @@ from .index_places import number_for
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
+from .reductions import check_out_dtype
 from .results import integers, need_kernel
 from .views import view_strides
 
@@ -331,6 +332,9 @@ def nonzero(input: "Tensor", *, out: "Tensor | None" = None, as_tuple: bool = Fa
     rows = from_array(table.astype(np.int64), dt.int64, strides)
     if shadow.marks_of(input) is not None:
         shadow.leave_unspecified(rows)
+    if isinstance(out, TensorBase):
+        check_out_dtype(out, dt.int64)
+        check_no_overlap(out, input)
     return write_out(out, rows)
 
 

@@ -69,6 +69,8 @@ def tell_refusal(error: TypeError) -> None:
 def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
     """A function whose arguments that are annotated as tensors must be tensors, whatever it does with them.
 
+    What it calls `dtype` may be one of Python's types of numbers.
+
     Raises: argument (TypeError), before anything else is looked at.
     Source: `FunctionParameter::check` of PyTorch's parser of arguments. What PyTorch has in Python may raise an
     AttributeError instead, by what it reads of them first.
@@ -81,8 +83,11 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     stridecheck.reference_impl.errors.LayoutTypeError: twice: x must be a Tensor, got list
     """
     from .core import TensorBase  # which imports storages, and they import this
+    from .dtypes import dtype
+    from .promotion import as_dtype
 
     taken = _tensors_taken(function, of_class)
+    dtype_place = _place_of_dtype(function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -92,6 +97,12 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
             if not isinstance(x, TensorBase) and x is not MISSING and not (may_be_none and x is None):
                 got = type(x).__name__
                 raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
+        if dtype_place is not None:
+            wanted = kwargs.get("dtype")
+            if wanted is not None and not isinstance(wanted, dtype):
+                kwargs["dtype"] = as_dtype(wanted)
+            elif dtype_place < given and isinstance(args[dtype_place], type):
+                args = (*args[:dtype_place], as_dtype(args[dtype_place]), *args[dtype_place + 1 :])
         try:
             return function(*args, **kwargs)
         except TypeError as e:
@@ -99,6 +110,16 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
             raise
 
     return call
+
+
+def _place_of_dtype(function: Callable[..., Any]) -> int | None:
+    """The place of an argument that says a dtype, for which Python's types of numbers stand, too; None without one."""
+    code: Any = unwrap(function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if "dtype" not in names or function.__name__ == "type":  # which takes names of dtypes
+        return None
+    place: int = names.index("dtype")
+    return place if place < code.co_argcount else sys.maxsize
 
 
 def _tensors_taken(function: Callable[..., Any], of_class: bool) -> list[tuple[int, str, bool]]:

@@ -6,9 +6,10 @@ import numpy as np
 
 from . import dtypes as dt
 from .calls import as_real
-from .core import TensorBase, check_tensors
+from .copies import scalar_array
+from .core import TensorBase, as_scalar, check_tensors
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
-from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands, operand_array
+from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands
 from .promotion import common_dtype
 
 if TYPE_CHECKING:
@@ -19,25 +20,35 @@ def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | N
     """Elements kept between two bounds. Raises: argument, dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
     check_tensors("clamp", input)
     bounds = _bounds(min, max)
-    if input.dtype.is_floating_point:
-        bounds = tuple([as_real("clamp", b) for b in bounds])
     op = _clamp_op(min is not None, max is not None)
     _check_kernel(input, bounds)
     if any(isinstance(b, TensorBase) for b in bounds):
         return apply(op, (input, *bounds), out)
-    common = common_dtype(input, *bounds)
-    fixed = [operand_array(b, common) for b in bounds]
+    bounds, fixed = _converted(input, bounds)
     inner = Op("clamp", lambda a: op.compute(a, *[b.astype(a.dtype) for b in fixed]), "bif", smooth=True)
-    return apply_with_scalars(inner, input, bounds, out)
+    return apply_with_scalars(inner, input, bounds, out, exact=True)
 
 
 def _bounds(min: Any, max: Any) -> tuple[Any, ...]:
     if min is None and max is None:
         raise LayoutError("argument", "clamp: at least one of min and max must be given")
     bounds = tuple([b for b in (min, max) if b is not None])
+    if not all(isinstance(b, TensorBase) for b in bounds):
+        bounds = tuple([as_scalar(b) for b in bounds])
     if len({isinstance(b, TensorBase) for b in bounds}) > 1 or any(isinstance(b, str) for b in bounds):
         raise LayoutTypeError("argument", "clamp: the bounds must be both numbers or both tensors")
     return bounds
+
+
+def _converted(input: "Tensor", bounds: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+    """Numbers, real ones for a real tensor, and what they are in the dtype that is computed in.
+
+    Raises: overflow where a dtype does not hold them.
+    """
+    if input.dtype.is_floating_point:
+        bounds = tuple([as_real("clamp", b) for b in bounds])
+    common = common_dtype(input, *bounds)
+    return bounds, [scalar_array(b, common) for b in bounds]
 
 
 def _check_kernel(input: "Tensor", bounds: tuple[Any, ...]) -> None:
@@ -71,6 +82,8 @@ def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
     if input.dtype.is_complex:
         raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
     _check_kernel(input, bounds)
+    if not any(isinstance(b, TensorBase) for b in bounds):
+        bounds, _ = _converted(input, bounds)
     return apply_(_clamp_op(min is not None, max is not None), input, bounds)
 
 

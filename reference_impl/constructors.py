@@ -13,11 +13,11 @@ from .copies import like_strides, scalar_array, write_fill
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
 from .devices import check_device, check_pinned, is_meta
 from .dtypes import dtype, group_of
-from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .errors import LayoutError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .layout import Layout, Shape, Strides, check_allocation, check_strided_allocation, contiguous_strides
 from .out import resize_output, write_out
-from .promotion import get_default_dtype, scalar_dtype
+from .promotion import as_dtype, get_default_dtype, scalar_dtype
 from .quantizers import packed_bytes
 from .storage import UntypedStorage
 
@@ -64,11 +64,7 @@ def uninitialised(shape: Shape, strides: Strides, d: dtype, meta: bool = False) 
 
 def dtype_or_default(d: Any) -> dtype:
     """The default dtype for None. Raises: argument (TypeError) for what is no dtype."""
-    if d is None:
-        return get_default_dtype()
-    if not isinstance(d, dtype):
-        raise LayoutTypeError("argument", f"dtype must be a dtype, got {d!r}")
-    return d
+    return get_default_dtype() if d is None else as_dtype(d)
 
 
 def as_sizes(size: tuple[Any, ...], kwargs_size: Any = None) -> Shape:

@@ -19,6 +19,7 @@ from .dtypes import bool_
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import wrap_dim
 from .linear_algebra import bmm, deliver, dot, mm, same_dtype
+from .out import write_out
 from .pointwise import check_operands
 from .reductions import sum as total
 from .results import finish
@@ -42,7 +43,7 @@ def inner(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "
         return arithmetic.mul(input, other, out=out)
     if input._layout.shape[-1] != other._layout.shape[-1]:
         raise LayoutError("size", f"inner: the last lengths of {input._layout.shape} and {other._layout.shape} differ")
-    return tensordot(input, other, dims=([-1], [-1]), out=out)
+    return write_out(out, tensordot(input, other, dims=([-1], [-1])), input, other, exact=True, composed=True)
 
 
 def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = None) -> "Tensor":

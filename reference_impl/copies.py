@@ -40,7 +40,7 @@ from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
 from .notices import REAL_PART, warn_once
 from .output_layout import preserved_strides
-from .promotion import get_default_dtype
+from .promotion import as_dtype, get_default_dtype
 from .storage import UntypedStorage
 from .views import expand
 
@@ -183,7 +183,7 @@ def _to_arguments(
     nowhere: bool | None = None
     names = ["non_blocking", "copy"]
     copy: Any = False
-    rest = list(args)
+    rest: list[Any] = [as_dtype(x) if isinstance(x, type) else x for x in args]
     if rest and isinstance(rest[0], TensorBase):
         nowhere = rest[0]._storage._is_meta
         wanted = rest.pop(0).dtype
@@ -218,9 +218,8 @@ def _to_arguments(
             nowhere = value._storage._is_meta
         elif key != "non_blocking":
             raise bad_arguments("to", f"unknown keyword {key}")
-    if wanted is not None and not isinstance(wanted, dtype):
-        raise bad_arguments("to", f"{wanted!r} is no dtype")
-    return wanted or input.dtype, bool(copy), format, nowhere
+    wanted = input.dtype if wanted is None else as_dtype(wanted)
+    return wanted, bool(copy), format, nowhere
 
 
 def _is_numbered(where: Any) -> bool:

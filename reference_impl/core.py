@@ -460,6 +460,16 @@ def as_int_list(value: Any, name: str) -> tuple[int, ...]:
     return as_ints((value,), name)
 
 
+def as_scalar(x: Any) -> Any:
+    """The number of a tensor without dimensions, which PyTorch takes for a number where it takes no tensor; else as is.
+
+    Raises: device (RuntimeError) on meta. Source: `is_scalar` of PyTorch's parser of arguments.
+    """
+    if isinstance(x, TensorBase) and not x._layout.shape and not requires_grad(x):
+        return x.item()  # type: ignore[attr-defined]
+    return x
+
+
 def check_flag(name: str, x: Any, *, optional: bool = False) -> None:
     """Refuse what is no bool of Python's, such as 1 or NumPy's. Raises: argument (TypeError)."""
     if not (isinstance(x, bool) or (optional and x is None)):

@@ -67,17 +67,20 @@ def diff(
             if k != d and t._layout.shape[k] != input._layout.shape[k]:
                 raise LayoutError("size", f"diff: shapes differ at dimension {k}")
     if n == 0:
-        result = copy_(zeros_like(input), input)
-        return write_out(out, result, input)
+        result = write_out(out, copy_(zeros_like(input), input), input)
+        if out is not None:
+            out._versions[0] += 1  # filled with zeros first
+        return result
     parts = [t for t in (prepend, input, append) if t is not None]
     if len(parts) > 1:
         input = joining.cat(parts, d)
     n = min(n, input._layout.shape[d])
-    for _ in range(n):
+    for step in range(n):
         length = input._layout.shape[d] - 1
         later, earlier = slicing_ops.narrow(input, d, 1, length), slicing_ops.narrow(input, d, 0, length)
-        input = (pointwise_ops.logical_xor if input.dtype is dt.bool_ else arithmetic.sub)(later, earlier)
-    return write_out(out, input)
+        subtract = pointwise_ops.logical_xor if input.dtype is dt.bool_ else arithmetic.sub
+        input = subtract(later, earlier, out=out if step == n - 1 else None)
+    return input if n else write_out(out, input)
 
 
 def _spaced(y: "Tensor", x: "Tensor", d: int, name: str) -> "Tensor":

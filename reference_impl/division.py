@@ -40,7 +40,8 @@ def _trunc_divide(a: Any, b: Any) -> Any:
 
 
 DIV = Op("div", _true_divide, "fc", result="float", smooth=True, wide_scalar=True, exact_complex=False)
-FLOOR_DIVIDE = Op("floor_divide", _floor_divide, "if", wide_scalar=True, exact_short=False)
+FLOOR_DIVIDE = Op("floor_divide", _floor_divide, "if", wide_scalar=True, exact_short=False, composed=True)
+_FLOORED = Op("floor_divide", _floor_divide, "if", wide_scalar=True, exact_short=False)
 TRUNC_DIVIDE = Op("div", _trunc_divide, "if", wide_scalar=True, exact_short=False)
 
 
@@ -48,7 +49,7 @@ def _division(rounding_mode: Any) -> Op:
     if rounding_mode is None:
         return DIV
     if rounding_mode == "floor":
-        return FLOOR_DIVIDE
+        return _FLOORED
     if rounding_mode == "trunc":
         return TRUNC_DIVIDE
     raise LayoutError("argument", f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")

@@ -10,10 +10,19 @@ from . import shadow
 from .conversion import check_copyable
 from .core import TensorBase, as_dims, as_int, check_history, values
 from .dtypes import dtype, group_of
-from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnspecifiedError, UnsupportedError
+from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnspecifiedError
 from .layout import wrap_dim
 from .pointwise_ops import maximum, minimum
-from .reductions import ValuesAndIndices, check_out_dtype, deliver, deliver_both, nan_or, reduce_marks, reduced_dims
+from .reductions import (
+    ValuesAndIndices,
+    check_out_dtype,
+    deliver,
+    deliver_both,
+    nan_or,
+    need_reducing_kernel,
+    reduce_marks,
+    reduced_dims,
+)
 from .results import need_kernel
 
 if TYPE_CHECKING:
@@ -33,13 +42,22 @@ def _refuse(name: str, d: dtype, groups: str) -> None:
         raise LayoutError("dtype", f"{name}: {d} is refused")
 
 
-def _extreme(name: str, input: "Tensor", dims: tuple[int, ...], keepdim: bool, *, everything: bool = False) -> Any:
+def _extreme(
+    name: str,
+    input: "Tensor",
+    dims: tuple[int, ...],
+    keepdim: bool,
+    *,
+    everything: bool = False,
+    out: Any = None,
+    over: Any = (),
+) -> Any:
     a = values(input)
     if a.size == 0 and (everything or builtins.any(a.shape[d] == 0 for d in dims)):
         kind = LayoutError if everything else LayoutIndexError
         raise kind("size", f"{name}: nothing to choose from")
     if a.size:
-        need_kernel(name, input.dtype, "bif")
+        need_reducing_kernel(name, input.dtype, "bif", input, dims, keepdim, out, over=over)
     short = input.dtype in (dt.float16, dt.bfloat16)
     f = np.max if name in ("amax", "max") else np.min
     with np.errstate(all="ignore"):
@@ -65,7 +83,7 @@ def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Ten
     if everything and not input.numel():
         raise LayoutError("size", f"{name}: nothing to choose from")
     dims = reduced_dims(input, dim)
-    result = _extreme(name, input, dims, keepdim, everything=everything)
+    result = _extreme(name, input, dims, keepdim, everything=everything, out=out, over=dim)
     marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)
     if input.dtype.category == "float" and np.any(result == 0):
         # Of 0.0 and -0.0 either may be taken.
@@ -124,7 +142,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
         found, where = a, np.zeros((), np.int64)
     else:
         if a.size:
-            need_kernel(name, input.dtype, "bif")
+            need_reducing_kernel(name, input.dtype, "bif", input, (d,), keepdim, out, over=dim)
         where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
         found = np.take_along_axis(a, np.expand_dims(where, d), d)
         if keepdim:
@@ -155,7 +173,7 @@ def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "T
     if dim is None:
         if not a.size:
             raise LayoutIndexError("size", f"arg{name}: nothing to choose from")
-        need_kernel("arg" + name, input.dtype, "if")
+        need_reducing_kernel("arg" + name, input.dtype, "if", input, tuple(range(a.ndim)), keepdim, out)
         where = np.asarray(_arg(name, a.reshape(-1), 0)).reshape((1,) * a.ndim if keepdim else ())
         marks = reduce_marks(input, tuple(range(a.ndim)), keepdim, smooth=False)
         return deliver(where, dt.int64, marks, input, out, exact=True)
@@ -168,7 +186,7 @@ def _argmax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "T
     if a.shape[d] == 0:
         raise LayoutIndexError("size", f"arg{name}: dimension {d} is empty")
     if a.size and a.shape[d] > 1:
-        need_kernel("arg" + name, input.dtype, "if")
+        need_reducing_kernel("arg" + name, input.dtype, "if", input, (d,), keepdim, out, over=dim)
     where = _arg(name, a, d) if a.size else np.zeros([n for k, n in enumerate(a.shape) if k != d], np.int64)
     return deliver(
         np.expand_dims(where, d) if keepdim else where,
@@ -190,8 +208,10 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
     if dim is None and not input.numel():
         raise LayoutError("size", "aminmax: nothing to choose from")
     if input.dtype.is_complex:
-        kind = UnsupportedError if input.ndim or dim is None else LayoutError
-        raise kind("dtype", f"aminmax: {input.dtype} is refused")
+        if input.ndim == 0 and dim is not None:
+            raise LayoutError("dtype", f"aminmax: {input.dtype} is refused")
+        dims = reduced_dims(input, dim)
+        need_reducing_kernel("aminmax", input.dtype, "bif", input, dims, keepdim, out, over=() if dim is None else dim)
     if dim is None:
         result = (amin(input, (), keepdim), amax(input, (), keepdim))
     elif not input.ndim:
@@ -199,6 +219,6 @@ def aminmax(input: "Tensor", *, dim: Any = None, keepdim: bool = False, out: Any
         same = values(input), input.dtype, shadow.marks_of(input), input, None
         result = (deliver(*same), deliver(*same))
     else:
-        need_kernel("aminmax", input.dtype, "bif")
+        need_reducing_kernel("aminmax", input.dtype, "bif", input, (d,), keepdim, out, over=dim)
         result = (amin(input, as_int(dim, "dim"), keepdim), amax(input, as_int(dim, "dim"), keepdim))
     return MinAndMax(*deliver_both(out, result, input, over=() if dim is None else dim, keepdim=keepdim))

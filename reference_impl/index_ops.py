@@ -1,5 +1,7 @@
 """Operators that read by an index or a mask, or fill under a mask: index_select, gather, take, masked_*."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +42,15 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor", *, resized: bool = False) -> "Tensor":
+def _gathered(
+    out: Any,
+    result: "Tensor",
+    input: "Tensor",
+    index: "Tensor",
+    *,
+    resized: bool = False,
+    check_index: Callable[..., None] = check_no_overlap,
+) -> "Tensor":
     # These write to `out` while they read: it may share nothing, and has the dtype exactly.
     if out is None:
         return result
@@ -51,7 +61,7 @@ def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor", *, r
         resize_output(out, result._layout.shape)
     check_internal_overlap(out)
     check_no_overlap(out, input)
-    check_no_overlap(out, index)
+    check_index(out, index)
     return write_out(out, result, input)
 
 
@@ -110,10 +120,10 @@ def gather(
     """
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     where = np.empty(index._layout.shape, np.int64) if not index.numel() else index_values(index, "gather")
+    # The index may be the output itself: each element is read before it is written.
+    into = partial(_gathered, out, input=input, index=index, resized=True, check_index=check_no_partial_overlap)
     if where.size == 0:
-        return _gathered(
-            out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input, index
-        )
+        return into(recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input))
     check_gather("gather", input, d, where)
     need_kernel("gather", input.dtype, "bifc")
     length = input._layout.shape[d] if input.ndim else 1
@@ -124,7 +134,7 @@ def gather(
     marks = shadow.marks_of(input)
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
-    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index, resized=True)
+    return into(recorded(with_marks(result, index, marks), input))
 
 
 def take_along_dim(

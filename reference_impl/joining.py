@@ -149,12 +149,17 @@ def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) 
             shadow.stamp(reader(result, part), marks)
 
 
-def _cat_out(out: Any, result: "Tensor", parts: list["Tensor"], strides: Strides | None = None) -> "Tensor":
-    """Write a joined tensor to `out`, which takes its strides, or those given, where its shape differs."""
+def _cat_out(
+    out: Any, result: "Tensor", parts: list["Tensor"], strides: Strides | None = None, *, resized: bool = False
+) -> "Tensor":
+    """Write a joined tensor to `out`, which takes its strides, or those given, where its shape differs.
+
+    `resized`: also where the result cannot be cast to its dtype.
+    """
     check_out(out, *parts)
     shape, own, _ = result._layout
     if not can_cast(result.dtype, out.dtype):
-        if strides is not None:
+        if resized:
             resize_output(out, shape, strides)
         raise LayoutTypeError("dtype", f"cat: a {result.dtype} result cannot be cast to {out.dtype}")
     resize_output(out, shape, own if strides is None else strides)
@@ -189,6 +194,8 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     for t in items:
         if t._layout.shape != shape:
             raise LayoutError("size", f"stack: shapes {shape} and {t._layout.shape} differ (facts 4.5)")
+    if at < len(shape) and any(t is out for t in items):
+        return _stack_over(out, items, at)
     if at < len(shape):
         result = cat(items, at)
         new = (*shape[:at], len(items), *shape[at:])
@@ -196,9 +203,23 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     else:
         result = cat([unsqueeze(t, at) for t in items], at)
     if out is not None:
-        # An output of another shape is made row-major before it is known what is joined.
-        return _cat_out(out, result, items, contiguous_strides(result._layout.shape))
+        # Before the last dimension, an output of another shape is made row-major before it is known what is joined.
+        return _cat_out(out, result, items, contiguous_strides(result._layout.shape), resized=at < len(shape))
     return result
+
+
+def _stack_over(out: Any, items: list["Tensor"], at: int) -> "Tensor":
+    """`stack` into one of its inputs, which is resized first: what is joined is what the inputs have become then."""
+    check_out(out, *items)
+    shape = items[0]._layout.shape
+    new = (*shape[:at], len(items), *shape[at:])
+    resize_output(out, new)
+    if not out.numel():
+        out._versions[0] += 1
+        return out  # type: ignore[no-any-return]
+    if len(items) == 1:
+        check_no_overlap(out, out)
+    return cat([unsqueeze(t, at) for t in items], at, out=out)
 
 
 def hstack(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
@@ -334,11 +355,11 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple["Tensor", ...]
 def diag(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """A copy: the diagonal of a matrix, or a matrix with a diagonal. Raises: dimension. Source: facts 3.8."""
     if input.ndim == 1:
-        return write_out(out, diag_embed(input, diagonal), input)
+        return write_out(out, diag_embed(input, diagonal), input, exact=True, composed=True)
     if input.ndim != 2:
         raise LayoutError("dimension", f"diag: a vector or a matrix is needed, got {input.ndim} dimensions")
     line = view_diagonal(input, diagonal)
-    return write_out(out, clone(line, memory_format=contiguous_format), input)
+    return write_out(out, clone(line, memory_format=contiguous_format), input, exact=True, composed=True)
 
 
 def diag_embed(input: "Tensor", offset: int = 0, dim1: int = -2, dim2: int = -1) -> "Tensor":

@@ -15,6 +15,7 @@ from .errors import LayoutError, LayoutTypeError
 from .lapack import check_dtype
 from .layout import wrap_dim
 from .out import write_out, write_over
+from .promotion import promote_types
 from .reductions import inexact, read_after_resizing, reduced_dims
 from .results import finish, need_kernel
 
@@ -34,7 +35,7 @@ def _check_dtype(name: str, input: "Tensor", dtype: Any) -> Any:
         raise LayoutError("dtype", f"{name}: dtype {dtype} for a {own} tensor")
     if own in dt.FLOAT8 and dtype is not own:
         raise LayoutError("dtype", f"{name}: {own} is not promoted to {dtype}")
-    if dtype.itemsize < own.itemsize:
+    if promote_types(own, dtype) is not dtype:
         raise LayoutError("dtype", f"{name}: {own} would be narrowed to {dtype}")
     return dtype
 

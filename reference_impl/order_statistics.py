@@ -188,7 +188,7 @@ def mode(input: "Tensor", dim: int = -1, keepdim: bool = False, *, out: Any = No
 def msort(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Values in order along the first dimension. Raises: dimension, dtype. Source: torch 2.13."""
     result: Tensor = sort(input, 0).values
-    return write_out(out, result, input)
+    return write_out(out, result, input, exact=True)
 
 
 def quantile(
@@ -260,4 +260,4 @@ def _quantile(name: str, input: "Tensor", q: Any, dim: Any, keepdim: bool, inter
     result = finish(found, input.dtype, input, *(q,) if isinstance(q, TensorBase) else (), strides=strides)
     # Interpolated in place, and brought to shape in place.
     result._versions[0] = (interpolation in ("linear", "midpoint")) + (3 if several else 1)
-    return write_out(out, result, input)
+    return write_out(out, result, input, exact=True, composed=True)

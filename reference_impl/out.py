@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Any
 from . import shadow
 from .conversion import cast, cast_marks
 from .copies import store, write_copy
-from .core import TensorBase, check_inplace, check_overlap, order_marks, records_history, values, written
+from .core import (
+    TensorBase,
+    check_inplace,
+    check_internal_overlap,
+    check_overlap,
+    order_marks,
+    records_history,
+    values,
+    written,
+)
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -51,17 +60,28 @@ def grow(t: "Tensor") -> None:
 
 
 def write_out(
-    out: "Tensor | None", result: "Tensor", *inputs: Any, exact: bool = False, apart: bool = False
+    out: "Tensor | None",
+    result: "Tensor",
+    *inputs: Any,
+    exact: bool = False,
+    apart: bool = False,
+    composed: bool = False,
 ) -> "Tensor":
     """Deliver an operator's fresh result, or copy it into `out`.
 
-    `exact` where the operator converts nothing, `apart` where it looks for overlap.
+    `exact` where the operator converts nothing, `apart` where it looks for overlap, `composed` where PyTorch computes
+    aside and copies, which automatic differentiation follows as it does any write in place.
 
     Raises: grad, dtype, overlap, resize. Source: facts 4.3.6 and 5.2, torch 2.13.
     """
     if out is None:
         return result
-    check_out(out, *inputs)
+    if composed and isinstance(out, TensorBase):
+        check_inplace(out, *inputs)
+        resize_output(out, result._layout.shape, result._layout.strides)
+        check_internal_overlap(out)
+    else:
+        check_out(out, *inputs)
     if exact and out.dtype is not result.dtype:
         raise LayoutError("dtype", f"a {result.dtype} result needs an out of that dtype, got {out.dtype}")
     if apart:
@@ -74,7 +94,7 @@ def write_out(
     marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
     order = order_marks(out, *inputs)
     store(out, cast(plain, result.dtype, out.dtype), marks if order is None else order)
-    out._versions[0] += 1
+    written(out, *(inputs if composed else ()))
     return out
 
 

@@ -52,8 +52,8 @@ class Op:
     """
 
     __slots__ = (
-        "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude", "name",
-        "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "wide_scalar",
+        "composed", "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude",
+        "name", "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +73,7 @@ class Op:
         like: bool = False,
         reads_signs: bool = False,
         tracked: bool = True,
+        composed: bool = False,
         magnitude: Callable[..., Any] | None = None,
         roundings: int = 0,
     ) -> None:
@@ -93,12 +94,14 @@ class Op:
         self.wide_scalar = wide_scalar
         # Dtypes refused with a RuntimeError before any kernel is looked for.
         self.refusal = refusal
-        # Delivered into an `empty_like` of the input.
+        # Delivered into an `empty_like` of the input, where that has the shape of the result.
         self.like = like
         # Looks at the sign of a NaN, which is not specified.
         self.reads_signs = reads_signs
         # In place, automatic differentiation does not look at it.
         self.tracked = tracked
+        # Into an output, automatic differentiation follows it as it does any write in place.
+        self.composed = composed
 
     def check(self, common: dtype) -> None:
         """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
@@ -116,7 +119,7 @@ class Op:
         if self.result == "real":
             # The size of a complex number is put into a complex tensor as one of its own dtype.
             return own if out.is_complex or not own.is_complex else None
-        return result if len(operands) == 1 and self.result == "same" else None
+        return result if len(operands) == 1 and self.result == "same" and self.name not in _CONVERTING else None
 
     def dtypes(self, operands: tuple[Any, ...]) -> tuple[dtype, dtype]:
         """Dtype in which it is computed, and dtype of the result. Raises: dtype."""
@@ -132,6 +135,8 @@ class Op:
 
 _TRUTH_ONLY = frozenset(("signbit", "isneginf", "isposinf"))
 """Operators whose truth values are written to no other dtype."""
+_CONVERTING = frozenset(("threshold",))
+"""Operators of one tensor that are written to every dtype that their result can be cast to."""
 
 
 def operand_layout(x: Any, common: dtype) -> tuple[Any, Any]:
@@ -313,7 +318,7 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     common, result = op.dtypes(operands)
     op.check(common)
-    if op.like or (op.result == "real" and common.is_complex):
+    if (op.like and shape == operands[0]._layout.shape) or (op.result == "real" and common.is_complex):
         strides = preserved_strides(shape, operands[0]._layout.strides)
     else:
         strides = output_strides(shape, tuple([operand_layout(x, common) for x in operands]))
@@ -384,8 +389,10 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
 
     Raises: grad, overlap, broadcast, dtype. Source: facts 4.3.6, torch 2.13.
     """
+    if op.composed and isinstance(out, TensorBase):
+        check_inplace(out, *operands)
     # Truth values have no gradients to lose.
-    if op.result != "bool" or not isinstance(out, TensorBase):
+    elif op.result != "bool" or not isinstance(out, TensorBase):
         check_out(out, *operands)
     check_overlap(out, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
@@ -416,12 +423,16 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
         store(out, r, marks if order is None else order)
     else:
         write_into(op, out, operands)
-    out._versions[0] += 1
+    written(out, *(operands if op.composed else ()))
     return out
 
 
-def apply_with_scalars(op: Op, input: Any, scalars: tuple[Any, ...], out: "Tensor | None") -> "Tensor":
+def apply_with_scalars(
+    op: Op, input: Any, scalars: tuple[Any, ...], out: "Tensor | None", *, exact: bool = False
+) -> "Tensor":
     """`apply` to one tensor of an operator that has its numbers within: they decide the dtype, but not the layout.
+
+    `exact` where the result is not converted to the dtype of `out`.
 
     Raises: dtype, as `apply`.
     """
@@ -431,4 +442,4 @@ def apply_with_scalars(op: Op, input: Any, scalars: tuple[Any, ...], out: "Tenso
         source = to_copy(input, common)
     result = apply(op, (source,))
     result._has_fn = False
-    return write_out(out, recorded(result, input), input, apart=True)
+    return write_out(out, recorded(result, input), input, apart=True, exact=exact)

@@ -308,8 +308,8 @@ def positive(input: "Tensor") -> "Tensor":
 def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A copy of the conjugates. Source: facts 9.12, torch 2.13."""
     if not input.dtype.is_complex:
-        return input if out is None else write_out(out, input)
-    return apply(Op("conj_physical", np.conj, "ch", like=True), (input,), out)
+        return input if out is None else write_out(out, input, input, exact=True, apart=True, composed=True)
+    return apply(Op("conj_physical", np.conj, "ch", like=True, composed=True), (input,), out)
 
 
 def conj_physical_copy(input: "Tensor") -> "Tensor":

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from .core import CONJ, NEG, TensorBase
 from .dtypes import dtype
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutError
+from .promotion import as_dtype, common_dtype
 from .promotion import can_cast as _can_cast
-from .promotion import common_dtype
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -71,7 +71,4 @@ def result_type(tensor: Any, other: Any) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether a result of one dtype may be written into another. Raises: argument (TypeError). Source: facts 4.3.8."""
-    for d in (from_, to):
-        if not isinstance(d, dtype):
-            raise LayoutTypeError("argument", f"can_cast: expected a dtype, got {d!r}")
-    return _can_cast(from_, to)
+    return _can_cast(as_dtype(from_), as_dtype(to))

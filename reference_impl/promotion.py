@@ -58,6 +58,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     >>> promote_types(dt.uint8, dt.int8), promote_types(dt.float16, dt.bfloat16), promote_types(dt.int64, dt.float16)
     (torch.int16, torch.float32, torch.float16)
     """
+    type1, type2 = as_dtype(type1), as_dtype(type2)
     if type1 is type2:
         return type1
     if type1 in dt.FLOAT8 or type2 in dt.FLOAT8:

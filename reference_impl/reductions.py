@@ -17,17 +17,18 @@ from .core import (
     check_history,
     check_internal_overlap,
     from_array,
+    has_gradient,
     recorded,
     values,
 )
 from .dtypes import dtype
-from .errors import LayoutError, LayoutIndexError
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .grad_mode import no_grad
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import walked
 from .overlap import shares_memory
-from .promotion import get_default_dtype
+from .promotion import can_cast, get_default_dtype
 from .results import inexact_marks, narrow_to, need_kernel, roundings_show
 
 if TYPE_CHECKING:
@@ -88,14 +89,37 @@ def deliver(
         return recorded(t, input)
     if exact:
         check_out_dtype(out, d)
-    check_out(out, input)
     read = out is input or (out._storage is input._storage and _share(out, input))
-    if out is input:
-        read_after_resizing(out, t._layout.shape, over)
-    resize_output(out, t._layout.shape)
-    write_out(out, recorded(t, input), input)
+    source = input if has_gradient(d) else input.detach()  # places and truth values lose no gradients
+    make_room(out, t._layout.shape, input, source, over=over)
+    write_out(out, recorded(t, source), source)
     # The output is filled before the first element of the input is read.
     return shadow.leave_unspecified(out) if read else out
+
+
+def make_room(out: Any, shape: tuple[int, ...], input: "Tensor", *sources: "Tensor", over: Any = ()) -> None:
+    """Resize the output of a reduction, as PyTorch does before it looks for a kernel and before it reads.
+
+    `sources`: what the history of the result comes from. Raises: argument (TypeError), grad, resize; dimension
+    (IndexError), as `read_after_resizing`.
+    """
+    check_out(out, *sources)
+    if out is input:
+        read_after_resizing(out, shape, over)
+    resize_output(out, shape)
+
+
+def need_reducing_kernel(
+    name: str, d: dtype, groups: str, input: "Tensor", dims: tuple[int, ...], keepdim: bool, out: Any, *, over: Any = ()
+) -> None:
+    """`need_kernel` for a reduction into `out`, which has been resized by then. Raises: dtype; as `make_room`."""
+    try:
+        need_kernel(name, d, groups)
+    except UnsupportedError:
+        for target in out if isinstance(out, (tuple, list)) else (out,):
+            if target is not None:
+                make_room(target, reduced_shape(input._layout.shape, dims, keepdim), input, input, over=over)
+        raise
 
 
 def _share(a: "Tensor", b: "Tensor") -> bool:
@@ -211,7 +235,7 @@ def _accumulate(
     if out is not None:
         check_out_dtype(out, d)
     if input.numel() and not (name == "sum" and d in dt.FLOAT8 and _summed_as_floats(input, dims)):
-        need_kernel(name, d, "bifc")
+        need_reducing_kernel(name, d, "bifc", input, dims, keepdim, out, over=dim)
     check_differentiable(d, input)
     a = values(input)
     source = input.dtype
@@ -284,7 +308,19 @@ def mean(
         raise LayoutError("dtype", f"mean: the dtype must be floating point or complex, got {d}")
     check_history(input)
     dims = reduced_dims(input, dim)
-    need_kernel("mean", d, "fc")
+    if out is not None:
+        if dtype is not None:
+            check_out_dtype(out, d)
+        check_out(out)
+        if dim is None and not can_cast(d, out.dtype):
+            raise LayoutError("dtype", f"mean: a {d} result cannot be cast to {out.dtype}")
+        # It is summed in the dtype of the output, and then divided.
+        d = out.dtype
+        if not has_gradient(d):
+            sum(input, dim, keepdim, dtype=d, out=out)
+            out._versions[0] -= 1
+            raise LayoutError("dtype", f"mean: a quotient cannot be cast to {d}")
+    need_reducing_kernel("mean", d, "fc", input, dims, keepdim, out, over=dim)
     a = cast(values(input), input.dtype, d)
     with np.errstate(all="ignore"):
         wide = a.astype(np.complex128 if d.is_complex else np.float64)
@@ -297,7 +333,7 @@ def mean(
         # Unlike that by a power of two, this division rounds.
         loose = np.maximum(loose, np.uint8(shadow.TOLERANCE))
     marks = loose if marks is None else np.maximum(marks, loose)
-    return deliver(result, d, nan_or(marks, result, d), input, out, over=dim, exact=dtype is not None)
+    return deliver(result, d, nan_or(marks, result, d), input, out, over=dim)
 
 
 def group_size(a: Any, dims: tuple[int, ...]) -> int:
@@ -325,7 +361,7 @@ def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, ou
         d = out.dtype
     dims = reduced_dims(input, dim, empty_is_all=False)
     if input.numel():
-        need_kernel("all, any", input.dtype, "biufch8e")
+        need_reducing_kernel("all, any", input.dtype, "biufch8e", input, dims, keepdim, out)
     result = np.asarray(f(values(input) != 0, axis=dims, keepdims=keepdim)).astype(d.numpy)
     # A list of dimensions is not looked for in a scalar.
     over = dim if isinstance(dim, int) or result.ndim else ()
@@ -368,15 +404,20 @@ def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor 
         if not (given.is_floating_point or given.is_complex):
             raise LayoutError("dtype", f"logsumexp: {given} is no floating point")
     need_kernel("logsumexp", d, "fc")
+    into = d if out is None else out.dtype
     wide = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     with np.errstate(all="ignore"):
         top = np.max(wide.real, axis=dims, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, 0)
-        rest = np.log(np.sum(np.exp(wide - top), axis=dims, keepdims=keepdim))
+        terms = np.exp(wide - top)
+        # They are summed in the dtype of the output, of complex numbers the real parts alone.
+        rest = np.log(np.sum(terms if into.is_complex else terms.real, axis=dims, keepdims=keepdim))
         top = top if keepdim else top.reshape(rest.shape)
         # The sum is known relatively, its logarithm absolutely; and what is largest may cancel it.
         magnitude = np.where(np.isfinite(rest), np.abs(rest) + np.abs(top) + 1, 0)
-    return inexact(rest + top, input, d, dims, keepdim, out, magnitude=magnitude, roundings=2)
+    result = inexact(rest + top, input, into, dims, keepdim, out, magnitude=magnitude, roundings=2)
+    # Sums of what was rounded to a shorter dtype than that of the output.
+    return shadow.leave_unspecified(result) if into.itemsize > d.itemsize else result
 
 
 def count_nonzero(input: "Tensor", dim: Any = None) -> "Tensor":

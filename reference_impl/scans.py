@@ -14,6 +14,7 @@ from .core import (
     as_dims,
     as_int,
     as_ints,
+    bad_arguments,
     check_differentiable,
     check_history,
     check_inplace,
@@ -22,6 +23,7 @@ from .core import (
     given_once,
     order_marks,
     recorded,
+    records_history,
     values,
     written,
 )
@@ -32,7 +34,7 @@ from .joining import cat
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import preserved_strides
-from .reductions import ValuesAndIndices, check_out_dtype, deliver_both
+from .reductions import ValuesAndIndices, check_out_dtype, deliver_both, need_reducing_kernel
 from .results import finish, inexact_marks, need_kernel, rearranged
 from .slicing_ops import narrow
 from .views import transpose
@@ -134,19 +136,21 @@ def cumprod_(self: "Tensor", dim: int, *, dtype: Any = None) -> "Tensor":
 
 def cummax(input: "Tensor", dim: int, *, out: Any = None) -> Any:
     """Running maxima and where they lie, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return _into(out, _cumulative_extreme("cummax", input, dim), input)
+    return _into(out, _cumulative_extreme("cummax", input, dim, out), input)
 
 
 def cummin(input: "Tensor", dim: int, *, out: Any = None) -> Any:
     """Running minima and where they lie, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return _into(out, _cumulative_extreme("cummin", input, dim), input)
+    return _into(out, _cumulative_extreme("cummin", input, dim, out), input)
 
 
-def _cumulative_extreme(name: str, input: "Tensor", dim: Any) -> Any:
+def _cumulative_extreme(name: str, input: "Tensor", dim: Any, out: Any) -> Any:
     d = wrap_dim(as_int(dim, "dim"), input.ndim) if input.numel() else 0
     a = values(input)
     if a.ndim and a.size:
-        need_kernel(name, input.dtype, "bif")
+        need_reducing_kernel(name, input.dtype, "bif", input, (), True, out)
+    if input.dtype.is_complex and records_history(input):
+        raise LayoutError("grad", f"{name}: no gradients through complex numbers")
     if not a.ndim:
         check_copyable(input.dtype)
     if not a.ndim or not a.size:
@@ -274,11 +278,13 @@ def nan_or_none(marks: Any, a: Any, d: dtype) -> Any:
 
 
 def argsort(
-    input: "Tensor", dim: int = -1, descending: bool = False, stable: bool = False, *, out: "Tensor | None" = None
+    input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
-    """Indices of the values in order. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    result: Tensor = sort(input, dim, descending, stable).indices
-    return write_out(out, result)
+    """Indices of the values in order. Raises: dimension, dtype, argument. Source: facts 4.4, torch 2.13."""
+    if out is not None and stable is None:
+        raise bad_arguments("argsort", "an out, but not whether it is to be stable")
+    result: Tensor = sort(input, dim, descending, bool(stable)).indices
+    return write_out(out, result, exact=True)
 
 
 def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:

@@ -205,7 +205,7 @@ def isin(
         view(test_elements._layout, (among.size,))
     found = np.isin(sought, among, invert=invert)
     tensors = [t for t in (elements, test_elements) if isinstance(t, TensorBase)]
-    return write_out(out, finish(found, dt.bool_, *tensors))
+    return write_out(out, finish(found, dt.bool_, *tensors), exact=True)
 
 
 def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: "Tensor | None" = None) -> "Tensor":
@@ -230,7 +230,7 @@ def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: 
     if a.size:
         # On which side of an edge an element falls depends on how the edge was rounded.
         shadow.leave_unspecified(result)
-    return write_out(out, result)
+    return write_out(out, result, exact=True)
 
 
 def bincount(input: "Tensor", weights: "Tensor | None" = None, minlength: int = 0) -> "Tensor":

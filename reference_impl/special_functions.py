@@ -5,6 +5,7 @@ What NumPy does not compute has the right layout, dtype and errors here, and uns
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -19,6 +20,7 @@ from .copies import fill_
 from .core import TensorBase, array, as_int, check_inplace, fresh, from_array, recorded, values, written
 from .dtype_view import imag
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .grad_mode import no_grad
 from .layout import contiguous_strides
 from .out import write_out
 from .output_layout import preserved_strides
@@ -120,6 +122,11 @@ _POLYNOMIALS = tuple(
 )  # fmt: skip
 
 
+_WITHOUT_GRADIENT = frozenset((*_UNKNOWN, *_POLYNOMIALS)) - {
+    "special_ndtri", "special_log_ndtr", "special_erfcx", "special_zeta",
+}  # fmt: skip
+
+
 class _Wide(Op):
     """An operator without kernels for the short floats."""
 
@@ -142,12 +149,15 @@ _OPS: dict[str, tuple[Op, bool]] = {
             like=name in ("rad2deg", "deg2rad"),
             loose_zero=name in ("fmax", "fmin"),
             reads_signs=name in ("signbit", "copysign"),
+            composed=name == "heaviside",
         ),
         True,
     )
     for name, (f, groups, result) in (_UNARY | _BINARY).items()
 }
-_OPS |= {name: (Op(name, _nothing, "f", result="float"), False) for name in _UNKNOWN_SHORT}
+_OPS |= {
+    name: (Op(name, _nothing, "f", result="float", composed=name == "special_ndtr"), False) for name in _UNKNOWN_SHORT
+}
 _OPS |= {name: (_Wide(name, _nothing, "f", result="float"), False) for name in (*_UNKNOWN, *_POLYNOMIALS)}
 _OPS |= {name: (Op(name, _nothing, "f"), False) for name in ("igamma", "igammac")}
 
@@ -156,7 +166,8 @@ _NUMBERS = _NUMBER_FIRST | {"copysign"}
 
 
 def _deliver(op: Op, known: bool, operands: tuple[Any, ...], out: Any) -> "Tensor":
-    result = apply(op, operands, out)
+    with no_grad() if op.name in _WITHOUT_GRADIENT else nullcontext():
+        result = apply(op, operands, out)
     if not known:
         shadow.leave_unspecified(result)
     return result
@@ -171,6 +182,12 @@ def _check(op: Op, operands: tuple[Any, ...]) -> None:
             raise LayoutTypeError("argument", f"{op.name}: expected a Tensor, got {type(x).__name__}")
     if op.name == "heaviside" and operands[0].dtype is not operands[1].dtype:
         raise LayoutError("dtype", "heaviside: the tensors differ in dtype")
+
+
+def _check_step_out(out: Any, input: Any) -> None:
+    """Refuse an `out` of another dtype for `heaviside`. Raises: dtype."""
+    if isinstance(out, TensorBase) and out.dtype is not input.dtype:
+        raise LayoutError("dtype", f"heaviside: an output of {input.dtype} is needed, got {out.dtype}")
 
 
 def _unary(name: str) -> tuple[Function, Function]:
@@ -204,6 +221,7 @@ def _binary(name: str, second: str = "other") -> tuple[Function, Function]:
 
         def step(input: Any, values: Any, *, out: "Tensor | None" = None) -> "Tensor":
             _check(op, (input, values))
+            _check_step_out(out, input)
             return _deliver(op, known, (input, values), out)
 
         def step_(self: "Tensor", values: Any) -> "Tensor":
@@ -403,14 +421,14 @@ def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "
     _check(_LOGIT, (input, other))
     if _scales(input, other):
         return apply(_LDEXP, (input, other), out)
-    return mul(input, _power_of_two(other), out=out)
+    return mul(input, _power_of_two(other, input), out=out)
 
 
 def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
     """`ldexp` in place. Raises: grad, overlap, dtype, broadcast."""
     if _scales(self, other):
         return apply_(_LDEXP, self, (other,))
-    return mul_(self, _power_of_two(other))
+    return mul_(self, _power_of_two(other, self))
 
 
 class _Scaled(Op):
@@ -422,19 +440,25 @@ class _Scaled(Op):
             raise UnsupportedError("dtype", f"{self.name}: PyTorch has no kernel for {operands[1].dtype} exponents")
         return operands[0].dtype, operands[0].dtype
 
+    def only_out(self, operands: tuple[Any, ...], result: dt.dtype, out: dt.dtype) -> dt.dtype | None:
+        """Nothing is converted to the dtype of the output."""
+        return result
+
 
 def _scale(a: Any, exponent: Any) -> Any:
     return np.ldexp(a, np.clip(exponent, -5000, 5000).astype(np.int32))
 
 
-_LDEXP = _Scaled("ldexp", _scale, "f", exact=False)
+_LDEXP = _Scaled("ldexp", _scale, "f", exact=False, like=True)
 
 
 def _scales(input: "Tensor", other: "Tensor") -> bool:
     return input.dtype.category == "float" and other.dtype.category in ("int", "bool")
 
 
-def _power_of_two(exponent: "Tensor") -> "Tensor":
+def _power_of_two(exponent: "Tensor", factor: "Tensor") -> "Tensor":
+    if factor.dtype.is_complex:
+        return apply(powers.POW, (from_array(np.array(2, dt.complex64.numpy), dt.complex64).to(factor.dtype), exponent))
     # Powers of a number are row-major, yet these keep the order of dimensions of a complex or short exponent.
     keeps = exponent.dtype.is_complex or exponent.dtype in (dt.float16, dt.bfloat16)
     return apply(powers.POW, (2.0, exponent)) if keeps else powers.rpow(exponent, 2.0)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def _viewed(input: "Tensor", size: Any = None, dtype: Any = None) -> "Tensor":
     # Copied anyway, so that sizes which the strides do not allow are no obstacle.
-    if dtype is not None or isinstance(size, _dtype):
+    if dtype is not None or isinstance(size, (_dtype, type)):
         return view_ops.view(input, size if dtype is None else dtype)
     return view_ops.reshape(input, size)
 
@@ -67,9 +67,9 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
         if isinstance(result, tuple):
             for target, part in zip(out, result, strict=True):
-                write_out(target, part, *args[:1])
+                write_out(target, part, exact=not name.startswith("split"), composed=True)
             return None
-        return write_out(out, result, *args[:1])
+        return write_out(out, result, *args[:1], exact=True, composed=True)
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"`{function.__name__}` as a row-major copy. Raises: as `{function.__name__}`. Source: facts 3.13."
@@ -145,7 +145,9 @@ def whole_clone(input: "Tensor") -> "Tensor":
     return result
 
 
-def _scattered(name: str, input: "Tensor", src: "Tensor", view: Callable[["Tensor"], "Tensor"]) -> "Tensor":
+def _scattered(
+    name: str, input: "Tensor", src: "Tensor", view: Callable[["Tensor"], "Tensor"], out: "Tensor | None" = None
+) -> "Tensor":
     input = _without_bits(input)
     result = whole_clone(input)
     part = view(result)
@@ -154,7 +156,7 @@ def _scattered(name: str, input: "Tensor", src: "Tensor", view: Callable[["Tenso
     if part._layout.shape != src._layout.shape:
         raise LayoutError("size", f"{name}: a source of shape {src._layout.shape} for a part of {part._layout.shape}")
     write_copy(part, src)
-    return recorded(result, input, src)
+    return write_out(out, recorded(result, input, src), input, src, exact=True, composed=True)
 
 
 def diagonal_scatter(input: "Tensor", src: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":
@@ -168,10 +170,11 @@ def select_scatter(input: "Tensor", src: "Tensor", dim: int, index: int) -> "Ten
 
 
 def slice_scatter(
-    input: "Tensor", src: "Tensor", dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> "Tensor":
+    input: "Tensor", src: "Tensor", dim: int = 0, start: Any = None, end: Any = None, step: int = 1, *,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
     """A copy with a source in the place of a range. Raises: dimension, step, size. Source: torch 2.13."""
-    return _scattered("slice_scatter", input, src, lambda t: slice_view(t, dim, start, end, step))
+    return _scattered("slice_scatter", input, src, lambda t: slice_view(t, dim, start, end, step), out)
 
 
 def as_strided_scatter(input: "Tensor", src: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":

@@ -22,6 +22,7 @@ from .core import (
 from .dtypes import dtype
 from .errors import LayoutError
 from .layout import Layout, contiguous_strides
+from .promotion import as_dtype
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def view(input: "Tensor", *shape: Any, size: Any = None, dtype: Any = None) -> "
         if size is None:
             raise bad_arguments("view", "no shape given")
         shape = (as_int_list(size, "size"),)
-    elif len(shape) == 1 and isinstance(shape[0], _dtype):
-        return dtype_view.view_dtype(input, shape[0])
+    elif len(shape) == 1 and isinstance(shape[0], (_dtype, type)):
+        return dtype_view.view_dtype(input, as_dtype(shape[0]))
     return view_of(input, views.view(input._layout, as_ints(shape)), free=True)
 
 
