@@ -16,6 +16,7 @@ from .core import (
     TensorBase,
     array,
     as_int,
+    check_flag,
     check_inplace,
     check_no_overlap,
     check_tensors,
@@ -321,6 +322,7 @@ def nonzero(input: "Tensor", *, out: "Tensor | None" = None, as_tuple: bool = Fa
 
     Source: facts 4.4, torch 2.13.
     """
+    check_flag("as_tuple", as_tuple)
     if as_tuple:
         rows = nonzero(input if input.ndim else input.unsqueeze(0))
         return tuple([rows.select(1, k) for k in range(rows._layout.shape[1])])

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from .backing import MISSING
-from .errors import LayoutError, LayoutTypeError
+from .errors import LayoutAttributeError, LayoutError, LayoutTypeError
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,6 +88,9 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
 
     taken = _tensors_taken(function, of_class)
     dtype_place = _place_of_dtype(function)
+    given_only = _given_only(function)
+    needs_dim = function.__name__ in _KEEPING_ONE
+    wrong = LayoutAttributeError if function.__name__ in _ASKING else LayoutTypeError
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -96,7 +99,12 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
             x = args[place] if place < given else kwargs.get(name, MISSING)
             if not isinstance(x, TensorBase) and x is not MISSING and not (may_be_none and x is None):
                 got = type(x).__name__
-                raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
+                raise wrong("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
+        if needs_dim and "keepdim" in kwargs and given < 2 and "dim" not in kwargs:
+            raise LayoutTypeError("argument", f"{function.__name__}: keepdim is given, but no dim")
+        for place, name in given_only:
+            if (args[place] if place < given else kwargs.get(name, MISSING)) is None:
+                raise LayoutTypeError("argument", f"{function.__name__}: {name} may be left out, but is not None")
         if dtype_place is not None:
             wanted = kwargs.get("dtype")
             if wanted is not None and not isinstance(wanted, dtype):
@@ -110,6 +118,44 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
             raise
 
     return call
+
+
+_ASKING = frozenset((
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "margin_ranking_loss",
+))  # fmt: skip
+"""Functions that PyTorch has in Python, and that ask for the size of what is no tensor."""
+
+_GIVEN_ONLY = {
+    name: arguments
+    for names, arguments in {
+        "max min": "dim other",
+        "median nanmedian prod squeeze squeeze_ logsumexp": "dim",
+        "trapezoid trapz cumulative_trapezoid": "x dx",
+        "std var std_mean var_mean": "unbiased",
+        "bernoulli cdist renorm": "p",
+        "round": "decimals",
+        "argsort": "stable",
+        "histc": "bins min max",
+        "vector_norm": "ord",
+        "isclose allclose": "rtol atol",
+        "contiguous": "memory_format",
+    }.items()
+    for name in names.split()
+}
+"""Arguments for which PyTorch takes no None: they are given, or another of its signatures is meant."""
+
+
+_KEEPING_ONE = frozenset(("max", "min", "sum", "mean", "prod", "median", "nanmedian"))
+"""Reductions that take `keepdim` only with a dimension."""
+
+
+def _given_only(function: Callable[..., Any]) -> list[tuple[int, str]]:
+    """Place and name of each argument that is not None where it is given."""
+    code: Any = unwrap(function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    wanted = _GIVEN_ONLY.get(function.__name__, "").split()
+    return [(k if k < code.co_argcount else sys.maxsize, name) for k, name in enumerate(names) if name in wanted]
 
 
 def _place_of_dtype(function: Callable[..., Any]) -> int | None:

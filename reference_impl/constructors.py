@@ -81,7 +81,7 @@ def empty(
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
-    memory_format: memory_format = contiguous_format,
+    memory_format: memory_format | None = contiguous_format,
     out: "Tensor | None" = None,
     **kwargs: Any,
 ) -> "Tensor":
@@ -97,7 +97,8 @@ def empty(
         return out
     d = dtype_or_default(dtype)
     check_allocation(shape, d.itemsize)
-    made = flagged(uninitialised(shape, format_strides(shape, memory_format), d, meta), requires_grad)
+    strides = format_strides(shape, contiguous_format if memory_format is None else memory_format)
+    made = flagged(uninitialised(shape, strides, d, meta), requires_grad)
     if meta or d not in dt.QUANTIZED:
         return made
     from .quantized_methods import unquantized

@@ -21,8 +21,10 @@ from .core import (
     array,
     bad_arguments,
     build,
+    check_flag,
     check_inplace,
     check_overlap,
+    check_tensors,
     fresh,
     from_array,
     has_gradient,
@@ -191,6 +193,8 @@ def _to_arguments(
         wanted = rest.pop(0)
     elif rest:
         where = rest.pop(0)
+        if isinstance(where, int) and not isinstance(where, bool):
+            raise LayoutError("device", f"to: there is no device {where}")
         if not (where is None or isinstance(where, str) or hasattr(where, "type")):
             raise bad_arguments("to", f"{type(where).__name__} is no dtype, device or tensor")
         nowhere = None if where is None else is_meta(where)
@@ -198,6 +202,7 @@ def _to_arguments(
         if rest and (isinstance(rest[0], dtype) or rest[0] is None):
             wanted = rest.pop(0)
     for name, value in zip(names, rest, strict=False):
+        check_flag(name, value)
         if name == "copy":
             copy = copy or value
     if len(rest) > 2:
@@ -214,6 +219,7 @@ def _to_arguments(
         elif key == "memory_format":
             format = value
         elif key == "other":
+            check_tensors("to", value)
             wanted = value.dtype
             nowhere = value._storage._is_meta
         elif key != "non_blocking":
@@ -473,7 +479,7 @@ def type_(input: "Tensor", wanted: Any) -> Any:
             (f"{where}.{n}Tensor" for n, d in TYPE_NAMES.items() if d is input.dtype),
             f"{where}.{input.dtype.name}Tensor",
         )
-    return to(input, _dtype_named(wanted) if isinstance(wanted, (str, type)) else wanted)
+    return to(input, dtype=_dtype_named(wanted) if isinstance(wanted, (str, type)) else wanted)
 
 
 def _dtype_named(wanted: Any) -> dtype:

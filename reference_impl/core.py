@@ -43,8 +43,8 @@ class TensorBase:
     """
 
     __slots__ = (
-        "__weakref__", "_base", "_bits", "_has_fn", "_layout", "_leaf_grad", "_made", "_seen", "_storage",
-        "_versions", "dtype", "grad",
+        "__weakref__", "_base", "_bits", "_grad", "_has_fn", "_layout", "_leaf_grad", "_made", "_seen", "_storage",
+        "_versions", "dtype",
     )  # fmt: skip
 
     _storage: UntypedStorage
@@ -57,7 +57,7 @@ class TensorBase:
     _made: int
     _leaf_grad: bool
     _has_fn: bool
-    grad: "Tensor | None"
+    _grad: "Tensor | None"
 
 
 _new = object.__new__
@@ -84,7 +84,7 @@ def build(storage: UntypedStorage, layout: Layout, dtype: dtype) -> "Tensor":
     t._made = 0
     t._leaf_grad = False
     t._has_fn = False
-    t.grad = None
+    t._grad = None
     return t  # type: ignore[no-any-return]
 
 
@@ -120,7 +120,7 @@ def view_of(t: "Tensor", layout: Layout, made: int = 0, *, free: bool = False) -
     v._bits = t._bits
     v._seen = versions[0]
     v._leaf_grad = False
-    v.grad = None
+    v._grad = None
     if base is None:
         v._base = t
         v._has_fn = (t._leaf_grad or t._has_fn) and _grad_enabled[0]

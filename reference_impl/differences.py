@@ -6,7 +6,7 @@ from . import arithmetic, division, joining, pointwise_ops, reductions, scans, s
 from . import dtypes as dt
 from .constructors import zeros, zeros_like
 from .copies import copy_
-from .core import TensorBase, as_dims, as_int
+from .core import TensorBase, as_dims, as_int, bad_arguments
 from .errors import LayoutError, LayoutIndexError
 from .joining import cat
 from .layout import wrap_dim
@@ -106,6 +106,7 @@ def _ends(y: "Tensor", d: int) -> tuple["Tensor", "Tensor"]:
 
 def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: int = -1) -> "Tensor":
     """Integrals along a dimension by the trapezoidal rule. Raises: dimension, size, dtype. Source: torch 2.13."""
+    _either("trapezoid", x, dx)
     d = wrap_dim(as_int(dim, "dim"), y.ndim)
     if not y.ndim or not y._layout.shape[d]:
         if not y.ndim:
@@ -126,6 +127,12 @@ def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: in
     )
 
 
+def _either(name: str, x: Any, dx: Any) -> None:
+    """Refuse places and a distance together. Raises: argument (TypeError)."""
+    if x is not None and dx is not None:
+        raise bad_arguments(name, "both x and dx")
+
+
 def _no_bool(name: str, y: "Tensor", x: Any) -> None:
     if y.dtype is dt.bool_ or (isinstance(x, TensorBase) and x.dtype is dt.bool_):
         raise LayoutError("dtype", f"{name}: bool is refused")
@@ -133,6 +140,7 @@ def _no_bool(name: str, y: "Tensor", x: Any) -> None:
 
 def cumulative_trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: int = -1) -> "Tensor":
     """Running `trapezoid` along a dimension. Raises: dimension, size, dtype. Source: torch 2.13."""
+    _either("cumulative_trapezoid", x, dx)
     d = wrap_dim(as_int(dim, "dim"), y.ndim)
     _no_bool("cumulative_trapezoid", y, x)
     if not y.ndim:

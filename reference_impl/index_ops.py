@@ -31,7 +31,7 @@ from .core import (
 from .dtypes import group_of
 from .errors import LayoutError, LayoutIndexError, UnspecifiedError, UnsupportedError
 from .index_places import as_new, check_gather, index_values, number_for, places_along, with_marks, write_where
-from .layout import Layout, contiguous_strides, wrap_dim
+from .layout import Layout, Shape, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes
 from .overlap import shares_memory
@@ -54,15 +54,25 @@ def _gathered(
     # These write to `out` while they read: it may share nothing, and has the dtype exactly.
     if out is None:
         return result
+    _check_gathered(out, input, index, result._layout.shape if resized else None, check_index)
+    return write_out(out, result, input)
+
+
+def _check_gathered(
+    out: Any,
+    input: "Tensor",
+    index: "Tensor",
+    shape: Shape | None,
+    check_index: Callable[..., None] = check_no_overlap,
+) -> None:
     check_out(out, input)
-    if out.dtype is not result.dtype:
-        raise LayoutError("dtype", f"out must have dtype {result.dtype}, got {out.dtype}")
-    if resized:
-        resize_output(out, result._layout.shape)
+    if out.dtype is not input.dtype:
+        raise LayoutError("dtype", f"out must have dtype {input.dtype}, got {out.dtype}")
+    if shape is not None:
+        resize_output(out, shape)
     check_internal_overlap(out)
     check_no_overlap(out, input)
     check_index(out, index)
-    return write_out(out, result, input)
 
 
 def _moved_whole(layout: Layout, d: int, count: int) -> bool:
@@ -179,7 +189,12 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
         raise LayoutError("dtype", f"take: the index must be int64, got {index.dtype}")
     where = values(index)
     n = input.numel()
-    if where.size and n:
+    if where.size and not n:
+        raise LayoutIndexError("index", "take: there is nothing to take from")
+    if out is not None:
+        _check_gathered(out, input, index, None)
+        resize_output(out, where.shape)
+    if where.size:
         need_kernel("take", input.dtype, "bifc")
     if where.size and (where.min() < -n or where.max() >= n):
         raise LayoutIndexError("index", f"take: an index is out of range for {n} elements")

@@ -116,13 +116,14 @@ def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor
     if self.ndim and source.ndim and self.ndim != source.ndim and (name == "index_copy_" or d >= source.ndim):
         unlike = LayoutIndexError if name == "index_copy_" else LayoutError
         raise unlike("dimension", f"{name}: a source of {source.ndim} dimensions for {self.ndim}")
+    slices = own[:d] + own[d + 1 :], other[:d] + other[d + 1 :]
+    if name == "index_copy_" and own and other and slices[0] != slices[1]:  # looked at before their number
+        raise LayoutError("size", f"{name}: source shape {source._layout.shape} does not fit {self._layout.shape}")
     if (source.ndim and other[d] != where.size) or (not source.ndim and where.size != 1):
         kind = LayoutError if name == "index_add_" and source.ndim else LayoutIndexError
         raise kind("size", f"{name}: {where.size} indices for a source of shape {tuple(other)}")
-    if own and other:
-        del own[d], other[d]
-        if own != other:
-            raise LayoutError("size", f"{name}: source shape {source._layout.shape} does not fit {self._layout.shape}")
+    if own and other and slices[0] != slices[1]:
+        raise LayoutError("size", f"{name}: source shape {source._layout.shape} does not fit {self._layout.shape}")
 
 
 def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> "Tensor":
@@ -132,13 +133,13 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     """
     check_inplace(self, source)
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
-    if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
+    if index.ndim > 1:
+        raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
+    if index.dtype is not dt.int64:
         raise LayoutError("dtype", "index_copy_: the index must be int64")
     check_internal_overlap(self)
     check_no_overlap(self, index)
     check_no_overlap(self, source)
-    if index.ndim > 1:
-        raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
     where = np.atleast_1d(index_values(index, "index_copy_"))
     _check_source("index_copy_", self, d, where, source)
     _check_restrided(self, d, index)
@@ -165,6 +166,7 @@ def index_copy(
         out,
         recorded(as_new(index_copy_(writable_copy(input, contiguous_format), dim, index, source)), input, source),
         input,
+        exact=True,
     )
 
 

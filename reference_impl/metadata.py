@@ -17,6 +17,7 @@ from .core import (
     as_ints,
     bad_arguments,
     build,
+    check_flag,
     check_inplace,
     detached,
     from_array,
@@ -369,6 +370,7 @@ def requires_grad_(self: "Tensor", requires_grad: bool = True) -> "Tensor":
     >>> torch.zeros(2).requires_grad_().is_leaf
     True
     """
+    check_flag("requires_grad", requires_grad)
     set_requires_grad(self, requires_grad)
     return self
 
@@ -386,6 +388,25 @@ def set_requires_grad(self: "Tensor", value: bool) -> None:
     if value and not (self.dtype.is_floating_point or self.dtype.is_complex):
         raise LayoutError("grad", f"only floating point and complex tensors can require gradients, not {self.dtype}")
     self._leaf_grad = bool(value)
+
+
+def set_grad(self: "Tensor", value: Any) -> None:
+    """Take another tensor, of the same dtype and shape and where this one lies, for the gradient; None for none.
+
+    Raises: argument (TypeError); grad, dtype, device, size (RuntimeError). Source: torch 2.13.
+    """
+    if value is not None:
+        if not isinstance(value, TensorBase):
+            raise LayoutTypeError("argument", f"grad must be a tensor or None, got {type(value).__name__}")
+        if value is self:
+            raise LayoutError("grad", "a tensor is not its own gradient")
+        if value.dtype is not self.dtype:
+            raise LayoutError("dtype", f"a gradient of {value.dtype} for a tensor of {self.dtype}")
+        if value._storage._is_meta is not self._storage._is_meta:
+            raise LayoutError("device", "a gradient lies where its tensor lies")
+        if value._layout.shape != self._layout.shape:
+            raise LayoutError("size", f"a gradient of shape {value._layout.shape} for {self._layout.shape}")
+    self._grad = value
 
 
 def get_data(self: "Tensor") -> "Tensor":

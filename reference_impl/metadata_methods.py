@@ -154,6 +154,20 @@ class MetadataMethods(TensorBase):
         metadata.set_requires_grad(self, value)
 
     @property
+    def grad(self: Any) -> "Tensor | None":
+        """The gradient that was given; the reference computes none."""
+        found: Tensor | None = self._grad
+        return found
+
+    @grad.setter
+    def grad(self: Any, value: Any) -> None:
+        metadata.set_grad(self, value)
+
+    @grad.deleter
+    def grad(self: Any) -> None:
+        self._grad = None
+
+    @property
     def is_leaf(self) -> bool:
         """Whether this tensor has no history."""
         return is_leaf(self)

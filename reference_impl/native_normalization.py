@@ -13,9 +13,10 @@ from .core import as_int_list
 from .dtypes import dtype
 from .errors import LayoutError
 from .grad_mode import no_grad
+from .layout import wrap_dim
 from .normalization import batch_norm_of, group_norm_of, layer_norm
 from .out import write_out
-from .results import finish, wide
+from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -93,7 +94,11 @@ def native_batch_norm(
 
     Raises: as `batch_norm`, without its ValueErrors; size where there is no element. Source: facts 4.4, torch 2.13.
     """
-    if not input.numel():
+    if is_contiguous(*input._layout[:2]) or not training:
+        need_kernel("batch_norm", input.dtype, "f")
+    if input.numel() and input.ndim:
+        wrap_dim(1, input.ndim)
+    elif not input.numel():
         raise LayoutError("size", f"native_batch_norm: an input of shape {input._layout.shape} has no element")
     found = batch_norm_of(input, running_mean, running_var, weight, bias, training, momentum, eps)
     x = wide(input)

@@ -15,7 +15,7 @@ from .core import TensorBase, array, check_inplace, check_tensors, fresh, writte
 from .dtype_view import imag, real
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
-from .out import write_out, write_over
+from .out import check_out, write_out, write_over
 from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
 
@@ -149,6 +149,8 @@ BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE
 
 # Operators that take a number on the left of a tensor.
 _NUMBER_FIRST = frozenset(("remainder", "bitwise_and", "bitwise_or", "bitwise_xor", "pow"))
+# Operators that refuse complex numbers before they look at where the result is to go.
+_REAL_FIRST = frozenset(("floor", "ceil", "trunc", "sign"))
 _TENSORS_ONLY = frozenset(("logical_and", "logical_or", "logical_xor", "maximum", "minimum", "atan2"))
 
 
@@ -161,10 +163,15 @@ def _named(f: Function, name: str, doc: str) -> Function:
 def _make_unary(op: Op) -> tuple[Function, Function]:
     def out_of_place(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
         check_operands(op.name, (input,))
+        if input.dtype.is_complex and op.name in _REAL_FIRST:
+            if out is not None:
+                check_out(out, input)
+            op.check(input.dtype)
         return apply(op, (input,), out)
 
     def in_place(input: "Tensor") -> "Tensor":
-        if input.dtype.is_complex and op.name in ("floor", "ceil", "trunc", "sign"):
+        if input.dtype.is_complex and op.name in _REAL_FIRST:
+            check_inplace(input)
             op.check(input.dtype)
         return apply_(op, input, ())
 

@@ -6,18 +6,19 @@ from typing import Any
 import numpy as np
 
 from . import dtypes as dt
-from .calls import checked
+from .calls import as_real, checked
 from .constructors import uninitialised
 from .contiguity import format_strides, suggested_format, suggested_strides
 from .copies import clone
-from .core import TensorBase, check_tensors, fresh, values
+from .core import TensorBase, as_scalar, check_tensors, fresh, values
 from .dtypes import QUANTIZED, dtype
-from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
 from .formats import contiguous_format, memory_format
 from .grad_mode import no_grad
 from .layout import contiguous_strides
 from .notices import QUANTISED as QUANTISED_NOTICE
 from .notices import warn_once
+from .promotion import as_dtype
 from .quantized_tensor import QuantizedTensor, check_channels_last, fill_codes, quantized, unknown_codes
 from .quantized_tensor import restored as restored
 from .quantizers import (
@@ -32,7 +33,7 @@ from .tensors import Tensor
 
 
 def _target(d: Any) -> None:
-    if not isinstance(d, dtype) or d not in QUANTIZED:
+    if as_dtype(d) not in QUANTIZED:
         raise LayoutError("dtype", f"a quantised dtype is wanted, got {d} (facts 10.1.9)")
 
 
@@ -52,9 +53,11 @@ def _parameters(scale: Any, zero_point: Any) -> PerTensor:
     """
     by_tensor = isinstance(scale, Tensor) and isinstance(zero_point, Tensor)
     if isinstance(scale, Tensor):
-        scale = scale.item()
-    elif not isinstance(scale, (int, float, np.integer, np.floating, np.bool_)):
+        scale = as_real("quantize_per_tensor", scale.item() if by_tensor else as_scalar(scale))
+    if not isinstance(scale, (int, float, np.integer, np.floating, np.bool_)):
         raise LayoutTypeError("argument", f"quantize_per_tensor: the scale is a {type(scale).__name__}")
+    if isinstance(scale, int) and abs(scale) >= 2**1024:
+        raise LayoutOverflowError("overflow", "quantize_per_tensor: the scale fits no float")
     if isinstance(zero_point, Tensor) and (by_tensor or zero_point.dtype.category == "int"):
         zero_point = int(zero_point.item())
     elif isinstance(zero_point, bool) or not isinstance(zero_point, (int, np.integer)):

@@ -128,10 +128,10 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", *args: Any, **kwa
     found = sampled(input.dequantize(), points, mode, *args, **kwargs)
     if input.ndim == 5:
         raise UnsupportedError("dtype", "grid_sample of a volume of codes (facts 10.1.8)")
-    if mode != "bilinear":
-        raise LayoutError("argument", f"grid_sample: codes are only sampled bilinearly, not {mode}")
     if input.dtype is not dt.quint8:
         raise UnsupportedError("dtype", f"grid_sample has no kernel for {input.dtype} (facts 10.1.8)")
+    if mode != "bilinear":
+        raise LayoutError("argument", f"grid_sample: codes are only sampled bilinearly, not {mode}")
     q = by_bytes(input, "grid_sample")
     if grid.dtype is not dt.float32:
         raise LayoutError("dtype", f"grid_sample: codes at points of {grid.dtype}, not of float32")

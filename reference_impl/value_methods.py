@@ -129,54 +129,54 @@ class ValueMethods(MetadataMethods):
             return source if source.dtype is wanted else copies.to_copy(source, wanted)
         return copies.to(source, wanted, memory_format=memory_format)
 
-    def float(self, memory_format: Any = None) -> "Tensor":
+    def float(self, *, memory_format: Any = None) -> "Tensor":
         """`to(float32)`."""
         return self._cast(dt.float32, memory_format)
 
-    def double(self, memory_format: Any = None) -> "Tensor":
+    def double(self, *, memory_format: Any = None) -> "Tensor":
         """`to(float64)`."""
         return self._cast(dt.float64, memory_format)
 
-    def half(self, memory_format: Any = None) -> "Tensor":
+    def half(self, *, memory_format: Any = None) -> "Tensor":
         """`to(float16)`."""
         return self._cast(dt.float16, memory_format)
 
-    def bfloat16(self, memory_format: Any = None) -> "Tensor":
+    def bfloat16(self, *, memory_format: Any = None) -> "Tensor":
         """`to(bfloat16)`."""
         return self._cast(dt.bfloat16, memory_format)
 
-    def int(self, memory_format: Any = None) -> "Tensor":
+    def int(self, *, memory_format: Any = None) -> "Tensor":
         """`to(int32)`."""
         return self._cast(dt.int32, memory_format)
 
-    def long(self, memory_format: Any = None) -> "Tensor":
+    def long(self, *, memory_format: Any = None) -> "Tensor":
         """`to(int64)`."""
         return self._cast(dt.int64, memory_format)
 
-    def short(self, memory_format: Any = None) -> "Tensor":
+    def short(self, *, memory_format: Any = None) -> "Tensor":
         """`to(int16)`."""
         return self._cast(dt.int16, memory_format)
 
-    def char(self, memory_format: Any = None) -> "Tensor":
+    def char(self, *, memory_format: Any = None) -> "Tensor":
         """`to(int8)`."""
         return self._cast(dt.int8, memory_format)
 
-    def byte(self, memory_format: Any = None) -> "Tensor":
+    def byte(self, *, memory_format: Any = None) -> "Tensor":
         """`to(uint8)`."""
         return self._cast(dt.uint8, memory_format)
 
-    def bool(self, memory_format: Any = None) -> "Tensor":
+    def bool(self, *, memory_format: Any = None) -> "Tensor":
         """`to(bool)`."""
         return self._cast(dt.bool_, memory_format)
 
-    def cfloat(self, memory_format: Any = None) -> "Tensor":
+    def cfloat(self, *, memory_format: Any = None) -> "Tensor":
         """`to(complex64)`."""
         return self._cast(dt.complex64, memory_format)
 
-    def chalf(self, memory_format: Any = None) -> "Tensor":
+    def chalf(self, *, memory_format: Any = None) -> "Tensor":
         """`to(complex32)`."""
         return self._cast(dt.complex32, memory_format)
 
-    def cdouble(self, memory_format: Any = None) -> "Tensor":
+    def cdouble(self, *, memory_format: Any = None) -> "Tensor":
         """`to(complex128)`."""
         return self._cast(dt.complex128, memory_format)
