@@ -63,6 +63,10 @@ class Backing:
             os.close(descriptor)
 
 
+class Unread(UnsupportedError):
+    """The error of an operator that reads elements of a tensor without bytes."""
+
+
 def no_data(what: str) -> UnsupportedError:
     """The error of reading where there are no bytes. Source: facts 7.7, torch 2.13."""
     return UnsupportedError("device", f"{what}: a meta storage holds no data (facts 7.7)")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from .backing import MISSING
+from .backing import MISSING, Unread
 from .errors import LayoutAttributeError, LayoutError, LayoutTypeError
 
 C = TypeVar("C", bound=type)
@@ -84,6 +84,7 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     """
     from .core import TensorBase  # which imports storages, and they import this
     from .dtypes import dtype
+    from .nowhere import lent
     from .promotion import as_dtype
 
     taken = _tensors_taken(function, of_class)
@@ -116,6 +117,8 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
         except TypeError as e:
             tell_refusal(e)
             raise
+        except Unread as e:
+            return lent(function, args, kwargs, e)
 
     return call
 

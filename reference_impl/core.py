@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import shadow
-from .backing import NoBytes, no_data
+from .backing import NoBytes, Unread
 from .dtypes import BARE_UINT, FLOAT8, bool_, complex32, dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
@@ -63,6 +63,8 @@ class TensorBase:
 _new = object.__new__
 _class: Any = TensorBase
 _grad_enabled: list[bool] = [True]
+lends: list[bool] = [False]
+"""Whether an operator runs on memory that stands for none, where PyTorch looks for no overlap (facts 5.1.6)."""
 
 
 def register(cls: type) -> None:
@@ -160,9 +162,15 @@ def array(t: Any) -> Array:
         _out_of_storage(t)
 
 
+def check_read(*inputs: Any) -> None:
+    """Refuse inputs on meta, for an operator that may not read them here, but does in PyTorch. Raises: device."""
+    for t in inputs:
+        if isinstance(t, TensorBase) and t._storage._is_meta:
+            raise Unread("device", "reading: a meta storage holds no data (facts 7.7)")
+
+
 def _out_of_storage(t: Any) -> NoReturn:
-    if t._storage._is_meta:
-        raise no_data("reading")
+    check_read(t)
     raise fatal(
         LayoutError(
             "bounds",
@@ -339,7 +347,7 @@ def check_no_overlap(out: Any, input: Any) -> None:
 
 
 def _mutual(out: Any, input: Any) -> Mutual:
-    if not isinstance(input, TensorBase) or input._storage is not out._storage:
+    if not isinstance(input, TensorBase) or input._storage is not out._storage or lends[0]:
         return Mutual.NO
     return mutual_overlap(out._layout, out.dtype.itemsize, input._layout, input.dtype.itemsize)
 
@@ -357,7 +365,9 @@ def check_internal_overlap(out: Any) -> None:
     Raises: overlap (RuntimeError).
     Source: facts 5.1, torch 2.13.
     """
-    if internal_overlap(out._layout.shape, out._layout.strides) is Internal.YES:
+    if internal_overlap(out._layout.shape, out._layout.strides) is Internal.YES and not (
+        lends[0] or out._storage._is_meta
+    ):
         raise LayoutError(
             "overlap",
             f"strides {out._layout.strides} at shape {out._layout.shape}: several elements of the tensor written to "

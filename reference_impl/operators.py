@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .backing import Unread
 from .calls import as_number
+from .nowhere import also_nowhere, lent
 from .numpy_bridge import from_numpy
 
 C = TypeVar("C", bound=type)
@@ -34,6 +36,8 @@ def _operator(method: Callable[..., Any], name: str) -> Callable[..., Any]:
             elif name == "eq" and isinstance(other, np.ndarray):
                 other = from_numpy(other)
             return method(self, other)
+        except Unread as e:
+            return lent(method, (self, other), {}, e)
         except TypeError:
             if _answers(other, name):
                 return NotImplemented
@@ -53,4 +57,6 @@ def with_operators(cls: C) -> C:
         method = getattr(cls, f"__{name}__", None)
         if method is not None and (name not in ("eq", "ne") or method is not getattr(object, f"__{name}__")):
             setattr(cls, f"__{name}__", _operator(method, name))
+    for name in ("getitem", "setitem", "neg", "abs", "invert"):
+        setattr(cls, f"__{name}__", also_nowhere(getattr(cls, f"__{name}__")))
     return cls

@@ -18,6 +18,7 @@ from .core import (
     as_int_list,
     check_inplace,
     check_internal_overlap,
+    check_read,
     from_array,
     recorded,
     values,
@@ -167,6 +168,7 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
     if out is not None and out._layout.shape == input._layout.shape:
         check_internal_overlap(out)
+    check_read(input)
     result = recorded(_unspecified(input._layout.shape, input.dtype), input)
     return write_out(out, result, input)
 
@@ -201,6 +203,7 @@ def normal(
     shape = broadcast_shapes(*[t._layout.shape for t in tensors])
     # Of nothing, it is a product and a sum that are looked for.
     need_kernel("normal", tensors[0].dtype, "bifch" if 0 in shape else "fch")
+    check_read(*tensors)
     return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
 
 

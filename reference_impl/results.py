@@ -11,7 +11,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, nan_marks, pack_half_complex
-from .core import array, fresh, from_array, recorded, values
+from .core import array, check_read, fresh, from_array, recorded, values
 from .dtypes import dtype, group_of
 from .errors import UnsupportedError
 from .layout import Strides, contiguous_strides
@@ -139,6 +139,7 @@ def finish(
     """
     wide_result = np.asarray(result)
     a = narrow_to(wide_result, d)
+    check_read(*inputs)
     t = fresh(a.shape, contiguous_strides(a.shape) if strides is None else strides, d)
     array(t)[...] = a
     if a.size:

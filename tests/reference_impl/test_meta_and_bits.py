@@ -129,14 +129,5 @@ def test_agrees_with_torch(part):
     assert not found, f"{len(found)} of {len(expressions)}:\n" + "\n".join(found)
 
 
-def test_meta_tensors_have_no_numbers():
-    """Where torch computes on meta, the reference refuses: it has no kernel without bytes."""
-    m = ref.empty(3, device="meta")
-    for compute in (lambda: m + 1, lambda: m.sum(), lambda: m * m, lambda: ref.cat([m, m]), lambda: m.add_(1)):
-        with pytest.raises(NotImplementedError) as caught:
-            compute()
-        assert caught.value.kind == "device"
-
-
 def test_meta_memory_costs_nothing():
     assert ref.empty(2**50, device="meta", dtype=ref.uint8).untyped_storage().nbytes() == 2**50
