@@ -20,6 +20,7 @@ from .errors import (
 )
 from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from .layout import Shape
+from .printing import elements, with_suffixes
 from .quantizers import (
     CODES,
     UNKNOWN,
@@ -152,7 +153,13 @@ class QuantizedTensor(Tensor):
         return self.to(dtype)
 
     def __repr__(self) -> str:
-        return f"tensor({self.dequantize().tolist()}, dtype={self.dtype}, quantization_scheme={self.qscheme()})"
+        told = [f"size={self._layout.shape}", f"dtype={self.dtype}", f"quantization_scheme={self.qscheme()}"]
+        if isinstance(self._quantizer, PerChannel):
+            scale, zero_point = self.q_per_channel_scales(), self.q_per_channel_zero_points()
+            told += [f"scale={scale}", f"zero_point={zero_point}", f"axis={self.q_per_channel_axis()}"]
+        else:
+            told += [f"scale={self.q_scale()}", f"zero_point={self.q_zero_point()}"]
+        return with_suffixes("tensor(" + elements(self.dequantize()), told)
 
     # --------------------------------------------------------------------------------------------------- copies
 

@@ -177,7 +177,7 @@ def save(
     >>> f.seek(0)
     0
     >>> load(f)
-    [tensor([0.0, 1.0, 2.0]), (1, 'two')]
+    [tensor([0., 1., 2.]), (1, 'two')]
     """
     if not hasattr(pickle_module, "Pickler"):
         raise LayoutAttributeError("argument", f"save: {pickle_module!r} has no Pickler")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-from . import copies, numpy_bridge
+from . import copies, numpy_bridge, printing
 from . import dtypes as dt
 from .backing import no_data
 from .conversion import unpack_half_complex
@@ -100,14 +100,17 @@ class ValueMethods(MetadataMethods):
             raise LayoutTypeError("dimension", "iteration over a 0-d tensor (facts 3.9)")
         return iter(self.unbind(0))
 
-    def __repr__(self) -> str:
-        if self._storage._is_meta:
-            return f"tensor(..., device='meta', size={tuple(self._layout.shape)})"
-        tail = "" if self.dtype in (dt.float32, dt.int64, dt.bool_) else f", dtype={self.dtype}"
+    def __repr__(self: Any) -> str:
         try:
-            return f"tensor({self.tolist()}{tail})"
-        except (LayoutError, ValueError, TypeError):
-            return f"tensor(..., {self._layout}{tail})"
+            return printing.as_text(self)
+        except (LayoutError, UnsupportedError, ValueError, TypeError):
+            # What has no numbers, or reaches past its storage, is still told apart.
+            return f"tensor(..., {self._layout}, dtype={self.dtype})"
+
+    def __format__(self: Any, spec: str) -> str:
+        if not self._layout.shape and not self._storage._is_meta:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
     __array__ = numpy_bridge.array_protocol
     __array_wrap__ = numpy_bridge.array_wrap
