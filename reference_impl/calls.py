@@ -82,7 +82,7 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     ...
     stridecheck.reference_impl.errors.LayoutTypeError: twice: x must be a Tensor, got list
     """
-    from .core import TensorBase  # which imports storages, and they import this
+    from .core import TensorBase, as_scalar  # which imports storages, and they import this
     from .dtypes import dtype
     from .nowhere import lent
     from .promotion import as_dtype
@@ -90,6 +90,7 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     taken = _tensors_taken(function, of_class)
     dtype_place = _place_of_dtype(function)
     given_only = _given_only(function)
+    numbers = _numbers(function)
     needs_dim = function.__name__ in _KEEPING_ONE
     wrong = LayoutAttributeError if function.__name__ in _ASKING else LayoutTypeError
 
@@ -106,6 +107,16 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
         for place, name in given_only:
             if (args[place] if place < given else kwargs.get(name, MISSING)) is None:
                 raise LayoutTypeError("argument", f"{function.__name__}: {name} may be left out, but is not None")
+        for place, name in numbers:
+            x = args[place] if place < given else kwargs.get(name)
+            if isinstance(x, TensorBase):
+                x = as_scalar(x)
+                if isinstance(x, TensorBase):
+                    raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a number, got a Tensor")
+                if place < given:
+                    args = (*args[:place], x, *args[place + 1 :])
+                else:
+                    kwargs[name] = x
         if dtype_place is not None:
             wanted = kwargs.get("dtype")
             if wanted is not None and not isinstance(wanted, dtype):
@@ -159,6 +170,18 @@ def _given_only(function: Callable[..., Any]) -> list[tuple[int, str]]:
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     wanted = _GIVEN_ONLY.get(function.__name__, "").split()
     return [(k if k < code.co_argcount else sys.maxsize, name) for k, name in enumerate(names) if name in wanted]
+
+
+def _numbers(function: Callable[..., Any]) -> list[tuple[int, str]]:
+    """Place and name of each argument that is a number, for which a tensor without dimensions may stand."""
+    inner: Any = unwrap(function)
+    code = inner.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [
+        (k if k < code.co_argcount else sys.maxsize, name)
+        for k, name in enumerate(names)
+        if inner.__annotations__.get(name) is float or name == "alpha"
+    ]
 
 
 def _place_of_dtype(function: Callable[..., Any]) -> int | None:

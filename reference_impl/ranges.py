@@ -171,7 +171,7 @@ def linspace(
 
 
 def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, out: "Tensor | None" = None, dtype: Any = None,
+    start: Any, end: Any, steps: int, base: Any = 10.0, *, out: "Tensor | None" = None, dtype: Any = None,
     layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Powers of a base with evenly spaced exponents. Raises: as `linspace`. Source: torch 2.13."""

@@ -333,7 +333,11 @@ def mean(
         # Unlike that by a power of two, this division rounds.
         loose = np.maximum(loose, np.uint8(shadow.TOLERANCE))
     marks = loose if marks is None else np.maximum(marks, loose)
-    return deliver(result, d, nan_or(marks, result, d), input, out, over=dim)
+    made = deliver(result, d, nan_or(marks, result, d), input, out, over=dim)
+    if out is input:
+        # The sum is one into an output of its own, which is resized to what is left of it.
+        resize_output(out, reduced_shape(out._layout.shape, reduced_dims(out, dim), keepdim))
+    return made
 
 
 def group_size(a: Any, dims: tuple[int, ...]) -> int:

@@ -69,7 +69,7 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             for target, part in zip(out, result, strict=True):
                 write_out(target, part, exact=not name.startswith("split"), composed=True)
             return None
-        return write_out(out, result, *args[:1], exact=True, composed=True)
+        return write_out(out, result, *args[:1], exact=True, composed=name != "narrow_copy")
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"`{function.__name__}` as a row-major copy. Raises: as `{function.__name__}`. Source: facts 3.13."

@@ -355,9 +355,28 @@ GRADIENTS = """
     T.quantize_per_tensor(T.ones(3),T.tensor(0.5,requires_grad=True),0,T.quint8).q_scale()
     T.quantize_per_tensor(T.ones(3),0.5,0,None)
 """
+NUMBERS = """
+    o=T.zeros(2,3,dtype=T.complex64);T.mean(o,0,out=o)
+    o=T.zeros(1,dtype=T.float64);T.narrow_copy(T.zeros(2,1),0,0,1,out=o)
+    o=T.zeros(1);T.narrow_copy(T.zeros(2,1,requires_grad=True),0,0,1,out=o)
+    T.add(T.zeros(2),T.tensor(1.),alpha=T.tensor(2))
+    T.threshold(T.zeros(2),T.tensor(0.),1.)
+    o=T.zeros(2,3,4);T.mean(o,0,out=o)
+    F.softplus(T.zeros(2),T.tensor(2.))
+    F.leaky_relu(T.zeros(2),T.tensor(2.,requires_grad=True))
+    F.leaky_relu(T.zeros(2),T.tensor([2.]))
+    T.sub(T.zeros(2),T.zeros(2),alpha=T.tensor(2))
+    T.sub(T.zeros(2,dtype=T.int64),T.zeros(2,dtype=T.int64),alpha=T.tensor(2.5))
+    T.addmm(T.zeros(2,2),T.zeros(2,2),T.zeros(2,2),alpha=T.tensor(2))
+    T.zeros(2).add_(T.zeros(2),alpha=T.tensor(2))
+    T.zeros(2).add_(T.zeros(2),alpha=T.tensor(2,device='meta'))
+    F.celu(T.zeros(2),T.tensor(.5))
+    F.layer_norm(T.zeros(2,3),(3,),eps=T.tensor(1e-3))
+    F.batch_norm(T.zeros(2,3),None,None,training=True,eps=T.tensor(1e-3))
+"""
 GROUPS = {
     "outputs": OUTPUTS, "arguments": ARGUMENTS, "dtypes": DTYPES, "errors": ERRORS, "None": NONE,
-    "gradients": GRADIENTS,
+    "gradients": GRADIENTS, "numbers": NUMBERS,
 }  # fmt: skip
 
 
