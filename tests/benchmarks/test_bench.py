@@ -19,6 +19,8 @@ from stridecheck.benchmarks.measure import Session, Time
 from stridecheck.reports.records import Adapter, Footer, Header, Timing, read_results
 from stridecheck.reports.run import load
 
+from ..commands import run
+
 TINY = ("copy/transposed/float32/small", "conv2d/nchw/float32/small")
 
 ADAPTER = """
@@ -45,11 +47,6 @@ class Bad(Numpy):
 def adapter():
     return Bad()
 """
-
-
-def run(*arguments, **kwargs):
-    command = [sys.executable, "-m", "stridecheck", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **kwargs)
 
 
 def timings(directory):

@@ -1,14 +1,14 @@
 """Claims: each has trials, what they say follows from what was measured, and the command tells it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from stridecheck.benchmarks import claims, contests
 from stridecheck.benchmarks.claims import CLAIMS, NO_FIGURE, Claim
 from stridecheck.reports.records import Claim as Record
 from stridecheck.reports.records import read_results
+
+from .. import commands
 
 
 def test_every_claim_has_trials_and_every_trial_a_claim():
@@ -61,8 +61,7 @@ def test_without_a_figure_there_is_no_verdict():
 
 
 def run(*arguments, **options):
-    command = [sys.executable, "-m", "stridecheck", "claims", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
+    return commands.run("claims", *arguments, **options)
 
 
 def test_the_command_tries_claims_and_renders_them(tmp_path):

@@ -20,15 +20,10 @@ from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit, 
 
 from stridecheck.cli import main
 
+from ..commands import run
+
 COMMAND = [sys.executable, "-m", "stridecheck"]
 WRITTEN = ("results.jsonl", "report.html", "summary.md", "junit.xml", "badge.json")
-
-
-def run(*arguments, **options):
-    """The command with these arguments, to its end."""
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False, **options
-    )
 
 
 def said(done):
