@@ -17,6 +17,7 @@ from .contiguity import (
 )
 from .conversion import cast, cast_marks, check_castable, check_copyable, check_fillable
 from .core import (
+    NEG,
     TensorBase,
     array,
     bad_arguments,
@@ -81,6 +82,8 @@ def copy_elements(out: Any, source: Any) -> None:
 def store(out: Any, result: Any, marks: Any = None) -> None:
     """Write an array of the right dtype to a tensor through its conjugate and negative bits, and mark it."""
     if out._bits:
+        if out._bits & NEG:
+            marks = shadow.loosen_negated(result, out.dtype, marks)
         result = with_bits(result, out)
     array(out)[...] = result
     if marks is not None or out._storage._shadow is not None:

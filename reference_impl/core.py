@@ -18,15 +18,14 @@ from .dtypes import BARE_UINT, FLOAT8, bool_, complex32, dtype
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
+from .shadow import CONJ as CONJ
+from .shadow import NEG as NEG
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
     from .tensors import Tensor
 
 Array = npt.NDArray[Any]
-
-CONJ = 1
-NEG = 2
 
 # How a view came about, where that forbids writing through it while gradients are recorded (facts 5.4).
 MADE_MULTI = 1

@@ -84,14 +84,19 @@ def _amax(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> "Ten
         raise LayoutError("size", f"{name}: nothing to choose from")
     dims = reduced_dims(input, dim)
     result = _extreme(name, input, dims, keepdim, everything=everything, out=out, over=dim)
-    marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)
-    if input.dtype.category == "float" and np.any(result == 0):
-        # Of 0.0 and -0.0 either may be taken.
-        zero = np.where(result == 0, shadow.TOLERANCE, shadow.EXACT).astype(np.uint8)
-        marks = zero if marks is None else np.maximum(marks, zero)
+    marks = _marks(input, dims, keepdim, result)
     if input.dtype.is_complex and input.requires_grad:
         raise LayoutError("grad", f"{name}: no gradient for {input.dtype}")
     return deliver(result, input.dtype, marks, input, out, over=dim)
+
+
+def _marks(input: "Tensor", dims: tuple[int, ...], keepdim: bool, result: Any) -> Any:
+    """What is known of extremes: of 0.0 and -0.0 either may be taken."""
+    marks = nan_or(reduce_marks(input, dims, keepdim, smooth=True), result, input.dtype)
+    if input.dtype.category == "float" and np.any(result == 0):
+        zero = np.where(result == 0, shadow.TOLERANCE, shadow.EXACT).astype(np.uint8)
+        marks = zero if marks is None else np.maximum(marks, zero)
+    return marks
 
 
 def _arg(name: str, a: Any, d: int) -> Any:
@@ -129,8 +134,7 @@ def _max(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> Any:
         need_kernel(name, input.dtype, "bif")
         dims = tuple(range(input.ndim))
         result = _extreme(name, input, dims, False)
-        marks = nan_or(reduce_marks(input, dims, False, smooth=True), result, input.dtype)
-        return deliver(result, input.dtype, marks, input, out)
+        return deliver(result, input.dtype, _marks(input, dims, False, result), input, out)
     check_history(input)
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     a = values(input)

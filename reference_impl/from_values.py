@@ -86,7 +86,9 @@ def new_tensor(self: "Tensor", data: Any, *, dtype: Any = None, requires_grad: b
 
 
 def _check_readable(data: Any, wanted: dtype | None) -> None:
-    """Refuse a storage on meta: its first item is asked for, and where there is none, or it is typed, all of them.
+    """Refuse a storage on meta: its first item is asked for, where it is long enough to have one.
+
+    A typed one is taken for shorter than it is: its length, too, is divided by the size of an item.
 
     Raises: argument (ValueError), dtype (RuntimeError), device (NotImplementedError).
     """
@@ -96,12 +98,12 @@ def _check_readable(data: Any, wanted: dtype | None) -> None:
     storage = data.untyped() if is_typed else data
     if not isinstance(storage, UntypedStorage) or not storage._is_meta:
         return
-    if is_typed:
-        len(data)  # which is not told for every dtype
-        if wanted not in (None, data.dtype):
-            raise _wrong_storage(wanted, data.dtype)
-    elif storage.nbytes() >= (wanted or get_default_dtype()).itemsize:
+    expected = wanted or get_default_dtype()
+    if len(data) >= expected.itemsize:  # a length that is not told for every dtype
         raise LayoutValueError("argument", "tensor: a storage on meta has no first item")
+    # Where no dtype is wanted, the items are looked at for one before the storage's own is.
+    if is_typed and data.dtype is not expected and (wanted or not len(data)):
+        raise _wrong_storage(expected, data.dtype)
     raise UnsupportedError("device", "tensor: a storage on meta holds no data (facts 7.7)")
 
 

@@ -18,7 +18,7 @@ _MOST = 2**28
 _OF_VALUES = frozenset(
     """
     nonzero argwhere masked_select unique unique_consecutive bincount histogram histogramdd equal combinations
-    repeat_interleave
+    repeat_interleave tolist
     """.split()  # noqa: SIM905 - names
 )
 """Functions whose result has a shape, or is a number, that values decide: there is none without them."""

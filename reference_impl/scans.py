@@ -404,10 +404,11 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
     if not along:
         if len(by) != 1:
             raise LayoutError("size", f"roll: {len(by)} shifts without dimensions")
-        if input.numel() and not (by[0] % input.numel() and is_contiguous(*input._layout[:2])):
-            # It is flattened and cut into two parts that are joined: where one is empty, the other is copied.
+        # It is flattened and cut into two parts that are joined, byte by byte: where one is empty, the other is copied.
+        is_joined = by[0] % input.numel() and is_contiguous(*input._layout[:2]) if input.numel() else True
+        if not is_joined:
             check_copyable(input.dtype)
-        rolled = np.roll(values(input), by[0])
+        rolled = np.roll(array(input) if is_joined and not input._bits else values(input), by[0])
         return rearranged(input, rolled, contiguous_strides(shape), None if marks is None else np.roll(marks, by[0]))
     if len(by) != len(along):
         raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")

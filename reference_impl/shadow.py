@@ -27,6 +27,10 @@ TOLERANCE: Final = 1
 NAN: Final = 2
 UNSPECIFIED: Final = 255
 
+# Bits of a tensor: its elements are the conjugates, or the negatives, of what lies in memory.
+CONJ: Final = 1
+NEG: Final = 2
+
 Marks = npt.NDArray[np.uint8]
 T = TypeVar("T")
 
@@ -76,10 +80,25 @@ def _read_as(d: dtype) -> Marks:
 def marks_of(t: Any) -> Marks | None:
     """Marks of a tensor's elements, or None where all are exact."""
     shadow = t._storage._shadow
-    if shadow is None:
-        return None
-    marks = element_marks(shadow, t._layout, t.dtype)
-    return marks if marks.any() else None
+    marks = None if shadow is None else element_marks(shadow, t._layout, t.dtype)
+    if t._bits & NEG and t.dtype.category == "complex" and 0 not in t._layout.shape and len(t._storage._bytes):
+        shape, strides, offset = t._layout
+        itemsize = t.dtype.itemsize
+        steps = tuple([s * itemsize for s in strides])
+        numbers = np.ndarray(shape, t.dtype.numpy, t._storage._bytes, offset * itemsize, steps)
+        marks = loosen_negated(numbers, t.dtype, marks)
+    return marks if marks is not None and marks.any() else None
+
+
+def loosen_negated(numbers: Any, d: dtype, marks: Marks | None) -> Marks | None:
+    """Marks of numbers that were, or are to be, negated: a zero's sign is left open in complex ones.
+
+    Whole registers are taken from zero, which gives 0, single ones have their signs turned, which gives -0 (facts 9.14).
+    """
+    if d.category != "complex":
+        return marks
+    open_ = np.where((numbers.real == 0) | (numbers.imag == 0), np.uint8(TOLERANCE), np.uint8(EXACT))
+    return open_ if marks is None else np.maximum(open_, marks)
 
 
 def stamp(t: Any, marks: Marks | int | None) -> None:
