@@ -161,6 +161,7 @@ _LAZY = {
     "quantize_per_channel": "quantized",
     "quantize_per_tensor": "quantized",
     "fft": "",
+    "functional": "",
     "from_dlpack": "dlpack",
     "from_file": "mapped_file",
     "linalg": "",
@@ -181,6 +182,8 @@ _LAZY.update(
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",
+        "recurrent": "gru lstm rnn_relu rnn_tanh",
+        "recurrent_cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
         "quantized_pooling": "quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d",
         "quantizers": "per_channel_symmetric per_tensor_symmetric qscheme",
         "simulated_quantization": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine "

@@ -29,7 +29,7 @@ from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedE
 from .layout import contiguous_strides, wrap_dim
 from .pointwise import Op, apply, apply_
 from .pointwise_ops import erf_values, sigmoid_values
-from .results import finish, need_kernel
+from .results import check_real_gradient, finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -69,8 +69,11 @@ def leaky_relu(input: "Tensor", negative_slope: float = 0.01, inplace: bool = Fa
 
 
 def silu(input: "Tensor", inplace: bool = False) -> "Tensor":
-    """`x * sigmoid(x)`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return _run(_SILU, input, inplace)
+    """`x * sigmoid(x)`. Raises: dtype, grad (complex numbers, out of place). Source: facts 4.3.10, torch 2.13."""
+    result = _run(_SILU, input, inplace)
+    if not inplace:
+        check_real_gradient("silu", input.dtype, input)
+    return result
 
 
 def mish(input: "Tensor", inplace: bool = False) -> "Tensor":

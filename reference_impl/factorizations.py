@@ -22,7 +22,7 @@ from .lapack import (
     zeros_of,
 )
 from .out import write_out
-from .results import need_kernel
+from .results import check_real_gradient, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -243,6 +243,7 @@ def old_svd(input: "Tensor", some: bool = True, compute_uv: bool = True, *, out:
 def geqrf(input: "Tensor", *, out: Any = None) -> Any:
     """QR in LAPACK's own form, column-major. Raises: dimension, dtype. Source: torch 2.13."""
     check_matrices("geqrf", input, early="nothing", kernel="always")
+    check_real_gradient("geqrf", input.dtype, input)
     *batch, m, n = input._layout.shape
     parts = (lapack_result(np.zeros(input._layout.shape), input.dtype, input),
              lapack_result(np.zeros((*batch, min(m, n))), input.dtype, input, columns=False))  # fmt: skip

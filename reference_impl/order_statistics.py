@@ -12,7 +12,7 @@ from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .reductions import ValuesAndIndices, check_out_dtype, reduced_shape
-from .results import finish, need_kernel
+from .results import check_real_gradient, finish, need_kernel
 from .scans import sort
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def _median(name: str, input: "Tensor", dim: Any, keepdim: bool, out: Any) -> An
     if dim is None:
         if not a.size:
             check_fillable(input.dtype)
+            check_real_gradient(name, input.dtype, input)
             # No number, as any dtype has it: C leaves open what integer that is.
             nothing = np.array(np.nan)
             made = finish(cast(nothing, dt.float64, input.dtype), input.dtype, input, exact=True)

@@ -23,7 +23,7 @@ from .out import write_out, write_over
 from .output_layout import broadcast_shapes
 from .pointwise import Op, apply, apply_
 from .promotion import common_dtype
-from .results import finish, need_kernel, wide
+from .results import check_real_gradient, finish, need_kernel, wide
 from .view_ops import reshape_to
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ def bilinear(input1: "Tensor", input2: "Tensor", weight: "Tensor", bias: "Tensor
     """`input1 @ weight[k] @ input2` for every matrix of the weight, plus a bias; without one a view of rows.
 
     Shapes: (…, n), (…, m), (k, n, m) and (k,) to (…, k).
-    Raises: dimension (also IndexError), size, broadcast, dtype. Source: facts 4.4, torch 2.13.
+    Raises: dimension (also IndexError), size, broadcast, dtype, grad (complex numbers, but through the bias).
+    Source: facts 4.4, torch 2.13.
     """
     tensors = (input1, input2, weight, *(() if bias is None else (bias,)))
     check_tensors("bilinear", *tensors)
@@ -193,6 +194,7 @@ def bilinear(input1: "Tensor", input2: "Tensor", weight: "Tensor", bias: "Tensor
         rows = (x.reshape(-1, w[1]), z, y.reshape(-1, w[2]))
         found = np.einsum("ni,kij,nj->nk", *rows)
         magnitude = np.einsum("ni,kij,nj->nk", *[np.abs(r) for r in rows])
+    check_real_gradient("bilinear", d, *tensors[:3])
     flat = finish(found, d, *tensors[:3], magnitude=magnitude, terms=w[1] * w[2], roundings=2, sums=False)
     result = view_ops.view(flat, (*a[:-1], w[0]))
     return result if bias is None else arithmetic.add(result, bias)

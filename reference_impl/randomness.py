@@ -31,7 +31,7 @@ from .layout import Shape, check_allocation
 from .out import resize_output, write_out
 from .output_layout import broadcast_shapes
 from .pointwise import check_operands
-from .results import need_kernel
+from .results import check_real_gradient, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -169,6 +169,7 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
     if out is not None and out._layout.shape == input._layout.shape:
         check_internal_overlap(out)
     check_read(input)
+    check_real_gradient("bernoulli", input.dtype, input)
     result = recorded(_unspecified(input._layout.shape, input.dtype), input)
     return write_out(out, result, input)
 
@@ -204,6 +205,7 @@ def normal(
     # Of nothing, it is a product and a sum that are looked for.
     need_kernel("normal", tensors[0].dtype, "bifch" if 0 in shape else "fch")
     check_read(*tensors)
+    check_real_gradient("normal", tensors[0].dtype, *tensors)
     return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .conversion import cast, nan_marks, pack_half_complex
-from .core import array, check_read, fresh, from_array, recorded, values
+from .core import array, check_read, fresh, from_array, recorded, records_history, values
 from .dtypes import dtype, group_of
-from .errors import UnsupportedError
+from .errors import LayoutError, UnsupportedError
 from .layout import Strides, contiguous_strides
 
 if TYPE_CHECKING:
@@ -175,6 +175,15 @@ def need_kernel(name: str, d: dtype, groups: str) -> None:
     """
     if group_of(d) not in groups:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {d}")
+
+
+def check_real_gradient(name: str, d: dtype, *inputs: Any) -> None:
+    """Refuse to record a complex result of an operator whose derivative PyTorch knows for real numbers only.
+
+    Raises: grad (RuntimeError), after everything else that the operator refuses. Source: facts 5.4.6, torch 2.13.
+    """
+    if d.is_complex and records_history(*inputs):
+        raise LayoutError("grad", f"{name}: no gradients through complex numbers (facts 5.4.6)")
 
 
 def integers(a: Any, source: "Tensor", d: Any = dt.int64) -> "Tensor":

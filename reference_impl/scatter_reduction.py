@@ -22,7 +22,7 @@ from .formats import contiguous_format
 from .index_places import check_scatter, places_along
 from .layout import wrap_dim
 from .out import write_out
-from .results import need_kernel
+from .results import check_real_gradient, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -135,6 +135,7 @@ def _delivered(out: Any, t: "Tensor", *inputs: Any) -> "Tensor":
     t._versions[0] = 0
     t._has_fn = False
     if out is None:
+        check_real_gradient("reduce", t.dtype, *inputs)
         return recorded(t, *inputs)
 
     return write_out(out, t, *inputs)

@@ -17,7 +17,17 @@ from .arithmetic import mul, mul_
 from .constructors import empty_like
 from .conversion import cast
 from .copies import fill_
-from .core import TensorBase, array, as_int, check_inplace, fresh, from_array, recorded, values, written
+from .core import (
+    TensorBase,
+    array,
+    as_int,
+    check_inplace,
+    fresh,
+    from_array,
+    recorded,
+    values,
+    written,
+)
 from .dtype_view import imag
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
@@ -27,6 +37,7 @@ from .output_layout import preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
 from .pointwise_ops import eq
 from .promotion import common_dtype
+from .results import check_real_gradient
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -354,8 +365,13 @@ def _replaced(d: dt.dtype, nan: Any, posinf: Any, neginf: Any) -> Op:
 def nan_to_num(
     input: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
-    """Numbers in the place of NaN and infinities. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    return apply(_replaced(input.dtype, nan, posinf, neginf), (input,), out)
+    """Numbers in the place of NaN and infinities.
+
+    Raises: dtype, grad (complex numbers). Source: facts 4.3.10 and 5.4.6, torch 2.13.
+    """
+    result = apply(_replaced(input.dtype, nan, posinf, neginf), (input,), out)
+    check_real_gradient("nan_to_num", input.dtype, input)
+    return result
 
 
 def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any = None) -> "Tensor":
