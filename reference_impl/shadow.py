@@ -81,7 +81,7 @@ def marks_of(t: Any) -> Marks | None:
     """Marks of a tensor's elements, or None where all are exact."""
     shadow = t._storage._shadow
     marks = None if shadow is None else element_marks(shadow, t._layout, t.dtype)
-    if t._bits & NEG and t.dtype.category == "complex" and 0 not in t._layout.shape and len(t._storage._bytes):
+    if t._bits & NEG and t.dtype in _NEGATED_LOOSELY and 0 not in t._layout.shape and len(t._storage._bytes):
         shape, strides, offset = t._layout
         itemsize = t.dtype.itemsize
         steps = tuple([s * itemsize for s in strides])
@@ -91,14 +91,21 @@ def marks_of(t: Any) -> Marks | None:
 
 
 def loosen_negated(numbers: Any, d: dtype, marks: Marks | None) -> Marks | None:
-    """Marks of numbers that were, or are to be, negated: a zero's sign is left open in complex ones.
+    """Marks of numbers that were, or are to be, negated (facts 9.14).
 
-    Whole registers are taken from zero, which gives 0, single ones have their signs turned, which gives -0 (facts 9.14).
+    A zero's sign is left open in complex ones: whole registers are taken from zero, which gives 0, single ones have
+    their signs turned, which gives -0. Short floats are converted, where a NaN does not keep its bits.
     """
-    if d.category != "complex":
+    if d not in _NEGATED_LOOSELY:
         return marks
-    open_ = np.where((numbers.real == 0) | (numbers.imag == 0), np.uint8(TOLERANCE), np.uint8(EXACT))
+    if d.is_complex:
+        open_ = np.where((numbers.real == 0) | (numbers.imag == 0), np.uint8(TOLERANCE), np.uint8(EXACT))
+    else:
+        open_ = np.where(np.isnan(numbers), np.uint8(NAN), np.uint8(EXACT))
     return open_ if marks is None else np.maximum(open_, marks)
+
+
+_NEGATED_LOOSELY = frozenset({dt.complex64, dt.complex128, dt.float16, dt.bfloat16})
 
 
 def stamp(t: Any, marks: Marks | int | None) -> None:

@@ -10,6 +10,7 @@ from . import shadow
 from .copies import reader, store, write_fill
 from .core import (
     TensorBase,
+    array,
     as_int,
     check_inplace,
     check_internal_overlap,
@@ -122,6 +123,8 @@ def _triangle_(self: "Tensor", diagonal: int, upper: bool) -> "Tensor":
     if self._bits or not _batches_evenly(self):
         # Computed aside and copied back, with the checks of a copy.
         check_internal_overlap(self)
+    else:
+        a = np.where(keep, array(self), a)  # what is kept is not touched: bools that are neither 0 nor 1 stay so
     marks = shadow.marks_of(self)
     if has_internal_overlap(self._layout.shape, self._layout.strides):
         marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
