@@ -16,7 +16,10 @@ from typing import Any
 
 SECONDS = 300
 
-_FORKING = """
+IMPORTER = "# imports the commands once, and forks for each that is run"
+"""How the process that stays for the tests' commands is known among a test's children."""
+
+_FORKING = f"""{IMPORTER}
 import json, os, runpy, sys
 from stridecheck.commands import bench, check, claims, exchange, mutants, results, rules
 from stridecheck.reports import frames, html

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 
+from ..commands import IMPORTER
+
 GOOD = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), (Step("neg", (Ref(0),)),))
 GUILTY = Program(GOOD.storages, GOOD.inputs, (Step("relu", (Ref(0),)),))
 
@@ -43,8 +45,8 @@ def is_well(answer):
     return isinstance(answer, list) and len(answer) == 2 and answer[1].results == (None,)
 
 
-KEEPERS = (b"resource_tracker", b"torch_shm_manager")
-"""What keeps account of shared memory for Python and torch."""
+KEEPERS = (b"resource_tracker", b"torch_shm_manager", IMPORTER.encode())
+"""What keeps account of shared memory for Python and torch, and what runs the tests' commands."""
 
 
 def children_of(pid):
