@@ -11,8 +11,9 @@ import contextlib
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -109,7 +110,7 @@ class Failure:
     """Id of the program as it was found."""
     outcome: Outcome
     step: int
-    """Number of the failing step, -1 for the inputs, and for crashes the last step if known."""
+    """Number of the failing step, -1 for the inputs, and where a program ended at a step that is not known."""
     operation: str
     value: str
     """Slot of the value that differs, `3` or `3.1`, or storage, `s0`; empty for the step as a whole."""
@@ -134,6 +135,13 @@ class Failure:
     got_observation: Json = None
     repro: str = ""
     """Standalone script: exits 1 while the deviation is there, 0 when it is gone."""
+
+    @property
+    def where(self) -> str:
+        """The place in the program, in words."""
+        if self.step >= 0:
+            return f"step {self.step}"
+        return "inputs" if self.aspect else "a step that is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +373,18 @@ _FIELDS = {
     kind: {field.name: _check(kind, field.name, str(field.type)) for field in fields(kind)} for kind in _KINDS.values()
 }
 
+_NEEDED = {
+    kind: {
+        field.name
+        for field in fields(kind)
+        if (field.default is MISSING and field.default_factory is MISSING) or field.name == "schema"
+    }
+    for kind in _KINDS.values()
+}
+"""What a line must have: fields without a default, and the schema, which a reader must not guess."""
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
@@ -378,8 +398,14 @@ def to_line(record: Record) -> str:
 
 
 def from_line(line: str) -> Record:
-    """The record that `to_line` wrote; ValueError says what is wrong with another line."""
+    """The record that `to_line` wrote; ValueError says what is wrong with another line.
+
+    Half a surrogate pair, as it may be in what a library says, can be written into no file: its escape is the text.
+    """
     data = json.loads(line, parse_constant=_no_constant)
+    if _SURROGATE.search(line):
+        text = json.dumps(data, ensure_ascii=False)  # whole pairs are one character now
+        data = json.loads(re.sub("[\ud800-\udfff]", lambda half: rf"\\u{ord(half[0]):x}", text))
     if not isinstance(data, dict) or str(data.get("record")) not in _KINDS:
         raise ValueError(f"a record is an object whose `record` is one of {', '.join(_KINDS)}")
     kind = _KINDS[data.pop("record")]
@@ -392,10 +418,12 @@ def from_line(line: str) -> Record:
             raise ValueError(f"`{name}` of {one} is {words}, not {json.dumps(value)[:80]}")
         if isinstance(value, list) and name in _TUPLES:
             data[name] = tuple(value)
-    try:
-        return kind(**data)
-    except TypeError as error:
-        raise ValueError(f"not a whole {kind.record}: {error}") from None
+    if missing := _NEEDED[kind] - data.keys():
+        raise ValueError(f"{one} has {', '.join(sorted(missing))}, too")
+    record = kind(**data)
+    if isinstance(record, Timing) and record.status == "ok" and record.median_ns <= 0:
+        raise ValueError(f"`median_ns` of a timing that is ok is above 0, not {record.median_ns:g}")
+    return record
 
 
 class ResultsWriter:

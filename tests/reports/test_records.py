@@ -71,6 +71,7 @@ records = st.one_of(
         threads=numbers,
         status=st.sampled_from(["ok", "unsupported", "error"]),
         samples_ns=st.lists(floats, **tuples).map(tuple),
+        median_ns=st.floats(1e-3, 1e12),
         copied=st.none() | st.booleans(),
         x_copy=st.none() | floats,
         program=objects,
@@ -102,7 +103,7 @@ def test_a_record_is_in_the_file_before_the_next_one_is_made(tmp_path, sample):
         ("[]", "`record` is one of header, adapter, unit"),
         ('{"record": "misheard"}', "`record` is one of"),
         ('{"record": ["unit"]}', "`record` is one of"),
-        ('{"record": "footer", "finished": "now"}', "not a whole footer"),
+        ('{"record": "footer", "finished": "now"}', "a footer has exit_code, seconds, too"),
         (
             '{"record": "footer", "finished": "now", "seconds": "2", "exit_code": 0}',
             "`seconds` of a footer is a number",
@@ -167,6 +168,26 @@ def test_a_last_line_that_was_cut_off_is_left_out(tmp_path, sample):
         assert list(read_results(path)) == [sample.header()]
 
 
+def test_half_a_surrogate_pair_is_replaced(tmp_path, sample):
+    """What no encoding can write is read as its escape, and a whole pair as the character that it stands for."""
+    path = tmp_path / "results.jsonl"
+    failure = to_line(sample.failure()).replace('"message":"', '"message":"\\ud83d\\ude00 \\ud800 \\\\ud800 ', 1)
+    lines = [*map(to_line, [sample.header(), *sample.adapters()]), failure]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    *_, read = read_results(path)
+    assert read.message.startswith("\U0001f600 \\ud800 \\ud800 ")
+
+
+def test_times_that_cannot_be_are_refused(tmp_path, sample):
+    """A timing that is ok took time."""
+    path = tmp_path / "results.jsonl"
+    good = next(timing for timing in sample.timings() if timing.status == "ok")
+    for wrong in (replace(good, median_ns=0.0), replace(good, median_ns=-1.0)):
+        path.write_text("".join(f"{to_line(one)}\n" for one in (sample.header(), *sample.adapters(), wrong)))
+        with pytest.raises(ResultsError, match="line 6: `median_ns` of a timing that is ok is above 0"):
+            list(read_results(path))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -188,4 +209,8 @@ def test_a_missing_file_and_another_schema_are_told_apart(tmp_path, sample):
     path = tmp_path / "results.jsonl"
     path.write_text(json.dumps({**json.loads(to_line(sample.header())), "schema": 9}) + "\n")
     with pytest.raises(ResultsError, match="schema 9, this version reads 1"):
+        list(read_results(path))
+    header = json.loads(to_line(sample.header()))
+    path.write_text(json.dumps({name: value for name, value in header.items() if name != "schema"}) + "\n")
+    with pytest.raises(ResultsError, match="line 1: a header has schema, too"):
         list(read_results(path))
