@@ -145,8 +145,6 @@ class Campaign:
             outcome = self._against(judged, program, entry, answer.outcome)
             found = [Found(program, outcome, judged.name, rules=ids, expectation=entry, broken=answer)]
             judged.outcomes[outcome] += 1
-            for rule in ids:
-                judged.counts[rule, "raises", outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
@@ -225,7 +223,13 @@ class Campaign:
 
     def records_of(self, judged: Judged) -> list[records.Record]:
         """A unit's records; its counts come last."""
+        try:
+            failures = list(self.failures.records_of(judged.failures))
+        except AdapterFailed:
+            self.failures.give_up()
+            failures = list(self.failures.records_of(judged.failures))
         _add_passed(judged)
+        _add_ended(judged, failures)
         unit = records.Unit(
             self.worker.name,
             judged.name,
@@ -235,11 +239,6 @@ class Campaign:
             dict(sorted(judged.unsupported.items())),
             {name: sorted(programs) for name, programs in sorted(judged.covered.items())},
         )
-        try:
-            failures = list(self.failures.records_of(judged.failures))
-        except AdapterFailed:
-            self.failures.give_up()
-            failures = list(self.failures.records_of(judged.failures))
         return [*failures, *judged.out_of_date, unit]
 
 
@@ -258,6 +257,14 @@ def _add_passed(judged: Judged) -> None:
         for aspect in rule.aspects & aspects:
             judged.counts[rule.id, aspect, "pass"] += times
     judged.passed.clear()
+
+
+def _add_ended(judged: Judged, failures: Iterable[records.Failure]) -> None:
+    """Count programs that ended before they could be judged, under the rules of the smallest ones that end so."""
+    for failure in failures:
+        if not failure.aspect:
+            for rule in failure.rules:
+                judged.counts[rule, "raises", failure.outcome] += 1
 
 
 _IMPLIES = {

@@ -114,6 +114,8 @@ class Failures:
     expectations: Expectations
     _is_over: bool = False
     _hangs: int = 0
+    _hang_was_shown: bool = False
+    """Whether a script showed the one that was shrunk: those of the others are offered untried then."""
     _ran: dict[Program, _Ran] = field(default_factory=dict)
     _scripts: dict[tuple[Program, str], str] = field(default_factory=dict)
 
@@ -239,6 +241,8 @@ class Failures:
             self._run([program])
             again = self._again(program, found)
             text = self._script(again, self._ran[program].expected) if again is not None else ""
+        if small.end == "timeout":
+            self._hang_was_shown = bool(text)
         return _Shown(small, ran, text)
 
     def _script(self, found: Found, expected: Sequence[Observation], *, is_tried: bool = True) -> str:
@@ -252,16 +256,16 @@ class Failures:
 
     def _record(self, found: Found, shown: _Shown | None) -> records.Failure:
         told = found if shown is None else shown.found
-        difference = told.difference or Difference(-1, "", "", None, None, told.broken.reason if told.broken else "")
+        difference = told.difference or _ended(told, is_shrunk=shown is not None)
         record = records.Failure(
             adapter=self.worker.name,
             program=found.program.id,
             outcome=found.outcome,
             step=difference.step,
-            operation=found.operation,
+            operation=told.program.steps[difference.step].op if difference.step >= 0 else "",
             value=key_name(difference.value, told.program) if difference.value else "",
             aspect=difference.aspect,
-            rules=found.rules if told.broken is None else told.rules,
+            rules=found.rules if told.broken is None else tuple([rule for rule in told.rules if rule in found.rules]),
             expected=difference.expected,
             got=difference.got,
             message=difference.message,
@@ -273,8 +277,8 @@ class Failures:
         )
         if shown is None:
             # That it hangs was seen just now: to see it again with the script would take as long.
-            hangs = found.end == "timeout"
-            return replace(record, repro=self._script(found, (), is_tried=False)) if hangs else record
+            is_offered = found.end == "timeout" and self._hang_was_shown
+            return replace(record, repro=self._script(found, (), is_tried=False)) if is_offered else record
         step = difference.step + 1
         expected, got = shown.ran.expected, shown.ran.got
         return replace(
@@ -284,6 +288,12 @@ class Failures:
             got_observation=observation.to_json(got[step]) if got else None,
             repro=shown.repro,
         )
+
+
+def _ended(found: Found, *, is_shrunk: bool) -> Difference:
+    """In the place of a difference, how a program ended: the smallest one that ends so does it at its last step."""
+    reason = found.broken.reason if found.broken is not None else ""
+    return Difference(len(found.program.steps) - 1 if is_shrunk else -1, "", "", None, None, reason)
 
 
 def _until_it_fails(found: Found) -> Program:

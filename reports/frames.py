@@ -47,7 +47,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         "adapter": _ADAPTER,
         "program": Column("id of the program as it was found", "str"),
         "outcome": Column("as in outcomes; never pass or unsupported", "str"),
-        "step": Column("number of the failing step, from 0; -1 for the inputs", "int64"),
+        "step": Column("number of the failing step, from 0; -1 for the inputs, or where it is not known", "int64"),
         "operation": Column("PyTorch's name of the operation", "str"),
         "value": Column("slot of the value or storage that differs; empty for the step as a whole", "str"),
         "aspect": Column("side of the observation that differs", "str"),

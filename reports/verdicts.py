@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -68,14 +68,20 @@ def _verdict(outcomes: Counts, failures: Sequence[Failure]) -> RuleVerdict:
     return RuleVerdict("pass")
 
 
+def _sides(failure: Failure) -> Iterator[str]:
+    yield f"expected: {shorten(say(failure.aspect, failure.expected), 1000)}"
+    yield f"got:      {shorten(say(failure.aspect, failure.got), 1000)}"
+
+
 def _details(failures: Sequence[Failure]) -> str:
     texts = []
     for failure in failures[:_DETAILED]:
+        of = f" ({failure.operation})" if failure.operation else ""
+        on = f", aspect {failure.aspect}" if failure.aspect else ""
         lines = [
             f"{failure.outcome}: {failure.message}",
-            f"program {failure.program}, step {failure.step} ({failure.operation}), aspect {failure.aspect}",
-            f"expected: {shorten(say(failure.aspect, failure.expected), 1000)}",
-            f"got:      {shorten(say(failure.aspect, failure.got), 1000)}",
+            f"program {failure.program}, {failure.where}{of}{on}",
+            *(_sides(failure) if failure.aspect else ()),
             *([failure.listing] if failure.listing else []),
             *(["", failure.repro] if failure.repro else []),
         ]

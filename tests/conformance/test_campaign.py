@@ -212,6 +212,43 @@ def test_crashes_are_attributed_to_an_invariant(campaign):
     assert by_outcome == {"crash": "breaks an invariant: no operation ends its process", "fail": ""}
 
 
+def test_a_crash_accuses_the_operation_that_it_was_shrunk_to(campaign):
+    """Where it crashed is the last step of the smallest program that does, and only that program's rules are red."""
+    run = campaign(answers={"abs": Broken("crash", "killed by SIGSEGV")})
+    written = _records(run, [Unit("corpus:0-1", (_program("t", "abs", "clone"),))])
+    (crash,) = _failures(written)
+    assert (crash.step, crash.operation, crash.where) == (0, "abs", "step 0")
+    red = {rule for rule, aspects in written[-1].counts.items() if any("crash" in o for o in aspects.values())}
+    assert red == set(crash.rules)
+    assert "elementwise.values" in red
+    assert not any(rule.startswith(("transpose.", "clone.")) for rule in red)
+
+
+def test_every_red_rule_has_a_failure_that_names_it(campaign):
+    """Whatever goes wrong, a rule that is counted red is among the rules of a failure."""
+    answers = {"abs": Broken("crash", "killed by SIGSEGV"), "neg": Broken("timeout", "no answer within 10 s")}
+    run = campaign(WrongClone(), answers)
+    programs = tuple(_program("t", op, "clone") for op in ("abs", "neg", "sum", "neg", "relu"))
+    written = _records(run, [Unit("corpus:0-5", programs)])
+    red = {
+        (rule, outcome)
+        for rule, aspects in written[-1].counts.items()
+        for outcomes in aspects.values()
+        for outcome in outcomes
+        if outcome != "pass"
+    }
+    assert red == {(rule, failure.outcome) for failure in _failures(written) for rule in failure.rules}
+
+
+def test_scripts_of_hangs_are_offered_untried_only_where_one_was_seen_to_hang(campaign):
+    """Where the script of the first hang ends by itself, the load was to blame, and none is offered."""
+    run = campaign(answers={"abs": Broken("timeout", "no answer within 10 s")})
+    run.worker.script = lambda program, claim, *, is_tried=True: "" if is_tried else "untried"
+    written = _records(run, [Unit("corpus:0-3", tuple(_program(*["neg"] * n, "abs") for n in range(1, 4)))])
+    assert [f.repro for f in _failures(written)] == ["", "", ""]
+    assert [f.where for f in _failures(written)][1:] == ["a step that is not known"] * 2
+
+
 def test_a_hang_is_shrunk_with_few_attempts(campaign):
     """Each attempt with a program that hangs takes the whole time limit, so there are only a few."""
     run = campaign(answers={"abs": Broken("timeout", "no answer within 10 s")})

@@ -267,6 +267,26 @@ def test_a_crash_and_a_hang_exit_1_and_a_mended_library_0(tmp_path):
     assert [status for status, _ in _run_all(texts, tmp_path)] == list(ends.values())
 
 
+def test_a_slow_import_is_no_hang(tmp_path):
+    """The time limit of a script begins when the library is imported: a loaded machine accuses nobody."""
+
+    class Slow(Numpy):
+        imports = "import time; time.sleep(1.5)"
+
+        def write_storage(self, name, storage, data):
+            return f"{name} = 0"
+
+        def write_input(self, name, item, storage):
+            return f"{name} = 0"
+
+        def template(self, step):
+            return step.op
+
+    claim = Claim.from_json(claim_of(MATRIX, None, [], seconds=0.5).to_json())
+    texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Slow()) for op in ("1 + 1", "time.sleep(60)")]
+    assert [status for status, _ in _run_all(texts, tmp_path)] == [0, 1]
+
+
 CRASHING = """
 import os
 import time
