@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from stridecheck.conformance import discovery
+from stridecheck.conformance import discovery, processes
 from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reports import records
@@ -61,7 +60,7 @@ class At:
 
 def serve(connection: Connection, threads: int, effort: Effort, slowdown: float, cold: bool) -> None:
     """Carry out orders until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; who wrote the orders decides
+    processes.ignore_ctrl_c()
     with open(os.devnull, "wb") as nowhere:
         # Libraries and their profilers would print over the report; what ends them is told by how they end.
         os.dup2(nowhere.fileno(), 1)

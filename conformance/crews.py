@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +30,7 @@ from typing import Any, Protocol
 from stridecheck.reports import records
 
 from .options import Options
+from .processes import ctrl_c_later, ignore_ctrl_c
 from .runner import AdapterFailed
 from .session import Session, collect_rarely
 from .units import Part, from_json, to_json
@@ -189,11 +189,12 @@ class Elsewhere:
         return "error", f"{spec}: the process that started it was lost {MAX_TRIES} times"
 
     def _submit(self, task: Callable[..., Any], *arguments: str) -> Future[Any]:
-        try:
-            return self._executor.submit(task, self._settings, *arguments)
-        except BrokenExecutor:
-            self._executor = self._make()
-            return self._executor.submit(task, self._settings, *arguments)
+        with ctrl_c_later():  # a task may begin a process
+            try:
+                return self._executor.submit(task, self._settings, *arguments)
+            except BrokenExecutor:
+                self._executor = self._make()
+                return self._executor.submit(task, self._settings, *arguments)
 
     def run(self, spec: str, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
         """The records of each part, as they come."""
@@ -278,8 +279,7 @@ def _processes(options: Options) -> Iterator[Elsewhere]:
 
 def _obey(leash: Connection) -> None:
     """Make this a process for parts, which ends when the other end of the leash is let go."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
-
+    ignore_ctrl_c()
     collect_rarely()
 
     def wait_for_end() -> None:

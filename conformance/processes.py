@@ -18,6 +18,7 @@ import termios
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,22 @@ def signal_name(status: int) -> str:
         return f"killed by {signal.Signals(-status).name}"
     except ValueError:
         return f"killed by signal {-status}"
+
+
+@contextlib.contextmanager
+def ctrl_c_later() -> Iterator[None]:
+    """Let Ctrl-C wait, also in a process that is begun here: while importing it would die of it with a stack trace."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_ctrl_c() -> None:
+    """What a process says that was begun so: Ctrl-C reaches the whole group, and the one that began it decides."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 class Server:
