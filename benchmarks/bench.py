@@ -17,9 +17,17 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from stridecheck.conformance import discovery, machine
-from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent
-from stridecheck.conformance.processes import signal_name
+from stridecheck.conformance import discovery, machine, processes
+from stridecheck.conformance.check import (
+    COULD_NOT_RUN,
+    EXPECTED,
+    NOTHING_JUDGED,
+    NOTHING_TO_USE,
+    UNEXPECTED,
+    USAGE,
+    Progress,
+    Silent,
+)
 from stridecheck.reports import records
 
 from . import clock
@@ -74,8 +82,8 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
 
     Raises
     ------
-    UnknownCase
-        A glob of the options matches no case; nothing is written then.
+    UnknownCase, UnknownAdapter
+        A glob of the options matches no case, or no library is one; nothing is written then.
     OSError
         The directory cannot be written.
     KeyboardInterrupt
@@ -87,9 +95,10 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
         matching = len(select(options.cases, cases=cases))
         progress.note(f"none of the {matching} cases that match is in the quick set: ask for them without --quick")
     out.mkdir(parents=True, exist_ok=True)
+    path = out / "results.jsonl"
     tally = _Tally()
     begun = time.monotonic()
-    with records.ResultsWriter(out / "results.jsonl") as writer:
+    with records.ResultsWriter(path) as writer:
         writer.write(_header(options))
         for process in range(options.processes):
             with Measurer(options) as measurer:
@@ -106,6 +115,9 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
                     progress.advance(1)
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
+    if code == USAGE and not tally.measured:
+        path.unlink()
+        raise discovery.UnknownAdapter(NOTHING_TO_USE)
     return code
 
 
@@ -218,7 +230,7 @@ class Measurer:
         except (EOFError, OSError):
             assert self._process is not None
             self._process.join()
-            reason = signal_name(self._process.exitcode or 0)
+            reason = processes.signal_name(self._process.exitcode or 0)
         self._end()
         raise _Died(reason, at)
 
@@ -229,7 +241,8 @@ class Measurer:
         effort = clock.QUICK if self._options.quick else clock.FULL
         arguments = (theirs, self._options.threads, effort, self._options.slowdown, self._options.cold)
         self._process = context.Process(target=serve, args=arguments, daemon=True)
-        self._process.start()
+        with processes.ctrl_c_later():
+            self._process.start()
         theirs.close()
         for spec in self._specs:
             self._order(Load(spec), LOAD_SECONDS)

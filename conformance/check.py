@@ -16,7 +16,7 @@ from stridecheck.reports import records
 from . import corpus, examples, machine
 from .campaign import Campaign, out_of_date
 from .crews import Crew, Crews, crews
-from .discovery import find
+from .discovery import UnknownAdapter, find
 from .expectations import ExpectationError, Expectations, load
 from .options import Options as Options
 from .options import command_line as command_line
@@ -29,6 +29,7 @@ from .units import Drawing, Part, Unit, plan
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
 """Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
+NOTHING_TO_USE = "no library was found by what was asked for, so there are no results"
 
 
 class Progress(Protocol):
@@ -110,7 +111,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     OSError
         The directory cannot be written.
     UnknownAdapter
-        There is no adapter of a name; nothing is written then.
+        There is no adapter of a name, or all that were asked for turn out to be none; nothing is written then.
     CorpusError, ExpectationError
         A file that was asked for is missing or broken.
     ResumeError, ResultsError
@@ -152,6 +153,9 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
                 _check_one(spec, options, programs, results, places, progress)
         code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
+    if code == USAGE and not results.judged and not done:
+        path.unlink()
+        raise UnknownAdapter(NOTHING_TO_USE)
     return code
 
 
@@ -207,7 +211,9 @@ def _introduce(crew: Crew, spec: str, results: _Results) -> None:
         if adapter.name == new.name and adapter.status == "ready":
             if other != spec:
                 # Records are told apart by the adapter's name: two of one name would be one library.
-                raise AdapterFailed("unknown", f"{spec} is named {new.name!r}, as {other} is")
+                raise AdapterFailed(
+                    "unknown", f"{spec} and {other} both have the name {new.name!r}, which tells results apart"
+                )
             if adapter.versions != new.versions:
                 raise AdapterFailed(
                     "error", f"{spec} is another than when the run began: {dict(adapter.versions)} then"

@@ -106,7 +106,7 @@ def _module_from(path: Path) -> Any:
 
 def _attribute(module: Any, attribute: str, spec: str) -> Any:
     if not hasattr(module, attribute):
-        raise UnknownAdapter(f"{spec}: {module.__name__} has no attribute {attribute!r}")
+        raise UnknownAdapter(f"{spec}: there is no {attribute!r} in it")
     return getattr(module, attribute)
 
 

@@ -48,6 +48,8 @@ def main() -> None:
     A reader that has had enough (`| head`) is no error: the exit code is that of what was done.
     """
     output = _watched()
+    if sys.stderr is None:  # closed: what would be said there is for nobody
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         from stridecheck.cli import main as commands
 

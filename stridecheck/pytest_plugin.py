@@ -30,6 +30,14 @@ MARKER = "stridecheck"
 NO_RULE = "no-rule"
 """Id of the test of what belongs to no rule; it must not be lost for that."""
 
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds <= 1e6:  # nor nan
+        raise ValueError
+    return seconds
+
+
 _OPTIONS: Mapping[str, tuple[Any, str, str]] = {
     "rules": (str, "GLOB", "Only these rules, and programs that exercise them."),
     "programs": (int, "N", "Only the first N corpus programs: a fair sample."),
@@ -37,7 +45,7 @@ _OPTIONS: Mapping[str, tuple[Any, str, str]] = {
     "seed": (int, "N", "Seed of the random programs."),
     "expect": (str, "FILE", "Known deviations, in the place of the bundled file."),
     "python": (str, "PATH", "Interpreter of the environment that has the library."),
-    "timeout": (float, "S", "Seconds for one program."),
+    "timeout": (_seconds, "S", "Seconds for one program."),
 }
 """Fields of `stridecheck.conformance.check.Options` that the command line of pytest sets, also for decorated tests."""
 

@@ -13,7 +13,7 @@ from stridecheck.benchmarks.self_test import self_test as measure_trust
 from stridecheck.conformance.check import USAGE
 from stridecheck.reports.run import Run, load
 
-from .common import Bars, begun_in, fail, out_option, render, show_comparison, told
+from .common import Bars, fail, out_option, run_in, show_comparison, told
 from .exit_codes import EXIT_CODES
 
 
@@ -120,13 +120,9 @@ def bench_command(
         return
     with told(out):
         old = _baseline(baseline, [case.name for case in select(cases, quick=quick)]) if baseline else None
-    with told(out), begun_in(out) as put_back, Bars("cases") as bars:
-        code = benchmarks.bench(options, out, bars)
-        if code == USAGE:
-            put_back()
-    with told(out):
-        render([out], out)
-        if old is not None:
+    code = run_in(out, lambda bars: benchmarks.bench(options, out, bars), unit="cases")
+    if old is not None:
+        with told(out):
             code = code or show_comparison(old, load([out]), out)
     raise SystemExit(code)
 

@@ -11,7 +11,7 @@ import click
 from stridecheck.conformance.check import USAGE, Options, check
 from stridecheck.conformance.draw.programs import DRAWS
 
-from .common import Bars, begun_in, fail, out_option, render, told
+from .common import Seconds, fail, out_option, run_in
 from .exit_codes import EXIT_CODES
 
 
@@ -32,9 +32,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
     "--programs", type=click.IntRange(0), metavar="N", help="Only the first N corpus programs: a fair sample."
 )
 @click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Also N random programs.")
-@click.option(
-    "--seconds", type=click.FloatRange(0), default=0.0, metavar="S", help="Also random programs for S seconds."
-)
+@click.option("--seconds", type=Seconds(0), default=0.0, metavar="S", help="Also random programs for S seconds.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random programs.")
 @click.option(
     "--draw",
@@ -76,7 +74,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.01),
+    type=Seconds(0.01),
     default=10.0,
     show_default=True,
     metavar="S",
@@ -84,7 +82,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
 )
 @click.option(
     "--start-timeout",
-    type=click.FloatRange(0.01),
+    type=Seconds(0.01),
     default=90.0,
     show_default=True,
     metavar="S",
@@ -138,12 +136,7 @@ def check_command(out: Path, **options: Any) -> None:
     _refuse_idle(options)
     if options["driver"] == "hypothesis":
         options["example_database"] = options["example_database"] or os.environ.get("STRIDECHECK_EXAMPLES", "")
-    with told(out), begun_in(out, anew=not options["resume"]) as put_back, Bars() as bars:
-        code = check(Options(**options), out, bars)
-        if code == USAGE:
-            put_back()
-    with told(out):
-        render([out], out)
+    code = run_in(out, lambda bars: check(Options(**options), out, bars), anew=not options["resume"])
     raise SystemExit(code)
 
 

@@ -8,7 +8,7 @@ import click
 
 from stridecheck.benchmarks.claims import CLAIMS, try_claims
 
-from .common import Bars, matching, out_option, render, told
+from .common import matching, out_option, run_in
 from .exit_codes import EXIT_CODES
 
 
@@ -34,8 +34,4 @@ def claims_command(globs: tuple[str, ...], list_only: bool, out: Path) -> None:
         for claim in chosen:
             click.echo(f"{claim.id:<{width}}  {claim.says} ({claim.claimed})")
         return
-    with told(out), Bars("claims") as bars:
-        code = try_claims(out, bars, chosen)
-    with told(out):
-        render([out], out)
-    raise SystemExit(code)
+    raise SystemExit(run_in(out, lambda bars: try_claims(out, bars, chosen), unit="claims"))

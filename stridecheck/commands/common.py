@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,10 +26,15 @@ from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ResultsError
 
+from .directory import InUse, begun_in
 from .exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from stridecheck.reports.run import Run
+
+
+LONGEST = 1e6
+"""Seconds that anything may be waited for: eleven days; clocks of the operating system end soon after."""
 
 
 def fail(code: int, message: str) -> NoReturn:
@@ -55,51 +61,63 @@ def told(out: Path | None = None) -> Iterator[None]:
     except (
         ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter, DatabaseError
     ) as error:  # fmt: skip
-        fail(USAGE, str(error))
-    except SchedulerError as error:
-        fail(COULD_NOT_RUN, str(error))
+        fail(USAGE, _noted(str(error), error))
+    except (SchedulerError, InUse) as error:
+        fail(COULD_NOT_RUN, _noted(str(error), error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly
     except OSError as error:
-        fail(COULD_NOT_RUN, f"{error.filename or out or ''}: {error.strerror or error}")
-    except KeyboardInterrupt:
-        kept = out is not None and (out / "results.jsonl").exists()
-        hint = f"; what was done is in {out}/results.jsonl (render it: stridecheck report {out})" if kept else ""
-        fail(INTERRUPTED, f"interrupted{hint}")
+        fail(COULD_NOT_RUN, _noted(f"{error.filename or out or ''}: {error.strerror or error}", error))
+    except KeyboardInterrupt as error:
+        said = _noted("interrupted", error)
+        if said == "interrupted" and out is not None and (out / "results.jsonl").exists():
+            said += f"; what was done is in {out}/results.jsonl (render it: stridecheck report {out})"
+        fail(INTERRUPTED, said)
 
 
-@contextmanager
-def begun_in(out: Path, *, anew: bool = True) -> Iterator[Callable[[], None]]:
-    """Begin a run in a directory: an earlier one's results are kept as `results.previous.jsonl`.
+def _noted(message: str, error: BaseException) -> str:
+    """A message with what was noted on the way: what became of an earlier run's results."""
+    return "; ".join([message, *getattr(error, "__notes__", ())])
 
-    What was made of them goes, for it would tell of another run than the results beside it. The answer is to be called
-    where the run turned out to be none: earlier results come back, as they do where nothing was written.
-    """
-    from stridecheck.reports.render import remove_rendered, render_dirs
 
-    results, previous = out / "results.jsonl", out / "results.previous.jsonl"
-    aside = anew and results.is_file()
-    if aside:
-        results.replace(previous)
-        remove_rendered(out)
+def run_in(out: Path, run: Callable[[Bars], int], *, anew: bool = True, unit: str = "programs") -> int:
+    """Let a run write its results into a directory, and render them; the answer is its exit code."""
+    with told(out), begun_in(out, anew=anew):
+        with Bars(unit) as bars:
+            code = run(bars)
+        render([out], out)
+    return code
 
-    def put_back() -> None:
-        if aside:
-            previous.replace(results)
-            render_dirs([out], out)
 
-    try:
-        yield put_back
-    finally:
-        if not results.exists():
-            put_back()
+class Seconds(click.FloatRange):
+    """A time that a process can be waited for; nan is in no range, and nothing waits for ever."""
+
+    def __init__(self, least: float) -> None:
+        super().__init__(least, LONGEST)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        seconds: float = super().convert(value, param, ctx)
+        if isnan(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
+class Directory(click.Path):
+    """A directory to write into."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; a variable that is not set makes an empty one, which would be the directory that one is in."""
+        if value == "":
+            self.fail("an empty text names no directory.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def out_option(default: str = "out") -> Callable[[Any], Any]:
     """The option that says where results go."""
     return click.option(
         "--out",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=Directory(path_type=Path, file_okay=False),
         default=default,
         show_default=True,
         help="Directory for results.jsonl, report.html, summary.md, junit.xml, badge.json and csv/.",
@@ -110,13 +128,15 @@ class Bars:
     """Progress on standard error, a bar an adapter; where that is no terminal, only the notes."""
 
     def __init__(self, unit: str = "programs") -> None:
+        console = Console(stderr=True, emoji=False)
+        is_narrow = console.width < 80
         self._progress = Progress(
             TextColumn("{task.description:<12}"),
-            BarColumn(),
+            BarColumn(bar_width=max(4, console.width - 36) if is_narrow else 40),
             MofNCompleteColumn(),
-            TextColumn(unit),
+            *([] if is_narrow else [TextColumn(unit)]),
             TimeElapsedColumn(),
-            console=Console(stderr=True, emoji=False),
+            console=console,
             disable=not sys.stderr.isatty(),
         )
         self._task: TaskID | None = None

@@ -10,7 +10,7 @@ from stridecheck.conformance.discovery import find
 from stridecheck.conformance.exchanges import exchange
 from stridecheck.conformance.runner import START_TIMEOUT
 
-from .common import Bars, out_option, render, told
+from .common import Bars, Seconds, out_option, run_in
 from .exit_codes import EXIT_CODES
 
 
@@ -19,7 +19,12 @@ from .exit_codes import EXIT_CODES
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the libraries.")
 @click.option("--update-expectations", "update", is_flag=True, help="Take the harm that is found as known.")
 @click.option(
-    "--start-timeout", type=float, default=START_TIMEOUT, show_default=True, help="Seconds that two libraries may load."
+    "--start-timeout",
+    type=Seconds(0.01),
+    default=START_TIMEOUT,
+    show_default=True,
+    metavar="S",
+    help="Seconds that two libraries may load.",
 )
 @out_option()
 def exchange_command(libraries: tuple[str, ...], python: str, update: bool, start_timeout: float, out: Path) -> None:
@@ -34,12 +39,11 @@ def exchange_command(libraries: tuple[str, ...], python: str, update: bool, star
       stridecheck exchange numpy torch
       stridecheck exchange numpy torch jax paddle --python env/bin/python
     """
-    with told(out):
+
+    def run(bars: Bars) -> int:
         if not python:
             for library in libraries:
                 find(library)  # a name that is mistyped must not cost the results that are there
-    with told(out), Bars("pairs") as bars:
-        code = exchange(libraries, out, bars, python=python, update=update, start_timeout=start_timeout)
-    with told(out):
-        render([out], out)
-    raise SystemExit(code)
+        return exchange(libraries, out, bars, python=python, update=update, start_timeout=start_timeout)
+
+    raise SystemExit(run_in(out, run, unit="pairs"))

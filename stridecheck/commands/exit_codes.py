@@ -12,3 +12,12 @@ Exit codes
   4  nothing was judged or measured
 130  interrupted by Ctrl-C: what was done is in results.jsonl
 """
+
+READING_EXIT_CODES = """
+\b
+Exit codes
+  0  done, whatever the results say
+  2  wrong usage: no such results or failure, broken file
+  3  could not be done: directory not writable, no script to be had
+"""
+"""Of commands that judge nothing, but tell what was judged."""

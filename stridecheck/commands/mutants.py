@@ -11,7 +11,7 @@ from stridecheck.conformance.check import Options
 from stridecheck.conformance.mutants.fleet import FLEET
 from stridecheck.conformance.mutants.score import score
 
-from .common import Bars, matching, out_option, render, told
+from .common import Seconds, matching, out_option, run_in
 from .exit_codes import EXIT_CODES
 
 
@@ -24,9 +24,7 @@ from .exit_codes import EXIT_CODES
 @click.option(
     "--examples", type=click.IntRange(0), default=0, metavar="N", help="N random programs for those that are left."
 )
-@click.option(
-    "--seconds", type=click.FloatRange(0), default=0.0, metavar="S", help="Random programs for S seconds, likewise."
-)
+@click.option("--seconds", type=Seconds(0), default=0.0, metavar="S", help="Random programs for S seconds, likewise.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random programs.")
 @out_option()
 def mutants_command(globs: tuple[str, ...], list_only: bool, out: Path, **options: Any) -> None:
@@ -48,8 +46,5 @@ def mutants_command(globs: tuple[str, ...], list_only: bool, out: Path, **option
         for id in chosen:
             click.echo(f"{id:<{width}}  {FLEET[id].sentence}")
         return
-    with told(out), Bars("mutants") as bars:
-        code = score(Options(tuple(f"mutant:{id}" for id in chosen), draw="all", **options), out, bars)
-    with told(out):
-        render([out], out)
-    raise SystemExit(code)
+    asked = Options(tuple(f"mutant:{id}" for id in chosen), draw="all", **options)
+    raise SystemExit(run_in(out, lambda bars: score(asked, out, bars), unit="mutants"))

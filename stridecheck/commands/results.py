@@ -7,20 +7,20 @@ from pathlib import Path
 import click
 
 from stridecheck.conformance import corpus
-from stridecheck.conformance.check import COULD_NOT_RUN, UNEXPECTED, USAGE
+from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
 from stridecheck.conformance.corpus import PROMOTED
 from stridecheck.conformance.listing import listing
 from stridecheck.conformance.program import Program
 from stridecheck.reports.records import Failure, Header, read_results
 from stridecheck.reports.run import load
 
-from .common import fail, render, show_comparison, told
-from .exit_codes import EXIT_CODES
+from .common import Directory, fail, render, show_comparison, told
+from .exit_codes import EXIT_CODES, READING_EXIT_CODES
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=READING_EXIT_CODES)
 @click.argument("directories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write; default: the first DIR.")
+@click.option("--out", type=Directory(path_type=Path, file_okay=False), help="Where to write; default: the first DIR.")
 def report(directories: tuple[Path, ...], out: Path | None) -> None:
     """Render results again, also those of a run that was interrupted or killed.
 
@@ -34,7 +34,7 @@ def report(directories: tuple[Path, ...], out: Path | None) -> None:
 @click.command(epilog=EXIT_CODES)
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write diff.md and diff.csv there.")
+@click.option("--out", type=Directory(path_type=Path, file_okay=False), help="Also write diff.md and diff.csv there.")
 def diff(old: Path, new: Path, out: Path | None) -> None:
     """Compare two runs: failures that are new or gone, and cases that are slower or faster.
 
@@ -46,7 +46,7 @@ def diff(old: Path, new: Path, out: Path | None) -> None:
         raise SystemExit(show_comparison(load([old]), load([new]), out))
 
 
-@click.command()
+@click.command(epilog=READING_EXIT_CODES)
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
 @click.argument("program", metavar="ID")
 def repro(results: Path, program: str) -> None:
@@ -62,11 +62,11 @@ def repro(results: Path, program: str) -> None:
         scripts = [failure.repro for failure in _found_again(path, failures[0]) if failure.repro]
     if not scripts:
         message = f"{failures[0].message}: no script shows it in the library's own idiom; the program is in {path}"
-        fail(UNEXPECTED, message)
+        fail(COULD_NOT_RUN, message)
     click.echo(scripts[0], nl=False)
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=READING_EXIT_CODES)
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
 @click.argument("program", metavar="ID")
 @click.option(
@@ -101,6 +101,8 @@ def promote(results: Path, program: str, target: Path) -> None:
 
 def _failures_of(results: Path, program: str) -> tuple[Path, list[Failure]]:
     """The results file, and the failures in it of programs whose ids begin so; a message where there are none."""
+    if not program:
+        fail(USAGE, "an empty ID is the beginning of every program's: give the first characters of one")
     path = results / "results.jsonl" if results.is_dir() else results
     with told():
         failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]

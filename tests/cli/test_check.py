@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit, read_results
 
 from stridecheck.cli import main
+from stridecheck.commands.directory import begun_in
 
 from ..commands import run
 
@@ -174,6 +176,7 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
     done = run("repro", out, "ffffffff")
     assert done.returncode == 2
     assert "has no failure of a program 'ffffffff'" in done.stderr
+    assert run("repro", out, "").returncode == 2
     done = run("repro", tmp_path / "nowhere", "00")
     assert done.returncode == 2
     assert "no such results file" in done.stderr
@@ -183,7 +186,7 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = run("repro", tmp_path, next(line["program"] for line in lines if line["record"] == "failure"))
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "no script shows it in the library's own idiom; the program is in" in done.stderr
 
 
@@ -220,7 +223,7 @@ def test_two_adapters_of_one_name_are_refused(tmp_path):
     (tmp_path / "mine.py").write_text("from stridecheck.conformance.adapters.numpy import Numpy as adapter\n")
     done = run("check", "numpy", "numpy", "mine.py", "--programs", 5, "--out", "out", cwd=tmp_path)
     assert done.returncode == 2
-    assert "mine.py is named 'numpy', as numpy is" in said(done)
+    assert "mine.py and numpy both have the name 'numpy'" in said(done)
 
 
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed here")
@@ -462,11 +465,62 @@ def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
     assert run("check", "numpy", "--programs", 20, "--out", tmp_path).returncode == 0
     files = [tmp_path / name for name in ("results.jsonl", "report.html", "badge.json")]
     first = [path.read_text() for path in files]
-    for mistake in (("torch:abacus",), ("nosuch",), ("numpy", "--expect", tmp_path / "nosuch.toml")):
-        assert run("check", *mistake, "--out", tmp_path).returncode == 2
+    mistakes = [
+        ("check", "torch:abacus"),
+        ("check", "nosuch"),
+        ("check", "numpy", "--python", "/nowhere"),
+        ("check", "numpy", "--expect", tmp_path / "nosuch.toml"),
+        ("bench", "--adapters", "torch:abacus", "--quick"),
+        ("exchange", "numpy", "nosuch"),
+    ]
+    for mistake in mistakes:
+        done = run(*mistake, "--out", tmp_path)
+        assert done.returncode == 2
+        assert "✓" not in done.stdout
+        assert "the results in" in done.stderr.splitlines()[-1]
+        assert "are those of an earlier run, as they were" in done.stderr.splitlines()[-1]
         assert [path.read_text() for path in files][::2] == first[::2]
+    for times in ("nan", "inf", "1e300", "-1", "0"):
+        for option in ("--timeout", "--start-timeout"):
+            done = run("check", "numpy", option, times, "--out", tmp_path)
+            assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert run("check", "numpy", "--seconds", "nan", "--out", tmp_path).returncode == 2
+    assert [path.read_text() for path in files][::2] == first[::2]
+    assert not (tmp_path / "results.previous.jsonl").exists()
     assert run("check", "numpy", "--programs", 30, "--out", tmp_path).returncode == 0
     assert (tmp_path / "results.previous.jsonl").read_text() == first[0]
+
+
+def test_what_was_judged_beside_a_mistake_is_kept(tmp_path):
+    """One library that is none does not cost the results of another."""
+    done = run("check", "numpy", "torch:abacus", "--programs", 20, "--out", tmp_path)
+    assert done.returncode == 2
+    assert {r.name: r.status for r in _records(tmp_path) if isinstance(r, Adapter)} == {
+        "numpy": "ready",
+        "torch:abacus": "failed",
+    }
+    assert "✗" in done.stdout
+    assert (tmp_path / "report.html").exists()
+
+
+def test_two_runs_do_not_write_into_one_directory(tmp_path):
+    """While a run is writing, another one there ends with 3 and touches nothing; a directory that stays empty goes."""
+    with begun_in(tmp_path / "out"):
+        (tmp_path / "out" / "results.jsonl").write_text("mine\n")
+        done = run("check", "numpy", "--programs", 20, "--out", tmp_path / "out")
+        assert (done.returncode, "another run is writing into" in done.stderr) == (3, True)
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["results.jsonl"]
+    assert run("check", "numpy", "--programs", 20, "--out", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out" / "results.previous.jsonl").read_text() == "mine\n"
+    assert run("check", "nosuch", "--out", tmp_path / "new").returncode == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_closed_standard_error_is_no_failure(tmp_path):
+    """What would be said there is for nobody."""
+    command = shlex.join([*COMMAND, "check", "numpy", "--programs", "20", "--out", str(tmp_path)])
+    done = subprocess.run(["sh", "-c", f"{command} 2>&-"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "✓" in done.stdout) == (0, True)
 
 
 def test_what_is_rendered_is_of_the_results_beside_it(tmp_path):

@@ -94,7 +94,7 @@ made.name = f"mine{Settings().depth}"
     [
         ("nmpy", "unknown adapter 'nmpy' (did you mean numpy?); installed: "),
         ("no/such/file.py", "no file no/such/file.py"),
-        ("json:no_such", "json:no_such: json has no attribute 'no_such'"),
+        ("json:no_such", "json:no_such: there is no 'no_such' in it"),
         ("no_such_module:x", "unknown adapter 'no_such_module:x'"),
         ("torch:abacus", "torch has the variants cpu, meta, fake"),
         ("numpy:fast", "numpy has no variant 'fast'"),

@@ -1,0 +1,73 @@
+"""The directory that a run writes: one run at a time, and what an earlier one left there is not lost."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+class InUse(Exception):
+    """Another run is writing into the directory."""
+
+
+@contextmanager
+def begun_in(out: Path, *, anew: bool = True) -> Iterator[None]:
+    """Begin a run in a directory: an earlier one's results are kept as `results.previous.jsonl`.
+
+    What was made of them goes, for it would tell of another run than the results beside it. Where the run turns out to
+    be none and has written no results, the earlier ones come back, and the error that ended it says so.
+
+    Raises
+    ------
+    InUse
+        Another run is writing there; nothing is touched.
+    OSError
+        The directory cannot be written.
+    """
+    from stridecheck.reports.render import remove_rendered, render_dirs
+
+    results, previous = out / "results.jsonl", out / "results.previous.jsonl"
+    with _alone_in(out):
+        aside = anew and results.is_file()
+        if aside:
+            results.replace(previous)
+            remove_rendered(out)
+        try:
+            yield
+        except BaseException as error:
+            if aside and not results.exists():
+                error.add_note(f"the results in {out} are those of an earlier run, as they were")
+            raise
+        finally:
+            if aside and not results.exists():
+                previous.replace(results)
+                render_dirs([out], out)
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """Make the directory, and lock it; one that was made and stays empty goes again.
+
+    A lock on the directory leaves no file behind, and goes with the process, however that ends.
+    """
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    handle = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InUse(f"another run is writing into {out}: give this one a directory of its own (--out)") from None
+        except OSError as error:  # some network file systems have no locks
+            if error.errno not in (errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EINVAL):
+                raise
+        yield
+    finally:
+        os.close(handle)
+        if made:
+            with suppress(OSError):
+                out.rmdir()
