@@ -1,4 +1,7 @@
-"""The findings: each page says all that a maintainer needs, and each script shows its deviation where it can run."""
+"""The findings: each page says all that a maintainer needs.
+
+That each script shows its deviation is found out by `make libraries`, which has the libraries.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import re
 import sys
 from collections import Counter
 from contextlib import nullcontext
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,17 +23,6 @@ FOUND = {
     page.stem: read_findings(page) for page in sorted(PAGES.glob("*.md")) if page.stem != "README"
 }  # fmt: skip
 ALL = [(page, finding) for page, findings in FOUND.items() for finding in findings]
-
-
-def _module(page):
-    return page.partition("-")[0] if page.startswith("torch") else page.replace("-", "_")
-
-
-def _is_here(page):
-    try:
-        return find_spec("mlx.core" if page == "mlx" else _module(page)) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 @pytest.mark.parametrize(("page", "finding"), ALL, ids=[finding.id for _, finding in ALL])
@@ -50,22 +41,6 @@ def test_a_finding_says_all_that_is_needed(page, finding):
     assert re.match(r"\[[^]]+\]\(https://|not known$|documented", finding.facts["thread"])
     assert 0 < len(finding.script.splitlines()) <= MAX_LINES
     compile(finding.script, finding.id, "exec")
-
-
-@pytest.fixture(scope="module")
-def torch_run():
-    """Runs scripts in forks of an interpreter that has torch."""
-    with forked(Path(sys.executable), "torch") as run:
-        yield run
-
-
-@pytest.mark.parametrize(("page", "finding"), ALL, ids=[finding.id for _, finding in ALL])
-def test_a_script_shows_its_deviation(page, finding, request):
-    """Each script fails as it says it does; once the library is mended it does not, and the page is out of date."""
-    if not _is_here(page):
-        pytest.skip(f"{_module(page)} is not installed here; `make libraries` runs this")
-    run = request.getfixturevalue("torch_run") if page.startswith("torch") else alone(Path(sys.executable))
-    assert show(finding, run) == ""
 
 
 def test_the_pages_are_counted():
