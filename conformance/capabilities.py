@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .observation import Observation, TensorState
-from .program import ITEMSIZES, QUANTISED, DType, MemoryFormat, Program, Step
+from .program import ITEMSIZES, QUANTISED, Argument, DType, MemoryFormat, Program
 
 Json: TypeAlias = Any
 
@@ -98,15 +98,16 @@ def needs(program: Program) -> list[str]:
     """What a program needs of a library, most basic first; operations are looked up by the adapter itself."""
     found = {f"dtype:{item.dtype}": None for item in program.inputs}
     for item in program.inputs:
-        if any(stride < 0 for stride in item.strides):
+        if min(item.strides, default=0) < 0:
             found["feature:negative-strides"] = None
         elif _is_free(item.shape, item.strides, item.offset):
             found["feature:free-strides"] = None
         if item.requires_grad:
             found["feature:requires-grad"] = None
     for step in program.steps:
-        for need in _step_needs(step):
-            found[need] = None
+        for argument in (*step.args, *[value for _, value in step.kwargs]):
+            if type(argument) in _TELLING and (need := _need(step.op, argument)):
+                found[need] = None
     return list(found)
 
 
@@ -120,17 +121,20 @@ def _is_free(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> b
     return offset != 0
 
 
-_INFERS = {"expand": "size", "broadcast_to": "size"}
+_INFERS = ("expand", "broadcast_to")
 
 
-def _step_needs(step: Step) -> Iterable[str]:
-    for argument in (*step.args, *(value for _, value in step.kwargs)):
-        if isinstance(argument, MemoryFormat) and argument.name != "contiguous_format":
-            yield "feature:memory-format"
-        elif isinstance(argument, DType):
-            yield f"dtype:{argument.name}"
-        elif step.op in _INFERS and isinstance(argument, tuple) and -1 in argument:
-            yield "feature:infer-size"
+_TELLING = frozenset({MemoryFormat, DType, tuple})
+"""Types of arguments that a library may lack something for; most are others."""
+
+
+def _need(op: str, argument: MemoryFormat | DType | tuple[Argument, ...]) -> str:
+    """What an operation needs for an argument, empty where nothing."""
+    if isinstance(argument, MemoryFormat):
+        return "feature:memory-format" if argument.name != "contiguous_format" else ""
+    if isinstance(argument, DType):
+        return f"dtype:{argument.name}"
+    return "feature:infer-size" if op in _INFERS and -1 in argument else ""
 
 
 def hazards(observations: Iterable[Observation]) -> list[str]:

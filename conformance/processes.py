@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import select
 import signal
@@ -22,6 +21,8 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from . import jsonl
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -170,7 +171,7 @@ class Child:
 
     def send(self, message: Any, deadline: float) -> None:
         """Send a request; that it does not arrive is found out by the answer."""
-        data = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        data = memoryview(jsonl.dumps(message) + b"\n")
         while data and _readable([], deadline, writing=self._requests):
             try:
                 data = data[os.write(self._requests, data) :]
@@ -273,7 +274,7 @@ class _Lines:
             return "a line without end" if self._size > _MAX_LINE else None
         line = self._whole.popleft()
         try:
-            message = json.loads(line.decode())  # of bytes it would look for the encoding first
+            message = jsonl.loads(line)
         except ValueError:
             return line.decode(errors="replace")
         return message if isinstance(message, dict) else repr(message)

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from . import corpus, observation
+from . import corpus, jsonl, observation
 from .classify import Catalogue, Rule
 from .corpus import CorpusError
 from .execute import Execution, execute
@@ -64,7 +64,7 @@ class Recorded(Mapping[str, T]):
             self._read_until(id)
         line = self._lines[id]
         try:
-            return self._decode(json.loads(line)[1])
+            return self._decode(jsonl.loads(line)[1])
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise CorpusError(f"{self._path}, program {id}: cannot be read ({error})") from None
 

@@ -26,6 +26,8 @@ START_TIMEOUT = 90.0
 """Seconds that a library may take to import."""
 MEMORY = 2 << 30
 """Bytes by which a worker may grow."""
+SCRIPT_IMPORT_SECONDS = 10.0
+"""Seconds that a script which is tried may spend on what it imports."""
 MAX_STARTS = 3
 """Processes that somebody else may kill while they start."""
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
@@ -296,7 +298,8 @@ class Worker:
         """
         if self._child is None:
             return ""  # it could not be started again
-        deadline = time.monotonic() + 2 * self.program_timeout
+        # One of a program that hangs does so once more, and what it imports first may take a while.
+        deadline = time.monotonic() + 2 * self.program_timeout + SCRIPT_IMPORT_SECONDS
         self._child.send({"script": [program.to_json(tags=False), claim.to_json(), is_tried]}, deadline)
         answer = self._child.receive(deadline, self.memory)
         if isinstance(answer, dict) and isinstance(answer.get("script"), str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -11,16 +10,13 @@ from typing import NamedTuple
 import pytest
 from stridecheck.conformance import corpus
 from stridecheck.conformance.adapters import reference
-from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.classify import Catalogue
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import Program
 from stridecheck.conformance.protocol import Adapter
 from stridecheck.conformance.recorded import expected
 from stridecheck.conformance.rules import catalogue
-from stridecheck.reports.records import Failure, read_results
 
-from . import planted
 from .misbehaving import LIBRARY
 
 
@@ -62,21 +58,6 @@ def adapter_file(tmp_path: Path):
         return str(path)
 
     return write
-
-
-@pytest.fixture(scope="session")
-def planted_failures(tmp_path_factory):
-    """The failures that 2,000 random programs find in a library with a planted bug, by its name."""
-
-    @cache
-    def run(bug: str) -> list[Failure]:
-        folder = tmp_path_factory.mktemp(bug)
-        path = folder / f"{bug}.py"
-        path.write_text(planted.source(bug), encoding="utf-8")
-        assert check(Options((str(path),), programs=0, examples=2_000, seed=1), folder / "out") == 1
-        return [r for r in read_results(folder / "out" / "results.jsonl") if isinstance(r, Failure)]
-
-    return run
 
 
 @pytest.fixture

@@ -80,17 +80,6 @@ def test_several_processes_find_out_what_one_does(where, alone, tmp_path):
     assert _processes(os.getpid(), "spawn_main") == []
 
 
-def test_a_cluster_finds_out_what_one_process_does(alone, tmp_path):
-    """On an embedded Dask cluster, every unit is there once with the same counts, and every failure."""
-    pytest.importorskip("distributed")
-    done = subprocess.run(
-        [*STRIDECHECK, "check", *ARGUMENTS, "--scheduler", "local", "--workers", "2", "--out", tmp_path],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == alone.exit_code, done.stderr
-    assert verdicts(tmp_path) == alone
-
-
 def test_a_cluster_that_is_there_already(alone, tmp_path):
     """An existing cluster is used by its address, one run after the other, and keeps no library when they are over."""
     distributed = pytest.importorskip("distributed")

@@ -166,6 +166,7 @@ def test_bundled_lists_name_programs_of_the_corpus():
 
 # Whole runs with a library that deviates in one way: `clone` answers with zeros.
 
+PROGRAMS = 150
 DEVIANT = """
 from stridecheck.conformance.adapters.reference import Reference
 
@@ -194,7 +195,7 @@ operations = ["clone"]
 def run(adapter_file, tmp_path):
     """Checks the deviant on the corpus' first programs with an expectation file; answers code and failures."""
 
-    def run_(expect, programs=150, source=DEVIANT, **options):
+    def run_(expect, programs=PROGRAMS, source=DEVIANT, **options):
         out = tmp_path / "out"
         code = check(Options((adapter_file(source, "deviant.py"),), programs=programs, expect=expect, **options), out)
         records = list(read_results(out / "results.jsonl"))
@@ -205,13 +206,24 @@ def run(adapter_file, tmp_path):
     return run_
 
 
+@pytest.fixture(scope="module")
+def updated(tmp_path_factory):
+    """The list that --update-expectations writes."""
+    folder = tmp_path_factory.mktemp("updated")
+    source, path = folder / "deviant.py", folder / "mine.toml"
+    source.write_text(DEVIANT)
+    path.write_text(EXPECTED)
+    options = Options((str(source),), programs=PROGRAMS, expect=path, update_expectations=True)
+    assert check(options, folder / "out") == 1  # nothing was listed yet
+    lines = path.with_suffix(".txt").read_text().splitlines()
+    assert len(lines) >= 2
+    return lines
+
+
 @pytest.fixture
-def listed(run, entries):
-    """The expectation file, with the list that --update-expectations writes."""
-    path = entries(EXPECTED)
-    assert run(path, update_expectations=True)[0] == 1  # nothing was listed yet
-    assert len(path.with_suffix(".txt").read_text().splitlines()) >= 2
-    return path
+def listed(entries, updated):
+    """The expectation file, with that list."""
+    return entries(EXPECTED, updated)
 
 
 def test_expected_failures_are_no_news(run, listed):

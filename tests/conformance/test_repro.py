@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from stridecheck.conformance.adapters.numpy import Numpy
@@ -27,77 +21,11 @@ from stridecheck.reports.records import Failure, read_results
 
 from . import planted
 from .conftest import prefix_with
-
-MAX_LINES = 15
-
-
-def _run(text, tmp_path):
-    """Exit status of a script, run as a user would: from an empty directory, with nothing of the suite on the path."""
-    where = Path(tempfile.mkdtemp(dir=tmp_path))
-    (where / "repro.py").write_text(text, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "repro.py"], cwd=where, capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
-def _run_all(texts, tmp_path):
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda text: _run(text, tmp_path), texts))
+from .scripts import MAX_LINES, run, run_all, scripts_of, statuses
 
 
 def _failures(path):
     return [r for r in read_results(path / "results.jsonl") if isinstance(r, Failure)]
-
-
-def _statuses(texts, tmp_path):
-    """Exit status of each script, all run by one process: the library is imported once."""
-    runner = (
-        "import contextlib, io, json, warnings; warnings.simplefilter('ignore')\nends = []\n"
-        f"for text in {list(texts)!r}:\n"
-        "    try:\n"
-        "        with contextlib.redirect_stdout(io.StringIO()): exec(text, {'__name__': '__main__'})\n"
-        "    except SystemExit as end: ends.append(end.code)\n"
-        "    except BaseException as error: ends.append(f'{type(error).__name__}: {error}')\n"
-        "    else: ends.append(0)\n"
-        # A script that ends with a sentence has status 1, as sys.exit() has it.
-        "print(json.dumps([int(bool(end)) for end in ends]))\n"
-    )
-    status, said = _run(runner, tmp_path)
-    assert status == 0, said
-    return json.loads(said)
-
-
-def _scripts(failures):
-    """Every script, once, with the failure it is of."""
-    assert all(failure.repro for failure in failures), [f.listing for f in failures if not f.repro]
-    return {failure.repro: failure for failure in failures}
-
-
-@pytest.mark.parametrize("bug", planted.BUGS)
-def test_scripts_of_planted_bugs_show_them(bug, planted_failures, tmp_path):
-    """Each script is short, imports the very library with the bug and nothing else, and exits 1 on it."""
-    texts = _scripts(planted_failures(bug))
-    for text in texts:
-        assert len(text.splitlines()) <= MAX_LINES, text
-        assert text.startswith("# ")
-        assert f"import {bug} as torch" in text
-        assert "stridecheck" not in text
-    assert set(_statuses(texts, tmp_path)) == {1}
-    status, said = _run(min(texts, key=len), tmp_path)
-    assert (status, "Traceback" in said) == (1, False), said
-
-
-def test_the_claims_about_planted_bugs_hold_on_torch(planted_failures, tmp_path):
-    """The same scripts with real torch in the place of the library with the bug exit 0."""
-    texts = [_with_torch(text) for bug in planted.BUGS for text in _scripts(planted_failures(bug))]
-    assert len(texts) > len(planted.BUGS)
-    for text, status in zip(texts, _statuses(texts, tmp_path), strict=True):
-        assert status == 0, text
-
-
-def _with_torch(text):
-    return "\n".join("import torch" if " as torch" in line else line for line in text.splitlines()) + "\n"
 
 
 @pytest.fixture(scope="module")
@@ -112,16 +40,16 @@ def numpy_run(tmp_path_factory):
 
 def test_scripts_of_numpys_deviations_show_them(numpy_run, tmp_path):
     """Every failure has a script; each needs NumPy alone, is short, and exits 1 while the deviation is there."""
-    texts = _scripts(numpy_run)
+    texts = scripts_of(numpy_run)
     assert len(texts) >= 50
     assert len({failure.aspect for failure in texts.values()}) >= 7
     for text in texts:
         assert len(text.splitlines()) <= MAX_LINES, text
         assert [line for line in text.splitlines() if "import" in line.split()] == ["import numpy as np"], text
-    for text, status in zip(texts, _statuses(texts, tmp_path), strict=True):
+    for text, status in zip(texts, statuses(texts, tmp_path), strict=True):
         assert status == 1, text
     by_aspect = {failure.aspect: text for text, failure in texts.items()}
-    for (status, said), text in zip(_run_all(by_aspect.values(), tmp_path), by_aspect.values(), strict=True):
+    for (status, said), text in zip(run_all(by_aspect.values(), tmp_path), by_aspect.values(), strict=True):
         assert status == 1, text + said
 
 
@@ -134,7 +62,7 @@ def test_the_same_claims_hold_on_torch(numpy_run, oracle, rules, tmp_path):
             text = script(program, _claim(program, failure, oracle), torch)
             assert text, failure.message
             texts[text] = failure
-    for text, status in zip(texts, _statuses(texts, tmp_path), strict=True):
+    for text, status in zip(texts, statuses(texts, tmp_path), strict=True):
         assert status == 0, text
 
 
@@ -264,7 +192,7 @@ def test_a_crash_and_a_hang_exit_1_and_a_mended_library_0(tmp_path):
     ends = {"os.abort()": 1, "time.sleep(60)": 1, "os._exit(0)": 1, "1 / 0": 0, "1 + 1": 0}
     texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Dying()) for op in ends]
     assert all(len(text.splitlines()) <= MAX_LINES for text in texts)
-    assert [status for status, _ in _run_all(texts, tmp_path)] == list(ends.values())
+    assert [status for status, _ in run_all(texts, tmp_path)] == list(ends.values())
 
 
 def test_a_slow_import_is_no_hang(tmp_path):
@@ -284,7 +212,7 @@ def test_a_slow_import_is_no_hang(tmp_path):
 
     claim = Claim.from_json(claim_of(MATRIX, None, [], seconds=0.5).to_json())
     texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Slow()) for op in ("1 + 1", "time.sleep(60)")]
-    assert [status for status, _ in _run_all(texts, tmp_path)] == [0, 1]
+    assert [status for status, _ in run_all(texts, tmp_path)] == [0, 1]
 
 
 CRASHING = """
@@ -315,7 +243,7 @@ def test_the_script_of_a_crash_or_hang_shows_it(how, outcome, adapter_file, tmp_
         mended = replace(program, steps=(Step("abs", (Ref(0),)),))
         assert worker.script(mended, claim_of(mended, None, [], seconds=1.0)) == ""
     assert len(text.splitlines()) <= MAX_LINES
-    assert _run(text, tmp_path)[0] == 1
+    assert run(text, tmp_path)[0] == 1
 
 
 def test_steps_that_should_be_refused_do_not_end_a_script(oracle):

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.draw.programs import draw_program
 from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.draw.strategies import programs
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.program import DType, Input, Program, Ref, Slice, Step, Storage
 from stridecheck.conformance.shrink import shrink
-from stridecheck.reports.records import Failure, read_results
-
-from . import planted
 
 
 @given(programs(), st.randoms(use_true_random=False))
@@ -136,77 +130,3 @@ def test_values_of_one_storage_become_inputs_that_share_it(oracle):
     assert [step.op for step in small.steps] == ["copy_"]
     assert [(item.shape, item.offset, item.storage) for item in small.inputs] == [((), 1, 0), ((), 0, 0)]
     assert small.storages == (Storage(8),)
-
-
-# Whole campaigns against libraries with one bug each.
-
-MINIMAL = {
-    # bug: (last operation of the shrunk program, aspects that may be told, what must be true of the program)
-    "clone_ignores_offset": (
-        "clone",
-        {"values", "storage"},
-        lambda p: (p.inputs[0].shape, p.inputs[0].offset) == ((), 1),
-    ),
-    "contiguous_keeps_channels_last": (
-        "contiguous",
-        {"sharing", "strides", "layout", "contiguity", "values"},
-        lambda p: sorted(p.inputs[0].shape) == [1, 1, 2, 2],
-    ),
-    "add_writes_one_too_far": ("add_", {"storage", "values"}, lambda p: sum(s.nbytes for s in p.storages) <= 40),
-    "select_off_by_one_in_five_dims": (
-        "select",
-        {"layout", "values"},
-        lambda p: len(p.inputs[0].shape) == 5 and sorted(p.inputs[0].shape)[1:] == [1, 1, 1, 2],
-    ),
-    "refused_copy_changes_state": (
-        "copy_",
-        {"storage", "values", "flags"},
-        lambda p: sum(len(item.shape) for item in p.inputs) <= 2,
-    ),
-    "neg_of_nothing_is_itself": (
-        "neg",
-        {"sharing", "layout", "values", "raises"},
-        lambda p: p.inputs[0].shape in ((), (1,)),
-    ),
-}
-
-
-@pytest.mark.parametrize("bug", planted.BUGS)
-def test_a_planted_bug_is_found_and_shrunk_to_what_shows_it(bug, planted_failures):
-    """Random programs find the bug, and what is shown is one step on at most two inputs, no larger than it takes."""
-    failures = planted_failures(bug)
-    assert {failure.outcome for failure in failures} == {"fail"}
-    operation, aspects, is_minimal = MINIMAL[bug]
-    shrunk = [(f, Program.from_json(f.shrunk)) for f in failures if f.shrunk]
-    assert shrunk
-    assert {f.aspect for f, _ in shrunk} <= aspects
-    for failure, program in shrunk:
-        assert len(program.inputs) <= 2, failure.listing
-        assert len(program.steps) <= 2, failure.listing
-        assert program.steps[-1].op == operation, failure.listing
-        assert is_minimal(program), failure.listing
-        assert Program.from_json(failure.found).id == failure.program
-        assert failure.rules
-        assert failure.expected_observation != failure.got_observation
-    assert any(len(program.steps) == 1 for _, program in shrunk)
-    assert len(shrunk) == len(failures)
-    assert all(failure.repro for failure, _ in shrunk)
-
-
-def test_a_segfault_is_shrunk_in_less_than_a_minute(tmp_path):
-    """A process that dies at each attempt costs little: a fresh one waits. The smallest program has its script too."""
-    (bug,) = planted.CRASHES
-    path = tmp_path / f"{bug}.py"
-    path.write_text(planted.source(bug), encoding="utf-8")
-    begun = time.monotonic()
-    assert check(Options((str(path),), programs=0, examples=600, seed=1), tmp_path / "out") == 1
-    assert time.monotonic() - begun < 60
-    failures = [r for r in read_results(tmp_path / "out" / "results.jsonl") if isinstance(r, Failure)]
-    assert {(failure.outcome, failure.message) for failure in failures} == {("crash", "killed by SIGSEGV")}
-    assert failures
-    for failure in failures:
-        program = Program.from_json(failure.shrunk)
-        (item,) = program.inputs
-        assert [step.op for step in program.steps] == ["contiguous"]
-        assert sorted(item.shape) in ([2, 2, 2], [1, 2, 3], [1, 1, 5]), failure.listing
-        assert "os.fork()" in failure.repro

@@ -1,5 +1,6 @@
 """Pairs of arrays of one shape, laid out anyhow, the target between guard bytes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -52,9 +53,9 @@ class Pair:
 
 
 @st.composite
-def pairs(draw: st.DrawFn, most: int = 40_000) -> Pair:
-    """Pairs of at most so many elements."""
-    itemsize = draw(st.sampled_from(sorted(TYPES)))
+def pairs(draw: st.DrawFn, most: int = 40_000, itemsizes: Sequence[int] = tuple(TYPES)) -> Pair:
+    """Pairs of at most so many elements, of one of these sizes in bytes."""
+    itemsize = draw(st.sampled_from(itemsizes))
     lengths = st.one_of(st.integers(1, 9), st.sampled_from([15, 16, 17, 27, 31, 32, 33, 64, 65, 100, 130, 256]))
     shape: list[int] = []
     for length in draw(st.lists(lengths, min_size=1, max_size=6)):
