@@ -240,8 +240,8 @@ class Measurer:
         self._pipe, theirs = context.Pipe()
         effort = clock.QUICK if self._options.quick else clock.FULL
         arguments = (theirs, self._options.threads, effort, self._options.slowdown, self._options.cold)
-        self._process = context.Process(target=serve, args=arguments, daemon=True)
-        with processes.ctrl_c_later():
+        with processes.ctrl_c_later():  # there is a process, and it runs; or there is none
+            self._process = context.Process(target=serve, args=arguments, daemon=True)
             self._process.start()
         theirs.close()
         for spec in self._specs:

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from enum import Enum
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def signal_name(status: int) -> str:
 @contextlib.contextmanager
 def ctrl_c_later() -> Iterator[None]:
     """Let Ctrl-C wait, also in a process that is begun here: while importing it would die of it with a stack trace."""
+    resource_tracker.ensure_running()  # whoever begins it with a process lets Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

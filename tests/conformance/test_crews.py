@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.crews import SchedulerError
+from stridecheck.conformance.processes import ctrl_c_later, ignore_ctrl_c
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 from stridecheck.conformance.survival import STRIDECHECK, descendants, verdicts
 from stridecheck.conformance.units import Drawing, Unit, from_json, plan, to_json, units_of
@@ -127,6 +129,16 @@ def test_a_process_that_is_killed_loses_nothing(where, victim, alone, tmp_path):
     _, error = run.communicate(timeout=300)
     assert run.returncode == alone.exit_code, error
     assert verdicts(tmp_path) == alone
+
+
+def test_ctrl_c_waits_while_a_process_begins():
+    """A process that has not come to ignore Ctrl-C yet, for it is importing, does not die of it."""
+    process = multiprocessing.get_context("spawn").Process(target=ignore_ctrl_c)
+    with ctrl_c_later():
+        process.start()
+    os.kill(process.pid, signal.SIGINT)
+    process.join(timeout=60)
+    assert process.exitcode == 0
 
 
 def test_a_killed_run_leaves_no_process(tmp_path):
