@@ -124,6 +124,7 @@ from .special_functions import (
     mvlgamma, nan_to_num, nan_to_num_, nextafter, polar, polygamma, rad2deg, rad2deg_, signbit, sinc, sinc_, xlogy,
     xlogy_,
 )
+from .shared_memory import init_reductions as _init_reductions
 from .storage import UntypedStorage
 from .tensors import Tensor
 from .threads import get_num_threads, set_num_threads
@@ -141,6 +142,9 @@ from .view_ops import (
 )
 from .windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 # fmt: on
+
+# However a tensor is sent to another process, both see the same memory.
+_init_reductions()
 
 strided = "torch.strided"
 

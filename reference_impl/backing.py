@@ -1,5 +1,6 @@
 """Where a storage's bytes lie if not in memory of its own: in a file, in memory of several processes, or nowhere."""
 
+import os
 from typing import Any, Final
 
 import numpy as np
@@ -58,8 +59,6 @@ class Backing:
     def __del__(self) -> None:
         descriptor, self.descriptor = getattr(self, "descriptor", None), None
         if descriptor is not None:
-            import os
-
             os.close(descriptor)
 
 

@@ -1,6 +1,6 @@
-"""Python's `multiprocessing`, taught to send tensors and storages as shared memory: PyTorch's module of that name.
+"""Python's `multiprocessing` with what PyTorch's module of that name adds to it.
 
-Importing it registers how they travel; a process that only receives needs nothing.
+How tensors and storages travel is registered when the package is imported.
 """
 
 import multiprocessing as _multiprocessing
@@ -10,8 +10,12 @@ from .shared_memory import get_all_sharing_strategies as get_all_sharing_strateg
 from .shared_memory import get_sharing_strategy as get_sharing_strategy
 from .shared_memory import init_reductions as init_reductions
 from .shared_memory import set_sharing_strategy as set_sharing_strategy
-
-init_reductions()
+from .spawning import ProcessContext as ProcessContext
+from .spawning import ProcessException as ProcessException
+from .spawning import ProcessExitedException as ProcessExitedException
+from .spawning import ProcessRaisedException as ProcessRaisedException
+from .spawning import spawn as spawn
+from .spawning import start_processes as start_processes
 
 
 def __getattr__(name: str) -> Any:

@@ -110,3 +110,18 @@ class Other:
         if self.process.is_alive():
             self("stop")
             self.process.join()
+
+
+def own_place(index, x, first=1):
+    x[index] = first + index
+
+
+def fail(index, how):
+    """The second process fails in a way of its own, for which the first waits."""
+    if index == 0:
+        signal.pause()
+    if how == "raise":
+        raise ValueError("enough")
+    if how == "exit":
+        os._exit(7)
+    os.kill(os.getpid(), signal.SIGKILL)

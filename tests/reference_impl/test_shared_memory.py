@@ -5,6 +5,7 @@ What arrives there is compared with what arrives in a process that torch has sen
 
 import gc
 import os
+import subprocess
 import sys
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -19,7 +20,7 @@ from .agreement import exception_type
 from .test_storage_surface import split
 
 sys.path.insert(0, str(Path(__file__).parent))
-from child_processes import Other, facts, mapped
+from child_processes import Other, facts, fail, mapped, own_place
 
 sys.path.pop(0)
 
@@ -296,3 +297,61 @@ def test_sharing_leaves_arrays_and_parts_where_they_were():
     assert array.tolist() == [0, 1, 2, 3]
     assert part.tolist() == [0, 0, 128, 63]
     assert x.tolist() == [9.0] * 4
+
+
+PLAIN = """
+import multiprocessing
+import os
+import {library} as torch
+
+def change(*things):
+    for thing in things:
+        thing[0] = 9
+
+if __name__ == "__main__":
+    x = torch.zeros(2)
+    things = x, torch.UntypedStorage([1, 2]), torch.ByteStorage([1, 2])
+    process = multiprocessing.get_context("spawn").Process(target=change, args=things)
+    process.start()
+    process.join()
+    print(process.exitcode, x.is_shared(), *(thing[0].item() if thing is x else thing[0] for thing in things))
+"""
+
+
+@pytest.mark.parametrize("library", ["torch", "stridecheck.reference_impl"])
+def test_python_s_own_module_sends_memory_too(tmp_path, library):
+    # What travels is registered by importing the library, whichever module starts the process.
+    script = tmp_path / "plain.py"
+    script.write_text(PLAIN.format(library=library))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout == "0 True 9.0 9 9\n"
+
+
+@pytest.mark.parametrize("lib", [torch, ref])
+def test_processes_that_are_spawned_together(path, lib):
+    mp, x = lib.multiprocessing, lib.zeros(3)
+    assert mp.spawn(own_place, args=(x,), nprocs=2) is None
+    assert x.tolist() == [1, 2, 0]
+    context = mp.spawn(own_place, args=(x, 5), nprocs=3, join=False)
+    assert len(set(context.pids())) == 3
+    while not context.join():
+        pass
+    assert context.join()
+    assert x.tolist() == [5, 6, 7]
+
+
+@pytest.mark.parametrize("lib", [torch, ref])
+def test_one_failing_process_ends_all(path, lib):
+    mp = lib.multiprocessing
+    with pytest.raises(mp.ProcessRaisedException, match="Process 1 terminated") as raised:
+        mp.spawn(fail, args=("raise",), nprocs=2)
+    assert raised.value.error_index == 1
+    assert str(raised.value).endswith("ValueError: enough\n")
+    with pytest.raises(mp.ProcessExitedException, match="process 1 terminated with exit code 7") as left:
+        mp.start_processes(fail, args=("exit",), nprocs=2)
+    assert (left.value.exit_code, left.value.signal_name) == (7, None)
+    with pytest.raises(mp.ProcessExitedException, match="process 1 terminated with signal SIGKILL") as killed:
+        mp.start_processes(fail, args=("kill",), nprocs=2)
+    assert (killed.value.exit_code, killed.value.signal_name) == (-9, "SIGKILL")
+    with pytest.warns(FutureWarning):
+        mp.spawn(fail, args=("",), nprocs=0, start_method="fork")
