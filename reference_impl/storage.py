@@ -459,3 +459,12 @@ _new = object.__new__
 _empty = np.empty
 _uint8 = np.dtype(np.uint8)
 _dtype = dtype
+
+
+def __getattr__(name: str) -> Any:
+    # PyTorch has both classes in its module of this name; the typed one is made of this one.
+    if name == "TypedStorage":
+        from .typed_storage import TypedStorage
+
+        return TypedStorage
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -59,6 +59,11 @@ class StorageMethods:
         """False: the reference lives on the CPU."""
         return self._plain().device.type == "hpu"
 
+    @property
+    def _cdata(self) -> int:
+        """A number by which storages are told apart while they live. Source: facts 7.3.1."""
+        return id(self._plain())
+
     def get_device(self) -> int | None:
         """None: the CPU has no index."""
         return self._plain().device.index

@@ -163,3 +163,17 @@ def test_warnings_are_given_where_torch_gives_them(expression, names, monkeypatc
     monkeypatch.setattr(notices, "given", set())
     found = [given(expression, lib, {k: v for k, v in names(lib).items() if k in "xup"}) for lib in (torch, ref)]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("lib", [torch, ref])
+def test_storages_are_told_apart_by_a_number(lib):
+    x, y = lib.arange(4.0), lib.arange(4.0)
+    assert x[1:].untyped_storage()._cdata == x.storage()._cdata == x.untyped_storage()._cdata
+    assert x.untyped_storage()._cdata != y.untyped_storage()._cdata
+
+
+@pytest.mark.parametrize("lib", [torch, ref])
+def test_the_module_of_storages_has_both_classes(lib):
+    assert lib.storage.TypedStorage is lib.TypedStorage
+    assert lib.storage.UntypedStorage is lib.UntypedStorage
+    assert not hasattr(lib.storage, "ThirdStorage")
