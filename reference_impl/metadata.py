@@ -26,6 +26,7 @@ from .core import (
     requires_grad,
     written,
 )
+from .dtypes import QUANTIZED
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import memory_format, preserve_format
 from .layout import (
@@ -224,6 +225,16 @@ def set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Sh
     """`set_` with a layout once its arguments are known; no version is counted."""
     itemsize = self.dtype.itemsize
     old_shape, old_strides, _ = self._layout
+    if self.dtype in QUANTIZED and not self._storage._is_meta:
+        # For codes PyTorch takes the layout as it is: no strides are found, and no storage grows.
+        if strides is None and shape:
+            raise LayoutError("dimension", "set_ of codes needs strides")
+        layout = Layout(shape, accepted_strides(shape, strides or ()), offset)
+        _check_same_device(self, storage)
+        check_bounds(layout, itemsize, len(storage._bytes) * self.dtype.pack)
+        self._storage = storage
+        self._layout = layout
+        return
     if shape == old_shape and (strides is None or strides == old_strides):
         layout = Layout(shape, old_strides, offset)
         needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)

@@ -209,7 +209,13 @@ def resize_as_(self: QuantizedTensor, the_template: Any, **kwargs: Any) -> Quant
 
 
 def set_(self: QuantizedTensor, source: Any = None, *args: Any, **kwargs: Any) -> QuantizedTensor:
-    """Nothing. Raises: dtype (RuntimeError) for another dtype, else (NotImplementedError)."""
+    """Another storage under an explicit layout, as `set_` of numbers does it; the quantizer stays.
+
+    Raises: dtype (RuntimeError for another dtype, NotImplementedError) without an offset and a size; as `set_`.
+    """
+    if args or kwargs:
+        metadata.set_(self, source, *args, **kwargs)
+        return self
     if isinstance(source, TensorBase) and source.dtype is not self.dtype:
         raise LayoutError("dtype", f"set_: {source.dtype} in a tensor of {self.dtype}")
     raise UnsupportedError("dtype", "set_ of a quantised tensor (facts 10.1.8)")

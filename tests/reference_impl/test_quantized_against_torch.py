@@ -174,6 +174,15 @@ TABLE = {
         info(C(T.ones(3)).t_())|info(F(T.ones(3)).transpose(0,0))|C(T.ones(3)).permute(0)|C(T.ones(3)).T
         H(x.double().requires_grad_())|H(x.requires_grad_()*2)|H(x.requires_grad_().detach())
     """,
+    "set": """
+        Q().set_(T.UntypedStorage(9).fill_(3),1,(2,2),(3,1)).int_repr()|Q().set_(T.UntypedStorage(4),1,(2,))
+        info(Q().set_(T.UntypedStorage(4).fill_(3),1,(2,),(2,)))|Q().set_(T.UntypedStorage(4),1,(5,),(1,))
+        Q().set_(T.UntypedStorage(4),-1,(2,),(1,))|Q().set_(T.UntypedStorage(4),0,(2,),(2,3))
+        Q().set_(T.UntypedStorage(4,device="meta"),0,(2,),(1,))|Q().set_(T.ByteStorage(4),0,(2,),(1,))
+        Q().set_(Q(),1,(2,),(1,)).int_repr()|Q().set_(T.zeros(2),1,(2,),(1,)).int_repr()|Q().set_(T.zeros(2),0,(),())
+        C().set_(T.UntypedStorage(12).fill_(3),0,(3,4),(4,1)).int_repr()|Q(d=T.qint32).set_(T.UntypedStorage(4),0,(2,),(1,))
+        Q(d=T.quint4x2).set_(T.UntypedStorage(2),0,(4,),(1,)).shape|Q(d=T.quint4x2).set_(T.UntypedStorage(2),0,(5,),(1,))
+    """,
     "refused": """
         Q().set_()|Q().set_(T.UntypedStorage(4))|Q()+Q()|Q().numpy()|Q().tolist()|Q()[0,0].item()|Q().item()
         Q().zero_()|Q().sum()|Q().abs()|-Q()|Q().__dlpack__()|Q().storage().dtype|Q().storage()[0]
