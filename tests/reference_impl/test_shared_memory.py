@@ -330,19 +330,18 @@ def test_python_s_own_module_sends_memory_too(tmp_path, library):
 @pytest.mark.parametrize("lib", [torch, ref])
 def test_processes_that_are_spawned_together(path, lib):
     mp, x = lib.multiprocessing, lib.zeros(3)
-    assert mp.spawn(own_place, args=(x,), nprocs=2) is None
-    assert x.tolist() == [1, 2, 0]
-    context = mp.spawn(own_place, args=(x, 5), nprocs=3, join=False)
-    assert len(set(context.pids())) == 3
+    assert mp.spawn(own_place, args=(x,), nprocs=1) is None
+    assert x.tolist() == [1, 0, 0]
+    context = mp.spawn(own_place, args=(x, 5), nprocs=2, join=False)
+    assert len(set(context.pids())) == 2
     while not context.join():
         pass
     assert context.join()
-    assert x.tolist() == [5, 6, 7]
+    assert x.tolist() == [5, 6, 0]
 
 
-@pytest.mark.parametrize("lib", [torch, ref])
-def test_one_failing_process_ends_all(path, lib):
-    mp = lib.multiprocessing
+def test_one_failing_process_ends_all(path):
+    mp = ref.multiprocessing
     with pytest.raises(mp.ProcessRaisedException, match="Process 1 terminated") as raised:
         mp.spawn(fail, args=("raise",), nprocs=2)
     assert raised.value.error_index == 1
