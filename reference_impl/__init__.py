@@ -53,7 +53,8 @@ from .index_ops import gather, index_select, masked_fill, masked_scatter, masked
 from .index_writes import index_add, index_copy, index_fill, put, scatter, scatter_add
 from .joining import (
     broadcast_shapes, broadcast_tensors, cat, cat as concatenate, column_stack, concat, diag, diag_embed, dstack,
-    hstack, meshgrid, repeat_interleave, stack, tile, trace, vstack, vstack as row_stack,
+    hstack, meshgrid, stack, tile, torch_repeat_interleave as repeat_interleave, trace, vstack,
+    vstack as row_stack,
 )
 from .kernels import strided_copy
 from .layout import Layout
@@ -186,6 +187,7 @@ _LAZY.update(
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",
+        "number_limits": "finfo iinfo",
         "recurrent": "gru lstm rnn_relu rnn_tanh",
         "recurrent_cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
         "quantized_pooling": "quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d",
@@ -223,8 +225,9 @@ _add_numpy_names(
     "unique_consecutive",
 )
 
-inf = float("inf")
-nan = float("nan")
+from math import e, inf, nan, pi  # noqa: E402 - after the function of this module that finds what is missing
+
+newaxis = None
 
 # The dtypes under PyTorch's names; `bool`, `int` and `float` hide Python's from here on.
 globals().update(_ALL)
