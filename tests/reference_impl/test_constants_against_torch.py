@@ -28,7 +28,8 @@ SHAPES = [
 ]  # fmt: skip
 COUNTS = [
     "T.tensor([1, 0, 2])", "T.tensor([1, 2], dtype=T.int32)", "repeats=T.tensor([2])",
-    "T.tensor([1, 2]), output_size=3", "T.tensor([1, 2]), output_size=4", "T.tensor([[1, 2]])", "T.tensor(2)", "T.tensor([1.0])", "T.tensor([-1])",
+    "T.tensor([1, 2]), output_size=3", "T.tensor([1, 2]), output_size=4",
+    "T.tensor([[1, 2]])", "T.tensor(2)", "T.tensor([1.0])", "T.tensor([-1])",
     "T.tensor([1]), dim=0", "3", "T.empty(0, dtype=T.long)",
 ]  # fmt: skip
 
