@@ -12,8 +12,11 @@ from types import FunctionType as _FunctionType
 # fmt: off
 from . import errors, nn
 from .activations import (
-    celu, celu_, hardshrink, prelu, rrelu, selu, selu_, threshold, threshold_, torch_alpha_dropout as alpha_dropout,
-    torch_dropout as dropout, torch_feature_alpha_dropout as feature_alpha_dropout,
+    celu, celu_, hardshrink, prelu, rrelu, rrelu_, selu, selu_, threshold, threshold_,
+    torch_alpha_dropout as alpha_dropout, torch_alpha_dropout_ as alpha_dropout_, torch_dropout as dropout,
+    torch_dropout_ as dropout_, torch_feature_alpha_dropout as feature_alpha_dropout,
+    torch_feature_alpha_dropout_ as feature_alpha_dropout_, torch_feature_dropout as feature_dropout,
+    torch_feature_dropout_ as feature_dropout_,
 )
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .advanced_indexing import argwhere, index_put, index_put_, nonzero, nonzero_static, unravel_index
@@ -58,7 +61,7 @@ from .joining import (
 )
 from .kernels import strided_copy
 from .layout import Layout
-from .linear_algebra import addmm, addmv, baddbmm, bmm, dot, mm, mv, vdot
+from .linear_algebra import addmm, addmv, addmv_, baddbmm, bmm, dot, mm, mv, vdot
 from .losses import cosine_similarity, pairwise_distance
 from .matrices import (
     logdet, matrix_exp, matrix_power, old_det as det, old_slogdet as slogdet, old_vander as vander,
@@ -67,7 +70,7 @@ from .metadata import as_strided_, detach_, resize_as_, shape_as_tensor as _shap
 from .moments import corrcoef, cov, std, std_mean, var, var_mean
 from .nan_reductions import nanmean, nansum
 from .native_normalization import native_batch_norm, native_group_norm, native_layer_norm
-from .normalization import group_norm, layer_norm
+from .normalization import group_norm, layer_norm, rms_norm
 from .norms import renorm, torch_norm as norm
 from .numpy_bridge import asarray, as_tensor, frombuffer, from_numpy
 from .order_statistics import kthvalue, median, mode, msort, nanmedian, nanquantile, quantile
@@ -108,7 +111,7 @@ from .searching import bincount, bucketize, histc, histogram, isin, searchsorted
 from .shadow import marks_of as element_marks
 from .segments import segment_reduce, segment_reduce as _segment_reduce
 from .short_time_fourier import istft, stft
-from .shuffles import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from .shuffles import channel_shuffle, channel_shuffle as native_channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .size import Size
 from .slicing_ops import (
     as_strided, chunk, diagonal, dsplit, hsplit, narrow, select, split_with_sizes, tensor_split, torch_split as split,
@@ -187,6 +190,9 @@ _LAZY.update(
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",
+        "native_functions": "batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss "
+        "_debug_has_internal_overlap embedding embedding_renorm_ hinge_embedding_loss instance_norm kl_div "
+        "margin_ranking_loss poisson_nll_loss triplet_margin_loss",
         "number_limits": "finfo iinfo",
         "recurrent": "gru lstm rnn_relu rnn_tanh",
         "recurrent_cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",

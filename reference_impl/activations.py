@@ -314,6 +314,13 @@ def rrelu(
     return shadow.leave_unspecified(drawn)
 
 
+def rrelu_(
+    input: "Tensor", lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False
+) -> "Tensor":
+    """`rrelu` in place. Raises: as `rrelu`, and grad, overlap."""
+    return rrelu(input, lower, upper, training, True)
+
+
 def _check_rate(name: str, p: float) -> None:
     if not 0 <= p <= 1:
         raise LayoutValueError("argument", f"{name}: the probability must be in [0, 1], got {p}")
@@ -369,10 +376,35 @@ def torch_feature_alpha_dropout(input: "Tensor", p: float, train: bool) -> Any:
     return _torch_dropped("feature_alpha_dropout", input, p, train, 1)
 
 
-def _torch_dropped(name: str, input: "Tensor", p: float, train: bool, version: int) -> Any:
+def torch_feature_dropout(input: "Tensor", p: float, train: bool) -> Any:
+    """`dropout` of whole channels. Raises: argument (RuntimeError), dtype, dimension."""
+    return _torch_dropped("feature_dropout", input, p, train, 0)
+
+
+def torch_dropout_(input: "Tensor", p: float, train: bool) -> Any:
+    """`torch_dropout` in place. Raises: as it, and grad, overlap."""
+    return _torch_dropped("dropout", input, p, train, 0, inplace=True)
+
+
+def torch_alpha_dropout_(input: "Tensor", p: float, train: bool) -> Any:
+    """`torch_alpha_dropout` in place. Raises: as it, and grad, overlap."""
+    return _torch_dropped("alpha_dropout", input, p, train, 1, inplace=True)
+
+
+def torch_feature_dropout_(input: "Tensor", p: float, train: bool) -> Any:
+    """`torch_feature_dropout` in place. Raises: as it, and grad, overlap."""
+    return _torch_dropped("feature_dropout", input, p, train, 0, inplace=True)
+
+
+def torch_feature_alpha_dropout_(input: "Tensor", p: float, train: bool) -> Any:
+    """`torch_feature_alpha_dropout` in place. Raises: as it, and grad, overlap."""
+    return _torch_dropped("feature_alpha_dropout", input, p, train, 1, inplace=True)
+
+
+def _torch_dropped(name: str, input: "Tensor", p: float, train: bool, version: int, *, inplace: bool = False) -> Any:
     if not 0 <= p <= 1:
         raise LayoutError("argument", f"{name}: the probability must be in [0, 1], got {p}")
-    return _dropped(name, input, p, train, False, version)
+    return _dropped(name, input, p, train, inplace, version)
 
 
 def _by_channel(name: str, input: "Tensor", p: float, training: bool, inplace: bool, alone: int) -> Any:

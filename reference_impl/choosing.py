@@ -32,6 +32,8 @@ def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Te
     if not isinstance(condition, TensorBase):
         raise LayoutTypeError("argument", "where: the condition must be a tensor")
     check_operands("where", (input, other))
+    if out is not None and not (isinstance(input, TensorBase) and isinstance(other, TensorBase)):
+        raise LayoutTypeError("argument", "where: with out both operands must be tensors")
     if condition.dtype not in (dt.bool_, dt.uint8):
         raise LayoutError("dtype", f"where: the condition must be bool, got {condition.dtype}")
     common = common_dtype(input, other)

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import reductions, shadow, views
+from .backing import MISSING
 from .contiguity import is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks, check_copyable
 from .copies import clone, copy_elements, reader, to
@@ -311,7 +312,7 @@ def repeat_interleave(
 
 
 def torch_repeat_interleave(
-    input: "Tensor | None" = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: "Tensor | None" = None, repeats: Any = MISSING, dim: int | None = None, *, output_size: int | None = None
 ) -> "Tensor":
     """`repeat_interleave` under `torch`, where counts may stand alone: they repeat the numbers of their places.
 
@@ -321,11 +322,11 @@ def torch_repeat_interleave(
     >>> torch.repeat_interleave(torch.tensor([1, 0, 2])).tolist()
     [0, 2, 2]
     """
-    if input is not None and repeats is not None:
+    if input is not None and repeats is not MISSING:
         return repeat_interleave(input, repeats, dim, output_size=output_size)
     if dim is not None:
         raise LayoutTypeError("argument", "repeat_interleave: counts alone have no dim")
-    return _repeated_places(input if repeats is None else repeats, output_size)
+    return _repeated_places(input if repeats is MISSING else repeats, output_size)
 
 
 def _repeated_places(repeats: Any, output_size: int | None) -> "Tensor":

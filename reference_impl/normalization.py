@@ -289,6 +289,15 @@ def instance_norm(
     shape = input._layout.shape
     if use_input_stats and prod(shape[2:]) == 1:
         raise LayoutValueError("size", f"instance_norm: more than one value per channel is needed, got shape {shape}")
+    return instance_norm_of(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def instance_norm_of(
+    input: "Tensor", running_mean: "Tensor | None", running_var: "Tensor | None", weight: "Tensor | None",
+    bias: "Tensor | None", use_input_stats: bool, momentum: float, eps: float,
+) -> "Tensor":  # fmt: skip
+    """`instance_norm` of channels that may have a single element. Raises: as it, but no ValueError for them."""
+    shape = input._layout.shape
     if not use_input_stats and (running_mean is None or running_var is None):
         raise LayoutError("argument", "instance_norm: running statistics are needed where the input's are not used")
     if len(shape) < 2:

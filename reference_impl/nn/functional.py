@@ -28,6 +28,7 @@ from ..activations import normalize as normalize
 from ..activations import prelu as prelu
 from ..activations import relu6 as relu6
 from ..activations import rrelu as rrelu
+from ..activations import rrelu_ as rrelu_
 from ..activations import selu as selu
 from ..activations import selu_ as selu_
 from ..activations import silu as silu
@@ -48,7 +49,7 @@ from ..adaptive_pooling import adaptive_max_pool2d_with_indices as adaptive_max_
 from ..adaptive_pooling import adaptive_max_pool3d as adaptive_max_pool3d
 from ..adaptive_pooling import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
 from ..arithmetic import relu as _relu
-from ..arithmetic import relu_ as _relu_
+from ..arithmetic import relu_ as relu_
 from ..attention import scaled_dot_product_attention as scaled_dot_product_attention
 from ..calls import add_numpy_names as _add_numpy_names
 from ..classification_losses import ctc_loss as ctc_loss
@@ -130,13 +131,15 @@ from ..unpooling import max_unpool1d as max_unpool1d
 from ..unpooling import max_unpool2d as max_unpool2d
 from ..unpooling import max_unpool3d as max_unpool3d
 
+native_channel_shuffle = channel_shuffle
+
 if TYPE_CHECKING:
     from ..tensors import Tensor
 
 
 def relu(input: "Tensor", inplace: bool = False) -> "Tensor":
     """Elements, or 0 where they are negative."""
-    return _relu_(input) if inplace else _relu(input)
+    return relu_(input) if inplace else _relu(input)
 
 
 def softmax(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> "Tensor":
