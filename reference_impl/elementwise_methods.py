@@ -258,6 +258,9 @@ class ElementwiseMethods:
     float_power = powers.float_power
     polygamma = special_functions._polygamma
     mvlgamma = special_functions.mvlgamma
+    polygamma_ = special_functions.polygamma_
+    mvlgamma_ = special_functions.mvlgamma_
+    __pos__ = pointwise_ops.positive
     acosh_ = special_functions.acosh_
     asinh_ = special_functions.asinh_
     atanh_ = special_functions.atanh_

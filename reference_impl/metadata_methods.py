@@ -88,6 +88,8 @@ class MetadataMethods(TensorBase):
         # Also where the storage is empty or meta, and starts nowhere.
         return self._storage.data_ptr() + self._layout.offset * self.itemsize
 
+    const_data_ptr = data_ptr
+
     def untyped_storage(self) -> UntypedStorage:
         """The storage, the same object each time. Source: facts 7.3."""
         return self._storage
@@ -123,6 +125,18 @@ class MetadataMethods(TensorBase):
     is_meta = property(tensor_storage.is_meta)
     is_sparse = property(lambda self: False)
     is_quantized = property(lambda self: False)
+    is_sparse_csr = is_nested = is_mkldnn = is_quantized
+    is_ipu = is_maia = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = is_quantized
+    retains_grad = is_quantized
+    name = property(lambda self: None)
+
+    def dense_dim(self) -> int:
+        """The number of dimensions: all of them are dense."""
+        return len(self._layout.shape)
+
+    def sparse_dim(self) -> int:
+        """0: no dimension is sparse."""
+        return 0
 
     @property
     def grad_fn(self) -> None:

@@ -6,7 +6,7 @@ What NumPy does not compute has the right layout, dtype and errors here, and uns
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -392,6 +392,13 @@ def isreal(input: "Tensor") -> "Tensor":
     return from_array(np.ones(shape, np.bool_), dt.bool_, preserved_strides(shape, strides))
 
 
+class Parts(NamedTuple):
+    """What `frexp` answers."""
+
+    mantissa: "Tensor"
+    exponent: "Tensor"
+
+
 def frexp(input: "Tensor", *, out: Any = None) -> Any:
     """Mantissas and powers of two. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
     if input.dtype not in (dt.float16, dt.bfloat16, dt.float32, dt.float64):
@@ -405,8 +412,8 @@ def frexp(input: "Tensor", *, out: Any = None) -> Any:
     if shadow.marks_of(input) is not None or bad.any():
         shadow.stamp(exponents, bad if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
     if out is not None:
-        return write_out(out[0], mantissa, input), write_out(out[1], exponents, input)
-    return mantissa, exponents
+        mantissa, exponents = write_out(out[0], mantissa, input), write_out(out[1], exponents, input)
+    return Parts(mantissa, exponents)
 
 
 def _neighbour(*operands: Any) -> Op:
@@ -536,6 +543,13 @@ def _polygamma(self: "Tensor", n: int) -> "Tensor":
     return polygamma(n, self)
 
 
+def polygamma_(self: "Tensor", n: int) -> "Tensor":
+    """`polygamma` in place. Raises: as it, and grad, overlap."""
+    if as_int(n, "n") < 0:
+        raise LayoutError("argument", f"polygamma_: n must not be negative, got {n}")
+    return shadow.leave_unspecified(apply_(Op("polygamma", _nothing, "f", result="float"), self, ()))
+
+
 def mvlgamma(input: "Tensor", p: int, *, out: "Tensor | None" = None) -> "Tensor":
     """Multivariate `lgamma`, row-major. Raises: dtype, argument. Source: torch 2.13."""
     if p < 1:
@@ -550,6 +564,13 @@ def mvlgamma(input: "Tensor", p: int, *, out: "Tensor | None" = None) -> "Tensor
     result = fresh(input._layout.shape, contiguous_strides(input._layout.shape), d)
     shadow.leave_unspecified(result)
     return write_out(out, recorded(result, input), input)
+
+
+def mvlgamma_(self: "Tensor", p: int) -> "Tensor":
+    """`mvlgamma` in place. Raises: as it, and grad, overlap."""
+    if p < 1:
+        raise LayoutError("argument", f"mvlgamma_: p must be at least 1, got {p}")
+    return shadow.leave_unspecified(apply_(Op("mvlgamma", _nothing, "f", result="float"), self, ()))
 
 
 def fill(input: "Tensor", value: Any) -> "Tensor":

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import copies, numpy_bridge, printing
+from . import copies, element_functions, numpy_bridge, printing
 from . import dtypes as dt
 from .backing import no_data
 from .conversion import unpack_half_complex
@@ -90,6 +90,16 @@ class ValueMethods(MetadataMethods):
             raise LayoutTypeError("dimension", "len() of a 0-d tensor")
         return self._layout.shape[0]
 
+    __nonzero__ = __bool__
+    __long__ = __int__
+
+    def __reversed__(self: Any) -> "Tensor":
+        """The rows in reverse order, not one after another as Python has it, but copied to a tensor."""
+        return self.flip(0) if self._layout.shape else self
+
+    def __delitem__(self, index: Any) -> NoReturn:
+        raise LayoutTypeError("argument", "a tensor has no items to be deleted")
+
     def __contains__(self: Any, x: Any) -> Any:
         if not isinstance(x, (TensorBase, Number)):
             raise LayoutError("argument", f"in: only tensors and numbers can be looked for, not a {type(x).__name__}")
@@ -99,6 +109,14 @@ class ValueMethods(MetadataMethods):
         if not self._layout.shape:
             raise LayoutTypeError("dimension", "iteration over a 0-d tensor (facts 3.9)")
         return iter(self.unbind(0))
+
+    apply_ = element_functions.apply_
+    map_ = element_functions.map_
+    map2_ = element_functions.map2_
+
+    def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> "Tensor":
+        """Itself, being dense, or a copy in another dtype. Source: torch 2.13."""
+        return self if dtype is None else self.to(dtype)  # type: ignore[no-any-return]
 
     def __repr__(self: Any) -> str:
         try:

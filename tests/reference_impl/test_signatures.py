@@ -52,6 +52,7 @@ EXCEPTIONS = {
     "hsplit": {"indices", "sections"},  # one argument by three names
     "vsplit": {"indices", "sections"},
     "dsplit": {"indices", "sections"},
+    "repeat_interleave": {"repeats"},  # may be all there is
     "tensor_split": {"indices", "sections", "tensor_indices_or_sections"},
     "isin": {"element", "test_element"},  # a number by a name of its own
     "randint": {"high", "size"},  # shifted where the lower bound is left out
