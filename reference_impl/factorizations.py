@@ -49,7 +49,7 @@ def _root(A: "Tensor", upper: bool, out: Any = None) -> "Tensor":
 def cholesky_ex(input: "Tensor", *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """`cholesky`, and a number for each matrix: 0 where it succeeded. Raises: as `cholesky`."""
     check_matrices("cholesky_ex", input, square=True)
-    return write_outs(out, (_root(input, upper), info_of(input)), input)
+    return write_outs(out, (_root(input, upper), info_of(input)), input, names="L info")
 
 
 def old_cholesky(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -72,7 +72,7 @@ def qr(A: "Tensor", mode: str = "reduced", *, out: Any = None) -> Any:
     q, r = tried(lambda a: tuple(np.linalg.qr(a, "complete" if mode == "complete" else "reduced")), wide_values(A),
                   shapes=shapes)  # fmt: skip
     first = zeros_of((0,), A.dtype) if mode == "r" else lapack_result(q, A.dtype, A)
-    return write_outs(out, (first, lapack_result(r, A.dtype, A)), A)
+    return write_outs(out, (first, lapack_result(r, A.dtype, A)), A, names="Q R")
 
 
 def old_qr(input: "Tensor", some: bool = True, *, out: Any = None) -> Any:
@@ -91,7 +91,10 @@ def svd(A: "Tensor", full_matrices: bool = True, *, driver: Any = None, out: Any
     u, s, vh = tried(lambda a: tuple(np.linalg.svd(a, full_matrices)), wide_values(A), shapes=shapes)
     d = A.dtype
     return write_outs(
-        out, (lapack_result(u, d, A), lapack_result(s.real, d.to_real(), A, columns=False), lapack_result(vh, d, A)), A
+        out,
+        (lapack_result(u, d, A), lapack_result(s.real, d.to_real(), A, columns=False), lapack_result(vh, d, A)),
+        A,
+        names="U S Vh",
     )
 
 
@@ -118,7 +121,8 @@ def eig(input: "Tensor", *, out: Any = None) -> Any:
     d = _COMPLEX.get(input.dtype, input.dtype)
     shape = input._layout.shape
     w, v = tried(lambda a: tuple(np.linalg.eig(a)), wide_values(input), shapes=(shape[:-1], shape))
-    return write_outs(out, (lapack_result(w, d, input, columns=False), lapack_result(v, d, input)), input)
+    return write_outs(out, (lapack_result(w, d, input, columns=False), lapack_result(v, d, input)), input,
+                      names="eigenvalues eigenvectors")  # fmt: skip
 
 
 def eigvals(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -145,6 +149,7 @@ def eigh(input: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
         out,
         (lapack_result(w.real, input.dtype.to_real(), input, columns=False), lapack_result(v, input.dtype, input)),
         input,
+        names="eigenvalues eigenvectors",
     )
 
 
@@ -161,7 +166,7 @@ def lu_factor(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
     parts = _lu_parts("lu_factor", A, pivot)[:2]
     k = min(A._layout.shape[-2:])
     refuse_singular("lu_factor", slicing_ops.narrow(A.detach(), -2, 0, k) if k < A._layout.shape[-1] else A, _no_pivot)
-    return write_outs(out, parts, A)
+    return write_outs(out, parts, A, names="LU pivots")
 
 
 def _no_pivot(a: Any) -> None:
@@ -175,7 +180,7 @@ def _no_pivot(a: Any) -> None:
 
 def lu_factor_ex(A: "Tensor", *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """`lu_factor`, and a number for each matrix: 0 where it succeeded. Raises: as `lu_factor`."""
-    return write_outs(out, _lu_parts("lu_factor_ex", A, pivot), A)
+    return write_outs(out, _lu_parts("lu_factor_ex", A, pivot), A, names="LU pivots info")
 
 
 def _need_pivots(name: str, A: "Tensor", pivot: bool) -> None:
@@ -201,7 +206,7 @@ def lu(A: "Tensor", *, pivot: bool = True, out: Any = None) -> Any:
     shapes = ((*batch, m, m) if pivot else (0,), (*batch, m, k), (*batch, k, n))
     parts = [lapack_result(np.zeros(s), A.dtype, A, columns=False) for s in shapes]
     parts[0]._has_fn = False
-    return write_outs(out, tuple(parts), A)
+    return write_outs(out, tuple(parts), A, names="P L U")
 
 
 def lu_unpack(
@@ -224,20 +229,20 @@ def lu_unpack(
     parts = [lapack_result(np.zeros(s), LU_data.dtype, LU_data, columns=False) for s in shapes]
     for t, known in zip(parts, (False, unpack_data, unpack_data), strict=True):
         t._has_fn = t._has_fn and known
-    return write_outs(out, tuple(parts), LU_data)
+    return write_outs(out, tuple(parts), LU_data, names="P L U")
 
 
 def old_svd(input: "Tensor", some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
     """`linalg.svd` under its old name, the last factor as a view. Raises: as `linalg.svd`."""
     if compute_uv:
         u, s, vh = svd(input, not some)
-        return write_outs(out, (u, s, view_copies.adjoint(vh)), input)
+        return write_outs(out, (u, s, view_copies.adjoint(vh)), input, names="U S V")
     check_matrices("svd", input)
     *batch, m, n = input._layout.shape
     u = zeros_of((*batch, m, m), input.dtype)
     v = view_ops.transpose(zeros_of((*batch, n, n), input.dtype), -2, -1)
     u._versions[0] = v._versions[0] = 1
-    return write_outs(out, (u, svdvals(input), v), input)
+    return write_outs(out, (u, svdvals(input), v), input, names="U S V")
 
 
 def geqrf(input: "Tensor", *, out: Any = None) -> Any:
@@ -247,7 +252,7 @@ def geqrf(input: "Tensor", *, out: Any = None) -> Any:
     *batch, m, n = input._layout.shape
     parts = (lapack_result(np.zeros(input._layout.shape), input.dtype, input),
              lapack_result(np.zeros((*batch, min(m, n))), input.dtype, input, columns=False))  # fmt: skip
-    return write_outs(out, parts, input)
+    return write_outs(out, parts, input, names="a tau")
 
 
 def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

@@ -5,6 +5,8 @@ These depend on the library and on the condition of the matrix: computed with Nu
 
 # ruff: noqa: N803 - PyTorch's own names
 
+from collections import namedtuple
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -103,15 +105,29 @@ def zeros_of(shape: tuple[int, ...], d: Any = dt.int32) -> "Tensor":
     return finish(np.zeros(shape, d.numpy), d)
 
 
-def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any) -> Any:
-    """Results, written into the tensors of `out` where that is given. Raises: dtype (RuntimeError)."""
+@cache
+def answers(names: str) -> Any:
+    """A class of results that are read by name, too.
+
+    >>> answers("Q R")(1, 2).R
+    2
+    """
+    return namedtuple("answers", names)  # type: ignore[misc]
+
+
+def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str = "") -> Any:
+    """Results, by name where there are several, written into the tensors of `out` where that is given.
+
+    Raises: dtype (RuntimeError).
+    """
+    named = answers(names)._make if names else tuple
     if out is None:
-        return results
+        return named(results)
     given = out if isinstance(out, (tuple, list)) else (out,)
     for target, t in zip(given, results, strict=True):
         if target.dtype is not t.dtype:
             raise LayoutError("dtype", f"out must have the dtype {t.dtype}, got {target.dtype}")
-    return tuple([write_out(target, t, *inputs) for target, t in zip(given, results, strict=True)])
+    return named([write_out(target, t, *inputs) for target, t in zip(given, results, strict=True)])
 
 
 def info_of(A: "Tensor") -> "Tensor":

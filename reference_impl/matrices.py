@@ -53,7 +53,8 @@ def slogdet(A: "Tensor", *, out: Any = None) -> Any:
     shape = A._layout.shape[:-2]
     s, v = tried(lambda a: tuple(np.linalg.slogdet(a)), wide_values(A), shapes=(shape, shape))
     return write_outs(out, (lapack_result(np.asarray(s), A.dtype, A, columns=False),
-                      lapack_result(np.asarray(v).real, A.dtype.to_real(), A, columns=False)), A)  # fmt: skip
+                      lapack_result(np.asarray(v).real, A.dtype.to_real(), A, columns=False)), A,
+                      names="sign logabsdet")  # fmt: skip
 
 
 def old_slogdet(input: "Tensor", *, out: Any = None) -> Any:

@@ -46,7 +46,7 @@ tiny=1.17549e-38, dtype=bfloat16)
         if d.category != "float":
             raise LayoutTypeError("argument", f"finfo: {d} is not floating point")
         super().__init__(d)
-        limits = ml_dtypes.finfo(d.numpy)
+        limits = ml_dtypes.finfo(d.numpy)  # type: ignore[no-untyped-call]
         self.min, self.max = float(limits.min), float(limits.max)
         self.smallest_normal = self.tiny = float(limits.smallest_normal)
         # PyTorch's of this one is twice the distance from 1 to the next number over.

@@ -85,7 +85,9 @@ def _solve(name: str, A: "Tensor", B: "Tensor", left: bool, out: Any, *, with_in
     if vector:
         found = finish(np.zeros(shape[:-1]), A.dtype, A, B, strides=_vector_strides(shape[:-1]))
     shadow.leave_unspecified(found)
-    return write_outs(out, (found, info_of(A)) if with_info else (found,), A, B)
+    if with_info:
+        return write_outs(out, (found, info_of(A)), A, B, names="result info")
+    return write_outs(out, (found,), A, B)
 
 
 def _vector_strides(shape: tuple[int, ...]) -> Strides:
@@ -139,7 +141,11 @@ def triangular_solve(
     batch = shape[:-2]
     a = np.broadcast_to(wide_values(A), (*batch, *A._layout.shape[-2:]))
     return write_outs(
-        out, (lapack_result(np.zeros(shape), input.dtype, A, input), lapack_result(a, A.dtype, A, input)), A, input
+        out,
+        (lapack_result(np.zeros(shape), input.dtype, A, input), lapack_result(a, A.dtype, A, input)),
+        A,
+        input,
+        names="solution cloned_coefficient",
     )
 
 

@@ -66,7 +66,7 @@ class SparseTensor(Tensor):
             return self.to_dense()[index].clone()
         raise UnsupportedError("format", "indexing of a sparse tensor other than for one element (facts 7.7)")
 
-    def to_dense(self) -> Tensor:
+    def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
         """The elements as a strided tensor; coordinates that repeat are added up."""
         out = zeros(tuple(self._layout.shape), dtype=self.dtype)
         np.add.at(array(out), tuple(array(self._coordinates)), array(self._numbers))

@@ -95,7 +95,7 @@ class ValueMethods(MetadataMethods):
 
     def __reversed__(self: Any) -> "Tensor":
         """The rows in reverse order, not one after another as Python has it, but copied to a tensor."""
-        return self.flip(0) if self._layout.shape else self
+        return self.flip(0) if self._layout.shape else self  # type: ignore[no-any-return]
 
     def __delitem__(self, index: Any) -> NoReturn:
         raise LayoutTypeError("argument", "a tensor has no items to be deleted")
