@@ -332,8 +332,8 @@ def torch_repeat_interleave(
 def _repeated_places(repeats: Any, output_size: int | None) -> "Tensor":
     if not isinstance(repeats, TensorBase):
         raise LayoutTypeError("argument", f"repeat_interleave: counts alone are a Tensor, got {type(repeats).__name__}")
-    if repeats.ndim != 1:
-        raise LayoutError("dimension", f"repeat_interleave: counts must have one dimension, got {repeats.ndim}")
+    if (ndim := len(repeats._layout.shape)) != 1:
+        raise LayoutError("dimension", f"repeat_interleave: counts must have one dimension, got {ndim}")
     places = from_array(np.arange(repeats._layout.shape[0]), dt.int64)
     return to(repeat_interleave(places, repeats, 0, output_size=output_size), repeats.dtype)
 

@@ -112,7 +112,7 @@ def answers(names: str) -> Any:
     >>> answers("Q R")(1, 2).R
     2
     """
-    return namedtuple("answers", names)  # type: ignore[misc]
+    return namedtuple("answers", names)
 
 
 def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str = "") -> Any:

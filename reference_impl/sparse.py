@@ -68,7 +68,7 @@ class SparseTensor(Tensor):
 
     def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
         """The elements as a strided tensor; coordinates that repeat are added up."""
-        out = zeros(tuple(self._layout.shape), dtype=self.dtype)
+        out = zeros(tuple(self._layout.shape), dtype=dtype or self.dtype)
         np.add.at(array(out), tuple(array(self._coordinates)), array(self._numbers))
         return out
 
