@@ -141,6 +141,15 @@ def detached(t: "Tensor", layout: Layout, dtype: dtype, *, share_version: bool =
     return v
 
 
+def as_class(t: "Tensor", cls: type) -> Any:
+    """A tensor as one of a class of its own: the same storage, layout, history and versions."""
+    out: Any = _new(cls)
+    for name in TensorBase.__slots__:
+        if name != "__weakref__":
+            setattr(out, name, getattr(t, name))
+    return out
+
+
 def array(t: Any) -> Array:
     """The elements of a tensor as a NumPy array over its storage, conjugate and negative bits not applied.
 

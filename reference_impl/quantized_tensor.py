@@ -8,7 +8,7 @@ import numpy as np
 from . import copies, pickling, shadow
 from . import dtypes as dt
 from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
-from .core import TensorBase, array, build, fresh, from_array, written
+from .core import TensorBase, array, as_class, build, fresh, from_array, written
 from .dtypes import dtype
 from .errors import (
     LayoutError,
@@ -318,10 +318,7 @@ _TYPE_NAMES: Final = {
 
 def quantized(t: Any, q: Quantizer) -> QuantizedTensor:
     """A tensor of codes as a quantised one: the same storage, layout, base and versions."""
-    out = object.__new__(QuantizedTensor)
-    for name in TensorBase.__slots__:
-        if name != "__weakref__":
-            setattr(out, name, getattr(t, name))
+    out: QuantizedTensor = as_class(t, QuantizedTensor)
     out._quantizer = q
     return out
 

@@ -37,6 +37,7 @@ from .errors import (
 )
 from .grad_mode import is_grad_enabled
 from .layout import Layout
+from .nn.parameter import Parameter
 from .pickling import UNTYPED, check_written, rebuilt, rebuilt_nowhere
 from .quantizers import per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine, qscheme
 from .size import Size
@@ -116,6 +117,8 @@ class _Writer:
         """The kind of an object that has an identity, and its parts."""
         if type(x) in (bytes, bytearray):
             return [type(x).__name__, bytes(x).hex()]
+        if type(x) is Parameter:
+            return ["parameter", [self.encode(part) for part in (x.data, requires_grad(x), vars(x))]]
         if isinstance(x, TensorBase):
             return ["tensor", [*self._tensor(x), self.encode(vars(x)) if vars(x) else None]]
         if isinstance(x, device):
@@ -453,6 +456,9 @@ class _Reader:
         elif kind in _MAPPINGS:
             self._made[number] = made = _MAPPINGS[kind]()
             self._fill(made, parts, *rest)
+        elif kind == "parameter":
+            self._made[number] = made = Parameter(*map(self.decode, parts[:2]))
+            vars(made).update(self.decode(parts[2]))
         elif kind in _SEQUENCES:
             items = [self.decode(item) for item in parts]
             # A list in it may have made it in the meantime.

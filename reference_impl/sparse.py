@@ -6,7 +6,7 @@ import numpy as np
 
 from .calls import checked, refusing
 from .constructors import zeros
-from .core import TensorBase, array, build
+from .core import array, as_class, build
 from .devices import check_device, cpu
 from .errors import (
     LayoutAttributeError,
@@ -124,10 +124,7 @@ for _error, _names in _REFUSED.items():
 
 def _sparse(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> SparseTensor:
     plain = build(ABSENT, Layout(tuple(shape), (0,) * len(shape), 0), values.dtype)
-    out = object.__new__(SparseTensor)
-    for name in TensorBase.__slots__:
-        if name != "__weakref__":
-            setattr(out, name, getattr(plain, name))
+    out: SparseTensor = as_class(plain, SparseTensor)
     out._coordinates = indices
     out._numbers = values
     return out
