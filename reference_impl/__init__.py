@@ -37,7 +37,10 @@ from .convolution import (
     conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, convolution,
 )
 from .copies import clone, fill_, resolve_conj, resolve_neg, zero_
-from .devices import device
+from .determinism import (
+    are_deterministic_algorithms_enabled, is_deterministic_algorithms_warn_only_enabled, use_deterministic_algorithms,
+)
+from .devices import device, get_default_device
 from .differences import cumulative_trapezoid, diff, gradient, trapezoid, trapezoid as trapz
 from .distances import cdist, dist, pdist
 from .division import div, div as divide, div as true_divide, floor_divide
@@ -91,8 +94,9 @@ from .powers import float_power, pow, square, square_
 from .predicates import (
     can_cast, is_zerotensor as _is_zerotensor, is_complex, is_conj,
     is_floating_point, is_neg, is_nonzero, is_same_size, is_signed, is_tensor, numel,
-    result_type,
+    result_type, typename,
 )
+from .printing import set_printoptions
 from .products import addbmm, addr, cross, ger, matmul, outer
 from .promotion import get_default_dtype, promote_types, set_default_dtype
 from .quantized_dispatch import install as _let_functions_know_quantised_tensors

@@ -58,6 +58,15 @@ cpu = device("cpu")
 meta = device("meta")
 
 
+def get_default_device() -> device:
+    """Where memory is asked for unless told: on the CPU.
+
+    >>> get_default_device()
+    device(type='cpu')
+    """
+    return cpu
+
+
 def is_meta(where: Any) -> bool:
     """Whether memory is asked for on `meta` rather than on the CPU.
 

@@ -1,5 +1,6 @@
 """Questions about tensors and dtypes, as functions."""
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .core import CONJ, NEG, TensorBase
@@ -15,6 +16,32 @@ if TYPE_CHECKING:
 def is_tensor(obj: Any) -> bool:
     """Whether an object is a tensor."""
     return isinstance(obj, TensorBase)
+
+
+_HOMES = {"storage": "torch.storage", "typed_storage": "torch.storage"}
+"""Modules of ours that PyTorch has, too; other names lie in `torch` itself."""
+
+
+def typename(obj: Any) -> str:
+    """PyTorch's name of a tensor's class for its dtype, of a class, of a function, or of an object's class.
+
+    Source: torch 2.13.
+
+    >>> typename(torch.zeros(2)), typename(torch.nn.Parameter), typename(torch.float16), typename(3)
+    ('torch.FloatTensor', 'torch.nn.parameter.Parameter', 'torch.dtype', 'int')
+    """
+    if isinstance(obj, TensorBase):
+        return obj.type()  # type: ignore[attr-defined, no-any-return]
+    name: str | None = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    named = obj if name is not None else type(obj)
+    name = name or named.__qualname__
+    if isinstance(obj, ModuleType):
+        return name.replace(__package__, "torch")
+    module = getattr(named, "__module__", None) or ""
+    own, _, rest = module.partition(f"{__package__}.")
+    if not own and rest:
+        module = _HOMES.get(rest, f"torch.{rest}" if rest.startswith("nn.") else "torch")
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def is_complex(input: "Tensor") -> bool:

@@ -1,8 +1,9 @@
-"""What a tensor looks like in text: as PyTorch prints it with its default options."""
+"""What a tensor looks like in text: as PyTorch prints it, with the options that it has for that."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,48 @@ from .promotion import get_default_dtype
 if TYPE_CHECKING:
     from .tensors import Tensor
 
-_PRECISION, _MOST, _EDGE, _LINE = 4, 1000, 3, 80
-"""Digits behind the point; elements that are all printed; how many of each end are, of more; characters in a line."""
+
+@dataclass
+class Options:
+    """How numbers are printed."""
+
+    precision: int = 4
+    """Digits behind the point."""
+    threshold: float = 1000
+    """Elements that are all printed."""
+    edgeitems: int = 3
+    """How many of each end are printed, of more."""
+    linewidth: int = 80
+    """Characters in a line."""
+    sci_mode: bool | None = None
+    """Whether numbers have exponents; None looks at them."""
+
+
+_options = Options()
+_PROFILES = {
+    name: {"precision": precision, "threshold": threshold, "edgeitems": edge, "linewidth": 80}
+    for name, precision, threshold, edge in (("default", 4, 1000, 3), ("short", 2, 1000, 2), ("full", 4, inf, 3))
+}
+
+
+def set_printoptions(
+    precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None, profile: Any = None,
+    sci_mode: Any = None,
+) -> None:  # fmt: skip
+    """Change what is given, of those of a profile or those before; `sci_mode` is set by every call.
+
+    Source: torch 2.13.
+
+    >>> set_printoptions(precision=2)
+    >>> torch.tensor([1.12345])
+    tensor([1.12])
+    >>> set_printoptions(profile="default")
+    """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, value in (_PROFILES.get(profile, {}) | {k: v for k, v in given.items() if v is not None}).items():
+        setattr(_options, name, value)
+    _options.sci_mode = sci_mode
+
 
 Formatter = Callable[[Any], str]
 
@@ -34,7 +75,7 @@ def as_text(t: "Tensor") -> str:
     shape = t._layout.shape
     if t._storage._is_meta:
         told += ["device='meta'", f"size={shape}"]
-    elif 0 in shape and len(shape) != 1:
+    elif (0 in shape and len(shape) != 1) or (0 not in shape and not _options.edgeitems):
         told.append(f"size={shape}")
     # Of no elements the dtype is not evident.
     if t.dtype not in (known[:1] if t._storage._is_meta or 0 in shape else known):
@@ -50,7 +91,7 @@ def with_suffixes(text: str, told: list[str]) -> str:
     """A text that is opened by a bracket, with what else is told of a tensor, in lines that are not too long."""
     length = len(text) - text.rfind("\n") + 1
     for suffix in told:
-        fits = length + len(suffix) + 2 <= _LINE
+        fits = length + len(suffix) + 2 <= _options.linewidth
         text += (", " if fits else ",\n       ") + suffix
         length = length + len(suffix) + 2 if fits else len("tensor(") + len(suffix)
     return text + ")"
@@ -63,7 +104,7 @@ def elements(t: "Tensor") -> str:
     if t.dtype.category == "raw" and t.dtype is not dt.complex32:
         return str(t.tolist())
     a = np.array(t.tolist()) if t.dtype.is_complex or t.dtype.is_floating_point else values(t)
-    many = a.size > _MOST
+    many = a.ndim > 0 and a.size > _options.threshold
     shown = np.array([*_shown(a)]) if many else a.reshape(-1)
     if a.dtype.kind != "c":
         format, width = _formatter(shown)
@@ -79,9 +120,10 @@ def elements(t: "Tensor") -> str:
 
 def _ends(a: Any) -> Iterator[Any]:
     """The parts of an array that are printed, of many; None in the place of those between."""
-    if len(a) <= 2 * _EDGE:
+    edge = _options.edgeitems
+    if len(a) <= 2 * edge:
         return iter(a)
-    return chain(a[:_EDGE], (None,), a[-_EDGE:])
+    return chain(a[:edge], (None,), a[len(a) - edge :])
 
 
 def _shown(a: Any) -> Iterator[Any]:
@@ -94,15 +136,16 @@ def _shown(a: Any) -> Iterator[Any]:
 def _formatter(shown: Any) -> tuple[Formatter, int]:
     """How numbers are written so that all of them are alike, and how wide each is."""
     if shown.dtype.kind != "f":
-        width = max(len(str(x)) for x in shown.tolist())
+        width = max((len(str(x)) for x in shown.tolist()), default=1)
         return lambda x: str(x).rjust(width), width
     numbers = [x for x in shown.tolist() if isfinite(x) and x]
     whole = all(x == int(x) for x in numbers)
     sizes = [abs(x) for x in numbers] or [1.0]
-    if max(sizes) / min(sizes) > 1000 or max(sizes) > 1e8 or min(sizes) < 1e-4:
-        plain = f".{_PRECISION}e"
+    exponents = max(sizes) / min(sizes) > 1000 or max(sizes) > 1e8 or min(sizes) < 1e-4
+    if (exponents if _options.sci_mode is None else _options.sci_mode) and numbers:
+        plain = f".{_options.precision}e"
     else:
-        plain = ".0f" if whole else f".{_PRECISION}f"
+        plain = ".0f" if whole else f".{_options.precision}f"
     # A whole number ends in a point.
     tail = "." if plain == ".0f" else ""
     width = max((len(format(x, plain) + tail) for x in numbers), default=1)
@@ -117,7 +160,7 @@ def _nested(a: Any, indent: int, many: bool, formatted: Formatter, width: int) -
         rows = ["..." if part is None else _nested(part, indent + 1, many, formatted, width) for part in parts]
         gap: str = "," + "\n" * (a.ndim - 1) + " " * (indent + 1)
         return "[" + gap.join(rows) + "]"
-    words = [" ..." if x is None else formatted(x.item()) for x in parts]
-    count = max(1, (_LINE - indent) // (width + 2))
+    words = [(" ..." if _options.edgeitems else "...") if x is None else formatted(x.item()) for x in parts]
+    count = max(1, (_options.linewidth - indent) // (width + 2))
     lines = [", ".join(words[k : k + count]) for k in range(0, len(words), count)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

@@ -56,6 +56,10 @@ class SparseTensor(Tensor):
     def _values(self) -> Tensor:
         return self._numbers
 
+    def is_coalesced(self) -> bool:
+        """False: coordinates are kept as they were given, and may repeat."""
+        return False
+
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """False: there is no memory to be contiguous in."""
         return False

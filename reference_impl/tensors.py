@@ -188,5 +188,11 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
 for _name in ("int_repr", "q_scale", "q_zero_point", "q_per_channel_scales", "q_per_channel_zero_points",
               "q_per_channel_axis", "qscheme"):  # fmt: skip
     setattr(Tensor, _name, refusing(_name, UnsupportedError, "dtype", "of a tensor that is not quantised (facts 10.1)"))
+for _error, _names in (
+    (LayoutError, "is_coalesced coalesce indices values crow_indices col_indices ccol_indices row_indices"),
+    (UnsupportedError, "_indices _values _nnz _dimI _dimV"),
+):
+    for _name in _names.split():
+        setattr(Tensor, _name, refusing(_name, _error, "format", "of a tensor that is not sparse"))
 
 register(Tensor)

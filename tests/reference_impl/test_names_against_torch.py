@@ -22,6 +22,8 @@ QUANTISED = {"int_repr", "qscheme", *(f"q_{of}" for of in ("scale", "zero_point"
     f"q_per_channel_{of}" for of in ("axis", "scales", "zero_points")
 )}  # fmt: skip
 """Methods that refuse every tensor but a quantised one, whatever they are given."""
+SPARSE = {"is_coalesced", "coalesce", "indices", "values", *(f"{of}_indices" for of in ("crow", "col", "ccol", "row"))}
+"""Likewise, every tensor but a sparse one."""
 NOT_IN_PYTHON = {
     *("cudnn_enable", "cudnn_enabled"),  # told by the library itself
     *("out_dtype", "input_scale", "scale"),  # of kernels for other devices
@@ -56,7 +58,7 @@ def native_functions():
             function, native = getattr(ours, name), getattr(theirs, name, None)
             if (
                 name.startswith("_")
-                or name in QUANTISED
+                or name in QUANTISED | SPARSE
                 or not isinstance(function, types.FunctionType)
                 or native is None
             ):

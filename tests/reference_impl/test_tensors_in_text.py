@@ -51,3 +51,25 @@ def test_any_numbers_are_printed_alike(dtype):
             numbers = [complex(x, rng.choice([x, -2, 0.5])) for x in numbers]
         theirs, ours = (repr(lib.tensor(numbers, dtype=getattr(lib, dtype)).reshape(shape)) for lib in (torch, ref))
         assert ours == theirs
+
+
+OPTIONS = """
+    precision=2|threshold=5|threshold=5,edgeitems=1|linewidth=30|profile="short"|profile="full"|sci_mode=True|sci_mode=False
+    profile="short",precision=6|threshold=0,edgeitems=0|precision=0
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_prints_with_options_as_torch_does():
+    found = []
+    try:
+        for options in split(OPTIONS):
+            for lib in (torch, ref):
+                eval(f"lib.set_printoptions({options})", {"lib": lib})
+            for e in split(PRINTED):
+                difference = disagreement("repr(x)", lambda lib, e=e: {"x": eval(e, {"T": lib})})
+                found += [f"{options}: {difference}"] if difference else []
+    finally:
+        for lib in (torch, ref):
+            lib.set_printoptions(profile="default")
+    assert not found, "\n".join(found)

@@ -1,0 +1,39 @@
+"""Names beside the operators: what is told of the library, and what strided tensors refuse."""
+
+import pytest
+
+from .agreement import disagreement
+
+STRIDED = (
+    "is_coalesced", "coalesce", "indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices",
+    "_indices", "_values", "_nnz", "_dimI", "_dimV",
+)  # fmt: skip
+TYPES = (
+    "T.ones(2)", "T.ones(2, device='meta')", "T.ones(2, dtype=T.cfloat).conj()", "T.nn.Parameter(T.ones(2))",
+    "T.Tensor", "T.nn.Parameter", "3", "[]", "None", "int", "'a'", "T", "T.float32", "T.Size([2])",
+    "T.UntypedStorage(2)", "T.ones(2).storage()", "T.typename", "T.device('cpu')", "T.finfo(T.float32)",
+    "T.contiguous_format", "np.ones(2)", "T.nn.functional",
+)  # fmt: skip
+MODES = (
+    "T.use_deterministic_algorithms(1)", "T.use_deterministic_algorithms('a')",
+    "T.use_deterministic_algorithms(True, True)",
+    "T.use_deterministic_algorithms(False, warn_only=1)",
+    "(T.use_deterministic_algorithms(True, warn_only=True), T.are_deterministic_algorithms_enabled(), "
+    "T.is_deterministic_algorithms_warn_only_enabled(), T.use_deterministic_algorithms(mode=False), "
+    "T.are_deterministic_algorithms_enabled(), T.is_deterministic_algorithms_warn_only_enabled())",
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *(f"T.ones(2, 3).{name}()" for name in STRIDED),
+        *(f"T.typename({x})" for x in TYPES),
+        *MODES,
+        "T.get_default_device()",
+        "T.sparse_coo_tensor(T.tensor([[0, 0]]), T.ones(2)).is_coalesced()",
+    ],
+)
+def test_says_what_torch_says(expression):
+    assert disagreement(expression) is None
