@@ -217,6 +217,10 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
         module = import_module("." + (_LAZY[name] or name), __name__)
         found = getattr(module, name.lstrip("_")) if _LAZY[name] else module
         return _with_numpy_names(found) if isinstance(found, _FunctionType) else found
+    if name.startswith("_foreach_"):
+        from . import foreach
+
+        return foreach.function(name)
     if name.endswith("Tensor"):
         from .tensor_types import TYPES
 
