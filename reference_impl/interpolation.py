@@ -1,5 +1,6 @@
 """interpolate: resampling of spatial dimensions, in the format that the input suggests (facts 4.4)."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,8 @@ def interpolate(
 ) -> "Tensor":  # fmt: skip
     """The input resampled over its spatial dimensions to a size, or by a factor.
 
-    Values of antialiased modes, and of bytes in other modes than nearest, are not specified here.
+    Values of bytes in other modes than nearest are not specified here, nor those of antialiased images that become one
+    element wide, where PyTorch's kernel takes the weights of one dimension for those of the other.
 
     Shapes: (n, c, …) with one to three spatial dimensions.
     Raises: argument (ValueError, TypeError, NotImplementedError), dimension, size, dtype.
@@ -99,7 +101,12 @@ def _resampled(
     result = wide(input)
     near = magnitude = np.abs(result.astype(np.float64))
     for k, (n, f) in enumerate(zip(lengths, factors, strict=True)):
-        weights, taps = (_cubic if mode == "bicubic" else _linear)(shape[2 + k], n, f, align, real)
+        if antialias and n == shape[2 + k]:
+            continue  # whatever the factor
+        if antialias:
+            weights, taps = _antialiased(mode, shape[2 + k], n, f, align, real)
+        else:
+            weights, taps = (_cubic if mode == "bicubic" else _linear)(shape[2 + k], n, f, align, real)
         result = _along(result, weights, 2 + k)
         magnitude = _along(magnitude, np.abs(weights), 2 + k)
         near = _along(near, taps, 2 + k)
@@ -108,7 +115,7 @@ def _resampled(
     if byte:
         result = np.clip(np.rint(result), 0, 255)
     out = finish(result, d, input, strides=strides, magnitude=magnitude, terms=0, roundings=2, sums=False)
-    if byte or antialias:
+    if byte or (antialias and lengths[1] == 1 < lengths[0]):
         shadow.leave_unspecified(out)
     return out
 
@@ -184,6 +191,37 @@ def _cubic(old: int, new: int, factor: float | None, align: bool, real: Any) -> 
     return weights, taps
 
 
+# How far each mode's window reaches, and what it weighs at a distance from its middle.
+_WINDOWS: dict[str, tuple[int, Callable[[Any], Any]]] = {
+    "bilinear": (1, lambda x: np.maximum(1 - x, 0)),
+    "bicubic": (2, lambda x: np.where(x < 1, (1.5 * x - 2.5) * x * x + 1, ((2.5 - 0.5 * x) * x - 4) * x + 2)),
+    "lanczos": (3, lambda x: np.sinc(x) * np.sinc(x / 3)),
+}
+
+
+def _antialiased(mode: str, old: int, new: int, factor: float | None, align: bool, real: Any) -> tuple[Any, Any]:
+    """Weights of a window as wide as the input's elements for one of the output, and how steep they are at most.
+
+    Shapes: both (new, old). Source: `_compute_indices_min_size_weights_aa`, torch 2.13.
+
+    >>> _antialiased("bilinear", 4, 2, None, False, np.float64)[0].round(3).tolist()
+    [[0.429, 0.429, 0.143, 0.0], [0.0, 0.143, 0.429, 0.429]]
+    """
+    reach, window = _WINDOWS[mode]
+    if align:
+        scale = np.float64(real(old - 1) / real(new - 1) if new > 1 else 0.0)
+    else:
+        scale = np.float64(_scale(old, new, factor, real))
+    wide = max(scale, 1.0)
+    middle = scale * (np.arange(new)[:, None] + 0.5)
+    first = np.maximum((middle - reach * wide + 0.5).astype(np.int64), 0)
+    end = np.minimum((middle + reach * wide + 0.5).astype(np.int64), old)
+    at = np.arange(old)
+    distance = np.abs(at - middle + 0.5) / wide
+    weights = np.where((at >= first) & (at < end) & (distance < reach), window(distance), 0.0)
+    return weights / weights.sum(1, keepdims=True), np.where(weights, 2 * reach / wide, 0.0)
+
+
 def upsample(
     input: "Tensor", size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
 ) -> "Tensor":
@@ -205,9 +243,14 @@ def upsample_bilinear2d_aa(
     input: "Tensor", output_size: Any, align_corners: bool, scale_factors: Any = None, scales_w: Any = None, *,
     scales_h: Any = None,
 ) -> "Tensor":  # fmt: skip
-    """Antialiased `interpolate` of images to a size, or by factors; beside a size they change values only.
+    """Antialiased `interpolate` of images to a size, or by factors.
+
+    Beside a size factors change values only, which are not specified then.
 
     Raises: as that one.
     """
     factors = scale_factors if output_size is None else None
-    return interpolate(input, output_size, factors, "bilinear", align_corners, antialias=True)
+    out = interpolate(input, output_size, factors, "bilinear", align_corners, antialias=True)
+    if output_size is not None and (scale_factors, scales_h, scales_w) != (None, None, None):
+        shadow.leave_unspecified(out)
+    return out
