@@ -29,7 +29,7 @@ $(INSTALLED): pyproject.toml ci/constraints.txt ci/build_hook.py $(if $(strip $(
 install: $(INSTALLED)   ## .venv with the suite and everything that it tests
 
 report: $(INSTALLED)    ## check torch and numpy, time layouts, write out/report.html
-	$(BIN)/stridecheck check torch numpy cupy --skip-missing --out out
+	$(BIN)/stridecheck check torch numpy cupy --skip-missing --workers 2 --out out
 	$(BIN)/stridecheck bench --quick --out out/bench
 	$(BIN)/stridecheck report out out/bench --out out
 
