@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help relink install report test lint format libraries gpu record corpus evidence clean
+.PHONY: help relink install report test lint triton format libraries gpu record corpus evidence clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
@@ -40,6 +40,13 @@ lint: $(INSTALLED)      ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cd .editable && ../$(BIN)/mypy --config-file ../pyproject.toml
+
+# The kernel of copies on a GPU, in Triton's interpreter and compiled for a GPU that is not here. Triton is large and of
+# use to nothing else: it lies apart, and `make test` skips these tests.
+TRITON := .cache/triton
+triton: $(INSTALLED)    ## the tests of the GPU's copy kernel that need Triton, but no GPU
+	test -d $(TRITON)/triton || $(PIP) install --quiet --constraint ci/constraints.txt --no-deps --target $(TRITON) triton
+	PYTHONPATH=$(TRITON) $(BIN)/python -m pytest --quiet tests/kernels/test_device.py
 
 format: $(INSTALLED)    ## let ruff write the code
 	$(BIN)/ruff check --fix .

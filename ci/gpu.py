@@ -17,9 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from stridecheck.benchmarks import device_figures
 from stridecheck.conformance.check import Silent, check
 from stridecheck.conformance.exchanges import exchange
 from stridecheck.conformance.options import Options
+from stridecheck.reference_impl.kernels import device
 
 OUT = Path("out", "gpu")
 RESULT = Path("out", "gpu.zip")
@@ -97,6 +99,23 @@ def _timed(torch: Any, x: Any) -> Iterator[float]:
             yield 1000.0 * begin.elapsed_time(end)
 
 
+def permutations() -> Mapping[str, Any]:
+    """The reference's copy kernel beside torch and a dense copy: large float32 permutations, in microseconds.
+
+    Only wrong bits are an error; how far the goals are reached is in the rows.
+    """
+    if reason := device.unavailable():
+        print(f"  skipped: {reason}")
+        return {"exit_code": 0, "skipped": reason}
+    import torch
+
+    rows = []
+    for row in device_figures.figures(torch):
+        print(f"  {device_figures.line(row)}", flush=True)
+        rows.append(row)
+    return {"exit_code": int(not all(row["equal"] for row in rows)), "goal": device_figures.GOAL, "rows": rows}
+
+
 def _layouts(torch: Any, size: int) -> Mapping[str, Callable[[str], Any]]:
     """Layouts of about `size` elements, each made on a device by name."""
     side = int(size**0.5)
@@ -112,7 +131,13 @@ def _layouts(torch: Any, size: int) -> Mapping[str, Callable[[str], Any]]:
     }
 
 
-PARTS: Mapping[str, Part] = {"programs": programs, "exchange": exchanges, "copies": copies, "timings": timings}
+PARTS: Mapping[str, Part] = {
+    "programs": programs,
+    "exchange": exchanges,
+    "copies": copies,
+    "timings": timings,
+    "permutations": permutations,
+}
 
 
 def main() -> int:

@@ -48,6 +48,7 @@ def decide(
     shapes: Ints, strides: Ints, ndims: Ints, targets: Ints, target_ndims: Ints, found: Ints, result: Ints
 ) -> None:
     """The kernel of `view_decisions`: writes `found` and `result`, which are zero before."""
+    chunks = np.empty((2, shapes.shape[1] + 1), np.int64)
     for i in range(len(shapes)):
         ndim, target_ndim = ndims[i], target_ndims[i]
         numel = wanted = 1
@@ -65,7 +66,8 @@ def decide(
             _empty(i, shapes, strides, ndim, targets, target_ndim, result)
             found[i] = 1
         else:
-            found[i] = _merged(i, shapes, strides, ndim, targets, target_ndim, result)
+            _chunks(i, shapes, strides, ndim, chunks)
+            found[i] = _placed(i, chunks, targets, target_ndim, result)
 
 
 @compiled
@@ -79,26 +81,39 @@ def _empty(i: int, shapes: Ints, strides: Ints, ndim: int, targets: Ints, target
         step *= max(targets[i, d], 1)
 
 
+# Which dimensions merge is random to the processor, and a branch that it guesses wrong costs as much as ten of these
+# lines: so nothing below branches on it, and each length is asked once whatever the last one was.
+
+
 @compiled
-def _merged(i: int, shapes: Ints, strides: Ints, ndim: int, targets: Ints, target_ndim: int, result: Ints) -> int:
-    d = target_ndim - 1
-    base = strides[i, ndim - 1]
-    block = taken = 1
-    for old in range(ndim - 1, -1, -1):
-        block *= shapes[i, old]
-        if old and (shapes[i, old - 1] == 1 or strides[i, old - 1] == block * base):
-            continue
-        while d >= 0 and (taken < block or targets[i, d] == 1):
-            result[i, d] = taken * base
-            taken *= targets[i, d]
-            d -= 1
-        if taken != block:
-            break
-        if old:
-            base = strides[i, old - 1]
-            block = taken = 1
-    if taken == block and d < 0:
-        return 1
-    for k in range(target_ndim):
-        result[i, k] = 0
-    return 0
+def _chunks(i: int, shapes: Ints, strides: Ints, ndim: int, chunks: Ints) -> None:
+    """Dimensions that lie as one, innermost first: the stride and the number of elements of each such chunk."""
+    base, block, chunk = strides[i, ndim - 1], shapes[i, ndim - 1], 0
+    chunks[0, 0], chunks[1, 0] = base, block
+    for d in range(ndim - 2, -1, -1):
+        length, stride = shapes[i, d], strides[i, d]
+        merges = (length == 1) | (stride == block * base)
+        chunk += 1 - merges
+        base = base if merges else stride
+        block = block * length if merges else length
+        chunks[0, chunk], chunks[1, chunk] = base, block
+    chunks[1, chunk + 1] = np.iinfo(np.int64).max  # never full: a shape that does not fit stays here
+
+
+@compiled
+def _placed(i: int, chunks: Ints, targets: Ints, target_ndim: int, result: Ints) -> int:
+    """1 and the strides where each chunk is filled exactly by some of the target's lengths; else 0 and zeros."""
+    chunk, taken, fits = 0, 1, True
+    for d in range(target_ndim - 1, -1, -1):
+        length = targets[i, d]
+        # Only the first chunk can hold one element: lengths of 1 merge. So no chunk is ever passed over.
+        turns = (taken >= chunks[1, chunk]) & (length != 1)
+        fits &= (taken == chunks[1, chunk]) | (not turns)
+        chunk += turns
+        taken = 1 if turns else taken
+        result[i, d] = taken * chunks[0, chunk]
+        taken *= length
+    fits &= taken == chunks[1, chunk]
+    for d in range(target_ndim):
+        result[i, d] *= fits
+    return int(fits)

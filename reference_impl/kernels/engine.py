@@ -109,7 +109,7 @@ def _target(dst: Array, form: Normal) -> Target:
 
 def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     """Copy where a kernel has answered NEAR or MISALIGNED."""
-    if answer == NEAR and _share_memory(dst, src):
+    if answer == NEAR and share_memory(dst, src):
         src = src.copy()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     target = _target(dst, form)
@@ -129,7 +129,8 @@ _elsewhere: dict[tuple[Normal, int], Ready] = {}
 """Plans for targets that begin elsewhere within a line than the first of their layout did, or lie near the source."""
 
 
-def _share_memory(a: Array, b: Array) -> bool:
+def share_memory(a: Array, b: Array) -> bool:
+    """Whether two arrays share a byte; true, too, where that is too hard to decide."""
     try:
         return bool(np.shares_memory(a, b, max_work=_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:

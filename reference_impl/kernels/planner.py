@@ -89,7 +89,7 @@ class Plan:
     def touched_bytes(self) -> int:
         """Bytes of the cache lines that are read and written, counted as if every row began at the start of a line."""
         dims, item = self.form.dims, self.form.item
-        return _lines([(d.length, d.dst) for d in dims], item) + _lines([(d.length, d.src) for d in dims], item)
+        return touched([(d.length, d.dst) for d in dims], item) + touched([(d.length, d.src) for d in dims], item)
 
     @property
     def predicted(self) -> float:
@@ -114,15 +114,15 @@ class Plan:
           touches 524.3 MB; expected time 1.30 of a dense copy's
         """
         streamed = ", stores past the caches" if self.streamed else ""
-        lines = [f"{self.kernel} of {_bytes(self.form.nbytes)}, {self.form.item}-byte items{streamed}"]
+        lines = [f"{self.kernel} of {in_words(self.form.nbytes)}, {self.form.item}-byte items{streamed}"]
         for loop in self.loops:
             of = f", chunks of {loop.of.upper()}" if loop.of else ""
             lines.append(f"  loop over {loop.length}{of}: target {loop.dst:+}, source {loop.src:+}")
         if self.staged:
             sides = [side for flag, side in ((STAGE_IN, "source"), (STAGE_OUT, "target")) if self.staged & flag]
             lines.append(f"  tiles go through buffers for the {' and the '.join(sides)}")
-        lines += [f"  and beside it a {plan.kernel} of {_bytes(plan.form.nbytes)}" for plan in self.more]
-        lines.append(f"  touches {_bytes(self.touched_bytes)}; expected time {self.predicted:.2f} of a dense copy's")
+        lines += [f"  and beside it a {plan.kernel} of {in_words(plan.form.nbytes)}" for plan in self.more]
+        lines.append(f"  touches {in_words(self.touched_bytes)}; expected time {self.predicted:.2f} of a dense copy's")
         return "\n".join(lines)
 
 
@@ -130,17 +130,25 @@ _BEYOND = {"runs": 1.0, "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fi
 """Time of a kernel over that which its traffic makes due."""
 
 
-def _lines(steps: Sequence[tuple[int, int]], item: int) -> int:
+def touched(steps: Sequence[tuple[int, int]], item: int, line: int = LINE) -> int:
+    """Bytes of the lines on which items lie, counted as if every row began at the start of a line.
+
+    Units: lengths in items, strides, items and lines in bytes.
+
+    >>> touched([(100, 400), (100, 4)], 4), touched([(100, 400)], 4), touched([(100, 400)], 4, 32)
+    (40000, 6400, 3200)
+    """
     run, rows = item, 1
     for stride, length in sorted((abs(s), n) for n, s in steps if s):
-        if stride < run + LINE:
+        if stride < run + line:
             run += (length - 1) * stride
         else:
             rows *= length
-    return rows * -(-run // LINE) * LINE
+    return rows * -(-run // line) * line
 
 
-def _bytes(number: int) -> str:
+def in_words(number: int) -> str:
+    """A number of bytes as it is read."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= size:
             return f"{number / size:.1f} {unit}"

@@ -49,7 +49,7 @@ def test_interleaved_arrays_need_no_temporary(monkeypatch):
     dst, src = memory[..., 0], memory[..., 1].T
     wanted = src.copy()
     asked = []
-    monkeypatch.setattr(engine, "_share_memory", lambda a, b: asked.append(np.shares_memory(a, b)) or asked[-1])
+    monkeypatch.setattr(engine, "share_memory", lambda a, b: asked.append(np.shares_memory(a, b)) or asked[-1])
     copied(dst, src, 1)
     assert asked == [False]
     assert np.array_equal(dst, wanted)

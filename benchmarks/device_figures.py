@@ -1,0 +1,159 @@
+"""What the reference's copy kernel reaches on a GPU, in figures: `python -m stridecheck.benchmarks.device_figures`.
+
+Permutations of float32 of 512 MB into row-major memory, beside PyTorch's `copy_` and its dense copy of as many bytes,
+timed by events on the device in interleaved rounds. `make gpu` runs it, too. It wants PyTorch for CUDA, with Triton.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from statistics import median
+from typing import Any
+
+from stridecheck.reference_impl.kernels import device
+from stridecheck.reference_impl.kernels.device_plan import OWN, DeviceChoice
+
+from .conversions import CONVERSIONS
+
+NBYTES = 512_000_000
+"""Bytes of each target, roughly: some ten times a last-level cache of today."""
+ROUNDS, FIRST = 20, 3
+"""Timed rounds, and those before them, which compile kernels and raise clocks."""
+GOAL = 0.9
+"""Share of the dense copy's rate that a permutation is to reach."""
+
+CHOICES = {
+    f"{kilobytes} kB, {warps} warps, groups of {group}": DeviceChoice(kilobytes << 10, group, warps)
+    for kilobytes in (8, 16, 32)
+    for warps in (4, 8)
+    for group in (1, 8)
+    if DeviceChoice(kilobytes << 10, group, warps) != OWN
+}
+"""Other tiles, timed beside the planner's own: that was chosen without a GPU."""
+
+Clock = Callable[[Callable[[], Any]], float]
+"""Microseconds that a call takes on a device."""
+
+
+def medians(calls: Mapping[str, Callable[[], Any]], clock: Clock) -> Mapping[str, float]:
+    """Median microseconds of each call, in interleaved rounds of which each begins with another call.
+
+    >>> medians({"a": lambda: 1, "b": lambda: 2}, lambda call: 10.0 * call())
+    {'a': 10.0, 'b': 20.0}
+    """
+    names = list(calls)
+    samples: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(FIRST + ROUNDS):
+        first = turn % len(names)
+        for name in (*names[first:], *names[:first]):
+            took = clock(calls[name])
+            if turn >= FIRST:
+                samples[name].append(took)
+    return {name: median(taken) for name, taken in samples.items()}
+
+
+def events(torch: Any) -> Clock:
+    """A clock of the device's own. It is kept busy meanwhile, so that what Python does before a launch is left out."""
+    busy = torch.empty(NBYTES, dtype=torch.uint8, device="cuda")
+
+    def clock(call: Callable[[], Any]) -> float:
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        for _ in range(_AHEAD):
+            busy.zero_()
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        return 1000.0 * float(begin.elapsed_time(end))
+
+    return clock
+
+
+_AHEAD = 8
+"""Fills that are queued before what is timed, so that the device is never waiting for Python."""
+
+
+def compare(
+    torch: Any, name: str, clock: Clock, *, place: str = "cuda", nbytes: int = NBYTES, copy: Any = device.copy
+) -> dict[str, Any]:
+    """One permutation by ours and by PyTorch, and a dense copy of as many bytes: medians in microseconds.
+
+    `equal`: whether all bits are PyTorch's. `share`: the dense copy's time over ours. Other choices are timed where
+    ours was right.
+    """
+    conversion = CONVERSIONS[name]
+    memory = conversion.memory(nbytes // 4)
+    number = math.prod(memory)
+    source = torch.arange(number, dtype=torch.int32, device=place).view(torch.float32).view(memory)
+    view = source.permute(conversion.order)
+    ours, other = (torch.zeros(view.shape, device=place) for _ in range(2))
+    copy(ours, view)
+    other.copy_(view)
+    equal = bool(torch.equal(ours.view(torch.int32), other.view(torch.int32)))
+    row: dict[str, Any] = {"case": name, "shape": list(view.shape), "bytes": 4 * number, "equal": equal}
+    if equal:
+        found = medians(
+            {
+                "ours": partial(copy, ours, view),
+                "torch": partial(other.copy_, view),
+                "dense": partial(other.view(-1).copy_, source.view(-1)),
+            },
+            clock,
+        )
+        choices = {said: partial(copy, ours, view, choice) for said, choice in CHOICES.items()}
+        row |= {
+            **found,
+            "share": found["dense"] / found["ours"],
+            "against_torch": found["torch"] / found["ours"],
+            "choices": dict(medians(choices, clock)),
+        }
+    return row
+
+
+def figures(torch: Any) -> Iterator[dict[str, Any]]:
+    """Every permutation, one after the other; nothing where no copy can be made (`device.unavailable`)."""
+    clock = events(torch)
+    for name, conversion in CONVERSIONS.items():
+        if conversion.order:
+            yield compare(torch, name, clock)
+            torch.cuda.empty_cache()
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """A row of figures as it is printed.
+
+    >>> row = {"case": "heads", "bytes": 512e6, "ours": 400.0, "torch": 500.0, "dense": 380.0, "share": 0.95,
+    ...        "against_torch": 1.25, "equal": True, "choices": {"8 kB, 4 warps, groups of 1": 390.0}}
+    >>> print(line(row)[:89])
+    heads              400.0 us, 95 % of the dense copy's rate (2695 GB/s); torch 1.25 x ours
+    """
+    if not row["equal"]:
+        return f"{row['case']:18} WRONG: bits are not PyTorch's"
+    best = min(row["choices"], key=row["choices"].__getitem__)
+    missed = "" if row["share"] >= GOAL and row["against_torch"] >= 1 else "  goal missed"
+    return (
+        f"{row['case']:18} {row['ours']:.1f} us, {100 * row['share']:.0f} % of the dense copy's rate "
+        f"({2e-3 * row['bytes'] / row['dense']:.0f} GB/s); torch {row['against_torch']:.2f} x ours; "
+        f"best: {row['choices'][best]:.1f} us, {best}{missed}"
+    )
+
+
+def main() -> int:
+    """Print every row; 0 where all bits are right, 1 where not, 3 where no copy can be made on a GPU."""
+    if reason := device.unavailable():
+        print(f"no copy on a GPU here: {reason}")
+        return 3
+    import torch
+
+    right = True
+    for row in figures(torch):
+        print(line(row), flush=True)
+        right &= row["equal"]
+    return int(not right)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
