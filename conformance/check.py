@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from stridecheck.reports import records
 
@@ -29,7 +29,6 @@ from .units import Drawing, Part, Unit, plan
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
 """Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
-NOTHING_TO_USE = "no library was found by what was asked for, so there are no results"
 
 
 class Progress(Protocol):
@@ -154,9 +153,14 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == USAGE and not results.judged and not done:
-        path.unlink()
-        raise UnknownAdapter(NOTHING_TO_USE)
+        refuse_nothing(path)
     return code
+
+
+def refuse_nothing(path: Path) -> NoReturn:
+    """Take back the results of a run whose libraries have all turned out to be none; raises UnknownAdapter."""
+    path.unlink()
+    raise UnknownAdapter("no library was found by what was asked for, so there are no results")
 
 
 def _refuse(options: Options) -> None:

@@ -16,6 +16,7 @@ from stridecheck.reports.records import Adapter, Footer, Handover, Header, Resul
 
 from . import machine
 from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
+from .discovery import find
 from .handover import CASES, PROTOCOLS
 from .runner import START_TIMEOUT, AdapterFailed, Broken, Worker
 
@@ -40,9 +41,14 @@ def exchange(
 
     Raises
     ------
+    UnknownAdapter
+        There is no library of a name; nothing is written then.
     OSError
         The directory cannot be written.
     """
+    if not python:
+        for library in libraries:
+            find(library)  # a name that is mistyped must not cost the results that are there
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
     begun, seen, handed, red = time.monotonic(), set(), 0, 0

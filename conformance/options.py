@@ -10,13 +10,21 @@ from typing import Any
 
 from .runner import MEMORY, PROGRAM_TIMEOUT, START_TIMEOUT
 
+LONGEST = 1e6
+"""Seconds that anything may be waited for: eleven days; clocks of the operating system end soon after."""
 WHERE = ("workers", "scheduler", "resume")
 """Options that say where and how a run goes on, and not what it finds out."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to check and how; the defaults are the corpus alone, which is deterministic."""
+    """What to check and how; the defaults are the corpus alone, which is deterministic.
+
+    Raises
+    ------
+    ValueError
+        A time is no number of seconds from 0 to `LONGEST`.
+    """
 
     adapters: tuple[str, ...]
     rules: str = "*"
@@ -58,6 +66,11 @@ class Options:
     """Address of a Dask scheduler whose cluster runs the units; `local` starts one."""
     resume: bool = False
     """Whether a run that was ended goes on where it was."""
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "timeout", "start_timeout"):
+            if not 0 <= (value := getattr(self, name)) <= LONGEST:  # nor is nan
+                raise ValueError(f"{name} must be from 0 to {LONGEST:,.0f} seconds, not {value}")
 
     def to_json(self) -> dict[str, Any]:
         """The options as JSON data."""

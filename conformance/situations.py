@@ -131,6 +131,9 @@ CONJUGATED = on_operand("conjugate bit", lambda x: "c" in (x.flags or ""))
 NEGATED = on_operand("negative bit", lambda x: "n" in (x.flags or ""))
 CODES = on_operand("quantised", lambda x: x.quantizer is not None)
 GRAD = on_operand("requires grad", lambda x: "g" in (x.flags or ""))
+LONG = on_operand("above 512 elements", lambda x: numel(x) > 512)
+BLOCKS = on_operand("above 3,600 elements", lambda x: numel(x) > 3600)
+CHUNKS = on_operand("above 32,768 elements", lambda x: numel(x) > 32768)
 MANY_IN_A_ROW = on_operand("above 64 in one dimension", lambda x: max(x.shape, default=0) > 64 and 0 not in x.shape)
 
 
@@ -177,6 +180,11 @@ def given(name: str) -> Situation:
     return Situation(f"given {name}", lambda e: e.argument(name) not in (None, False))
 
 
+def by_keyword(name: str) -> Situation:
+    """That argument is given, and by its name."""
+    return Situation(f"{name} by keyword", lambda e: any(key == name for key, _ in e.step.kwargs))
+
+
 def is_argument(name: str, value: Any) -> Situation:
     """That argument is exactly this."""
     return Situation(f"{name}={value}", lambda e: e.argument(name) == value and type(e.argument(name)) is type(value))
@@ -208,6 +216,17 @@ BOUNDS_FROM_END = index_has(
 NEW_AXES = index_has("None", lambda item: item is None)
 REST = index_has("an ellipsis", lambda item: item is ...)
 
+BY_TRUTH = index_has("a truth value", lambda item: isinstance(item, bool))
+BY_TENSOR = index_has("a tensor", lambda item: isinstance(item, Ref))
+
+
+def _apart(event: Event) -> bool:
+    kinds = [isinstance(item, Ref) for item in _index_items(event)]
+    return True in kinds and not all(kinds[kinds.index(True) : len(kinds) - kinds[::-1].index(True)])
+
+
+APART = Situation("index with tensors apart", _apart)
+
 OTHERS = Situation("another tensor", lambda e: bool(e.others))
 NUMBER = Situation("a number", lambda e: not e.others)
 BROADCASTS = Situation("broadcast", lambda e: any(o.shape != e.x.shape for o in e.others))
@@ -230,14 +249,19 @@ OTHER_OFFSET = on_other("other with an offset", lambda o: bool(o.offset) and 0 n
 OTHER_EXPANDED = on_other(
     "other expanded", lambda o: any(n > 1 and s == 0 for n, s in zip(o.shape, strides(o), strict=True))
 )
+OTHER_SCALAR = on_other("other 0-dim", lambda o: o.shape == ())
+OTHER_BITS = on_other("other with a bit", lambda o: bool({"c", "n"} & set(o.flags or "")))
+OTHER_NOTHING = on_other("other of size 0 in one dimension", lambda o: o.shape == (0,))
+MORE_THAN_FOUR = Situation("more than four tensors", lambda e: len(e.others) > 3)
 CONVERTS = Situation("another dtype asked for", lambda e: isinstance(e.argument("dtype"), DType))
 
 NAMED: tuple[Situation, ...] = (
-    EMPTY, SCALAR, ONES, MANY, MANY_IN_A_ROW, OFFSET, ROW_MAJOR, STRIDED, PERMUTED, GAPS, STEPPED, EXPANDED,
-    OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, CONJUGATED, NEGATED,
-    CODES, HISTORY, ONE_OVER, ONE_SHORT, SAME_COUNT, STEPS, FROM_END, BOUNDS_FROM_END,
+    EMPTY, SCALAR, ONES, MANY, LONG, BLOCKS, CHUNKS, MANY_IN_A_ROW, OFFSET, ROW_MAJOR, STRIDED, PERMUTED, GAPS,
+    STEPPED, EXPANDED, OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, CONJUGATED,
+    NEGATED, CODES, HISTORY, ONE_OVER, ONE_SHORT, SAME_COUNT, STEPS, FROM_END, BOUNDS_FROM_END,
     NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
-    OTHER_EXPANDED, *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
+    OTHER_EXPANDED, OTHER_SCALAR, OTHER_BITS, OTHER_NOTHING, MORE_THAN_FOUR, BY_TRUTH, BY_TENSOR, APART,
+    *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
 )  # fmt: skip
 """Situations that any operation may be in."""
 
@@ -286,6 +310,8 @@ def _has_company(event: Event) -> bool:
 
 def _arguments(event: Event) -> Iterator[str]:
     """The kind of each argument that is no tensor: its value where there are few, else its sign or length."""
+    for name, _ in event.step.kwargs:
+        yield f"{name} by name"
     for name, value in event.bound.items():
         if value is None or isinstance(value, (bool, str)):
             yield f"{name}={value}"
@@ -298,5 +324,9 @@ def _arguments(event: Event) -> Iterator[str]:
             yield f"{name} of {len(value)}"
             if any(number < 0 for number in numbers):
                 yield f"{name} with a negative number"
+            if numbers and all(number < 0 for number in numbers):
+                yield f"{name} of negative numbers"
             if 0 in numbers:
                 yield f"{name} with 0"
+        elif isinstance(value, Ref) and value.key != event.x_key:
+            yield f"{name} is a tensor"

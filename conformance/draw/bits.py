@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..observation import TensorState
+from .compute import COMPUTING, placed
 from .inventory import Family, Inventory, StepDrawer, pick
 from .source import Source
 from .steps import BASIC, ODD, Arguments, Drawer, ref_of
@@ -57,10 +58,11 @@ def _within_pairs(source: Source, there: Inventory) -> Arguments | None:
 
 _LIKE_ANY: dict[str, Drawer] = {
     name: drawer
-    for _, (name, drawer) in BASIC
+    for _, (name, drawer) in (*BASIC, *COMPUTING)
     if name in (
         "fill_", "copy_", "add_", "mul_", "__setitem__", "zero_", "neg", "add", "mul", "abs", "to", "select", "view",
         "permute", "__getitem__", "expand", "reshape", "flatten", "unsqueeze", "as_strided", "detach", "tolist",
+        "matmul", "sum", "mean", "prod", "cumsum", "cat", "stack", "flip", "roll", "index_select",
     )
 }  # fmt: skip
 
@@ -73,7 +75,7 @@ def _like_any(name: str) -> StepDrawer:
         if key is None:
             return None
         args, keywords = _LIKE_ANY[name](source, there.tensors[key], there.tensors)
-        return (ref_of(key), *args), keywords
+        return placed(args, ref_of(key)), keywords
 
     return draw
 

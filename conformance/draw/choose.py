@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from math import prod
 
 from ..observation import TensorState
-from ..program import Argument, Ref, Step
+from ..program import Step
 from . import factories, pointwise, rearranging, reduce
 from .changes import CHANGING
-from .compute import COMPUTING, SELF, factors
+from .compute import COMPUTING, factors, placed
 from .factories import MAKING
 from .pointwise import POINTWISE
 from .rearranging import REARRANGING
@@ -106,16 +105,4 @@ def draw_step(source: Source, values: Values) -> Step:
         name, drawer = weighted(source, weighted(source, FAMILIES))
     fitting = {k: v for k, v in values.items() if v.dtype in _NUMBERS} if name in DEFINED else values
     args, keywords = drawer(source, values[key], fitting)
-    step = Step(name, args, tuple(sorted(keywords.items())))
-    if any(ref == SELF for ref in step.refs()):
-        return replace(step, args=_placed(args, ref_of(key)))
-    return replace(step, args=(ref_of(key), *args))
-
-
-def _placed(argument: Argument, operand: Ref) -> Argument:
-    """The arguments with the operand where `SELF` stands: some functions take it inside a list."""
-    if argument == SELF:
-        return operand
-    if type(argument) is tuple:
-        return tuple(_placed(item, operand) for item in argument)
-    return argument
+    return Step(name, placed(args, ref_of(key)), tuple(sorted(keywords.items())))

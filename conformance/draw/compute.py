@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from ..observation import TensorState
-from ..program import Argument, Ref
+from ..program import Argument, Ref, refs_in
 from .source import Source
 from .steps import ODD, Arguments, Drawer, Values, broadcasts, draw_dim, ref_of, target_dtype
 
@@ -11,11 +14,32 @@ SELF = Ref(-1)
 """Stands for the first operand where it is not the first argument."""
 
 
+def placed(args: tuple[Argument, ...], operand: Ref) -> tuple[Argument, ...]:
+    """The arguments with the operand where `SELF` stands, perhaps inside a list; first where it stands nowhere.
+
+    >>> placed(((SELF, 3), 4), Ref(1)), placed((3, 4), Ref(1))
+    (((Ref(slot=1, item=None), 3), 4), (Ref(slot=1, item=None), 3, 4))
+    """
+    return substituted(args, SELF, operand) if SELF in refs_in(args) else (operand, *args)
+
+
+def substituted(argument: Any, old: Ref, new: Ref) -> Any:
+    """An argument, or a tuple of them, with one value in the place of another."""
+    if argument == old:
+        return new
+    return tuple([substituted(item, old, new) for item in argument]) if type(argument) is tuple else argument
+
+
+def either_end(source: Source, dims: Sequence[int], rank: int) -> tuple[int, ...]:
+    """The dimensions, some of them counted from the end."""
+    return tuple([d - rank if source.chance(20) else d for d in dims])
+
+
 def _dims(source: Source, x: TensorState) -> Argument:
     """One dimension, several, or none of them named."""
     rank = len(x.shape)
     if rank > 1 and source.chance(35):
-        return tuple(sorted({source.integer(0, rank - 1), source.integer(0, rank - 1)}))
+        return either_end(source, sorted({source.integer(0, rank - 1), source.integer(0, rank - 1)}), rank)
     return draw_dim(source, rank)
 
 
@@ -52,8 +76,11 @@ def _flipped(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _rolled(source: Source, x: TensorState, values: Values) -> Arguments:
-    shift = source.integer(-3, 3)
-    return (shift,) if source.chance(30) else (shift, draw_dim(source, len(x.shape))), {}
+    shift, rank = source.integer(-3, 3), len(x.shape)
+    if rank > 1 and source.chance(25):
+        dims = sorted({source.integer(0, rank - 1) for _ in range(3)})
+        return (tuple([source.integer(-3, 3) for _ in dims]), either_end(source, dims, rank)), {}
+    return (shift,) if source.chance(30) else (shift, draw_dim(source, rank)), {}
 
 
 def _like(x: TensorState, values: Values) -> list[Ref]:
@@ -114,7 +141,7 @@ COMPUTING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (4, ("sum", _reduced)), (2, ("mean", _reduced)), (2, ("amax", _reduced)), (2, ("amin", _reduced)),
     (1, ("prod", _reduced_along)), (2, ("argmax", _reduced_along)), (2, ("max", _reduced_along)),
     (1, ("all", _reduced_along)), (3, ("cumsum", _along)), (1, ("cumprod", _along)), (2, ("softmax", _along)),
-    (3, ("sort", _sorted)), (2, ("argsort", _sorted)), (1, ("topk", _largest)), (3, ("flip", _flipped)),
+    (3, ("sort", _sorted)), (2, ("argsort", _sorted)), (2, ("topk", _largest)), (3, ("flip", _flipped)),
     (3, ("roll", _rolled)), (4, ("cat", _joined)), (3, ("stack", _joined)), (3, ("index_select", _selected)),
     (2, ("masked_fill", _mask_filled)), (2, ("masked_select", _masked)), (4, ("matmul", _product)),
     (1, ("type", _type)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ..program import Argument, Slice, Step
 from .layouts import draw_shape
 from .stage import ALL, NUMBERS, Scene, Stage, on, step
@@ -63,7 +65,21 @@ def _take_along(stage: Stage) -> Step:
     shape = _shape(stage)
     dim, size = _dim(stage, shape)
     inside = tuple([1 if stage.source.chance(30) else n for n in shape])
+    if stage.source.chance(30):
+        # Along all of it, which has to be a view of one dimension.
+        shape = shape[:1] if stage.source.chance(60) else shape
+        x = stage.tensor(shape)
+        return step("take_along_dim", x, stage.indices(_shape(stage, 0, 3), prod(shape)))
     return step("take_along_dim", stage.tensor(shape), stage.indices(_with(inside, dim, _count(stage)), size), dim)
+
+
+def _narrow(stage: Stage) -> Step:
+    """The start is a tensor."""
+    shape = _shape(stage)
+    dim, size = _dim(stage, shape)
+    length = stage.source.integer(0, size)
+    low = -size if stage.source.chance(20) and length <= 1 else 0
+    return step("narrow", stage.tensor(shape), dim, stage.indices((), size - length + 1 + low, low=low), length)
 
 
 def _masked_select(stage: Stage) -> Step:
@@ -96,7 +112,14 @@ def _masked_fill(stage: Stage) -> Step:
     shape = _shape(stage, 0)
     x = stage.tensor(shape)
     mask = stage.tensor(_mask_shape(stage, shape), dtype="bool")
-    return step(_twin(stage, "masked_fill"), x, mask, 2 if stage.dtype != "bool" else True)
+    return step(_twin(stage, "masked_fill"), x, mask, _number(stage))
+
+
+def _number(stage: Stage) -> Argument:
+    """What is filled with: a number, or a tensor without dimensions."""
+    if stage.source.chance(40):
+        return stage.tensor((), grad=False)
+    return 2 if stage.dtype != "bool" else True
 
 
 def _masked_scatter(stage: Stage) -> Step:
@@ -118,10 +141,11 @@ def _index_writes(stage: Stage) -> Step:
     count = min(_count(stage), size) if name == "index_copy" else _count(stage)
     index = stage.indices((count,), size, distinct=name == "index_copy", sure=True)
     if name == "index_fill":
-        return step(_twin(stage, name), x, dim, index, 2 if stage.dtype != "bool" else True)
+        return step(_twin(stage, name), x, dim, index, _number(stage))
     counted = count + source.chance(ODD // 2)
     source_of = stage.tensor(_with(shape, dim, counted), beside=x)
-    return step(_twin(stage, name), x, dim, index, source_of)
+    alpha: dict[str, Argument] = {"alpha": 2} if name == "index_add" and source.chance(40) else {}
+    return step(_twin(stage, name), x, dim, index, source_of, **alpha)
 
 
 def _scatter(stage: Stage) -> Step:
@@ -188,9 +212,25 @@ def _advanced(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
     return tuple(items)
 
 
+def _apart(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
+    """Two tensors of numbers with a slice between: what they take out comes first, wherever they stand."""
+    count = stage.source.integer(1, 3)
+    slices = [Slice() if stage.source.chance(60) else Slice(0, None, 2) for _ in shape]
+    first = len(shape) - 3 if stage.source.chance(70) else 0
+    chosen = [stage.indices((count,), shape[place], sure=True) for place in (first, first + 2)]
+    return (*slices[:first], chosen[0], slices[first], chosen[1])
+
+
 def _getitem(stage: Stage) -> Step:
-    shape = _shape(stage)
+    what = stage.source.integer(0, 9)
+    shape = _shape(stage, 3 if what < 3 else 1)
     x = stage.tensor(shape)
+    if what < 3 and 0 not in shape:
+        return step("__getitem__", x, _apart(stage, shape))
+    if what == 3 and 0 not in shape:
+        # An index that is one number is a view, and is none where it is a tensor of another kind.
+        before = (Slice(),) * stage.source.integer(0, len(shape) - 1)
+        return step("__getitem__", x, (*before, stage.indices((), shape[len(before)], low=-shape[len(before)])))
     return step("__getitem__", x, _advanced(stage, shape))
 
 
@@ -221,9 +261,12 @@ def _diagonal_scatter(stage: Stage) -> Step:
     shape = _shape(stage, 2, 4)
     shape = (2, 3) if len(shape) < 2 else shape
     offset = stage.source.integer(-1, 1)
-    rows, columns = shape[0], shape[1]
+    # The first two dimensions, or the last two in either order.
+    first, second = stage.source.choice(((-2, -1), (-1, -2))) if stage.source.chance(40) else (0, 1)
+    dims = (first, second) if first else ()
+    rows, columns, left = shape[first], shape[second], shape[:-2] if first else shape[2:]
     length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    return step("diagonal_scatter", stage.tensor(shape), stage.tensor((*shape[2:], length)), offset)
+    return step("diagonal_scatter", stage.tensor(shape), stage.tensor((*left, length)), offset, *dims)
 
 
 def _select_scatter(stage: Stage) -> Step:
@@ -235,15 +278,24 @@ def _select_scatter(stage: Stage) -> Step:
     return step("select_scatter", stage.tensor(shape), stage.tensor((*shape[:place], *shape[place + 1 :])), dim, index)
 
 
+def _diagonal_filled(stage: Stage) -> Step:
+    """At times a matrix so tall that the diagonal begins anew below."""
+    columns = stage.source.integer(1, 3)
+    rows = columns + stage.source.integer(1, 5) if stage.source.chance(60) else stage.source.integer(1, 4)
+    return step("fill_diagonal_", stage.tensor((rows, columns)), 1, stage.source.chance(70))
+
+
 def _slice_scatter(stage: Stage) -> Step:
     source = stage.source
     shape = _shape(stage, 1, 4)
     shape = shape or (3,)
     dim, size = _dim(stage, shape)
     start, stride = source.integer(0, size), source.integer(1, 2)
-    length = -(-(size - start) // stride)
+    end = source.integer(start, size) if source.chance(50) else size
+    length = -(-(end - start) // stride)
     part = stage.tensor(_with(shape, dim, length + source.chance(ODD // 2)))
-    return step("slice_scatter", stage.tensor(shape), part, dim, start, None, stride)
+    bounds = [n - size if 0 < n < size and source.chance(50) else n for n in (start, end)]
+    return step("slice_scatter", stage.tensor(shape), part, dim, bounds[0], None if end == size else bounds[1], stride)
 
 
 INDEXED: tuple[tuple[int, Scene], ...] = (
@@ -252,6 +304,6 @@ INDEXED: tuple[tuple[int, Scene], ...] = (
     (3, on(ALL, _masked_fill)), (2, on(ALL, _masked_scatter)), (5, on(NUMBERS, _index_writes)),
     (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
     (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),
-    (2, on(ALL, _slice_scatter)),
+    (3, on(ALL, _slice_scatter)), (1, on(NUMBERS, _diagonal_filled)), (1, on(ALL, _narrow)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""

@@ -44,9 +44,14 @@ def draw_shape(source: Source, low: int = 0, high: int = 5) -> tuple[int, ...]:
 
 
 def draw_layout(
-    source: Source, *, negative: bool = False, shape: tuple[int, ...] | None = None, kind: str | None = None
+    source: Source,
+    *,
+    negative: bool = False,
+    shape: tuple[int, ...] | None = None,
+    kind: str | None = None,
+    most: int = MAX_SPAN,
 ) -> Drawn:
-    """A layout, of the given shape and kind or drawn ones."""
+    """A layout, of the given shape and kind or drawn ones; row-major where it would reach over more than `most`."""
     kind = kind or weighted(source, _KINDS)
     if shape is None:
         shape = draw_shape(source, 4, 5) if kind == "channels-last" else draw_shape(source)
@@ -54,7 +59,7 @@ def draw_layout(
     if negative:
         strides = [-s if source.chance(30) else s for s in strides]
     low, high = span(shape, tuple(strides), 0)
-    if high - low > MAX_SPAN:
+    if high - low > most:
         strides = list(row_major(shape))
         low, high = span(shape, tuple(strides), 0)
     offset = source.integer(1, 7) if kind != "row-major" and source.chance(50) else 0

@@ -18,7 +18,7 @@ from .storages import MAKING, TYPED, UNTYPED
 Theme: TypeAlias = tuple[tuple[int, Family], ...]
 STORING: Theme = ((20, MAKING), (44, UNTYPED), (36, TYPED))
 THEMES: tuple[tuple[int, Theme], ...] = (
-    (40, STORING), (24, ((1, EXCHANGING),)), (12, ((1, COPYING),)), (12, ((1, TURNING),)), (12, ((1, CODING),)),
+    (40, STORING), (24, ((1, EXCHANGING),)), (12, ((1, COPYING),)), (14, ((1, TURNING),)), (24, ((1, CODING),)),
 )  # fmt: skip
 """(weight, families of operations with weights of their own)."""
 COMMON_DTYPES: dict[Family, str] = {TURNING: "complex64", CODING: "float32"}

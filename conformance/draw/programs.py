@@ -10,22 +10,27 @@ from typing import NamedTuple
 
 from ..execute import Execution
 from ..observation import Observation, TensorState
-from ..program import ITEMSIZES, Input, Program, Step, Storage
+from ..program import ITEMSIZES, Input, Program, Ref, Step, Storage
 from ..protocol import Adapter, OracleError, Undefined
+from .bits import NEGATED
 from .choose import draw_step
+from .compute import substituted
 from .inventory import inventory_of
 from .layouts import draw_layout, draw_shape
 from .mixed import draw_mixed_step, draw_theme, dtype_for
 from .scenes import draw_scene
 from .source import Source, weighted
+from .spelling import respelled
 from .steps import FLOATING
 
 MAX_STEPS = 8
 COUNTS = ((30, 1), (26, 2), (20, 3), (12, 4), (6, 5), (6, MAX_STEPS))
 """(weight, steps) of programs on tensors; those on values of every kind are longer: sharing comes first, then use."""
 MIXED_COUNTS = ((8, 1), (12, 2), (16, 3), (20, 4), (20, 6), (24, MAX_STEPS))
-SCENES = 12
+SCENES = 22
 """Percent of programs that begin with an operation whose operands are drawn for each other."""
+AGAIN = 15
+"""Percent of scenes that are done once more, on an operand with a bit."""
 DRAWS = ("all", "tensors", "mixed")
 """What random programs are about."""
 MIXED = 30
@@ -63,18 +68,23 @@ def draw_program(
         storages = (*storages, Storage(20, backing="file"))
     count = steps or weighted(source, MIXED_COUNTS if mixed else COUNTS)
     run = _Run(oracle, storages, inputs)
+    again = _turned(source, first.step, inputs) if first is not None and steps is None else ()
+    count = max(count, 3) if again else count
     tries = 0
-    while len(run.steps) < count and tries < 2 * count:
+    while len(run.steps) < count and tries < 4 * count:
         tries += 1
         there = inventory_of(run.execution, storages)
         if first is not None and not run.steps:
             step: Step | None = first.step
+        elif again and len(run.steps) + len(again) == 3:
+            step, again = again[0], again[1:]
         elif mixed:
             step = draw_mixed_step(source, there, theme)
         else:
             step = draw_step(source, there.tensors) if there.tensors else None
         if step is None:
             break
+        step = respelled(source, step)
         try:
             run.step(step)
         except Undefined:
@@ -85,6 +95,29 @@ def draw_program(
         if _leaves_undefined(step, run.observations[-1]):
             break
     return DrawnProgram(Program(storages, inputs, tuple(run.steps)), run.observations)
+
+
+def _turned(source: Source, step: Step, inputs: tuple[Input, ...]) -> tuple[Step, ...]:
+    """A bit on one of a scene's operands, and its operation once more on what has the bit; mostly nothing.
+
+    Operands that fit each other hardly ever come up where bits do.
+    """
+    out = dict(step.kwargs).get("out")
+    # With a bit on another output than the first, PyTorch trips over an assertion of its own; its fallback for bits
+    # gives images layouts of its own.
+    others = out[1:] if isinstance(out, tuple) else ()
+    fitting = [
+        ref
+        for ref in step.refs()
+        if ref not in others and (inputs[ref.slot].dtype in NEGATED or "complex" in inputs[ref.slot].dtype)
+    ]
+    if not fitting or step.op.startswith(("nn.", "conv")) or not source.chance(AGAIN):
+        return ()
+    ref = source.choice(fitting)
+    turning = Step("conj" if "complex" in inputs[ref.slot].dtype else "_neg_view", (ref,))
+    # The inputs and the step itself have slots before it.
+    args, kwargs = substituted((step.args, step.kwargs), ref, Ref(len(inputs) + 1))
+    return turning, replace(step, args=args, kwargs=kwargs)
 
 
 def _leaves_undefined(step: Step, observation: Observation) -> bool:

@@ -113,6 +113,8 @@ def _coded(source: Source, there: Inventory) -> tuple[Ref, TensorState] | None:
 
 def _asked(source: Source, there: Inventory) -> Arguments | None:
     found = _coded(source, there)
+    if found is None and not source.chance(ODD):
+        return None
     if found is None or source.chance(ODD // 2):
         key = pick(source, there.tensors)
         return None if key is None else ((ref_of(key),), {})
@@ -182,7 +184,8 @@ CODING: Family = (
     (6, ("q_per_channel_scales", _of_channels)),
     (6, ("q_per_channel_zero_points", _of_channels)), (6, ("q_per_channel_axis", _of_channels)),
     (24, ("clone", _like_any("clone"))), (24, ("permute", _like_any("permute"))),
-    (20, ("__getitem__", _like_any("__getitem__"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
+    (20, ("__getitem__", _like_any("__getitem__"))), (10, ("narrow", _like_any("narrow"))),
+    (10, ("contiguous", _like_any("contiguous"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
     (10, ("view", _seen_as)), (8, ("save_load", _asked)), (4, ("copy.deepcopy", _asked)), (4, ("numpy", _asked)),
     (6, ("copy_", _copied)), (3, ("equal", _compared)), (2, ("add", _refused)), (2, ("mul", _refused)),
 )  # fmt: skip

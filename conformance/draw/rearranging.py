@@ -7,7 +7,7 @@ from math import prod
 
 from ..observation import TensorState
 from ..program import Ref
-from .compute import SELF
+from .compute import SELF, either_end
 from .layouts import draw_layout
 from .pointwise import NUMBERS
 from .source import Source
@@ -67,7 +67,7 @@ def _turned(source: Source, x: TensorState, values: Values) -> Arguments:
         return (source.integer(-1, 4),), {}
     first = source.integer(0, rank - 1)
     second = (first + source.integer(1, rank - 1)) % rank if not source.chance(ODD) else first
-    return (source.integer(-1, 4), (first, second)), {}
+    return (source.integer(-1, 4), either_end(source, (first, second), rank)), {}
 
 
 def _offset(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -165,7 +165,7 @@ REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (1, ("diagonal_copy", along_diagonal)), (1, ("t_copy", no_arguments)), (1, ("detach_copy", no_arguments)),
     (1, ("alias_copy", no_arguments)), (2, ("narrow_copy", narrowed)), (1, ("split_copy", _parts)),
     (2, ("as_strided_scatter", _into_layout)), (1, ("concat", _listed)), (1, ("unbind_copy", one_dim)),
-    (1, ("fill_diagonal_", _filled)),
+    (3, ("fill_diagonal_", _filled)),
     (2, ("is_same_size", any_other)), (1, ("allclose", any_other)), (1, ("stride", no_arguments)),
     (1, ("size", no_arguments)),
     (2, ("is_leaf", no_arguments)), (2, ("requires_grad", no_arguments)), (3, ("requires_grad_", no_arguments)),
@@ -179,8 +179,9 @@ DEFINED: Mapping[str, tuple[str, ...]] = {name: (*NUMBERS, "bool") for _, (name,
 """Dtypes that each is drawn for."""
 
 NEEDED: Mapping[str, Callable[[TensorState, Values], bool]] = {
-    **dict.fromkeys(("rot90", "fliplr", "tril", "triu", "tril_", "triu_", "vsplit", "diagonal_copy",
-                     "fill_diagonal_"), lambda x, values: len(x.shape) > 1),
+    **dict.fromkeys(("rot90", "fliplr", "tril", "triu", "tril_", "triu_", "vsplit",
+                     "diagonal_copy"), lambda x, values: len(x.shape) > 1),
+    "fill_diagonal_": lambda x, values: len(x.shape) == 2 or (len(x.shape) > 2 and len(set(x.shape)) == 1),
     **dict.fromkeys(("flipud", "hsplit", "select_copy", "narrow_copy", "unbind_copy",
                      "unsafe_split", "unsafe_chunk", "split_with_sizes", "unsafe_split_with_sizes", "split_copy"),
                     lambda x, values: len(x.shape) > 0),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ..observation import TensorState
 from ..program import Argument
+from .compute import either_end
 from .pointwise import COMPLEX, INTEGERS, NUMBERS, REAL
 from .source import Source
 from .steps import Arguments, Drawer, Values, draw_dim
@@ -16,7 +17,7 @@ def _dims(source: Source, x: TensorState) -> Argument:
     rank = len(x.shape)
     if rank > 1 and source.chance(45):
         first = source.integer(0, rank - 1)
-        return tuple(sorted({first, *(source.integer(0, rank - 1) for _ in range(2))}))
+        return either_end(source, sorted({first, *(source.integer(0, rank - 1) for _ in range(2))}), rank)
     return draw_dim(source, rank)
 
 

@@ -8,6 +8,7 @@ from ..program import Input, Step, Storage
 from .factories import FACTORIES
 from .images import IMAGES
 from .indexed import INDEXED
+from .lengths import LONG
 from .outs import OUTS
 from .products import PRODUCTS
 from .source import Source, weighted
@@ -19,6 +20,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (30, INDEXED),
     (22, OUTS),
     (4, FACTORIES),
+    (18, LONG),
 )
 """(weight, scenes with their own weights)."""
 

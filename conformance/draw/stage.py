@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ..program import ITEMSIZES, Input, Ref, Step, Storage
-from .layouts import draw_layout
+from .layouts import MAX_SPAN, draw_layout
 from .source import Source, weighted
 from .steps import ODD
 
@@ -39,13 +39,15 @@ class Stage:
         beside: Ref | None = None,
         grad: bool = True,
         tame: bool = False,
+        most: int = MAX_SPAN,
     ) -> Ref:
         """A tensor of that shape in any layout, or one of that kind; at times in the memory of `beside`.
 
-        A `tame` one has numbers of like magnitude, whose squares no dtype is too small for.
+        It reaches over `most` elements, unless row-major. A `tame` one has numbers of like magnitude, whose squares
+        no dtype is too small for.
         """
         source, dtype = self.source, dtype or self.dtype
-        drawn = draw_layout(source, shape=shape, kind=kind)
+        drawn = draw_layout(source, shape=shape, kind=kind, most=most)
         nbytes = drawn.reach * ITEMSIZES[dtype]
         if beside is not None and self.inputs[beside.slot].dtype == dtype and source.chance(12):
             number = self.inputs[beside.slot].storage

@@ -43,7 +43,8 @@ def _dims(source: Source, rank: int) -> tuple[int, ...]:
     """A permutation of all dimensions, some counted from the end."""
     rest = list(range(rank))
     order = [rest.pop(source.integer(0, len(rest) - 1)) for _ in range(rank)]
-    order = [d - rank if source.chance(15) else d for d in order]
+    from_end = 100 if source.chance(10) else 15
+    order = [d - rank if source.chance(from_end) else d for d in order]
     if order and source.chance(ODD):
         order[0] = source.choice((order[-1], rank, -rank - 1))
     if source.chance(ODD // 2):
@@ -86,7 +87,8 @@ def _range(source: Source, x: TensorState, values: Values) -> Arguments:
     start, end = sorted((source.integer(0, max(0, rank - 1)), source.integer(0, max(0, rank - 1))))
     if source.chance(ODD):
         start, end = end + 1, start
-    return (start, end - rank if rank and source.chance(25) else end), {}
+    from_end = [d - rank if rank and source.chance(25) else d for d in (start, end)]
+    return tuple(from_end), {}
 
 
 def _split(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -114,6 +116,15 @@ def two_dims(source: Source, x: TensorState, values: Values) -> Arguments:
     return (draw_dim(source, rank), draw_dim(source, rank)), {}
 
 
+def _moved(source: Source, x: TensorState, values: Values) -> Arguments:
+    """One dimension and where it goes, or several."""
+    rank = len(x.shape)
+    if rank < 2 or source.chance(65):
+        return two_dims(source, x, values)
+    count = source.integer(1, rank)
+    return (_dims(source, rank)[:count], _dims(source, rank)[:count]), {}
+
+
 def one_dim(source: Source, x: TensorState, values: Values) -> Arguments:
     """One dimension."""
     return (draw_dim(source, len(x.shape)),), {}
@@ -129,6 +140,9 @@ def squeezed_dims(source: Source, x: TensorState, values: Values) -> Arguments:
     ones = [d for d, size in enumerate(x.shape) if size == 1]
     if source.chance(35):
         return (), {}
+    if x.shape and source.chance(15):
+        # Of several dimensions some are of size 1.
+        return (_dims(source, len(x.shape))[: source.integer(1, 3)],), {}
     if ones and source.chance(60):
         return (source.choice(ones),), {}
     return one_dim(source, x, values)
@@ -164,6 +178,8 @@ def _indices(source: Source, x: TensorState) -> tuple[Argument, ...]:
 
 
 def _index(source: Source, x: TensorState, values: Values) -> Arguments:
+    if source.chance(3):
+        return (source.chance(75),), {}
     return (_indices(source, x),), {}
 
 
@@ -285,8 +301,14 @@ def number(source: Source, x: TensorState) -> Argument:
     return source.choice((1, 2, 3)) if "int" in x.dtype else source.choice((2, 0.5, 1.5))
 
 
+def scalars(x: TensorState, values: Values) -> list[Ref]:
+    """Tensors without dimensions, which stand for a number that fits the dtype."""
+    return [ref_of(k) for k, v in values.items() if v.shape == () and v.dtype == x.dtype and v is not x]
+
+
 def _filled(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (number(source, x),), {}
+    numbers = scalars(x, values)
+    return (source.choice(numbers) if numbers and source.chance(50) else number(source, x),), {}
 
 
 def operand(source: Source, x: TensorState, values: Values) -> Argument:
@@ -332,7 +354,7 @@ BASIC: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (14, ("view", resized_view)), (3, ("view", _dtype)), (2, ("view_as", any_other)), (8, ("reshape", resized_view)),
     (2, ("reshape_as", any_other)), (5, ("flatten", _range)), (4, ("unflatten", _split)), (3, ("ravel", no_arguments)),
     (7, ("permute", reordered)), (6, ("transpose", two_dims)), (1, ("swapaxes", two_dims)),
-    (1, ("swapdims", two_dims)), (3, ("movedim", two_dims)), (1, ("moveaxis", two_dims)), (2, ("t", no_arguments)),
+    (1, ("swapdims", two_dims)), (3, ("movedim", _moved)), (1, ("moveaxis", _moved)), (2, ("t", no_arguments)),
     (2, ("T", no_arguments)), (2, ("mT", no_arguments)), (16, ("__getitem__", _index)), (5, ("narrow", narrowed)),
     (5, ("select", selected)), (8, ("expand", expanded)), (2, ("expand_as", any_other)),
     (2, ("broadcast_to", expanded)), (5, ("squeeze", squeezed_dims)), (6, ("unsqueeze", new_dim)),

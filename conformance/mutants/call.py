@@ -62,7 +62,8 @@ class Call:
         """A tensor as the library describes it, its storage under a name of its own."""
         dtype, shape, strides, offset, contiguity, version, flags = self.adapter.describe(x)
         storage = str(id(self.adapter.storage_of(x)))
-        return TensorState(dtype, shape, strides, offset, contiguity, storage, version, None, flags)
+        quantizer = self.adapter.quantizer_of(x) if dtype in QUANTISED else None
+        return TensorState(dtype, shape, strides, offset, contiguity, storage, version, None, flags, None, quantizer)
 
     def named(self, parameter: str) -> Any:
         """The tensor that is given for a parameter, None where there is none."""

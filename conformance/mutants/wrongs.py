@@ -59,6 +59,18 @@ def repacked(strides: Change) -> Wrong:
     return wrong
 
 
+def retyped(dtype: Change) -> Wrong:
+    """Results are of another dtype."""
+
+    def wrong(call: Call) -> Any:
+        outcome = call.right()
+        if isinstance(outcome, (tuple, list)):
+            return type(outcome)([y.to(dtype(call, call.geometry(y))) for y in outcome])
+        return outcome.to(dtype(call, call.geometry(outcome)))
+
+    return wrong
+
+
 def copied(call: Call) -> Any:
     """Results are copies in memory of their own."""
     outcome = call.right()
@@ -130,6 +142,20 @@ def reads_other(**changes: Change) -> Wrong:
         return call.do("as_strided", given, *other[1:])
 
     return lambda call: call.given([misread(call, given) for given in call.args])
+
+
+def without_bits(call: Call, given: Any) -> Any:
+    """A tensor as its memory has it: without its conjugate and negative bits."""
+    flags = call.adapter.describe(given)[-1] or ""
+    given = call.do("conj", given) if "c" in flags else given
+    return call.do("_neg_view", given) if "n" in flags else given
+
+
+def ignores_bits(call: Call) -> Any:
+    """Operands are read as their memory has them; one that is written stays what it is."""
+    written = call.x if call.event.writes else None
+    read = [arg is not written and call.adapter.is_tensor(arg) for arg in call.args]
+    return call.given([without_bits(call, arg) if r else arg for arg, r in zip(call.args, read, strict=True)])
 
 
 def indexed(change: Callable[[Any], Any]) -> Wrong:
@@ -271,6 +297,16 @@ def accepts(instead: Wrong) -> Wrong:
             return instead(call)
 
     return wrong
+
+
+def where_legal(wrong: Wrong) -> Wrong:
+    """What is not refused is done wrong."""
+
+    def done(call: Call) -> Any:
+        call.right()
+        return wrong(call)
+
+    return done
 
 
 def leaves(trace: Wrong) -> Wrong:

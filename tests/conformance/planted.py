@@ -61,8 +61,8 @@ def wrong(self, **keywords):
 NAME, right = "add_", Tensor.add_
 
 
-def wrong(self, *rest):
-    result, storage = right(self, *rest), self.untyped_storage()
+def wrong(self, *rest, **named):
+    result, storage = right(self, *rest, **named), self.untyped_storage()
     if self.numel() and reach(self) < storage.nbytes():
         ctypes.memset(storage.data_ptr() + reach(self), 0, 1)
     return result
@@ -80,9 +80,9 @@ def wrong(self, dim, index):
 NAME, right = "copy_", Tensor.copy_
 
 
-def wrong(self, src):
+def wrong(self, *rest, **named):
     try:
-        return right(self, src)
+        return right(self, *rest, **named)
     except Exception:
         with contextlib.suppress(Exception):  # of a dtype that nothing but bits can be read from
             self.zero_()

@@ -172,46 +172,40 @@ def test_each_kind_of_claim_fails_where_it_does_not_hold(kind, oracle, capsys):
     assert shows(text, claim), text
 
 
+class Names(Numpy):
+    """An idiom in which a step is its operation's name, run as it stands, over nothing."""
+
+    def __init__(self, imports):
+        super().__init__()
+        self.imports = imports
+
+    def write_storage(self, name, storage, data):
+        return f"{name} = 0"
+
+    def write_input(self, name, item, storage):
+        return f"{name} = 0"
+
+    def template(self, step):
+        return step.op
+
+
+def _ending_scripts(imports, seconds, *operations):
+    """Scripts that claim that an operation ends within a time, after these imports."""
+    claim = Claim.from_json(claim_of(MATRIX, None, [], seconds=seconds).to_json())
+    return [script(replace(MATRIX, steps=(Step(op),)), claim, Names(imports)) for op in operations]
+
+
 def test_a_crash_and_a_hang_exit_1_and_a_mended_library_0(tmp_path):
     """The script of a crash ends with status 1 whatever ends the library, and with 0 where the program ends."""
-
-    class Dying(Numpy):
-        imports = "import os, time"
-
-        def write_storage(self, name, storage, data):
-            return f"{name} = 0"
-
-        def write_input(self, name, item, storage):
-            return f"{name} = 0"
-
-        def template(self, step):
-            return step.op
-
-    claim = claim_of(MATRIX, None, [], seconds=1.0)
-    claim = Claim.from_json(claim.to_json())
     ends = {"os.abort()": 1, "time.sleep(60)": 1, "os._exit(0)": 1, "1 / 0": 0, "1 + 1": 0}
-    texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Dying()) for op in ends]
+    texts = _ending_scripts("import os, time", 1.0, *ends)
     assert all(len(text.splitlines()) <= MAX_LINES for text in texts)
     assert [status for status, _ in run_all(texts, tmp_path)] == list(ends.values())
 
 
 def test_a_slow_import_is_no_hang(tmp_path):
     """The time limit of a script begins when the library is imported: a loaded machine accuses nobody."""
-
-    class Slow(Numpy):
-        imports = "import time; time.sleep(1.5)"
-
-        def write_storage(self, name, storage, data):
-            return f"{name} = 0"
-
-        def write_input(self, name, item, storage):
-            return f"{name} = 0"
-
-        def template(self, step):
-            return step.op
-
-    claim = Claim.from_json(claim_of(MATRIX, None, [], seconds=0.5).to_json())
-    texts = [script(replace(MATRIX, steps=(Step(op),)), claim, Slow()) for op in ("1 + 1", "time.sleep(60)")]
+    texts = _ending_scripts("import time; time.sleep(1.5)", 0.5, "1 + 1", "time.sleep(60)")
     assert [status for status, _ in run_all(texts, tmp_path)] == [0, 1]
 
 

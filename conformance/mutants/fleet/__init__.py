@@ -6,9 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..mutant import Mutant
-from . import bits, changes, computing, copies, edges, exchange, gathers, kinds, views, writes
+from . import (
+    asking,
+    bits,
+    changes,
+    computing,
+    copies,
+    corners,
+    edges,
+    exchange,
+    gathers,
+    kinds,
+    views,
+    writes,
+)
 
-FAMILIES = (views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds)
+FAMILIES = (views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners)
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
 TRIED_OVER_TORCH = (

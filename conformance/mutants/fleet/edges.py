@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...program import Ref
 from ...situations import (
+    BY_TENSOR,
     EMPTY,
     EXPANDED,
     FILLED,
@@ -21,7 +21,6 @@ from ...situations import (
     STRIDED,
     Situation,
     dtype,
-    index_has,
     is_argument,
     negative,
     numel,
@@ -61,7 +60,6 @@ POOLS = (
     "nn.functional.max_pool1d nn.functional.avg_pool1d nn.functional.avg_pool3d nn.functional.adaptive_avg_pool1d "
     "nn.functional.adaptive_avg_pool3d nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool2d"
 )
-BY_TENSOR = index_has("a tensor", lambda item: isinstance(item, Ref))
 
 
 def rest_of(width: int, left: int) -> Situation:
