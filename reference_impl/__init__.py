@@ -12,11 +12,11 @@ from types import FunctionType as _FunctionType
 # fmt: off
 from . import errors, nn
 from .activations import (
-    celu, celu_, hardshrink, prelu, rrelu, rrelu_, selu, selu_, threshold, threshold_,
+    celu, celu_, hardshrink, prelu, rrelu_, selu, selu_, threshold, threshold_,
     torch_alpha_dropout as alpha_dropout, torch_alpha_dropout_ as alpha_dropout_, torch_dropout as dropout,
     torch_dropout_ as dropout_, torch_feature_alpha_dropout as feature_alpha_dropout,
     torch_feature_alpha_dropout_ as feature_alpha_dropout_, torch_feature_dropout as feature_dropout,
-    torch_feature_dropout_ as feature_dropout_,
+    torch_feature_dropout_ as feature_dropout_, torch_rrelu as rrelu,
 )
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .advanced_indexing import argwhere, index_put, index_put_, nonzero, nonzero_static, unravel_index
@@ -24,7 +24,7 @@ from .arithmetic import (
     abs, abs as absolute, abs_, add, mul, mul as multiply, neg, neg as negative, neg_, neg_ as negative_, relu, relu_,
     rsub, sub, sub as subtract,
 )
-from .calls import add_numpy_names as _add_numpy_names, with_numpy_names as _with_numpy_names
+from .calls import add_numpy_names as _add_numpy_names, refusing as _refusing, with_numpy_names as _with_numpy_names
 from .choosing import addcdiv, addcmul, allclose, equal, isclose, lerp, where
 from .clamping import clamp, clamp as clip, clamp_, clamp_ as clip_, clamp_max, clamp_max_, clamp_min, clamp_min_
 from .combining import block_diag, cartesian_prod, combinations, diagflat, kron
@@ -40,20 +40,26 @@ from .copies import clone, fill_, resolve_conj, resolve_neg, zero_
 from .determinism import (
     are_deterministic_algorithms_enabled, is_deterministic_algorithms_warn_only_enabled, use_deterministic_algorithms,
 )
-from .devices import device, get_default_device
+from .devices import device, get_default_device, set_default_device
 from .differences import cumulative_trapezoid, diff, gradient, trapezoid, trapezoid as trapz
 from .distances import cdist, dist, pdist
 from .division import div, div as divide, div as true_divide, floor_divide
 from .dtype_view import conj, conj_view as _conj, imag, neg_view as _neg_view, real, view_as_complex, view_as_real
 from .dtypes import ALL as _ALL, dtype
 from .embedding_bags import torch_embedding_bag as embedding_bag
+from .factories import factory as _factory, make_factories as _make_factories
 from .extremes import amax, amin, aminmax, argmax, argmin, max, min
 from .factorizations import (
     geqrf, lu_unpack, lu_with_info as lu, old_cholesky as cholesky, old_qr as qr, old_svd as svd, orgqr, ormqr,
 )
-from .formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
+from .formats import (
+    channels_last, channels_last_3d, contiguous_format, jagged, layout, memory_format, preserve_format, sparse_bsc,
+    sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided, _mkldnn,
+)
 from .from_values import tensor
-from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .grad_mode import (
+    enable_grad, inference_mode, is_grad_enabled, is_inference, is_inference_mode_enabled, no_grad, set_grad_enabled,
+)
 from .histograms import histogramdd
 from .index_ops import gather, index_select, masked_fill, masked_scatter, masked_select, take, take_along_dim
 from .index_writes import index_add, index_copy, index_fill, put, scatter, scatter_add
@@ -101,7 +107,7 @@ from .products import addbmm, addr, cross, ger, matmul, outer
 from .promotion import get_default_dtype, promote_types, set_default_dtype
 from .quantized_dispatch import install as _let_functions_know_quantised_tensors
 from .randomness import (
-    bernoulli, manual_seed, multinomial, normal, poisson, rand, randint, randint_like, randn, randn_like, randperm,
+    bernoulli, multinomial, normal, poisson, rand, randint, randint_like, randn, randn_like, randperm,
     rand_like,
 )
 from .ranges import arange, linspace, logspace, range_with_end as range
@@ -154,12 +160,9 @@ from .windows import bartlett_window, blackman_window, hamming_window, hann_wind
 # However a tensor is sent to another process, both see the same memory.
 _init_reductions()
 
-strided = "torch.strided"
-
 # Rarely used, and found when first asked for: what they import costs more than everything above.
 _LAZY = {
-    "_empty_affine_quantized": "quantized",
-    "_empty_per_channel_affine_quantized": "quantized",
+    "autograd": "",
     "dequantize": "quantized",
     "int_repr": "quantized",
     "per_channel_affine": "quantizers",
@@ -181,7 +184,9 @@ _LAZY = {
     "masked": "",
     "multiprocessing": "",
     "ops": "",
+    "random": "",
     "save": "serialization",
+    "serialization": "",
     "signal": "",
     "special": "",
     "sparse_coo_tensor": "sparse",
@@ -191,6 +196,10 @@ _LAZY = {
 _LAZY.update(
     (name, module)
     for module, names in {
+        "kernel_functions": "_adaptive_avg_pool2d _adaptive_avg_pool3d _aminmax _cast_Byte _cast_Char _cast_Double "
+        "_cast_Float _cast_Half _cast_Int _cast_Long _cast_Short _conj_copy _dim_arange _is_all_true _is_any_true "
+        "_index_put_impl_ _log_softmax _logcumsumexp _neg_view_copy _softmax _stack _unique _unique2 _unsafe_index "
+        "_unsafe_index_put binomial conv_tbc frobenius_norm get_device native_dropout norm_except_dim nuclear_norm",
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",
@@ -200,6 +209,9 @@ _LAZY.update(
         "number_limits": "finfo iinfo",
         "recurrent": "gru lstm rnn_relu rnn_tanh",
         "recurrent_cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
+        "generator": "Generator default_generator get_rng_state initial_seed manual_seed seed set_rng_state",
+        "quantized_constructors": "_empty_affine_quantized _empty_per_channel_affine_quantized empty_quantized "
+        "_make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor",
         "quantized_pooling": "quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d",
         "quantizers": "per_channel_symmetric per_tensor_symmetric qscheme",
         "simulated_quantization": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine "
@@ -216,7 +228,9 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
     if name in _LAZY:
         module = import_module("." + (_LAZY[name] or name), __name__)
         found = getattr(module, name.lstrip("_")) if _LAZY[name] else module
-        return _with_numpy_names(found) if isinstance(found, _FunctionType) else found
+        # One object however often it is asked for.
+        globals()[name] = found = _with_numpy_names(found) if isinstance(found, _FunctionType) else found
+        return found
     if name.startswith("_foreach_"):
         from . import foreach
 
@@ -233,6 +247,13 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_make_factories(
+    globals(),
+    "arange as_tensor asarray bartlett_window blackman_window empty empty_permuted empty_strided eye full "
+    "hamming_window hann_window kaiser_window linspace logspace ones rand randint randn randperm scalar_tensor "
+    "tensor tril_indices triu_indices zeros",
+)
+normal, range = _factory(normal, by_default=False), _factory(range, by_default=False)
 _add_numpy_names(
     globals(),
     but_not="block_diag broadcast_tensors cartesian_prod cdist einsum meshgrid norm split stft tensordot unique "
@@ -242,6 +263,9 @@ _add_numpy_names(
 from math import e, inf, nan, pi  # noqa: E402 - after the function of this module that finds what is missing
 
 newaxis = None
+
+for _name in ("eig", "lstsq", "matrix_rank", "solve", "symeig"):
+    globals()[_name] = _refusing(_name, errors.LayoutError, "argument", "was removed from PyTorch")
 
 # The dtypes under PyTorch's names; `bool`, `int` and `float` hide Python's from here on.
 globals().update(_ALL)

@@ -24,6 +24,7 @@ from . import (
     view_ops,
 )
 from . import dtypes as dt
+from .copies import resolved
 from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .layout import contiguous_strides, wrap_dim
@@ -120,7 +121,8 @@ def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
     a, b = values(input), values(result)
     # The vectorised loop makes a NaN of infinity, and infinity of what cannot be doubled, the plain one does not (torch
     # 2.13). Far below zero the sum of 1 and of nearly -1 has lost its digits: each loop is left with others.
-    unsure = np.abs(b) < np.abs(a) / 32
+    with np.errstate(all="ignore"):
+        unsure = np.abs(b) < np.abs(a) / 32
     if approximate == "none" and a.size:
         unsure |= a > float(ml_dtypes.finfo(a.dtype).max) / 2  # type: ignore[no-untyped-call]
     if unsure.any():
@@ -188,7 +190,8 @@ def threshold(
     def compute(a: Any) -> Any:
         return np.where(a <= threshold, np.array(value).astype(a.dtype), a)
 
-    op = Op("threshold", compute, "if", smooth=True)
+    # Done twice it is what it is done once: PyTorch lets memory overlap.
+    op = Op("threshold", compute, "if", smooth=True, overlaps=True)
     return apply(op, (input,), out) if out is not None else _run(op, input, inplace)
 
 
@@ -250,6 +253,7 @@ _PRELU = Op("prelu", lambda a, w: np.where(a > 0, a, a * w), "f", smooth=True, l
 
 def glu(input: "Tensor", dim: int = -1) -> "Tensor":
     """One half along a dimension times the sigmoid of the other. Raises: dimension, size, dtype. Source: torch 2.13."""
+    input = resolved(input)  # whole, as an operator of one kernel is handed it: not half by half (facts 9.15)
     if not input.ndim:
         raise LayoutError("dimension", "glu: a tensor without dimensions has no halves")
     d = wrap_dim(dim, input.ndim)
@@ -314,9 +318,18 @@ def rrelu(
     return shadow.leave_unspecified(drawn)
 
 
+def torch_rrelu(
+    input: "Tensor", lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False,
+    generator: Any = None,
+) -> "Tensor":  # fmt: skip
+    """`rrelu` as `torch` has it. Raises: as `rrelu`."""
+    return rrelu(input, lower, upper, training)
+
+
 def rrelu_(
-    input: "Tensor", lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False
-) -> "Tensor":
+    input: "Tensor", lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False,
+    generator: Any = None,
+) -> "Tensor":  # fmt: skip
     """`rrelu` in place. Raises: as `rrelu`, and grad, overlap."""
     return rrelu(input, lower, upper, training, True)
 

@@ -7,6 +7,7 @@ import numpy as np
 from . import view_ops
 from .contiguity import suggested_format
 from .convolution import per_dim
+from .copies import resolved
 from .core import check_tensors
 from .errors import LayoutError, LayoutValueError
 from .formats import contiguous_format
@@ -52,6 +53,7 @@ def _need_shape(name: str, spatial: int, input: "Tensor", filled: tuple[int, ...
 def _mean(name: str, spatial: int, input: "Tensor", sizes: tuple[int, ...]) -> "Tensor":
     if spatial > 1 and sizes == (1,) * spatial:
         return _mean_of_all(spatial, input)
+    input = resolved(input)
     # Over two dimensions channels may be missing; over three the first dimension only may be empty.
     _need_shape(name, spatial, input, input._layout.shape[1 if spatial == 3 else -2 :])
     d = input.dtype
@@ -119,6 +121,7 @@ def adaptive_avg_pool3d(input: "Tensor", output_size: Any) -> "Tensor":
 
 
 def _largest(name: str, spatial: int, input: "Tensor", sizes: tuple[int, ...]) -> tuple["Tensor", "Tensor"]:
+    input = resolved(input)
     _need_shape(name, spatial, input, input._layout.shape[1:])
     if min(sizes) < 0:
         raise LayoutError("size", f"{name}: the output size {sizes} is negative")

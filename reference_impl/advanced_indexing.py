@@ -11,7 +11,7 @@ import numpy as np
 from . import division, pointwise_ops, shadow, slicing_ops, view_ops
 from . import dtypes as dt
 from .conversion import cast
-from .copies import clone, reader
+from .copies import change_in_copy, clone, reader, resolved
 from .core import (
     TensorBase,
     array,
@@ -25,6 +25,7 @@ from .core import (
     recorded,
     requires_grad,
     values,
+    without_bits,
     written,
 )
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError
@@ -84,7 +85,8 @@ class Gather:
                 entries[dim] = (
                     t._layout.shape,
                     t._layout.strides,
-                    values(t).astype(np.int64, copy=False),
+                    # int64 is read as it lies: the fallback for bits looks into no list of optional tensors.
+                    array(t) if t.dtype is dt.int64 else values(t).astype(np.int64),
                     t.dtype is dt.int32,
                 )
         found = [e for e in entries if e is not None]
@@ -154,7 +156,7 @@ def gather_indexed(view: "Tensor", items: dict[int, Any]) -> "Tensor":
 
     Raises: index, dimension, broadcast, size, dtype. Source: facts 3.12, torch 2.13.
     """
-    source = clone(view) if view._bits else view
+    source = resolved(view)
     g = Gather(source._layout, items)
     need_kernel("index", view.dtype, "bifchu8e")
     g.check()
@@ -196,12 +198,16 @@ def scatter_indexed(self: "Tensor", target: "Tensor", items: dict[int, Any], val
 def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -> None:
     """`index_put_` on a view: write or add a tensor's elements where index tensors name."""
     check_inplace(target, value)
+    if target._bits:
+        change_in_copy(target, lambda whole: put(whole, items, value, accumulate))
+        written(target, value)
+        return
     masks = [t for t in items.values() if t.dtype in (dt.bool_, dt.uint8)]
     filled = not accumulate and value.numel() == 1 and len(masks) == len(items) == 1
     if not filled:
         check_no_overlap(target, value)
         for t in items.values():
-            check_no_overlap(target, t)
+            check_no_overlap(target, without_bits(t))
     g = Gather(target._layout, items)
     if filled and masks[0].dtype is not dt.bool_:
         raise LayoutError("dtype", "index_put_: one value goes under a bool mask only, got uint8")
@@ -236,10 +242,6 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
 def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> None:
     key = g.key()
     a = array(placed)
-    if placed._bits & 1:
-        wide = np.conj(wide)
-    if placed._bits & 2:
-        wide = np.negative(wide)
     if accumulate:
         if a.dtype.kind == "b":
             np.logical_or.at(a, key, wide)

@@ -10,7 +10,6 @@ from .copies import scalar_array
 from .core import TensorBase, check_inplace, records_history
 from .errors import LayoutError, LayoutTypeError
 from .pointwise import Op, apply, apply_, check_operands
-from .promotion import common_dtype
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -36,37 +35,47 @@ def _abs(a: Any) -> Any:
 ABS = Op("abs", _abs, "ifch8", result="real", smooth=True)
 
 
-def _scaled(name: str, sign: int, alpha: Any) -> Op:
+class _Scaled(Op):
     """`add` or `sub` with a factor; the product may be fused into the sum, so that floats have a tolerance."""
-    base = ADD if sign > 0 else SUB
-    if alpha == 1:
+
+    __slots__ = ("alpha", "converts")
+
+    def __init__(self, base: Op, alpha: Any, operands: tuple[Any, ...]) -> None:
+        def compute(a: Any, b: Any) -> Any:
+            factor = np.array(alpha).astype(a.dtype)
+            return a + b * factor if base is ADD else a - b * factor
+
+        super().__init__(base.name, compute, base.groups, refusal=base.refusal, exact=_is_power_of_two(alpha))
+        self.alpha = alpha
+        # What has no kernels at all is not converted either, and that is tried first.
+        self.converts = len({x.dtype if isinstance(x, TensorBase) else None for x in operands}) > 1
+
+    def check(self, common: dt.dtype) -> None:
+        """Refuse a factor that the operands cannot hold: after overlap and shapes, before kernels. Raises: dtype."""
+        name, alpha = self.name, self.alpha
+        raw = common.category == "raw" and not common.is_floating_point and not common.is_complex
+        if raw and self.converts:
+            super().check(common)
+        if isinstance(alpha, bool) and common is not dt.bool_:
+            raise LayoutError("dtype", f"{name}: a boolean alpha needs boolean operands, got {common}")
+        if isinstance(alpha, float) and not (common.is_floating_point or common.is_complex):
+            raise LayoutError("dtype", f"{name}: alpha {alpha} is no integer, the operands are {common}")
+        if isinstance(alpha, complex) and not common.is_complex:
+            raise LayoutError("dtype", f"{name}: a complex alpha needs complex operands, got {common}")
+        super().check(common)
+        scalar_array(alpha, common)
+
+
+def _scaled(base: Op, alpha: Any, *operands: Any) -> Op:
+    if type(alpha) is int and alpha == 1:
         return base
-
-    def compute(a: Any, b: Any) -> Any:
-        factor = np.array(alpha).astype(a.dtype)
-        return a + b * factor if sign > 0 else a - b * factor
-
-    return Op(name, compute, base.groups, refusal=base.refusal, exact=_is_power_of_two(alpha))
+    if not isinstance(alpha, (int, float, complex)):
+        raise LayoutTypeError("argument", f"{base.name}: alpha must be a number, got {type(alpha).__name__}")
+    return _Scaled(base, alpha, operands)
 
 
 def _is_power_of_two(alpha: Any) -> bool:
     return not isinstance(alpha, complex) and bool(alpha) and float(np.frexp(np.abs(float(alpha)))[0]) == 0.5
-
-
-def _check_alpha(name: str, self: Any, other: Any, alpha: Any) -> None:
-    if type(alpha) is int and alpha == 1:
-        return
-    if not isinstance(alpha, (int, float, complex)):
-        raise LayoutTypeError("argument", f"{name}: alpha must be a number, got {type(alpha).__name__}")
-
-    common = common_dtype(self, other)
-    if isinstance(alpha, bool) and common is not dt.bool_:
-        raise LayoutError("dtype", f"{name}: a boolean alpha needs boolean operands, got {common}")
-    if isinstance(alpha, float) and common.category in ("bool", "int"):
-        raise LayoutError("dtype", f"{name}: alpha {alpha} is no integer, the operands are {common}")
-    if isinstance(alpha, complex) and not common.is_complex:
-        raise LayoutError("dtype", f"{name}: a complex alpha needs complex operands, got {common}")
-    scalar_array(alpha, common)
 
 
 def _check_sub(self: Any, other: Any) -> None:
@@ -78,23 +87,20 @@ def _check_sub(self: Any, other: Any) -> None:
 def add(input: Any, other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
     """`input + alpha * other`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
     check_operands("add", (input, other))
-    _check_alpha("add", input, other, alpha)
-    return apply(_scaled("add", 1, alpha), (input, other), out)
+    return apply(_scaled(ADD, alpha, input, other), (input, other), out)
 
 
 def add_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     """`add` in place. Raises: grad, overlap, broadcast, dtype. Source: facts 5, torch 2.13."""
     check_operands("add_", (self, other))
-    _check_alpha("add_", self, other, alpha)
-    return apply_(_scaled("add", 1, alpha), self, (other,))
+    return apply_(_scaled(ADD, alpha, self, other), self, (other,))
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1, out: "Tensor | None" = None) -> "Tensor":
     """`input - alpha * other`. Raises: broadcast, dtype (also for bool). Source: facts 4.3, torch 2.13."""
     check_operands("sub", (input, other))
     _check_sub(input, other)
-    _check_alpha("sub", input, other, alpha)
-    return apply(_scaled("sub", -1, alpha), (input, other), out)
+    return apply(_scaled(SUB, alpha, input, other), (input, other), out)
 
 
 def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
@@ -102,8 +108,7 @@ def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     check_operands("sub_", (self, other))
     check_inplace(self)
     _check_sub(self, other)
-    _check_alpha("sub_", self, other, alpha)
-    return apply_(_scaled("sub", -1, alpha), self, (other,))
+    return apply_(_scaled(SUB, alpha, self, other), self, (other,))
 
 
 def rsub(input: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
@@ -112,8 +117,7 @@ def rsub(input: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     if not isinstance(input, TensorBase):
         raise LayoutTypeError("argument", f"rsub: expected a Tensor, got {type(input).__name__}")
     _check_sub(other, input)
-    _check_alpha("rsub", other, input, alpha)
-    return apply(_scaled("sub", -1, alpha), (other, input))
+    return apply(_scaled(SUB, alpha, other, input), (other, input))
 
 
 def mul(input: Any, other: Any, *, out: "Tensor | None" = None) -> "Tensor":

@@ -11,6 +11,7 @@ import numpy as np
 
 from .backing import MISSING, Unread
 from .errors import LayoutAttributeError, LayoutError, LayoutTypeError
+from .formats import check_layout
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -92,6 +93,8 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     given_only = _given_only(function)
     numbers = _numbers(function)
     needs_dim = function.__name__ in _KEEPING_ONE
+    generator_place = _place_of("generator", function)
+    asks_first = function.__name__ in _ASKING_FIRST
     wrong = LayoutAttributeError if function.__name__ in _ASKING else LayoutTypeError
 
     @wraps(function)
@@ -123,6 +126,14 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
                 kwargs["dtype"] = as_dtype(wanted)
             elif dtype_place < given and isinstance(args[dtype_place], type):
                 args = (*args[:dtype_place], as_dtype(args[dtype_place]), *args[dtype_place + 1 :])
+        if "layout" in kwargs:
+            check_layout(function.__name__, kwargs["layout"])
+        if generator_place is not None:
+            x = args[generator_place] if generator_place < given else kwargs.get("generator")
+            if x is not None:
+                check_generator(function.__name__, x)
+        if asks_first and kwargs.get("out") is not None:
+            _ask_first(kwargs["out"], [*args, *kwargs.values()])
         try:
             return function(*args, **kwargs)
         except TypeError as e:
@@ -164,6 +175,28 @@ _KEEPING_ONE = frozenset(("max", "min", "sum", "mean", "prod", "median", "nanmed
 """Reductions that take `keepdim` only with a dimension."""
 
 
+_ASKING_FIRST = frozenset((
+    "addmm", "amax", "amin", "baddbmm", "bmm", "cat", "cumprod", "cumsum", "gather", "index_add", "index_copy",
+    "index_select", "kthvalue", "logsumexp", "masked_select", "max", "mean", "min", "mm", "nansum", "prod", "scatter",
+    "sort", "stack", "sum", "take", "topk", "tril", "triu", "var",
+))  # fmt: skip
+"""Operators of a kernel, not composed of others, that look at more than dtypes and shapes before they write."""
+
+
+def _ask_first(out: Any, given: list[Any]) -> None:
+    """What is asked of outputs before an operator of its own kernel is called: of gradients, then of bits.
+
+    Raises: grad (RuntimeError); argument (RuntimeError) for two outputs with one bit. Source: facts 5.4 and 9.15.
+    """
+    from .out import check_one_bit, check_out  # which import tensors' data, and that imports this
+
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    operands = [t for x in given for t in (x if isinstance(x, (tuple, list)) else (x,))]
+    for target in outs:
+        check_out(target, *operands)
+    check_one_bit(*outs)
+
+
 def _given_only(function: Callable[..., Any]) -> list[tuple[int, str]]:
     """Place and name of each argument that is not None where it is given."""
     code: Any = unwrap(function).__code__
@@ -184,14 +217,27 @@ def _numbers(function: Callable[..., Any]) -> list[tuple[int, str]]:
     ]
 
 
-def _place_of_dtype(function: Callable[..., Any]) -> int | None:
-    """The place of an argument that says a dtype, for which Python's types of numbers stand, too; None without one."""
+def _place_of(name: str, function: Callable[..., Any]) -> int | None:
+    """The place of an argument of that name; `sys.maxsize` where it is a keyword, None where there is none."""
     code: Any = unwrap(function).__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if "dtype" not in names or function.__name__ == "type":  # which takes names of dtypes
+    if name not in names:
         return None
-    place: int = names.index("dtype")
+    place: int = names.index(name)
     return place if place < code.co_argcount else sys.maxsize
+
+
+def _place_of_dtype(function: Callable[..., Any]) -> int | None:
+    """The place of an argument that says a dtype, for which Python's types of numbers stand, too; None without one."""
+    return None if function.__name__ == "type" else _place_of("dtype", function)  # which takes names of dtypes
+
+
+def check_generator(name: str, x: Any) -> None:
+    """Refuse what is no generator of random numbers. Raises: argument (TypeError)."""
+    from .generator import Generator  # which imports tensors' data, and that imports this
+
+    if not isinstance(x, Generator):
+        raise LayoutTypeError("argument", f"{name}: generator must be a Generator, got {type(x).__name__}")
 
 
 def _tensors_taken(function: Callable[..., Any], of_class: bool) -> list[tuple[int, str, bool]]:

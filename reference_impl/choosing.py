@@ -42,9 +42,9 @@ def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Te
     shape = broadcast_shapes(condition._layout.shape, *shapes)
     if common.category == "raw" and common is not dt.complex32:
         raise UnsupportedError("dtype", f"where: PyTorch has no kernel for {common}")
-    strides = output_strides(
-        shape, ((condition._layout.shape, condition._layout.strides), *[operand_layout(x, common) for x in operands])
-    )
+    # A condition of bytes is converted, and takes part as the copy that comes of it.
+    layouts = (operand_layout(condition, dt.bool_), *[operand_layout(x, common) for x in operands])
+    strides = output_strides(shape, layouts)
     result = fresh(shape, strides, common)
     chosen = values(condition) != 0
     a, b = (_raw_bool(x) if common is dt.bool_ else operand_array(x, common) for x in operands)

@@ -93,7 +93,9 @@ def empty(
     check_keywords("empty", kwargs, "size")
     shape = as_sizes(size, kwargs.get("size"))
     if out is not None:
+        changed = out._layout.shape != shape
         resize_output(out, shape)
+        out._versions[0] += changed
         return out
     d = dtype_or_default(dtype)
     check_allocation(shape, d.itemsize)

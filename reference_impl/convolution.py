@@ -13,6 +13,7 @@ from . import arithmetic, shadow
 from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_channels_last, is_contiguous, is_contiguous_in, suggested_format, suggested_strides
+from .copies import resolved
 from .core import as_int, check_tensors, recorded, view_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format
@@ -169,6 +170,7 @@ def _named_padding(
 
 
 def _checked(g: _Geometry, input: "Tensor", weight: "Tensor", bias: "Tensor | None") -> "Tensor":
+    input, weight = resolved(input), resolved(weight)
     shape, kernel = input._layout.shape, weight._layout.shape
     made = kernel[1] * g.groups if g.transposed else kernel[0]
     out_shape = (shape[0], made, *g.lengths(shape, kernel))

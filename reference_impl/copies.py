@@ -1,5 +1,6 @@
 """Copies: clone, contiguous, to, copy_, fill_, and the new tensors made like another."""
 
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,14 @@ from .backing import NoBytes, no_data
 from .calls import as_number
 from .contiguity import (
     format_strides,
+    is_contiguous,
     is_contiguous_in,
     is_non_overlapping_and_dense,
     suggested_format,
 )
 from .conversion import cast, cast_marks, check_castable, check_copyable, check_fillable
 from .core import (
+    CONJ,
     NEG,
     TensorBase,
     array,
@@ -24,8 +27,10 @@ from .core import (
     build,
     check_flag,
     check_inplace,
+    check_internal_overlap,
     check_overlap,
     check_tensors,
+    detached,
     fresh,
     from_array,
     has_gradient,
@@ -33,6 +38,7 @@ from .core import (
     recorded,
     values,
     with_bits,
+    without_bits,
     written,
 )
 from .devices import device, is_meta
@@ -80,8 +86,14 @@ def copy_elements(out: Any, source: Any) -> None:
 
 
 def store(out: Any, result: Any, marks: Any = None) -> None:
-    """Write an array of the right dtype to a tensor through its conjugate and negative bits, and mark it."""
+    """Write an array of the right dtype to a tensor through its conjugate and negative bits, and mark it.
+
+    Raises: overlap (RuntimeError) for repeated elements that have a bit: the copy that PyTorch has computed is copied
+    back, whatever the operator itself would write to. Source: facts 9.15, torch 2.13.
+    """
     if out._bits:
+        if 0 not in out._layout.shape:
+            check_internal_overlap(without_bits(out))
         if out._bits & NEG:
             marks = shadow.loosen_negated(result, out.dtype, marks)
         result = with_bits(result, out)
@@ -271,6 +283,16 @@ def _of_number(x: Any) -> "Tensor":
     return from_array(np.array(x, d.numpy), d)
 
 
+def change_in_copy(self: "Tensor", change: Callable[["Tensor"], Any]) -> None:
+    """Change a tensor with a bit as an operator without a kernel for it does: all of a changed copy is copied back.
+
+    Raises: overlap, and as `change`. Source: facts 9.15, torch 2.13.
+    """
+    whole = clone(detached(self))
+    change(whole)
+    write_copy(self, whole)
+
+
 def write_copy(self: "Tensor", src: "Tensor") -> None:
     """`copy_` without its bookkeeping of versions and history."""
     if src is self or _same_data(self, src):
@@ -283,22 +305,47 @@ def write_copy(self: "Tensor", src: "Tensor") -> None:
     if src.dtype in QUANTIZED and self.dtype not in QUANTIZED:
         raise LayoutError("dtype", f"copy_: {src.dtype} to {self.dtype}: dequantize first (facts 10.1.8)")
     # Overlap is looked for before the shapes are.
-    check_overlap(self, src)
+    check_overlap(without_bits(self), without_bits(src))
     shape = self._layout.shape
     source: Any = src
     if src._layout.shape != shape:
         source = reader(src, expand(src._layout, shape))
     if 0 in shape:
         return
-    marks = order_marks(self, source)
+    marks = order_marks(without_bits(self), without_bits(source))
     if marks is not None and self._storage is src._storage:
         # What PyTorch leaves there depends on its traversal; read first, so that at least this run is deterministic.
         kept = fresh(shape, contiguous_strides(shape), source.dtype)
         copy_elements(kept, source)
         source = kept
-    copy_elements(self, source)
+    if source.dtype is not self.dtype and (source._bits or self._bits):
+        _copy_turned(self, source, whole=src._layout.shape == shape)
+    else:
+        copy_elements(self, source)
     if marks is not None:
         shadow.stamp(self, marks)
+
+
+def _copy_turned(self: Any, source: Any, *, whole: bool) -> None:
+    """Convert what lies in memory, then turn it in the new dtype where one of both has a bit that the other has not.
+
+    Between float32 and float16, laid out alike, nothing is turned. Source: facts 9.17, torch 2.13.
+    """
+    copy_elements(without_bits(self), without_bits(source))
+    if whole and {self.dtype, source.dtype} == {dt.float16, dt.float32} and _alike(self, source):
+        return
+    turned = build(self._storage, self._layout, self.dtype)
+    turned._bits = (self._bits ^ source._bits) & (CONJ | NEG if self.dtype.is_complex else NEG)
+    if turned._bits:  # what `store` writes through the bits is what they turn
+        store(turned, array(self).copy(), shadow.marks_of(without_bits(self)))
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two tensors of one shape lie dense in the same order."""
+    shape, strides, _ = a._layout
+    return (is_contiguous(shape, strides) and is_contiguous(*b._layout[:2])) or (
+        strides == b._layout.strides and is_non_overlapping_and_dense(shape, strides)
+    )
 
 
 def _same_data(a: Any, b: Any) -> bool:
@@ -335,7 +382,11 @@ def write_fill(self: "Tensor", value: Any) -> None:
         if value._layout.shape:
             raise LayoutError("dimension", f"fill_ needs a value without dimensions, got shape {value._layout.shape}")
         # A tensor is copied, with the checks of a copy; one of the same storage is read first.
-        source: Any = clone(value) if value._storage is self._storage else value  # type: ignore[arg-type]
+        source: Any = clone(value) if value._storage is self._storage else resolved(value)  # type: ignore[arg-type]
+        if self._bits:
+            whole = clone(detached(self))
+            write_copy(whole, source)
+            source = whole
         write_copy(self, source)
         return
     if type(self._storage._bytes) is NoBytes:
@@ -347,8 +398,6 @@ def write_fill(self: "Tensor", value: Any) -> None:
         if marks is not None or self._storage._shadow is not None:
             shadow.stamp(self, marks)
     else:
-        # Through a conjugate or negative bit a copy is filled and copied back.
-        check_overlap(self)
         store(self, np.broadcast_to(result, self._layout.shape), marks)
 
 
@@ -433,7 +482,6 @@ def zero_(input: "Tensor") -> "Tensor":
     if type(input._storage._bytes) is NoBytes:
         pass
     elif input._bits:
-        check_overlap(input)
         store(input, np.zeros(input._layout.shape, input.dtype.numpy))
     else:
         array(input)[...] = scalar_array(0, d) if d is dt.float8_e8m0fnu else 0
@@ -441,6 +489,11 @@ def zero_(input: "Tensor") -> "Tensor":
             shadow.stamp(input, None)
     written(input)
     return input
+
+
+def resolved(t: Any) -> Any:
+    """A tensor as an operator of one kernel is handed it: a copy where it has a bit. Source: facts 9.15, torch 2.13."""
+    return clone(t) if t._bits else t
 
 
 def resolve_conj(input: "Tensor") -> "Tensor":

@@ -21,6 +21,7 @@ from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, m
 from .shadow import CONJ as CONJ
 from .shadow import NEG as NEG
 from .storage import UntypedStorage
+from .versions import Untracked, counter, inference
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -38,12 +39,13 @@ class TensorBase:
 
     `_base` is the root that a view was made of, never a view itself; `_versions` holds the counter that a base
     shares with its views. `_leaf_grad` is the flag a user set, `_has_fn` says that the tensor is the result of a
-    recorded operator.
+    recorded operator, or is what stands for that operator once somebody has asked. `_inference` says that the tensor
+    was made in inference mode.
     """
 
     __slots__ = (
-        "__weakref__", "_base", "_bits", "_grad", "_has_fn", "_layout", "_leaf_grad", "_made", "_seen", "_storage",
-        "_versions", "dtype",
+        "__weakref__", "_base", "_bits", "_grad", "_has_fn", "_inference", "_layout", "_leaf_grad", "_made", "_seen",
+        "_storage", "_versions", "dtype",
     )  # fmt: skip
 
     _storage: UntypedStorage
@@ -55,7 +57,8 @@ class TensorBase:
     _seen: int
     _made: int
     _leaf_grad: bool
-    _has_fn: bool
+    _has_fn: Any
+    _inference: bool
     _grad: "Tensor | None"
 
 
@@ -80,7 +83,8 @@ def build(storage: UntypedStorage, layout: Layout, dtype: dtype) -> "Tensor":
     t.dtype = dtype
     t._base = None
     t._bits = 0
-    t._versions = [0]
+    t._versions = counter()
+    t._inference = inference[0]
     t._seen = 0
     t._made = 0
     t._leaf_grad = False
@@ -103,16 +107,19 @@ def from_array(values: Array, dtype: dtype, strides: Strides | None = None) -> "
 
 
 def view_of(t: "Tensor", layout: Layout, made: int = 0, *, free: bool = False) -> "Tensor":
-    """A view of a tensor under another layout.
+    """A view of a tensor under another layout; of an inference tensor another one, which is no recorded view.
 
     Raises: bounds where the storage has shrunk below what the view addresses, unless it is one of those that PyTorch
-    does not look at (`free`). Source: facts 6.6.2, torch 2.13.
+    does not look at (`free`). Source: facts 5.5.1 and 6.6.2, torch 2.13.
     """
     base = t._base
     if t._storage._short and not free and type(t._storage._bytes) is not NoBytes:
         check_bounds(layout, t.dtype.itemsize, len(t._storage._bytes))
+    if t._inference:
+        return _alias(t, layout, Untracked((0,)))
     v = _new(_class)
     v._versions = versions = t._versions
+    v._inference = False
     if base is not None and t._seen != versions[0]:
         check_history(t)
     v._storage = t._storage
@@ -132,12 +139,23 @@ def view_of(t: "Tensor", layout: Layout, made: int = 0, *, free: bool = False) -
     return v  # type: ignore[no-any-return]
 
 
-def detached(t: "Tensor", layout: Layout, dtype: dtype, *, share_version: bool = True) -> "Tensor":
-    """A tensor over the same memory that is no recorded view: `detach`, `data`, `view(dtype)`."""
-    v = build(t._storage, layout, dtype)
+def detached(t: "Tensor", *, share_version: bool = True) -> "Tensor":
+    """A tensor over the same memory that is no recorded view: `detach`, `data`.
+
+    That of an inference tensor is one, too, but counts its writes where inference mode is off.
+
+    Source: facts 5.3.1 and 5.5.1, torch 2.13.
+    """
+    if t._inference:
+        return _alias(t, t._layout, counter())
+    return _alias(t, t._layout, t._versions if share_version else [0])
+
+
+def _alias(t: "Tensor", layout: Layout, versions: list[int]) -> "Tensor":
+    v = build(t._storage, layout, t.dtype)
     v._bits = t._bits
-    if share_version:
-        v._versions = t._versions
+    v._versions = versions
+    v._inference = t._inference
     return v
 
 
@@ -270,7 +288,8 @@ def records_history(*inputs: Any) -> bool:
     if _grad_enabled[0]:
         for i in inputs:
             if isinstance(i, TensorBase) and requires_grad(i):
-                return True
+                # Among nothing but inference tensors PyTorch does not look (facts 5.5.4).
+                return not i._inference or any(not getattr(x, "_inference", x is None) for x in inputs)
     return False
 
 
@@ -306,6 +325,8 @@ def written(t: Any, *inputs: Any) -> None:
         t._seen = versions[0]
         if t._base is not None:
             t._base._has_fn = True
+    elif t._has_fn and _grad_enabled[0]:
+        t._has_fn = True  # of another operator from now on
 
 
 def has_gradient(d: dtype) -> bool:
@@ -324,10 +345,11 @@ def recorded(out: "Tensor", *inputs: Any) -> "Tensor":
 def check_overlap(out: Any, *inputs: Any) -> None:
     """Refuse a write whose target certainly has repeated elements, or partly covers an input.
 
-    What PyTorch's quick answers do not find is not refused.
+    What PyTorch's quick answers do not find is not refused, nor is what has the conjugate or negative bit, for which
+    PyTorch writes and reads a copy.
 
     Raises: overlap (RuntimeError).
-    Source: facts 5.1 and 5.2, torch 2.13.
+    Source: facts 5.1, 5.2 and 9.15, torch 2.13.
     """
     check_internal_overlap(out)
     for i in inputs:
@@ -340,7 +362,13 @@ def check_no_partial_overlap(out: Any, input: Any) -> None:
     Raises: overlap (RuntimeError).
     Source: facts 5.2, torch 2.13.
     """
-    if input is not out and _mutual(out, input) is Mutual.PARTIAL:
+    if input is not out and isinstance(input, TensorBase):
+        check_layouts_apart(out, out._layout, input, input._layout)
+
+
+def check_layouts_apart(out: Any, written: Layout, input: Any, read: Layout) -> None:
+    """`check_no_partial_overlap` of parts of two tensors. Raises: overlap (RuntimeError)."""
+    if _mutual(out, written, input, read) is Mutual.PARTIAL:
         raise _shares(out, input)
 
 
@@ -350,14 +378,17 @@ def check_no_overlap(out: Any, input: Any) -> None:
     Raises: overlap (RuntimeError).
     Source: facts 5.2, torch 2.13.
     """
-    if input is out or _mutual(out, input) in (Mutual.PARTIAL, Mutual.FULL):
+    if (input is out and not out._bits) or (
+        isinstance(input, TensorBase)
+        and _mutual(out, out._layout, input, input._layout) in (Mutual.PARTIAL, Mutual.FULL)
+    ):
         raise _shares(out, input)
 
 
-def _mutual(out: Any, input: Any) -> Mutual:
-    if not isinstance(input, TensorBase) or input._storage is not out._storage or lends[0]:
-        return Mutual.NO
-    return mutual_overlap(out._layout, out.dtype.itemsize, input._layout, input.dtype.itemsize)
+def _mutual(out: Any, written: Layout, input: Any, read: Layout) -> Mutual:
+    if input._storage is not out._storage or lends[0] or out._bits or input._bits:
+        return Mutual.NO  # what has a bit is written and read in a copy
+    return mutual_overlap(written, out.dtype.itemsize, read, input.dtype.itemsize)
 
 
 def _shares(out: Any, input: Any) -> LayoutError:
@@ -367,14 +398,19 @@ def _shares(out: Any, input: Any) -> LayoutError:
     )
 
 
+def without_bits(t: Any) -> Any:
+    """A tensor as an operator sees it that has a kernel for bits of its own, and looks for overlap where it lies."""
+    return build(t._storage, t._layout, t.dtype) if t._bits else t
+
+
 def check_internal_overlap(out: Any) -> None:
-    """Refuse a write to a tensor with a repeated dimension of stride 0.
+    """Refuse a write to a tensor with a repeated dimension of stride 0; with a bit, the copy back refuses it (9.15).
 
     Raises: overlap (RuntimeError).
     Source: facts 5.1, torch 2.13.
     """
     if internal_overlap(out._layout.shape, out._layout.strides) is Internal.YES and not (
-        lends[0] or out._storage._is_meta
+        lends[0] or out._bits or out._storage._is_meta
     ):
         raise LayoutError(
             "overlap",
@@ -397,6 +433,7 @@ def order_marks(out: Any, *inputs: Any) -> int | None:
             isinstance(i, TensorBase)
             and i is not out
             and i._storage is out._storage
+            and not (i._bits or out._bits)
             and (i._layout != out._layout or i.dtype.itemsize != out.dtype.itemsize)
             and shares_memory(out._layout, out.dtype.itemsize, i._layout, i.dtype.itemsize)
         ):

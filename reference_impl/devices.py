@@ -1,6 +1,6 @@
 """Devices: the reference lives on the CPU, and on `meta`, where there is no memory."""
 
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Self
 
 from .errors import LayoutAssertionError, LayoutError, LayoutImportError, LayoutTypeError
 
@@ -39,6 +39,13 @@ class device:  # noqa: N801 - PyTorch's own name
         self.type = kind
         self.index = int(number) if colon else index
 
+    def __enter__(self) -> Self:
+        default.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        default.pop()
+
     def __repr__(self) -> str:
         return (
             f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
@@ -56,15 +63,28 @@ class device:  # noqa: N801 - PyTorch's own name
 
 cpu = device("cpu")
 meta = device("meta")
+default: list[device | None] = [None]
+"""The default device, if any, above those that it will be again."""
 
 
 def get_default_device() -> device:
-    """Where memory is asked for unless told: on the CPU.
+    """Where memory is asked for unless told: on the CPU. Raises: device, for a default that is not there.
 
-    >>> get_default_device()
-    device(type='cpu')
+    >>> with device("meta"):
+    ...     get_default_device()
+    device(type='meta')
     """
-    return cpu
+    found = default[-1]
+    if found is None:
+        return cpu
+    if found.index is None:
+        is_meta(found)
+    return found
+
+
+def set_default_device(device: Any) -> None:
+    """Where factories make tensors unless told, or None for the CPU. Raises: device, argument (TypeError)."""
+    default[-1] = None if device is None else _device(device)
 
 
 def is_meta(where: Any) -> bool:
@@ -92,6 +112,9 @@ def refuse(kind: str) -> NoReturn:
     if kind in ("hpu", "privateuseone"):
         raise LayoutImportError("device", message)
     raise LayoutError("device", message)
+
+
+_device = device
 
 
 def check_device(where: Any, pin_memory: Any = False) -> None:

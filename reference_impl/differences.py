@@ -55,9 +55,11 @@ def diff(
     """Differences of neighbours along a dimension, n times over. Raises: dimension, size, dtype. Source: torch 2.13."""
     if not input.ndim:
         raise LayoutError("dimension", "diff: at least one dimension is needed")
-    d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if as_int(n, "n") < 0:
         raise LayoutError("size", f"diff: n must not be negative, got {n}")
+    d = as_int(dim, "dim")
+    if n or prepend is not None or append is not None:
+        d = wrap_dim(d, input.ndim)
     for t in (prepend, append):
         if t is None:
             continue

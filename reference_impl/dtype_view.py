@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from . import dtypes as dt
-from .core import CONJ, NEG, detached, view_of
+from .core import CONJ, NEG, build, view_of
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError
 from .layout import CACHE, Layout, check_bounds
@@ -64,7 +64,10 @@ def view_dtype(input: "Tensor", dtype: Any) -> "Tensor":
     if input._bits:
         raise LayoutError("dtype", "view(dtype) of a tensor with a conjugate or negative bit (facts 3.2)")
     layout = recast(input._layout, input.dtype.itemsize, dtype.itemsize)
-    return detached(input, layout, dtype)
+    v = build(input._storage, layout, dtype)
+    if not (v._inference or input._inference):
+        v._versions = input._versions
+    return v
 
 
 _dtype = dtype

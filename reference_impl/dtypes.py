@@ -61,8 +61,18 @@ class dtype:  # noqa: N801 - PyTorch's own name
         return {"complex64": float32, "complex128": float64, "complex32": float16}.get(self.name, self)
 
     def to_complex(self) -> "dtype":
-        """The complex dtype with parts of this dtype."""
-        return {"float32": complex64, "float64": complex128, "float16": complex32}.get(self.name, self)
+        """The complex dtype with parts of this dtype, of bfloat16 a wider one. Raises: dtype (RuntimeError).
+
+        >>> float16.to_complex(), complex64.to_complex()
+        (torch.complex32, torch.complex64)
+        """
+        if self.is_complex:
+            return self
+        wider = {"float32": complex64, "float64": complex128, "float16": complex32, "bfloat16": complex64}
+        found = wider.get(self.name)
+        if found is None:
+            raise LayoutError("dtype", f"there are no complex numbers of {self}")
+        return found
 
 
 ALL: Final[dict[str, dtype]] = {}

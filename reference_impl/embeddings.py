@@ -111,7 +111,7 @@ def one_hot(input: "Tensor", num_classes: int = -1) -> "Tensor":
         shape = (*a.shape, num_classes)
         return fresh(shape, contiguous_strides(shape), dt.int64)
     if a.min() < 0:
-        raise LayoutError("index", "one_hot: classes must not be negative")
+        raise LayoutError("size", "one_hot: classes must not be negative")
     if num_classes != -1 and num_classes < 1:
         raise LayoutError("index", f"one_hot: num_classes must be positive, got {num_classes}")
     count = int(a.max()) + 1 if num_classes == -1 else num_classes

@@ -3,6 +3,7 @@
 A message says what was got, where, and which rule refuses it; its wording is ours and is not meant to match PyTorch's.
 """
 
+from pickle import UnpicklingError
 from typing import Final, Literal, TypeVar
 
 Kind = Literal[
@@ -191,6 +192,16 @@ class LayoutOSError(OSError):
 
 class LayoutPermissionError(PermissionError):
     """A `PermissionError` of PyTorch's with its normalised kind: a file that may not be read or written."""
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LayoutUnpicklingError(UnpicklingError):
+    """An `UnpicklingError` of PyTorch's with its normalised kind: a saved object that must be declared safe first."""
 
     kind: Kind
 

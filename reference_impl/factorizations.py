@@ -1,7 +1,7 @@
 """Factorisations: cholesky, qr, svd, eig, lu and their like; column-major as LAPACK leaves them (facts 4.4)."""
 
 # ruff: noqa: N803 - PyTorch's own names
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -307,21 +307,6 @@ def lu_with_info(A: "Tensor", pivot: bool = True, get_infos: bool = False, out: 
     return write_outs(out, parts if get_infos else parts[:2], A)
 
 
-class LDLFactors(NamedTuple):
-    """Both factors in one matrix, and the pivots."""
-
-    LD: "Tensor"
-    pivots: "Tensor"
-
-
-class LDLFactorsAndInfo(NamedTuple):
-    """Both factors in one matrix, the pivots, and whether it failed."""
-
-    LD: "Tensor"
-    pivots: "Tensor"
-    info: "Tensor"
-
-
 def ldl_factor_ex(input: "Tensor", *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """Factors of symmetric or Hermitian matrices that may be indefinite, column-major. Raises: as `ldl_factor`."""
     check_matrices("ldl_factor_ex", input, square=True)
@@ -329,7 +314,7 @@ def ldl_factor_ex(input: "Tensor", *, hermitian: bool = False, check_errors: boo
         _refuse_singular_symmetric(input)
     pivots = shadow.leave_unspecified(zeros_of(input._layout.shape[:-1]))
     parts = lapack_result(np.zeros(input._layout.shape), input.dtype, input), pivots, info_of(input)
-    return LDLFactorsAndInfo(*write_outs(out, parts, input))
+    return write_outs(out, parts, input, names="LD pivots info")
 
 
 def ldl_factor(input: "Tensor", *, hermitian: bool = False, out: Any = None) -> Any:
@@ -340,7 +325,7 @@ def ldl_factor(input: "Tensor", *, hermitian: bool = False, out: Any = None) -> 
     check_matrices("ldl_factor", input, square=True)
     _refuse_singular_symmetric(input)
     parts = ldl_factor_ex(input, hermitian=hermitian)
-    return LDLFactors(*write_outs(out, parts[:2], input))
+    return write_outs(out, parts[:2], input, names="LD pivots")
 
 
 def _refuse_singular_symmetric(A: "Tensor") -> None:

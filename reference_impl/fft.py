@@ -17,13 +17,14 @@ from .copies import clone, store, to
 from .core import as_dims, as_int, as_ints, values
 from .dtype_view import conj
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .factories import make_factories
 from .layout import Shape, wrap_dim
 from .out import write_out
 from .padding import pad
 from .pointwise_ops import conj_physical
 from .promotion import get_default_dtype
-from .ranges import arange
-from .results import finish
+from .ranges import arange, write_range
+from .results import finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -394,8 +395,10 @@ def _frequencies(name: str, n: int, d: float, out: Any, dtype: Any, requires_gra
     store(result, found.astype(wanted.numpy), shadow.TOLERANCE)
     result._versions[0] = 0
     if out is not None:
-        return write_out(out, result)
+        need_kernel(name, out.dtype, "if")
+        return write_range(out, result)
     return result.requires_grad_() if requires_grad else result
 
 
+make_factories(globals(), "fftfreq rfftfreq")
 add_numpy_names(globals())

@@ -12,7 +12,7 @@ from .conversion import cast
 from .copies import scalar_array, to_copy
 from .core import TensorBase, build, check_flag, from_array
 from .devices import is_meta
-from .dtypes import dtype
+from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .layout import Layout, contiguous_strides
 from .numpy_bridge import dtype_from_numpy, tensor_from_array
@@ -39,7 +39,9 @@ def tensor(
     wants_meta(device, pin_memory)
     check_flag("requires_grad", requires_grad)
     wanted = None if dtype is None else as_dtype(dtype)
-    if isinstance(data, TensorBase):
+    if isinstance(data, TensorBase) and data.dtype in QUANTIZED:
+        t = data.to(wanted or data.dtype, copy=True)  # type: ignore[attr-defined]
+    elif isinstance(data, TensorBase):
         t = to_copy(data, wanted or data.dtype)  # type: ignore[arg-type]
         t._has_fn = False
     elif isinstance(data, np.ndarray):

@@ -1,7 +1,6 @@
 """Operators that read by an index or a mask, or fill under a mask: index_select, gather, take, masked_*."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from .errors import LayoutError, LayoutIndexError, UnspecifiedError, Unsupported
 from .index_places import as_new, check_gather, index_values, number_for, places_along, with_marks, write_where
 from .layout import Layout, Shape, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
-from .output_layout import broadcast_shapes
+from .output_layout import broadcast_shapes, preserved_strides
 from .overlap import shares_memory
 from .results import need_kernel
 from .views import expand
@@ -42,19 +41,11 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _gathered(
-    out: Any,
-    result: "Tensor",
-    input: "Tensor",
-    index: "Tensor",
-    *,
-    resized: bool = False,
-    check_index: Callable[..., None] = check_no_overlap,
-) -> "Tensor":
+def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor") -> "Tensor":
     # These write to `out` while they read: it may share nothing, and has the dtype exactly.
     if out is None:
         return result
-    _check_gathered(out, input, index, result._layout.shape if resized else None, check_index)
+    _check_gathered(out, input, index, None)
     return write_out(out, result, input)
 
 
@@ -85,6 +76,14 @@ def _moved_whole(layout: Layout, d: int, count: int) -> bool:
     return all(is_contiguous(rest, (*of[:d], *of[d + 1 :])) for of in (strides, result))
 
 
+def _into_rows(out: Any, shape: Shape) -> bool:
+    """Whether what is written to is row-major, also as the copy that a bit makes of it."""
+    if out is None or out._layout.shape != shape:
+        return True
+    strides = out._layout.strides
+    return is_contiguous(shape, preserved_strides(shape, strides) if out._bits else strides)
+
+
 def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the slices that a vector of indices names.
 
@@ -100,6 +99,11 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     length = a.shape[d] if a.ndim else 1
     if not a.ndim and where.size != 1:
         raise LayoutError("index", "index_select: a tensor without dimensions takes one index")
+    resized = (*a.shape[:d], where.size, *a.shape[d + 1 :])
+    row_major = _into_rows(out, resized)
+    if out is not None:
+        _check_gathered(out, input, index, None)
+        resize_output(out, resized)
     if a.ndim < 2:
         # Slices of more dimensions are copied as bytes.
         need_kernel("index_select", input.dtype, "bifch8e")
@@ -108,8 +112,8 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     ):
         check_copyable(input.dtype)
     if where.size and (where.min() < 0 or where.max() >= length):
-        # Dimension 1 has a kernel of its own, and so do empty tensors, which know no IndexError.
-        kind = LayoutError if a.ndim > 1 and (d == 1 or not a.size) else LayoutIndexError
+        # Dimension 1 into rows has a kernel of its own, and so do empty tensors, which know no IndexError.
+        kind = LayoutError if a.ndim > 1 and ((d == 1 and row_major) or not a.size) else LayoutIndexError
         raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
     if input.dtype is dt.bool_ and (a.ndim < 2 or _moved_whole(input._layout, d, where.size)):
         a = array(input)  # bytes other than 0 and 1 stay what they are
@@ -129,11 +133,11 @@ def gather(
     Raises: dimension, size, index, dtype. Source: facts 4.4, torch 2.13.
     """
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if out is not None:  # which may be the index itself: each element is read before it is written
+        _check_gathered(out, input, index, index._layout.shape, check_no_partial_overlap)
     where = np.empty(index._layout.shape, np.int64) if not index.numel() else index_values(index, "gather")
-    # The index may be the output itself: each element is read before it is written.
-    into = partial(_gathered, out, input=input, index=index, resized=True, check_index=check_no_partial_overlap)
     if where.size == 0:
-        return into(recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input))
+        return write_out(out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input)
     check_gather("gather", input, d, where)
     need_kernel("gather", input.dtype, "bifc")
     length = input._layout.shape[d] if input.ndim else 1
@@ -144,7 +148,7 @@ def gather(
     marks = shadow.marks_of(input)
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
-    return into(recorded(with_marks(result, index, marks), input))
+    return write_out(out, recorded(with_marks(result, index, marks), input), input)
 
 
 def take_along_dim(

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow
+from . import shadow, slicing
 from .conversion import cast, cast_marks
-from .copies import clone, scalar_array
+from .copies import clone, scalar_array, write_copy
 from .core import (
     TensorBase,
     array,
+    check_layouts_apart,
+    detached,
     values,
 )
 from .dtypes import dtype
@@ -46,6 +48,15 @@ def check_gather(name: str, input: "Tensor", d: int, where: Any) -> None:
             raise LayoutError("size", f"{name}: the index shape {where.shape} is larger than {shape} at dimension {k}")
 
 
+def check_first_slices(self: "Tensor", d: int, where: Any, source: "Tensor") -> None:
+    """Refuse a source whose first slice partly covers the target's: slices are combined by an elementwise operator.
+
+    Raises: overlap (RuntimeError). Source: facts 5.2.7, torch 2.13.
+    """
+    if self.ndim > 1 and self.numel() and where.size:
+        check_layouts_apart(self, slicing.select(self._layout, d, 0), source, slicing.select(source._layout, d, 0))
+
+
 def places_along(where: Any, d: int) -> tuple[Any, ...]:
     """NumPy's key of the elements that an index along a dimension names."""
     where = np.atleast_1d(where)
@@ -70,11 +81,12 @@ def number_for(value: Any, d: dtype, name: str) -> tuple[Any, Any]:
 
 def write_where(self: "Tensor", chosen: Any, number: Any, marks: Any, unknown: bool) -> None:
     """Write a number where a mask says, through the tensor's bits; `unknown` says that the mask itself is not known."""
+    if self._bits:  # all of a copy is copied back
+        whole = clone(detached(self))
+        write_where(whole, chosen, number, marks, unknown)
+        write_copy(self, whole)
+        return
     a = array(self)
-    if self._bits & 1:
-        number = np.conj(number)
-    if self._bits & 2:
-        number = np.negative(number)
     np.copyto(a, number, where=chosen)
     storage = self._storage
     if marks is None and storage._shadow is None and not unknown:

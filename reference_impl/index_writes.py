@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .copies import clone, scalar_array, store
+from .copies import change_in_copy, clone, scalar_array, store
 from .core import (
     TensorBase,
     as_int,
@@ -23,6 +23,7 @@ from .formats import contiguous_format
 from .index_places import (
     any_marks,
     as_new,
+    check_first_slices,
     check_scatter,
     index_values,
     number_for,
@@ -86,6 +87,10 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
     Raises: grad, dimension, index, dtype. Source: facts 5.1.3, torch 2.13.
     """
     check_inplace(self, value)
+    if self._bits:
+        change_in_copy(self, lambda whole: index_fill_(whole, dim, index, value))
+        written(self, value)
+        return self
     if not isinstance(index, TensorBase) or index.dtype is not dt.int64:
         raise LayoutIndexError("dtype", "index_fill_: the index must be int64")
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
@@ -184,6 +189,11 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     check_internal_overlap(self)
     check_no_overlap(self, index)
     check_no_overlap(self, source)
+    # Along an outer dimension, unscaled, and by an int64 index whole slices are scattered; others are added one by one.
+    outer = self.ndim > 1 and d in (0, self.ndim - 1)
+    scattered = outer and alpha == 1 and not isinstance(alpha, bool) and index.dtype is dt.int64
+    if not scattered:
+        check_first_slices(self, d, where, source)
     if self.ndim < 2 or (self.numel() and where.size):
         need_kernel("index_add_", self.dtype, "bifch")
     length = self._layout.shape[d] if self.ndim else 1
@@ -191,7 +201,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
         if self.ndim > 1 and not self.numel():
             written(self, source)
             return self
-        kind = LayoutError if self.ndim > 1 else LayoutIndexError
+        kind = LayoutError if scattered else LayoutIndexError
         shadow.leave_unspecified(self)
         raise kind("index", f"index_add_: an index is out of bounds for a dimension of length {length}")
     a = np.atleast_1d(values(self).copy())

@@ -8,6 +8,7 @@ import numpy as np
 from . import adaptive_pooling, shadow
 from . import dtypes as dt
 from .contiguity import suggested_format, suggested_strides
+from .copies import resolved
 from .core import check_tensors, from_array, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .results import finish, need_kernel, wide
@@ -84,6 +85,7 @@ def _targets(
 def _resampled(
     input: "Tensor", lengths: list[int], factors: list[float | None], mode: str, align: bool, antialias: bool
 ) -> "Tensor":
+    input = resolved(input)
     shape = input._layout.shape
     if min(lengths) <= 0 or min(shape[2:]) <= 0:
         raise LayoutError("size", f"interpolate: from {shape[2:]} to {tuple(lengths)}")

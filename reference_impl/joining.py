@@ -9,7 +9,7 @@ from . import reductions, shadow, views
 from .backing import MISSING
 from .contiguity import is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks, check_copyable
-from .copies import clone, copy_elements, reader, to
+from .copies import clone, copy_elements, reader, resolved, to
 from .core import (
     TensorBase,
     array,
@@ -83,6 +83,7 @@ def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     check_history(*items)
     if not items:
         raise LayoutValueError("size", "cat: expected a non-empty list of tensors (facts 4.5)")
+    items = [resolved(t) for t in items]
     for t in items:
         if not t._layout.shape:
             raise LayoutError("dimension", "cat: a tensor without dimensions cannot be joined (facts 4.5)")
@@ -135,7 +136,7 @@ def _fill_parts(result: "Tensor", parts: list["Tensor"], at: int, *, raw: bool) 
         n = t._layout.shape[at]
         where = (*[slice(None)] * at, slice(start, start + n))
         start += n
-        if raw and not t._bits:
+        if raw:
             # Bytes of a bool are moved as they are.
             a[where] = array(t)
         else:
@@ -190,6 +191,7 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     if not items:
         raise LayoutError("size", "stack: expected a non-empty list of tensors (facts 4.5)")
     check_history(*items)
+    items = [resolved(t) for t in items]
     shape = items[0]._layout.shape
     at = wrap_dim(as_int(dim, "dim"), len(shape) + 1)
     for t in items:

@@ -106,13 +106,13 @@ def zeros_of(shape: tuple[int, ...], d: Any = dt.int32) -> "Tensor":
 
 
 @cache
-def answers(names: str) -> Any:
+def _named(names: str) -> Any:
     """A class of results that are read by name, too.
 
-    >>> answers("Q R")(1, 2).R
+    >>> _named("Q R")(1, 2).R
     2
     """
-    return namedtuple("answers", names)
+    return namedtuple("results", names)
 
 
 def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str = "") -> Any:
@@ -120,7 +120,7 @@ def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str
 
     Raises: dtype (RuntimeError).
     """
-    named = answers(names)._make if names else tuple
+    named = _named(names)._make if names else tuple
     if out is None:
         return named(results)
     given = out if isinstance(out, (tuple, list)) else (out,)

@@ -6,7 +6,7 @@ Solutions are column-major as LAPACK leaves them, with as many rows in memory as
 # ruff: noqa: N803 - PyTorch's own names
 
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,17 +54,10 @@ _RANDOM = frozenset((dtypes.float16, dtypes.float32, dtypes.float64))
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-class LeastSquares(NamedTuple):
-    """What `lstsq` finds; a part that the driver does not compute is empty."""
-
-    solution: "Tensor"
-    residuals: "Tensor"
-    rank: "Tensor"
-    singular_values: "Tensor"
-
-
 def lstsq(input: "Tensor", b: "Tensor", rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
     """The X that brings `input X` nearest to b, in memory that holds as many rows as input has rows or columns.
+
+    Residuals, rank and singular values are empty where the driver does not compute them.
 
     Shapes: (…, m, n) and (…, m, k) to (…, n, k); or vectors (…, m) to (…, n).
     Raises: dimension, size, broadcast, dtype, argument. Source: torch 2.13.
@@ -100,7 +93,8 @@ def lstsq(input: "Tensor", b: "Tensor", rcond: Any = None, *, driver: str | None
     rank = shadow.leave_unspecified(zeros_of((0,) if chosen == "gels" else left[:-2], dtypes.int64))
     values_shape = (*left[:-2], min(m, n)) if chosen in ("gelsd", "gelss") else (0,)
     singular_values = shadow.leave_unspecified(zeros_of(values_shape, real))
-    return LeastSquares(*write_outs(out, (solution, residuals, rank, singular_values), input, b))
+    names = "solution residuals rank singular_values"
+    return write_outs(out, (solution, residuals, rank, singular_values), input, b, names=names)
 
 
 def _refuse_deficient(A: "Tensor") -> None:

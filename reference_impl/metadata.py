@@ -12,6 +12,7 @@ from .contiguity import format_strides, suggested_format
 from .copies import clone, write_copy
 from .core import (
     TensorBase,
+    as_class,
     as_int,
     as_int_list,
     as_ints,
@@ -24,6 +25,7 @@ from .core import (
     given_once,
     is_leaf,
     requires_grad,
+    view_of,
     written,
 )
 from .dtypes import QUANTIZED
@@ -43,6 +45,7 @@ from .layout import (
 from .out import grow
 from .slicing_ops import strided_layout
 from .storage import UntypedStorage
+from .versions import inference
 from .view_ops import squeeze_layout, t_layout
 
 if TYPE_CHECKING:
@@ -363,15 +366,20 @@ def t_(self: "Tensor") -> "Tensor":
 
 
 def detach_(input: "Tensor") -> "Tensor":
-    """Forget the history of this tensor object. Raises: grad for a view. Source: facts 5.4, torch 2.13.
+    """Forget the history of this tensor object; in inference mode, and of an inference tensor, nothing.
+
+    Raises: grad for a view. Source: facts 5.4 and 5.5.5, torch 2.13.
 
     >>> torch.zeros(2, requires_grad=True).detach_().requires_grad
     False
     """
+    if inference[0]:
+        return input
     if input._base is not None:
         raise LayoutError("grad", "can't detach views in-place (facts 5.4)")
-    input._has_fn = False
-    input._leaf_grad = False
+    if not input._inference:
+        input._has_fn = False
+        input._leaf_grad = False
     return input
 
 
@@ -389,9 +397,12 @@ def requires_grad_(self: "Tensor", requires_grad: bool = True) -> "Tensor":
 def set_requires_grad(self: "Tensor", value: bool) -> None:
     """Set the flag of a leaf.
 
-    Raises: grad (RuntimeError) for a dtype without gradients, or for a tensor with history.
-    Source: facts 5.4, torch 2.13.
+    Raises: grad (RuntimeError) for a dtype without gradients, for a tensor with history, or for an inference tensor
+    outside inference mode.
+    Source: facts 5.4 and 5.5.3, torch 2.13.
     """
+    if value and self._inference and not inference[0]:
+        raise LayoutError("grad", "an inference tensor is to require grad outside inference mode (facts 5.5.3)")
     if not is_leaf(self):
         if not value:
             raise LayoutError("grad", "only leaves can change requires_grad (facts 5.4)")
@@ -422,7 +433,7 @@ def set_grad(self: "Tensor", value: Any) -> None:
 
 def get_data(self: "Tensor") -> "Tensor":
     """The same memory as a tensor of its own: no history, its own version counter. Source: facts 6.7, torch 2.13."""
-    return detached(self, self._layout, self.dtype, share_version=False)
+    return detached(self, share_version=False)
 
 
 def set_data(self: "Tensor", new: Any) -> None:
@@ -445,3 +456,28 @@ def set_data(self: "Tensor", new: Any) -> None:
     self._layout = new._layout
     self.dtype = new.dtype
     self._bits = new._bits
+    self._inference = new._inference
+
+
+def _check_class(cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
+        raise LayoutTypeError("argument", f"a subclass of Tensor is needed, got {cls!r}")
+
+
+def as_subclass(self: "Tensor", cls: Any) -> Any:
+    """A view of the whole tensor as one of a class. Raises: argument (TypeError). Source: torch 2.13.
+
+    >>> x = torch.zeros(2)
+    >>> x.as_subclass(torch.nn.Parameter)._base is x
+    True
+    """
+    _check_class(cls)
+    return as_class(view_of(self, self._layout), cls)
+
+
+def make_subclass(cls: Any, data: "Tensor", require_grad: bool = False) -> Any:
+    """A leaf of a class over a tensor's memory. Raises: argument (TypeError), grad. Source: torch 2.13."""
+    _check_class(cls)
+    made = as_class(detached(data), cls)
+    set_requires_grad(made, require_grad)
+    return made

@@ -8,10 +8,12 @@ from .backing import no_data
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, requires_grad
 from .errors import LayoutAttributeError, LayoutIndexError, UnsupportedError
-from .formats import contiguous_format, memory_format
+from .formats import contiguous_format, layout, memory_format, strided
+from .history import Node
 from .layout import wrap_dim
-from .size import Size
+from .size import Size, size_of
 from .storage import UntypedStorage
+from .versions import version_of
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -25,12 +27,12 @@ class MetadataMethods(TensorBase):
     @property
     def shape(self) -> Size:
         """Lengths of the dimensions."""
-        return Size(self._layout.shape)
+        return size_of(self._layout.shape)
 
     def size(self, dim: Any = None) -> Any:
         """All lengths, or one. Raises: dimension (IndexError). Source: facts 1.20."""
         if dim is None:
-            return Size(self._layout.shape)
+            return size_of(self._layout.shape)
         return self._layout.shape[self._dim(dim)]
 
     def stride(self, dim: Any = None) -> Any:
@@ -116,9 +118,9 @@ class MetadataMethods(TensorBase):
     device = property(tensor_storage.tensor_device)
 
     @property
-    def layout(self) -> str:
+    def layout(self) -> layout:
         """PyTorch's word for the kind of tensor: strided."""
-        return "torch.strided"
+        return strided
 
     is_cpu = property(tensor_storage.is_cpu)
     is_cuda = property(lambda self: False)
@@ -139,21 +141,25 @@ class MetadataMethods(TensorBase):
         return 0
 
     @property
-    def grad_fn(self) -> None:
-        """Nothing, of a leaf. Raises: argument (AttributeError) for others: the reference keeps no graph."""
-        if not is_leaf(self):
-            raise LayoutAttributeError("argument", "grad_fn: the reference keeps no graph of operators")
+    def grad_fn(self) -> Node | None:
+        """What stands for the operator that made it, the same each time until the next write; None of a leaf."""
+        if is_leaf(self):
+            return None
+        if type(self._has_fn) is not Node:
+            self._has_fn = Node()
+        found: Node = self._has_fn
+        return found
 
     @property
     def output_nr(self) -> int:
-        """0, of a leaf. Raises: as `grad_fn`."""
+        """0, of a leaf. Raises: argument (AttributeError) for others."""
         if not is_leaf(self):
             raise LayoutAttributeError("argument", "output_nr: the reference keeps no graph of operators")
         return 0
 
     @property
     def _version(self) -> int:
-        return self._versions[0]
+        return version_of(self._versions)
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -220,5 +226,5 @@ class MetadataMethods(TensorBase):
         return -1
 
     def is_inference(self) -> bool:
-        """False: the reference has no inference mode."""
-        return False
+        """Whether it was made in inference mode, or is a view of one that was. Source: facts 5.5.1."""
+        return self._inference

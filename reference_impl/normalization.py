@@ -16,7 +16,7 @@ from .contiguity import (
     suggested_strides,
 )
 from .conversion import cast
-from .copies import clone, contiguous, copy_, store
+from .copies import clone, contiguous, copy_, resolved, store
 from .core import as_int_list, check_tensors, order_marks, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutValueError
@@ -96,6 +96,7 @@ def batch_norm_of(
     bias: "Tensor | None", training: bool, momentum: float, eps: float,
 ) -> "Tensor":  # fmt: skip
     """`batch_norm` of channels that may have a single element. Raises: as `batch_norm`, but no ValueError for it."""
+    input, weight, bias = resolved(input), *(None if t is None else resolved(t) for t in (weight, bias))
     shape = input._layout.shape
     if not input.numel():
         return _empty_batch(input, weight, bias)
@@ -168,7 +169,9 @@ def _is_dense(input: "Tensor", parameters: tuple[Any, ...]) -> bool:
 
 
 def _update(running: "Tensor", new: Any, momentum: float, input: "Tensor") -> None:
-    """Move running statistics towards a batch's; PyTorch counts no write."""
+    """Move running statistics towards a batch's; PyTorch counts no write, and those with a bit are lost with a copy."""
+    if running._bits:
+        return
     old = values(running).astype(np.float64)
     updated = (1 - momentum) * old + momentum * new.reshape(old.shape)
     magnitude = np.abs((1 - momentum) * old) + np.abs(momentum * new.reshape(old.shape))
@@ -246,6 +249,7 @@ def group_norm_of(
     input: "Tensor", num_groups: int, weight: "Tensor | None", bias: "Tensor | None", eps: float
 ) -> "Tensor":
     """`group_norm` of groups that may have a single element. Raises: as `group_norm`, but no ValueError."""
+    input, weight, bias = resolved(input), *(None if t is None else resolved(t) for t in (weight, bias))
     parameters = _present(weight, bias)
     shape, strides, _ = input._layout
     if num_groups <= 0 or shape[1] % num_groups:

@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import shadow
 from .conversion import cast, cast_marks
-from .copies import store, write_copy
+from .copies import store, to_copy, write_copy
 from .core import (
+    CONJ,
+    NEG,
     TensorBase,
     check_inplace,
     check_internal_overlap,
@@ -35,6 +37,16 @@ def check_out(out: Any, *inputs: Any) -> None:
         raise LayoutError("grad", "out= does not support automatic differentiation (facts 5.4)")
 
 
+def check_one_bit(*outs: Any) -> None:
+    """Refuse outputs of which two have the same bit: the fallback for it copies one back.
+
+    Raises: argument (RuntimeError). Source: facts 9.15, torch 2.13.
+    """
+    for bit in (CONJ, NEG):
+        if sum(bool(t._bits & bit) for t in outs) > 1:
+            raise LayoutError("argument", "several outputs have the same bit (facts 9.15)")
+
+
 def resize_output(out: "Tensor", shape: Shape, strides: Strides | None = None) -> None:
     """Give `out` the shape of a result, growing its storage; nothing where it has that shape.
 
@@ -47,7 +59,7 @@ def resize_output(out: "Tensor", shape: Shape, strides: Strides | None = None) -
     # Strides come after the storage has grown: where it cannot, the output is left row-major.
     out._layout = Layout(shape, contiguous_strides(shape), offset)
     grow(out)
-    if strides is not None:
+    if strides is not None and not out._bits:  # with a bit it takes over the sizes of a copy
         out._layout = Layout(shape, strides, offset)
 
 
@@ -109,6 +121,8 @@ def write_over(self: "Tensor", result: "Tensor", *inputs: Any) -> "Tensor":
     if not can_cast(result.dtype, self.dtype):
         raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {self.dtype} (facts 4.3.8)")
     result._has_fn = False
+    if self._bits and result.dtype is not self.dtype:
+        result = to_copy(result, self.dtype)  # into the copy that is copied back
     write_copy(self, result)
     written(self, *inputs)
     return self

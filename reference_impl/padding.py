@@ -6,7 +6,7 @@ import numpy as np
 
 from . import shadow
 from .contiguity import suggested_format, suggested_strides
-from .copies import clone, copy_, scalar_array
+from .copies import clone, copy_, resolved, scalar_array
 from .core import TensorBase, as_int_list, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .layout import contiguous_strides
@@ -61,6 +61,7 @@ def _shortened(input: "Tensor", pads: Pairs) -> "Tensor":
 
 
 def _constant(input: "Tensor", pads: Pairs, value: Any) -> "Tensor":
+    input = resolved(input)
     source = _shortened(input, pads)
     if all(before <= 0 and after <= 0 for before, after in pads):
         return recorded(clone(source), input)
@@ -79,6 +80,7 @@ def _constant(input: "Tensor", pads: Pairs, value: Any) -> "Tensor":
 
 def _mirrored(input: "Tensor", pads: Pairs, mode: str, spatial: int) -> "Tensor":
     """`reflect` and `replicate`: lengthened first, then shortened."""
+    input = resolved(input)
     shape = input._layout.shape
     # The batch alone may be empty.
     if 0 in shape[input.ndim - spatial - 1 :]:

@@ -13,7 +13,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .calls import as_number
-from .conversion import cast, cast_marks, nan_marks, pack_half_complex, unpack_half_complex
+from .conversion import cast, cast_marks, digits, nan_marks, pack_half_complex, unpack_half_complex
 from .copies import reader, store, to_copy
 from .core import (
     TensorBase,
@@ -53,7 +53,7 @@ class Op:
 
     __slots__ = (
         "composed", "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude",
-        "name", "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "wide_scalar",
+        "name", "overlaps", "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +74,7 @@ class Op:
         reads_signs: bool = False,
         tracked: bool = True,
         composed: bool = False,
+        overlaps: bool = False,
         magnitude: Callable[..., Any] | None = None,
         roundings: int = 0,
     ) -> None:
@@ -102,6 +103,8 @@ class Op:
         self.tracked = tracked
         # Into an output, automatic differentiation follows it as it does any write in place.
         self.composed = composed
+        # Overlap is not looked for.
+        self.overlaps = overlaps
 
     def check(self, common: dtype) -> None:
         """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
@@ -164,7 +167,7 @@ def operand_array(x: Any, common: dtype) -> Any:
 _NUMBER_DTYPES = {bool: dt.bool_, int: dt.int64, float: dt.float64, complex: dt.complex128}
 
 
-def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...], common: dtype) -> Any:
     """What is known about a result, from what is known about its operands."""
     found = []
     for place, x in enumerate(operands):
@@ -175,7 +178,7 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...]) -> 
                 m = np.where(m == shadow.NAN, shadow.UNSPECIFIED if op.reads_signs else shadow.EXACT, m)
                 if op.name in _EDGED:
                     m = np.where((m == shadow.TOLERANCE) & _may_be_zero(x), shadow.UNSPECIFIED, m)
-                if not op.smooth:
+                if not op.smooth or digits(x.dtype) < digits(common):  # the tolerance is one of fewer digits
                     m = np.where(m == shadow.TOLERANCE, shadow.UNSPECIFIED, m)
                 elif place and op.name == "div":
                     # What is only close to zero has either sign, or a quotient of any size.
@@ -214,7 +217,7 @@ def _magnitude(op: Op, arrays: list[Any], *, short: bool) -> Any:
 def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
     short = common in SHORT_FLOATS
     if common.category == "int" and op.name in _DIVIDING:
-        known = operand_marks(op, operands[1:], shape)
+        known = operand_marks(op, operands[1:], shape, common)
         if known is not None and shadow.UNSPECIFIED in known:
             raise UnspecifiedError(f"{op.name}: a divisor is not specified, and may be zero")
     if common in dt.FLOAT8 and op.name == "mul" and (_is_single(operands[1]) or _is_repeated(operands[1])):
@@ -248,7 +251,7 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
     r = np.asarray(r)
     if r.dtype != result.numpy:
         r = r.astype(result.numpy)
-    marks = operand_marks(op, operands, r.shape)
+    marks = operand_marks(op, operands, r.shape, common)
     if common.category in ("float", "complex", "raw") or result.category == "float":
         exact = op.exact_complex if common.is_complex else op.exact
         if (not exact or common is not result) and result.category != "bool":
@@ -351,8 +354,8 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
 
 def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
     """Compute and write to a tensor that keeps its shape and dtype."""
-    if not target._bits:
-        check_overlap(target, *[x for x in operands if not (isinstance(x, TensorBase) and x._bits)])
+    if target._bits or not op.overlaps:
+        check_overlap(target, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     if shape != target._layout.shape:
         raise LayoutError(
@@ -364,10 +367,7 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
     if not can_cast(result, target.dtype):
         raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)")
     op.check(common)
-    if target._bits:
-        # PyTorch computes on a resolved copy of such a target and copies back: only repeated elements are refused.
-        check_overlap(target)
-    order = order_marks(target, *[_spread(x, shape) for x in operands if not (isinstance(x, TensorBase) and x._bits)])
+    order = order_marks(target, *[_spread(x, shape) for x in operands])
     r, marks = _computed(op, operands, common, result, shape)
     if result is not target.dtype:
         marks = cast_marks(r, result, target.dtype, marks)
@@ -394,9 +394,10 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
     # Truth values have no gradients to lose.
     elif op.result != "bool" or not isinstance(out, TensorBase):
         check_out(out, *operands)
-    check_overlap(out, *operands)
+    if out._bits or not op.overlaps:
+        check_overlap(out, *operands)
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
-    if out._layout.shape != shape and any(x is out for x in operands):
+    if out._layout.shape != shape and any(x is out for x in operands) and not out._bits:
         raise LayoutError(
             "broadcast", f"{op.name}: out is an input of shape {out._layout.shape}, and cannot be resized to {shape}"
         )
@@ -408,9 +409,10 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
         raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {out.dtype} (facts 4.3.8)")
     try:
         op.check(common)
-    except UnsupportedError:
-        # Kernels are looked for after all that is known of dtypes.
-        resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
+    except (LayoutError, UnsupportedError):
+        # Kernels are looked for, and factors looked at, after all that is known of dtypes.
+        if group_of(common) not in op.refusal:
+            resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
         raise
     if out._layout.shape != shape:
         r, marks = _computed(op, operands, common, result, shape)

@@ -15,6 +15,7 @@ from . import shadow, view_ops
 from .contiguity import is_channels_last, is_contiguous, suggested_format, suggested_strides
 from .conversion import nan_marks
 from .convolution import per_dim
+from .copies import resolved
 from .core import build, check_tensors, from_array, recorded, records_history, values, view_of
 from .errors import LayoutError, LayoutIndexError
 from .formats import channels_last_3d, contiguous_format
@@ -217,6 +218,7 @@ def _max_pool(
     ceil_mode: bool,
 ) -> tuple["Tensor", "Tensor"]:
     check_tensors(name, input)
+    input = resolved(input)
     last = spatial == 3 and input.ndim == 4 and _is_volume_last(name, input)  # refused before any size is looked at
     pool = Pool(name, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
     need_kernel(name, input.dtype, "if")
@@ -353,6 +355,7 @@ def _avg_pool(
     count_include_pad: bool, divisor_override: int | None,
 ) -> "Tensor":  # fmt: skip
     check_tensors(name, input)
+    input = resolved(input)
     pool = Pool(name, spatial, input, kernel_size, stride, padding, 1, ceil_mode)
     if spatial == 3 and any(k > n for k, n in zip(pool.kernel, pool.lengths, strict=True)):
         raise LayoutError("size", f"{name}: the kernel {pool.kernel} is larger than the input {pool.lengths}")

@@ -1,4 +1,4 @@
-"""Quantised tensors: made of numbers or fresh, and PyTorch's functions on them."""
+"""Quantised tensors made of numbers, and PyTorch's functions on them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,19 +7,18 @@ import numpy as np
 
 from . import dtypes as dt
 from .calls import as_real, checked
-from .constructors import uninitialised
-from .contiguity import format_strides, suggested_format, suggested_strides
+from .constructors import empty_like
+from .contiguity import suggested_format, suggested_strides
 from .copies import clone
 from .core import TensorBase, as_scalar, check_tensors, fresh, values
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
-from .formats import contiguous_format, memory_format
 from .grad_mode import no_grad
 from .layout import contiguous_strides
 from .notices import QUANTISED as QUANTISED_NOTICE
 from .notices import warn_once
 from .promotion import as_dtype
-from .quantized_tensor import QuantizedTensor, check_channels_last, fill_codes, quantized, unknown_codes
+from .quantized_tensor import QuantizedTensor, check_channels_last, fill_codes, unknown_codes
 from .quantized_tensor import restored as restored
 from .quantizers import (
     CODES,
@@ -32,7 +31,8 @@ from .quantizers import (
 from .tensors import Tensor
 
 
-def _target(d: Any) -> None:
+def check_target(d: Any) -> None:
+    """Refuse what is no quantised dtype. Raises: dtype (RuntimeError). Source: facts 10.1.9, torch 2.13."""
     if as_dtype(d) not in QUANTIZED:
         raise LayoutError("dtype", f"a quantised dtype is wanted, got {d} (facts 10.1.9)")
 
@@ -42,6 +42,8 @@ def _source(input: Any, name: str) -> None:
         raise LayoutTypeError("argument", f"{name} needs a Tensor, got {type(input).__name__}")
     if isinstance(input, QuantizedTensor):
         raise UnsupportedError("dtype", f"{name} of codes (facts 10.1.9)")
+    if input._storage._is_meta:
+        raise UnsupportedError("device", f"{name}: there are no codes on meta (facts 10.1.17)")
     if input.dtype is not dt.float32:
         raise LayoutError("dtype", f"{name} only works on float32, got {input.dtype} (facts 10.1.9)")
 
@@ -77,8 +79,11 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
         scales, points = scale.tolist(), zero_point.tolist()
         return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in zip(input, scales, points, strict=True))
     q = _parameters(scale, zero_point)
+    if isinstance(input, TensorBase) and input._storage._is_meta:
+        # PyTorch knows no codes there, and forgets that it was to make some.
+        return empty_like(input)  # type: ignore[arg-type]
     _source(input, "quantize_per_tensor")
-    _target(dtype)
+    check_target(dtype)
     warn_once(QUANTISED_NOTICE)
     check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
@@ -98,7 +103,7 @@ def _quantize(input: Any, q: Quantizer, d: dtype) -> QuantizedTensor:
     return fill_codes(out, codes, q, d, unknown_codes(input, unknown))
 
 
-def _channels(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...] | None) -> PerChannel:
+def by_channel(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...] | None) -> PerChannel:
     """The quantizer by channel; without a shape nobody asks whether it fits."""
     check_tensors("scales and zero_points", scales, zero_points)
     if len(scales._layout.shape) != 1 or len(zero_points._layout.shape) != 1:
@@ -127,41 +132,13 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     Source: facts 10.1.6, torch 2.13 (in the format that the tensor suggests; row-major where zero points are floats).
     """
     _source(input, "quantize_per_channel")
-    _target(dtype)
+    check_target(dtype)
     warn_once(QUANTISED_NOTICE)
-    q = _channels(scales, zero_points, axis, input._layout.shape)
+    q = by_channel(scales, zero_points, axis, input._layout.shape)
     if dtype.pack > 1 and q.exact:
         raise UnsupportedError("dtype", f"quantize_per_channel has no kernel for {dtype} (facts 10.1.7)")
     check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
-
-
-def _fresh(size: Any, q: Quantizer, d: dtype, format: memory_format) -> QuantizedTensor:
-    shape = tuple(size)
-    t = uninitialised(shape, format_strides(shape, format), d)
-    return quantized(t, q)
-
-
-@checked
-def empty_affine_quantized(
-    size: Any, *, scale: float = 1.0, zero_point: int = 0, dtype: Any = None, device: Any = None,
-    memory_format: memory_format = contiguous_format,
-) -> QuantizedTensor:  # fmt: skip
-    """Fresh codes under one scale. Raises: dtype (RuntimeError), format. Source: facts 10.1.7, torch 2.13."""
-    _target(dtype)
-    warn_once(QUANTISED_NOTICE)
-    return _fresh(size, PerTensor(float(scale), int(zero_point)), dtype, memory_format)
-
-
-@checked
-def empty_per_channel_affine_quantized(
-    size: Any, *, scales: Any, zero_points: Any, axis: int, dtype: Any = None, device: Any = None,
-    memory_format: memory_format = contiguous_format,
-) -> QuantizedTensor:  # fmt: skip
-    """Fresh codes with a scale for each channel. Raises: as `quantize_per_channel`, format. Source: facts 10.1.6."""
-    _target(dtype)
-    warn_once(QUANTISED_NOTICE)
-    return _fresh(size, _channels(scales, zero_points, axis, None), dtype, memory_format)
 
 
 @checked

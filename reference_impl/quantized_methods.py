@@ -6,6 +6,7 @@ from typing import Any, Final
 from . import quantized_numbers
 from .calls import refusing, with_numpy_names
 from .contiguity import is_contiguous_in, is_non_overlapping_and_dense
+from .core import as_dims
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import channels_last, contiguous_format
 from .layout import Shape, Strides
@@ -133,15 +134,16 @@ def _unsqueeze(self: QuantizedTensor, dim: int) -> QuantizedTensor:
     return quantized(wide, _widened(self._quantizer, dim % wide.ndim))
 
 
-def _squeeze(self: QuantizedTensor, *dims: Any) -> QuantizedTensor:
+def _squeeze(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
     """`squeeze`; the channels' dimension may move down, and cannot be dropped.
 
     Raises: dimension (RuntimeError).
     """
-    narrow, q = Tensor.squeeze(self, *dims), self._quantizer
+    narrow, q = Tensor.squeeze(self, *args, **kwargs), self._quantizer
     if isinstance(q, PerTensor) or not q.exact:
         return quantized(narrow, q)
-    chosen = (dims[0],) if dims and isinstance(dims[0], int) else dims[0] if dims else range(self.ndim)
+    given = (*args, *kwargs.values())
+    chosen = as_dims(*given) if given else range(self.ndim)
     gone = {d % self.ndim for d in chosen if self._layout.shape[d] == 1}
     if q.axis in gone:
         raise LayoutError("dimension", "squeeze: the dimension of the channels cannot be dropped (facts 10.1.6)")
@@ -306,6 +308,8 @@ def _refused_with(name: str, *, numbers: bool) -> Callable[..., Any]:
             raise LayoutError("dtype", f"{name}: {self.dtype} is promoted with no other dtype (facts 10.1.8)")
         if _has_strides_of_its_own(shape, [x._layout[:2] for x in operands]):
             raise LayoutError("format", f"{name}: there are no codes in an order of their own (facts 10.1.8)")
+        if type(kwargs.get("alpha", 1)) is not int:
+            raise LayoutError("dtype", f"{name}: alpha of codes must be an int, got {kwargs['alpha']!r}")
         raise UnsupportedError("dtype", f"{name} of a quantised tensor (facts 10.1.8)")
 
     method.__name__ = name

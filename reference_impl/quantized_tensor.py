@@ -52,6 +52,9 @@ class QuantizedTensor(Tensor):
     _quantizer: Quantizer
 
     is_quantized = True
+    # As in PyTorch, where kernels are chosen below Python. That `type` names this class is the price of plain tensors
+    # that ask in none of their methods whether they are quantised.
+    __class__ = property(lambda self: Tensor)
 
     @property
     def _uniform(self) -> PerTensor:
@@ -189,7 +192,7 @@ class QuantizedTensor(Tensor):
         return self.clone(memory_format=memory_format)
 
     def to(self, *args: Any, **kwargs: Any) -> "QuantizedTensor":
-        """The tensor itself, or a copy in a memory format. Raises: dtype (RuntimeError) for another dtype."""
+        """The tensor itself, or a copy, row-major unless told. Raises: dtype (RuntimeError) for another one."""
         wanted, copy, format, nowhere = copies._to_arguments(self, args, kwargs)
         if nowhere:
             raise UnsupportedError("device", "to: there are no codes on meta (facts 10.1.17)")
@@ -198,7 +201,8 @@ class QuantizedTensor(Tensor):
         suggested = suggested_format(*self._layout[:2])
         if not copy and (format is None or format is preserve_format or format is suggested):
             return self
-        return self.clone(memory_format=preserve_format if format is None else format)
+        # What is to be preserved is not the order: a copy is row-major, as that of `clone`.
+        return self.clone(memory_format=None if format is preserve_format else format)
 
     def type_as(self, other: Any) -> "QuantizedTensor":
         """The tensor itself. Raises: argument (TypeError); dtype (RuntimeError) for another dtype."""
@@ -206,36 +210,36 @@ class QuantizedTensor(Tensor):
             raise LayoutTypeError("argument", f"type_as needs a Tensor, got {type(other).__name__}")
         return self.to(other.dtype)
 
-    def copy_(self, src: Any, non_blocking: bool = False) -> "QuantizedTensor":
+    def copy_(self, other: Any, non_blocking: bool = False) -> "QuantizedTensor":
         """Quantise float32 numbers into this tensor, or take over another's codes with its quantizer.
 
         Raises: dtype, format, size (RuntimeError); argument (TypeError). Source: torch 2.13.
         """
-        if not isinstance(src, Tensor):
-            raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(src).__name__}")
-        if isinstance(src, QuantizedTensor):
-            if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
-                raise LayoutError("dtype", f"copy_: {src.dtype}, {src.qscheme()} to {self.dtype}, {self.qscheme()}")
-            if self.dtype.pack > 1 and src is not self:
+        if not isinstance(other, Tensor):
+            raise LayoutTypeError("argument", f"copy_ needs a Tensor, got {type(other).__name__}")
+        if isinstance(other, QuantizedTensor):
+            if other.dtype is not self.dtype or other.qscheme() is not self.qscheme():
+                raise LayoutError("dtype", f"copy_: {other.dtype}, {other.qscheme()} to {self.dtype}, {self.qscheme()}")
+            if self.dtype.pack > 1 and other is not self:
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
-            copies.write_copy(self, src)
-            self._quantizer = src._quantizer
+            copies.write_copy(self, other)
+            self._quantizer = other._quantizer
         else:
-            if src.dtype is not dt.float32:
-                raise LayoutError("dtype", f"copy_: only float32 can be quantised, got {src.dtype} (facts 10.1.9)")
-            both = self._layout, src._layout
+            if other.dtype is not dt.float32:
+                raise LayoutError("dtype", f"copy_: only float32 can be quantised, got {other.dtype} (facts 10.1.9)")
+            both = self._layout, other._layout
             if not any(all(is_contiguous_in(*x[:2], f) for x in both) for f in (contiguous_format, channels_last)):
                 raise LayoutError("format", "copy_: quantising needs two tensors contiguous in one format")
-            if src._layout.shape != self._layout.shape:
-                raise LayoutError("size", f"copy_: shape {src._layout.shape} to {self._layout.shape}")
+            if other._layout.shape != self._layout.shape:
+                raise LayoutError("size", f"copy_: shape {other._layout.shape} to {self._layout.shape}")
             if self.dtype.pack > 1:
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
             self._refuse_floating("copy_")
             check_zero_points(self._quantizer.whole_points, self.dtype)
             # As in memory: bits are not looked at.
-            codes, unknown = encode(array(src), self._quantizer, self.dtype)
+            codes, unknown = encode(array(other), self._quantizer, self.dtype)
             array(self)[...] = codes
-            shadow.stamp(self, unknown_codes(src, unknown))
+            shadow.stamp(self, unknown_codes(other, unknown))
         # Codes have no gradient: whose the numbers are is not recorded.
         written(self)
         return self

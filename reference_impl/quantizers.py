@@ -9,6 +9,7 @@ from . import dtypes as dt
 from .core import build, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError
+from .formats import Named
 from .layout import Layout, Shape
 from .shadow import marks_of
 
@@ -24,19 +25,10 @@ LIMITS: Final = {
 _POINTS: Final = {**LIMITS, dt.quint4x2: (0, 255), dt.quint2x4: (0, 255)}
 
 
-class qscheme:  # noqa: N801 - PyTorch's own name
+class qscheme(Named):  # noqa: N801 - PyTorch's own name
     """A way of quantising; the instances in this module are all that the reference knows."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return "torch." + self.name
-
-    def __reduce__(self) -> str:
-        return self.name
+    __slots__ = ()
 
 
 per_tensor_affine = qscheme("per_tensor_affine")

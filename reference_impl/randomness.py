@@ -14,6 +14,7 @@ from .conversion import cast, digits
 from .copies import store
 from .core import (
     TensorBase,
+    array,
     as_int,
     as_int_list,
     check_inplace,
@@ -27,6 +28,7 @@ from .core import (
 from .devices import check_device
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
+from .generator import numbers_of
 from .layout import Shape, check_allocation
 from .out import resize_output, write_out
 from .output_layout import broadcast_shapes
@@ -80,7 +82,7 @@ def uniform_(self: "Tensor", from_: float = 0.0, to: float = 1.0, *, generator: 
     if low > to:
         raise LayoutError("argument", f"uniform_: from {low} is greater than to {to}")
     need_kernel("uniform_", self.dtype, "fch")
-    return _filled("uniform_", self, lambda s: _random_numbers().uniform(low, to, s), "fch")
+    return _filled("uniform_", self, lambda s: numbers_of(generator).uniform(low, to, s), "fch")
 
 
 def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> "Tensor":
@@ -90,7 +92,7 @@ def normal_(self: "Tensor", mean: float = 0.0, std: float = 1.0, *, generator: A
             raise LayoutTypeError("argument", f"normal_: expected a number, got {type(x).__name__}")
     if std < 0:
         raise LayoutError("argument", f"normal_: std {std} is negative")
-    return _filled("normal_", self, lambda s: _random_numbers().normal(mean, std, s), "fch")
+    return _filled("normal_", self, lambda s: numbers_of(generator).normal(mean, std, s), "fch")
 
 
 def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any = None, **kwargs: Any) -> "Tensor":
@@ -103,9 +105,9 @@ def random_(self: "Tensor", from_: Any = None, to: Any = None, *, generator: Any
         raise LayoutError("argument", f"random_: from {low} must be less than to {high}")
     check_internal_overlap(self)
     if low is None:
-        return _filled("random_", self, lambda s: _random_numbers().integers(0, 1, s), "bif")
+        return _filled("random_", self, lambda s: numbers_of(generator).integers(0, 1, s), "bif")
     _check_integers("random_", self.dtype, low, high)
-    return _filled("random_", self, lambda s: _random_numbers().integers(low, high, s), "biuf")
+    return _filled("random_", self, lambda s: numbers_of(generator).integers(low, high, s), "biuf")
 
 
 def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tensor":
@@ -119,7 +121,8 @@ def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tenso
     elif not 0 <= p <= 1:
         raise LayoutError("argument", f"bernoulli_: p {p} must lie between 0 and 1")
     check_internal_overlap(self)
-    return _filled("bernoulli_", self, lambda s: np.zeros(s), "bif")
+    chance = values(p) if isinstance(p, TensorBase) else p
+    return _filled("bernoulli_", self, lambda s: numbers_of(generator).random(s) < chance, "bif")
 
 
 def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -> "Tensor":
@@ -129,7 +132,7 @@ def exponential_(self: "Tensor", lambd: float = 1.0, *, generator: Any = None) -
     check_internal_overlap(self)
     if self.numel():
         _need_float("exponential_", self)
-    return _filled("exponential_", self, lambda s: _random_numbers().exponential(1 / lambd, s), "f")
+    return _filled("exponential_", self, lambda s: numbers_of(generator).exponential(1 / lambd, s), "f")
 
 
 def cauchy_(self: "Tensor", median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> "Tensor":
@@ -138,7 +141,7 @@ def cauchy_(self: "Tensor", median: float = 0.0, sigma: float = 1.0, *, generato
         raise LayoutError("argument", f"cauchy_: sigma {sigma} is not positive")
     check_internal_overlap(self)
     _need_float("cauchy_", self)
-    return _filled("cauchy_", self, lambda s: _random_numbers().standard_cauchy(s), "f")
+    return _filled("cauchy_", self, lambda s: numbers_of(generator).standard_cauchy(s), "f")
 
 
 def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> "Tensor":
@@ -146,18 +149,18 @@ def log_normal_(self: "Tensor", mean: float = 1.0, std: float = 2.0, *, generato
     if std <= 0:
         raise LayoutError("argument", f"log_normal_: std {std} is not positive")
     check_internal_overlap(self)
-    return _filled("log_normal_", self, lambda s: _random_numbers().lognormal(mean, std, s), "f")
+    return _filled("log_normal_", self, lambda s: numbers_of(generator).lognormal(mean, std, s), "f")
 
 
 def geometric_(self: "Tensor", p: float, *, generator: Any = None) -> "Tensor":
     """Write geometric values. Raises: grad, overlap, argument, dtype. Source: facts 5.1.1, torch 2.13."""
     if not 0 < p < 1:
         raise LayoutError("argument", f"geometric_: p {p} must lie between 0 and 1")
-    return _filled("geometric_", self, lambda s: _random_numbers().geometric(p, s), "if")
+    return _filled("geometric_", self, lambda s: numbers_of(generator).geometric(p, s), "if")
 
 
-def _unspecified(shape: tuple[int, ...], d: Any) -> "Tensor":
-    t = from_array(np.zeros(shape, d.numpy), d)
+def _unspecified(drawn: Any, d: Any) -> "Tensor":
+    t = from_array(_drawn_in(d, drawn), d)
     shadow.stamp(t, shadow.UNSPECIFIED if t.numel() else None)
     return t
 
@@ -170,8 +173,13 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
         check_internal_overlap(out)
     check_read(input)
     check_real_gradient("bernoulli", input.dtype, input)
-    result = recorded(_unspecified(input._layout.shape, input.dtype), input)
-    return write_out(out, result, input)
+    chance = values(input) if p is None else p
+    drawn = numbers_of(generator).random(input._layout.shape) < chance
+    return write_out(out, recorded(_unspecified(drawn, input.dtype), input), input)
+
+
+_MOST = 1e18
+"""The largest rate that NumPy draws counts of."""
 
 
 def poisson(input: "Tensor", generator: Any = None) -> "Tensor":
@@ -179,7 +187,8 @@ def poisson(input: "Tensor", generator: Any = None) -> "Tensor":
     need_kernel("poisson", input.dtype, "f")
     if (values(input) < 0).any():
         raise LayoutError("argument", "poisson: a rate is negative")
-    return recorded(_unspecified(input._layout.shape, input.dtype), input)
+    rates = np.minimum(values(input).astype(np.float64), _MOST)
+    return recorded(_unspecified(numbers_of(generator).poisson(np.nan_to_num(rates)), input.dtype), input)
 
 
 def normal(
@@ -190,7 +199,7 @@ def normal(
     check_operands("normal", (mean, std))
     check_device(device, pin_memory)
     if size is not None:
-        return randn(as_int_list(size, "size"), dtype=dtype, requires_grad=requires_grad)
+        return randn(as_int_list(size, "size"), generator=generator, dtype=dtype, requires_grad=requires_grad)
     tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
     if not tensors:
         raise LayoutTypeError("argument", "normal: numbers alone need a size")
@@ -206,7 +215,9 @@ def normal(
     need_kernel("normal", tensors[0].dtype, "bifch" if 0 in shape else "fch")
     check_read(*tensors)
     check_real_gradient("normal", tensors[0].dtype, *tensors)
-    return recorded(_unspecified(shape, tensors[0].dtype), *tensors)
+    center, spread = (values(x).real.astype(np.float64) if isinstance(x, TensorBase) else x for x in (mean, std))
+    drawn = center + spread * numbers_of(generator).standard_normal(shape)
+    return recorded(_unspecified(drawn, tensors[0].dtype), *tensors)
 
 
 def randperm(
@@ -225,11 +236,13 @@ def randperm(
     need_kernel("randperm", d, "if")
     if count - 1 > (_bounds(d)[1] if d.category == "int" else 2 ** (digits(d) + 1)):
         raise LayoutError("overflow", f"randperm: n {count} is more than {d} counts up to")
-    t = _unspecified((count,), d)
-    return write_out(out, t)
+    t = _unspecified(numbers_of(generator).permutation(count), d)
+    return flagged(t, requires_grad) if out is None else write_out(out, t)
 
 
-def randint_like(input: "Tensor", low: Any = None, high: Any = None, **kwargs: Any) -> "Tensor":
+def randint_like(
+    input: "Tensor", low: Any = None, high: Any = None, *, generator: Any = None, **kwargs: Any
+) -> "Tensor":
     """`empty_like` with random integers. Raises: argument, format. Source: facts 4.1.8, torch 2.13."""
     first, last = (0, low) if high is None else (low or 0, high)
     if last is None:
@@ -237,7 +250,7 @@ def randint_like(input: "Tensor", low: Any = None, high: Any = None, **kwargs: A
     if last <= first:
         raise LayoutError("argument", f"randint_like: from {first} to {last} there is no integer")
     _check_integers("randint_like", kwargs.get("dtype") or input.dtype, first, last)
-    return empty_like(input, **kwargs)
+    return _drawn_like(input, kwargs, lambda s: numbers_of(generator).integers(first, last, s))
 
 
 def multinomial(
@@ -258,7 +271,12 @@ def multinomial(
     weights = values(input).astype(np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(-1) <= 0).any():
         raise LayoutError("argument", "multinomial: weights must be finite, not negative, and not all zero")
-    return write_out(out, _unspecified((*input._layout.shape[:-1], count), dt.int64))
+    # The largest of weights that are each divided by an exponential number: as if drawn one after the other.
+    shape = (*weights.shape, count) if replacement else weights.shape
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = (weights[..., None] if replacement else weights) / numbers_of(generator).exponential(size=shape)
+    drawn = order.argmax(-2) if replacement else np.argsort(-order, -1)[..., :count]
+    return write_out(out, _unspecified(drawn, dt.int64))
 
 
 def _random(shape: Shape, d: dtype, draw: Any) -> "Tensor":
@@ -276,13 +294,14 @@ def rand(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
 ) -> "Tensor":  # fmt: skip
     """Uniform random values in [0, 1); never compared with PyTorch's. Raises: as `empty`, dtype."""
-    return _drawn("rand", size, kwargs, out, dtype, device, requires_grad, pin_memory)
+    return _drawn("rand", size, kwargs, generator, out, dtype, device, requires_grad, pin_memory)
 
 
 def _drawn(
     name: str,
     size: tuple[Any, ...],
     kwargs: dict[str, Any],
+    generator: Any,
     out: Any,
     dtype: Any,
     device: Any,
@@ -296,11 +315,14 @@ def _drawn(
     if name == "rand" or 0 not in shape:
         check_random(name, d)
     if out is not None:
+        changed = out._layout.shape != shape
         resize_output(out, shape)
+        check_internal_overlap(out)
         shadow.leave_unspecified(out)
-        out._versions[0] += 1
+        out._versions[0] += 1 + (changed and name == "randn")
         return out  # type: ignore[no-any-return]
-    draw = _random_numbers().random if name == "rand" else _random_numbers().standard_normal
+    numbers = numbers_of(generator)
+    draw = numbers.random if name == "rand" else numbers.standard_normal
     return flagged(_random(shape, d, draw), requires_grad)
 
 
@@ -314,7 +336,7 @@ def randn(
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
 ) -> "Tensor":  # fmt: skip
     """Normal random values; never compared with PyTorch's. Raises: as `empty`, dtype."""
-    return _drawn("randn", size, kwargs, out, dtype, device, requires_grad, pin_memory)
+    return _drawn("randn", size, kwargs, generator, out, dtype, device, requires_grad, pin_memory)
 
 
 def randint(
@@ -340,37 +362,30 @@ def randint(
     _check_integers("randint", d, low, high)
     if out is not None:
         resize_output(out, shape)
+        check_internal_overlap(out)
         shadow.leave_unspecified(out)
         out._versions[0] += 1
         return out
-    t = from_array(_drawn_in(d, _random_numbers().integers(low, high, shape)), d)
+    t = from_array(_drawn_in(d, numbers_of(generator).integers(low, high, shape)), d)
     shadow.leave_unspecified(t)
     return flagged(t, requires_grad)
 
 
-def manual_seed(seed: int) -> None:
-    """Seed the random constructors."""
-    _generator[:] = [np.random.default_rng(seed)]
+def _drawn_like(input: "Tensor", kwargs: dict[str, Any], draw: Callable[[Shape], Any]) -> "Tensor":
+    t = empty_like(input, **kwargs)
+    if not t._storage._is_meta:
+        array(t)[...] = _drawn_in(t.dtype, draw(t._layout.shape))
+    return t
 
 
-# Made on first use: importing NumPy's generators takes longer than all the rest of this package.
-_generator: list[Any] = []
-
-
-def _random_numbers() -> Any:
-    if not _generator:
-        manual_seed(0)
-    return _generator[0]
-
-
-def rand_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+def rand_like(input: "Tensor", *, generator: Any = None, **kwargs: Any) -> "Tensor":
     """`empty_like` with unspecified values. Raises: format, device, dtype. Source: facts 4.1.8, torch 2.13."""
     check_random("rand_like", kwargs.get("dtype") or input.dtype)
-    return empty_like(input, **kwargs)
+    return _drawn_like(input, kwargs, lambda s: numbers_of(generator).random(s))
 
 
-def randn_like(input: "Tensor", **kwargs: Any) -> "Tensor":
+def randn_like(input: "Tensor", *, generator: Any = None, **kwargs: Any) -> "Tensor":
     """As `rand_like`; of nothing any dtype is made. Raises: as `rand_like`."""
     if input.numel():
         check_random("randn_like", kwargs.get("dtype") or input.dtype)
-    return empty_like(input, **kwargs)
+    return _drawn_like(input, kwargs, lambda s: numbers_of(generator).standard_normal(s))

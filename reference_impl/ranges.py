@@ -8,11 +8,12 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .calls import as_number, as_real, check_keywords
-from .constructors import dtype_or_default, flagged, on_meta, wants_meta
+from .constructors import dtype_or_default, flagged
 from .conversion import cast
-from .core import TensorBase, array, as_int, from_array, values
+from .core import TensorBase, array, as_int, check_internal_overlap, from_array, values, view_of
 from .devices import check_device
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError
+from .layout import Layout, contiguous_strides
 from .out import write_out
 from .promotion import get_default_dtype, scalar_dtype
 from .results import need_kernel
@@ -53,6 +54,15 @@ def _real(name: str, x: Any) -> Any:
     return x
 
 
+def write_range(out: "Tensor", numbers: "Tensor") -> "Tensor":
+    """Deliver into `out`, which keeps its shape if it has as many elements. Raises: as `write_out`; overlap."""
+    shape = out._layout.shape
+    if out.numel() == numbers.numel():
+        check_internal_overlap(out)
+        numbers = view_of(numbers, Layout(shape, contiguous_strides(shape), 0))
+    return write_out(out, numbers)
+
+
 def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: Any = None, device: Any = None,
            requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> "Tensor":  # fmt: skip
     """Evenly stepped numbers from start to before end.
@@ -60,8 +70,7 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
     Raises: size (RuntimeError: step 0, or bounds against its sign), argument. Source: torch 2.13.
     """
     check_keywords("arange", kwargs, "start", "end", "step")
-    if wants_meta(device, pin_memory):
-        return flagged(on_meta(arange(*args, dtype=dtype, **kwargs)), requires_grad)
+    check_device(device, pin_memory)
     start, end, step = 0, None, 1
     if len(args) == 1:
         end = args[0]
@@ -108,7 +117,7 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
         elif any(isinstance(x, float) and not float(x).is_integer() for x in (start, step)):
             shadow.stamp(t, shadow.TOLERANCE)
     if out is not None:
-        return write_out(out, t)
+        return write_range(out, t)
     return flagged(t, requires_grad)
 
 
@@ -166,7 +175,7 @@ def linspace(
         if count:
             shadow.stamp(result, shadow.TOLERANCE)
     if out is not None:
-        return write_out(out, result)
+        return write_range(out, result)
     return flagged(result, requires_grad)
 
 
@@ -185,5 +194,5 @@ def logspace(
     # The exponents are rounded, which shows in large powers.
     shadow.leave_unspecified(line)
     if out is not None:
-        return write_out(out, line)
+        return write_range(out, line)
     return line.requires_grad_() if requires_grad else line

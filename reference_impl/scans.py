@@ -1,5 +1,7 @@
 """Operators along a dimension that keep its length: cumulative ones, softmax, sort, flip, roll."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,6 +176,10 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any, out: Any) -> Any:
 
 def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
     check_history(input)
+    if (
+        wanted is not None and wanted is not input.dtype and input.numel()
+    ):  # it is converted before anything else is asked
+        need_kernel("copy_", input.dtype, "bifchu8e")
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     target: dtype = wanted or input.dtype
     if input.numel() and (target.category != "float" or target in dt.FLOAT8):
@@ -213,6 +219,22 @@ def log_softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | 
     return write_out(out, _softmax(input, dim, dtype, True), input)
 
 
+def _stable_by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose `stable` is a keyword, beside which there are no other arguments but keywords.
+
+    Raises: argument (TypeError). Source: the two signatures of `sort`, torch 2.13.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > 3 or (len(args) > 1 and "stable" in kwargs):
+            raise bad_arguments(function.__name__, "dim and descending are keywords beside stable")
+        return function(*args, **kwargs)
+
+    return call
+
+
+@_stable_by_name
 def sort(
     input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = False, *, out: Any = None
 ) -> Any:
@@ -277,13 +299,14 @@ def nan_or_none(marks: Any, a: Any, d: dtype) -> Any:
     return found if marks is None else np.maximum(marks, found)
 
 
+@_stable_by_name
 def argsort(
     input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
     """Indices of the values in order. Raises: dimension, dtype, argument. Source: facts 4.4, torch 2.13."""
     if out is not None and stable is None:
         raise bad_arguments("argsort", "an out, but not whether it is to be stable")
-    result: Tensor = sort(input, dim, descending, bool(stable)).indices
+    result: Tensor = sort(input, dim=dim, descending=descending, stable=bool(stable)).indices
     return write_out(out, result, exact=True)
 
 

@@ -19,7 +19,7 @@ from .core import (
 )
 from .errors import LayoutError, LayoutIndexError
 from .formats import contiguous_format
-from .index_places import check_scatter, places_along
+from .index_places import check_first_slices, check_scatter, places_along
 from .layout import wrap_dim
 from .out import write_out
 from .results import check_real_gradient, need_kernel
@@ -174,6 +174,7 @@ def index_reduce_(
         or own[:d] + own[d + 1 :] != other[:d] + other[d + 1 :]
     ):
         raise LayoutError("size", f"index_reduce_: a source of {tuple(other)} for {where.size} slices of {tuple(own)}")
+    check_first_slices(self, d, where, source)
     if len(own) < 2:
         need_kernel("index_reduce_", self.dtype, "if")
     elif where.size:

@@ -8,7 +8,7 @@ from . import dtypes as dt
 from . import shadow
 from .core import TensorBase, as_int, fresh, from_array, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
-from .lapack import answers
+from .lapack import write_outs
 from .layout import contiguous_strides, wrap_dim
 from .out import write_out
 from .pointwise import check_operands
@@ -284,9 +284,4 @@ def histogram(
     results = [fresh((n,), (1,), input.dtype) for n in (count, count + 1)]
     for t in results:
         shadow.leave_unspecified(t)
-    if out is not None:
-        for given in out:
-            if given.dtype is not input.dtype:
-                raise LayoutError("dtype", f"histogram: out must have the dtype {input.dtype}, got {given.dtype}")
-        results = [write_out(given, t) for given, t in zip(out, results, strict=True)]
-    return answers("hist bin_edges")(*results)
+    return write_outs(out, tuple(results), names="hist bin_edges")

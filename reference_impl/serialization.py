@@ -12,9 +12,9 @@ import os
 import pickle
 import struct
 import zlib
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,23 +35,28 @@ from .errors import (
     LayoutValueError,
     UnsupportedError,
 )
+from .formats import layout
+from .generator import Generator
 from .grad_mode import is_grad_enabled
 from .layout import Layout
 from .nn.parameter import Parameter
 from .pickling import UNTYPED, check_written, rebuilt, rebuilt_nowhere
-from .quantizers import per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine, qscheme
+from .plain_objects import CLASSES, PLAIN, READ_CLASSES, SINGLE, array_bytes, of_array_bytes
+from .quantizers import qscheme
+from .safe_globals import add_safe_globals as add_safe_globals
+from .safe_globals import check_safe
+from .safe_globals import clear_safe_globals as clear_safe_globals
+from .safe_globals import get_safe_globals as get_safe_globals
+from .safe_globals import safe_globals as safe_globals
 from .size import Size
 from .storage import UntypedStorage
+from .tensors import Tensor
 from .typed_storage import TypedStorage, typed
-
-if TYPE_CHECKING:
-    from .tensors import Tensor
 
 MAGIC: Final = b"\x93STRIDE\x01"
 _HEAD: Final = struct.Struct("<8sQI")
 _ALIGNMENT: Final = 64
 _SCALARS: Final = (bool, int, str, type(None))
-_SCHEMES: Final = (per_tensor_affine, per_channel_affine, per_channel_affine_float_qparams)
 
 
 class _Writer:
@@ -60,6 +65,7 @@ class _Writer:
     def __init__(self) -> None:
         self.storages: list[UntypedStorage] = []
         self.objects: list[Any] = []
+        self.arrays: list[bytes] = []
         self._numbers: dict[int, int] = {}
         self._dtypes: dict[int, dtype] = {}
         # An object that lives has an identity of its own.
@@ -107,6 +113,8 @@ class _Writer:
             return {"dtype": x.name}
         if isinstance(x, qscheme):
             return {"qscheme": x.name}
+        if isinstance(x, layout):
+            return {"layout": x.name}
         number = self._number(x, self.objects)
         if number is None:
             number = len(self.objects) - 1
@@ -131,6 +139,24 @@ class _Writer:
         for name, known in _SEQUENCES.items():
             if type(x) is known:
                 return [name, [self.encode(item) for item in x]]
+        if type(x) is slice or type(x) is range:
+            return [type(x).__name__, [self.encode(part) for part in (x.start, x.stop, x.step)]]
+        if type(x) is deque:
+            return ["deque", [self.encode(item) for item in x], self.encode(x.maxlen)]
+        if type(x) is defaultdict:
+            pairs = [[self.encode(k), self.encode(v)] for k, v in x.items()]
+            return ["defaultdict", pairs, self.encode(x.default_factory)]
+        if type(x) is Generator:
+            return ["generator", x.get_state().numpy().tobytes().hex()]
+        if isinstance(x, type) and CLASSES.get(name := x.__name__) is x:
+            return ["class", name]
+        for name, single in SINGLE.items():
+            if x is single:
+                return [name, None]
+        found = array_bytes(x)
+        if found is not None:
+            self.arrays.append(found[1])
+            return [found[0], len(self.arrays) - 1]
         raise LayoutTypeError("argument", f"save: a {type(x).__name__} is no plain data, and nothing else is written")
 
     def _tensor(self, t: Any) -> list[Any]:
@@ -165,8 +191,9 @@ def save(
 ) -> None:  # fmt: skip
     """Write an object with all its tensors; each storage whole and once, so that what shares keeps sharing.
 
-    `f` is a path or something with a `write`. Plain data, dtypes, shapes, devices, storages and tensors with their
-    attributes are written, however they contain each other. How PyTorch would write them is not asked for.
+    `f` is a path or something with a `write`. Plain data, NumPy's arrays and scalars, dtypes, shapes, devices, storages
+    and tensors with their attributes are written, however they contain each other. How PyTorch would write them is not
+    asked for.
 
     Raises: argument (TypeError) for anything else, format (TypeError) for sparse tensors; dtype (RuntimeError) for one
     storage under two dtypes, (KeyError) for dtypes that cannot be written; file (RuntimeError); argument
@@ -209,6 +236,7 @@ def save(
         }
         for s in writer.storages
     ]
+    table["arrays"] = [add(np.frombuffer(data, np.uint8)) for data in writer.arrays]
     table["objects"] = writer.objects
     table["length"] = place
     text = json.dumps(table, separators=(",", ":")).encode()
@@ -266,18 +294,18 @@ def load(
     """Read back what `save` has written: the same layouts, the same sharing, storages of the same length.
 
     Loaded storages cannot be resized. With `mmap` the file is mapped instead of read; what is written stays private.
+    With `weights_only`, and by default, what PyTorch does not read then must be declared safe: see `safe_globals`.
     `map_location` says where each storage is loaded to: a device, a dict of them by where it was saved, or a function
     of the storage and where it was saved, which may answer with another one.
 
-    Raises: file (EOFError: nothing there; FileNotFoundError; IsADirectoryError; RuntimeError: damaged), argument,
-    device (RuntimeError) for a `map_location` that is not there; what a function of `map_location` raises.
+    Raises: file (EOFError: nothing there; FileNotFoundError; IsADirectoryError; RuntimeError: damaged), argument
+    (UnpicklingError: not declared safe), device (RuntimeError) for a `map_location` that is not there; what a function
+    of `map_location` raises.
     Source: facts 7.9, torch 2.13; the format is ours.
     """
     if weights_only and pickle_module is not None:
         raise LayoutError("argument", "load: weights_only goes without a pickle_module")
     plain = weights_only or (weights_only is None and pickle_module is None)
-    for keyword in pickle_load_args.keys() - ({"encoding"} if plain else _UNPICKLING):
-        raise LayoutTypeError("argument", f"load: unknown keyword {keyword}")
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise LayoutValueError("argument", "load: mmap needs the path of a file (facts 7.9.6)")
     with _opened(f, "rb") as file:
@@ -288,9 +316,12 @@ def load(
             content = np.frombuffer(bytearray(file.read()), np.uint8)
     if not len(content):
         raise LayoutEOFError("file", "load: the file is empty")
+    # PyTorch's unpickler is what refuses them.
+    for keyword in pickle_load_args.keys() - ({"encoding"} if plain else _UNPICKLING):
+        raise LayoutTypeError("argument", f"load: unknown keyword {keyword}")
     try:
         table, start = _table(content)
-        return _Reader(table, content[start:], map_location).decode(table["object"])
+        return _Reader(table, content[start:], map_location, bool(plain)).decode(table["object"])
     except _Theirs as e:
         raise e.error from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as e:
@@ -357,10 +388,12 @@ def _table(content: Any) -> tuple[Any, int]:
 class _Reader:
     """Makes the objects of a checked table; its constructor checks all storages."""
 
-    def __init__(self, table: Any, data: Any, map_location: Any) -> None:
+    def __init__(self, table: Any, data: Any, map_location: Any, weights_only: bool) -> None:
         self._data = data
         self._map_location = map_location
         self._parts = [(s["nbytes"], self._part(s["data"]), self._part(s["marks"])) for s in table["storages"]]
+        self._arrays = [self._part(place) for place in table["arrays"]]
+        self._weights_only = weights_only
         self._storages: dict[int, UntypedStorage] = {}
         self._typed: dict[int, TypedStorage] = {}
         self._entries = table["objects"]
@@ -442,29 +475,49 @@ class _Reader:
                 if known._untyped_storage is self._storages.get(number):
                     self._typed[number] = known
             return known
-        return _PLAIN[kind](inner)
+        return PLAIN[kind](inner)
 
     def _object(self, number: int) -> Any:
         made: Any
         kind, parts, *rest = self._entries[number]
+        if self._weights_only:
+            check_safe(kind)
         if kind == "tensor":
             return self._tensor(number, parts)
         if kind == "list":
             # What can be changed is known before its parts, which may contain it.
             self._made[number] = made = []
             made.extend(map(self.decode, parts))
+        elif kind == "deque":
+            self._made[number] = made = deque(maxlen=self.decode(rest[0]))
+            made.extend(map(self.decode, parts))
+        elif kind == "defaultdict":
+            self._made[number] = made = defaultdict(self.decode(rest[0]))
+            self._fill(made, parts, None)
         elif kind in _MAPPINGS:
             self._made[number] = made = _MAPPINGS[kind]()
             self._fill(made, parts, *rest)
         elif kind == "parameter":
             self._made[number] = made = Parameter(*map(self.decode, parts[:2]))
             vars(made).update(self.decode(parts[2]))
+        elif kind in ("ndarray", "scalar", "npdtype"):
+            self._made[number] = made = of_array_bytes(kind, self._arrays[parts])
+            if self._weights_only:
+                check_safe(kind, [type(made if kind == "npdtype" else made.dtype)])
+        elif kind == "class":
+            self._made[number] = made = CLASSES[parts]
+            if self._weights_only and made not in READ_CLASSES:
+                check_safe(kind, [made])
+        elif kind in ("slice", "range"):
+            self._made[number] = made = CLASSES[kind](*map(self.decode, parts))
+        elif kind in SINGLE:
+            made = SINGLE[kind]
         elif kind in _SEQUENCES:
             items = [self.decode(item) for item in parts]
             # A list in it may have made it in the meantime.
             made = self._made.setdefault(number, _SEQUENCES[kind](items))
         else:
-            self._made[number] = made = _PLAIN[kind](parts)
+            self._made[number] = made = PLAIN[kind](parts)
         return made
 
     def _fill(self, made: Any, pairs: Iterable[Any], attributes: Any) -> None:
@@ -472,15 +525,3 @@ class _Reader:
             made[self.decode(key)] = self.decode(value)
         if attributes is not None:
             vars(made).update(self.decode(attributes))
-
-
-_PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
-    "int": int,
-    "float": float.fromhex,
-    "complex": lambda parts: complex(*map(float.fromhex, parts)),
-    "bytes": bytes.fromhex,
-    "bytearray": bytearray.fromhex,
-    "dtype": lambda name: dt.ALL[name],
-    "qscheme": {q.name: q for q in _SCHEMES}.__getitem__,
-    "device": device,
-}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import shadow
 from .contiguity import suggested_format, suggested_strides
-from .copies import clone
+from .copies import clone, resolved
 from .core import as_int, check_tensors, detached, from_array, recorded, values
 from .errors import LayoutError
 from .formats import channels_last_3d
@@ -49,6 +49,7 @@ def pixel_shuffle(input: "Tensor", upscale_factor: int) -> "Tensor":
     Shapes: (…, c * r * r, h, w) to (…, c, h * r, w * r).
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
+    input = resolved(input)
     r = _check("pixel_shuffle", input, upscale_factor)
     *lead, c, h, w = input._layout.shape
     if c % (r * r):
@@ -74,6 +75,7 @@ def pixel_unshuffle(input: "Tensor", downscale_factor: int) -> "Tensor":
     Shapes: (…, c, h * r, w * r) to (…, c * r * r, h, w).
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
+    input = resolved(input)
     r = _check("pixel_unshuffle", input, downscale_factor)
     *lead, c, h, w = input._layout.shape
     if h % r or w % r:
@@ -99,6 +101,6 @@ def channel_shuffle(input: "Tensor", groups: int) -> "Tensor":
     if not input.numel():
         if input._bits:
             return clone(input)
-        return recorded(detached(input, input._layout, input.dtype, share_version=False), input)
+        return recorded(detached(input, share_version=False), input)
     split = (shape[0], g, shape[1] // g, *shape[2:])
-    return _moved("channel_shuffle", input, shape, split, (0, 2, 1, *range(3, len(split))))
+    return _moved("channel_shuffle", resolved(input), shape, split, (0, 2, 1, *range(3, len(split))))

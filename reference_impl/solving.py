@@ -1,7 +1,7 @@
 """Inverses and solutions of linear equations, column-major as LAPACK leaves them (facts 4.4)."""
 
 # ruff: noqa: N803 - PyTorch's own names
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,17 +47,10 @@ def _inverse(A: "Tensor", out: Any = None) -> "Tensor":
     return write_outs(out, (lapack_result(*tried(np.linalg.inv, wide_values(A), shapes=(shape,)), A.dtype, A),), A)[0]  # type: ignore[no-any-return]
 
 
-class InvEx(NamedTuple):
-    """Inverse and whether it failed."""
-
-    inverse: "Tensor"
-    info: "Tensor"
-
-
 def inv_ex(A: "Tensor", *, check_errors: bool = False, out: Any = None) -> Any:
     """`inv`, and a number for each matrix: 0 where it succeeded. Raises: as `inv`."""
     check_matrices("inv_ex", A, square=True, early="precise")
-    return InvEx(*write_outs(out, (_inverse(A), info_of(A)), A))
+    return write_outs(out, (_inverse(A), info_of(A)), A, names="inverse info")
 
 
 def _is_vector(A: "Tensor", B: "Tensor") -> bool:

@@ -15,6 +15,7 @@ from .errors import (
     LayoutTypeError,
     UnsupportedError,
 )
+from .formats import sparse_coo
 from .from_values import tensor
 from .layout import Layout
 from .tensors import Tensor
@@ -48,7 +49,9 @@ class SparseTensor(Tensor):
     _numbers: Tensor
 
     is_sparse = True
-    layout = "torch.sparse_coo"
+    layout = sparse_coo
+    # As in PyTorch, and as that of quantised tensors.
+    __class__ = property(lambda self: Tensor)
 
     def _indices(self) -> Tensor:
         return self._coordinates

@@ -16,7 +16,7 @@ from . import powers, shadow
 from .arithmetic import mul, mul_
 from .constructors import empty_like
 from .conversion import cast
-from .copies import fill_
+from .copies import change_in_copy, fill_
 from .core import (
     TensorBase,
     array,
@@ -378,6 +378,8 @@ def nan_to_num_(self: "Tensor", nan: Any = None, posinf: Any = None, neginf: Any
     """`nan_to_num` in place; integers have nothing to replace. Raises: grad, overlap, dtype."""
     if self.dtype.category in ("int", "bool"):
         check_inplace(self)
+        if self._bits:
+            change_in_copy(self, lambda whole: None)
         written(self)
         return self
     return apply_(_replaced(self.dtype, nan, posinf, neginf), self, ())

@@ -13,6 +13,7 @@ from .calls import with_checked_calls
 from .devices import cpu, device, is_meta, meta
 from .dtypes import SUB_BYTE, dtype, uint8
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, fatal
+from .storage_internals import StorageInternals
 from .storage_methods import StorageMethods
 
 Bytes = npt.NDArray[np.uint8]
@@ -62,7 +63,7 @@ def _byte(value: Any, what: str) -> int:
 
 
 @with_checked_calls
-class UntypedStorage(StorageMethods):
+class UntypedStorage(StorageInternals, StorageMethods):
     """A byte buffer with an address and a length, shared by every tensor that views it.
 
     Two storages are equal only if they are the same object.
@@ -391,7 +392,9 @@ class UntypedStorage(StorageMethods):
         element_size(dtype)
         if self._is_meta and len(self._bytes):
             raise fatal(LayoutError("device", "byteswap: a meta storage holds no data (facts 7.2)"))
-        width = max(dtype.itemsize // 2, 1) if dtype.is_complex else dtype.itemsize
+        self._swap(max(dtype.itemsize // 2, 1) if dtype.is_complex else dtype.itemsize)
+
+    def _swap(self, width: int) -> None:
         if len(self._bytes) % width:
             raise LayoutError("size", f"byteswap: {len(self._bytes)} bytes are no multiple of {width}")
         for array in (self._bytes, self._shadow):
@@ -422,13 +425,6 @@ class UntypedStorage(StorageMethods):
     def mps(self) -> "UntypedStorage":
         """Nothing: there is no MPS. Raises: device (RuntimeError)."""
         raise LayoutError("device", "mps: the reference lives on the CPU (facts 7.2)")
-
-    @classmethod
-    def _new_shared(cls, size: int) -> "UntypedStorage":
-        """Zeroed bytes in shared memory."""
-        storage = UntypedStorage._allocate(size)
-        storage._bytes[...] = 0
-        return storage.share_memory_()
 
     def _move_to(self, wanted: dtype) -> Any:
         from .typed_storage import converted, warn_deprecated

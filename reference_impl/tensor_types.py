@@ -7,6 +7,7 @@ from .copies import TYPE_NAMES
 from .core import TensorBase
 from .dtypes import dtype
 from .errors import LayoutTypeError
+from .formats import strided
 
 
 class TensorType(type):
@@ -21,7 +22,7 @@ class TensorType(type):
     dtype: dtype
     is_cuda: bool
     is_sparse = False
-    layout = "torch.strided"
+    layout = strided
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """A tensor over a storage, of lengths, of data, or a view of a tensor of the same class."""

@@ -28,6 +28,7 @@ from .calls import refusing, taking_numpy_names
 from .core import register
 from .elementwise_methods import ElementwiseMethods
 from .errors import LayoutError, UnsupportedError
+from .history import RemovableHandle
 from .indexing_methods import IndexingMethods
 from .linear_algebra_methods import LinearAlgebraMethods
 from .operators import with_operators
@@ -168,6 +169,19 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
         if not self.requires_grad:
             raise LayoutError("grad", "retain_grad: the tensor requires no gradient")
 
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """A hook that nobody calls: there is no backward engine. Raises: grad (RuntimeError), as `retain_grad`."""
+        if not self.requires_grad:
+            raise LayoutError("grad", "register_hook: the tensor requires no gradient")
+        return RemovableHandle()
+
+    as_subclass = metadata.as_subclass
+    _make_subclass = staticmethod(metadata.make_subclass)
+
+    def is_distributed(self) -> bool:
+        """False: it lies in one process."""
+        return False
+
     # ---------------------------------------------------------------------------------------------- randomness
 
     uniform_ = randomness.uniform_
@@ -194,5 +208,8 @@ for _error, _names in (
 ):
     for _name in _names.split():
         setattr(Tensor, _name, refusing(_name, _error, "format", "of a tensor that is not sparse"))
+
+for _name in ("eig", "lstsq", "reinforce", "solve", "symeig"):
+    setattr(Tensor, _name, refusing(_name, LayoutError, "argument", "was removed from PyTorch"))
 
 register(Tensor)

@@ -30,6 +30,7 @@ from .notices import TYPED, warn_once
 from .promotion import get_default_dtype
 from .quantizers import CODES
 from .storage import UntypedStorage, element_size
+from .storage_internals import TypedInternals
 from .storage_methods import StorageMethods
 
 # Dtypes that have a class of their own; the others are named by none (facts 7.4.11).
@@ -95,7 +96,7 @@ def _is_count(x: Any) -> bool:
 
 
 @with_checked_calls
-class TypedStorage(StorageMethods):
+class TypedStorage(TypedInternals, StorageMethods):
     """An untyped storage seen as elements of one dtype; deprecated, and says so once.
 
     Units: lengths and indices in elements, `nbytes` in bytes. Bytes that fill no element are out of reach.
@@ -208,6 +209,9 @@ class TypedStorage(StorageMethods):
     def pickle_storage_type(self) -> str:
         """Name of the dtype's class. Raises: dtype (KeyError) where it has none. Source: facts 7.4.11, torch 2.13."""
         warn_deprecated()
+        return self._pickle_storage_type()
+
+    def _pickle_storage_type(self) -> str:
         name = LEGACY_NAMES.get(self.dtype)
         if name is None:
             raise LayoutKeyError("dtype", f"dtype {self.dtype} is not recognized (facts 7.4.11)")
@@ -225,6 +229,9 @@ class TypedStorage(StorageMethods):
 
     def __getitem__(self, i: Any) -> Any:
         warn_deprecated()
+        return self._getitem(i)
+
+    def _getitem(self, i: Any) -> Any:
         if self._untyped_storage._is_meta:
             raise no_data("storage[...]")
         if isinstance(i, slice):
@@ -240,9 +247,9 @@ class TypedStorage(StorageMethods):
 
     def __setitem__(self, i: Any, value: Any) -> None:
         warn_deprecated()
-        self._set(i, value)
+        self._setitem(i, value)
 
-    def _set(self, i: Any, value: Any) -> None:
+    def _setitem(self, i: Any, value: Any) -> None:
         if not isinstance(i, (int, slice)):
             raise LayoutError("argument", f"can't index a typed storage with {type(i).__name__} (facts 7.4.5)")
         if isinstance(value, StorageMethods):
@@ -274,7 +281,7 @@ class TypedStorage(StorageMethods):
     def fill_(self, value: Any) -> "TypedStorage":
         """Set every element, converted to the dtype. Raises: as an assignment to a tensor's elements."""
         warn_deprecated()
-        self._set(slice(0, self._size()), value)
+        self._setitem(slice(0, self._size()), value)
         return self
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> "TypedStorage":
@@ -328,6 +335,10 @@ class TypedStorage(StorageMethods):
         Source: facts 7.5.4, torch 2.13.
         """
         warn_deprecated()
+        return cls._from_buffer(*args, dtype=dtype, device=device, **kwargs)
+
+    @classmethod
+    def _from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> "TypedStorage":
         dtype = get_default_dtype() if dtype is None else dtype
         if device is not None and _device(device).type != "cpu":
             raise LayoutError("device", f"TypedStorage.from_buffer: not available for device {device}")
@@ -348,8 +359,6 @@ _decode: Any = UntypedStorage.from_buffer
 def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
     if not isinstance(d, _dtype):
         raise LayoutTypeError("argument", f"expected a dtype, got {type(d).__name__}")
-    if any(isinstance(item, str) for item in data) and not isinstance(data, str):
-        raise LayoutValueError("argument", "a typed storage of a list of strings (facts 7.4.2)")
     if isinstance(data, (str, bytes, bytearray, memoryview)):
         raise LayoutTypeError("argument", f"a typed storage of a {type(data).__name__} (facts 7.4.2)")
     storage: UntypedStorage = tensor(data, dtype=CODES.get(d, d)).untyped_storage()
@@ -418,9 +427,13 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         return typed(wrap_storage, d)
 
     @classmethod
-    def from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> TypedStorage:
-        """A storage of the class's dtype with a copy of a buffer's elements. Raises: as `TypedStorage.from_buffer`."""
-        warn_deprecated()
+    def _new_shared(cls, size: Any) -> Any:  # type: ignore[override]
+        """So many zeros in shared memory. Units: elements. Raises: as `UntypedStorage._new_shared`."""
+        d = cls.__dict__["_dtype"]
+        return typed(UntypedStorage._new_shared(size * element_size(d)), d)
+
+    @classmethod
+    def _from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> TypedStorage:
         if cls._device_type != "cpu":
             raise LayoutError("device", f"from_buffer: not available for {cls._device_type} storages")
         if dtype is not None or len(args) == 5 or device is not None:

@@ -26,6 +26,7 @@ from .layout import Layout, wrap_dim
 from .out import write_out
 from .overlap import Internal, internal_overlap
 from .reductions import sum as _sum
+from .versions import inference
 from .views import broadcasts_to, transpose
 
 if TYPE_CHECKING:
@@ -210,9 +211,11 @@ def matrix_H(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name
 def _untracked(pieces: tuple["Tensor", ...]) -> tuple["Tensor", ...]:
     for p in pieces:
         # The same memory, not recorded as views, each with a version counter of its own.
-        p._base = None
-        p._made = 0
-        p._versions = [0]
+        if not inference[0]:
+            p._base = None
+            p._made = 0
+        if not p._inference:
+            p._versions = [0]
     return pieces
 
 

@@ -351,4 +351,4 @@ def detach(input: "Tensor") -> "Tensor":
     >>> x.detach().requires_grad, x.detach()._is_view()
     (False, False)
     """
-    return detached(input, input._layout, input.dtype)
+    return detached(input)

@@ -3,4 +3,5 @@
 from . import functional as functional
 from . import init as init
 from . import parameter as parameter
+from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter

@@ -75,13 +75,13 @@ def zeros_(tensor: "Tensor") -> "Tensor":
 @_writing
 def uniform_(tensor: "Tensor", a: float = 0.0, b: float = 1.0, generator: Any = None) -> "Tensor":
     """Write uniform values. Raises: as `Tensor.uniform_`, but for leaves that require grad. Source: torch 2.13."""
-    return tensor.uniform_(a, b)
+    return tensor.uniform_(a, b, generator=generator)
 
 
 @_writing
 def normal_(tensor: "Tensor", mean: float = 0.0, std: float = 1.0, generator: Any = None) -> "Tensor":
     """Write normal values. Raises: as `Tensor.normal_`, but for leaves that require grad. Source: torch 2.13."""
-    return tensor.normal_(mean, std)
+    return tensor.normal_(mean, std, generator=generator)
 
 
 @_writing
@@ -102,11 +102,11 @@ def trunc_normal_(
     inside = (erf((b - mean) / std / sqrt(2.0)) - erf((a - mean) / std / sqrt(2.0))) / 2
     if inside > 0.3:
         low, high = (tensor.new_tensor(x).item() for x in (a, b))
-        tensor.normal_(mean, std)
+        tensor.normal_(mean, std, generator=generator)
         outside = tensor.lt(low).logical_or(tensor.gt(high))
         again = inside ** outside.numel() < 0.5
     else:
-        tensor.uniform_(a, b).gt(0)  # which complex numbers are refused by
+        tensor.uniform_(a, b, generator=generator).gt(0)  # which complex numbers are refused by
         again = _accepted(inside, mean, std, a, b) ** tensor.numel() < 0.5
     if again:
         tensor.copy_(constructors.empty_like(tensor))
@@ -177,13 +177,13 @@ def _xavier(tensor: "Tensor", gain: float) -> float:
 def xavier_uniform_(tensor: "Tensor", gain: float = 1.0, generator: Any = None) -> "Tensor":
     """Uniform values by the lengths of both sides. Raises: dimension (ValueError), and as `uniform_`."""
     bound = sqrt(3.0) * _xavier(tensor, gain)
-    return tensor.uniform_(-bound, bound)
+    return tensor.uniform_(-bound, bound, generator=generator)
 
 
 @_writing
 def xavier_normal_(tensor: "Tensor", gain: float = 1.0, generator: Any = None) -> "Tensor":
     """Normal values by the lengths of both sides. Raises: dimension (ValueError), and as `normal_`."""
-    return tensor.normal_(0.0, _xavier(tensor, gain))
+    return tensor.normal_(0.0, _xavier(tensor, gain), generator=generator)
 
 
 def _kaiming(tensor: "Tensor", a: float, mode: str, nonlinearity: str) -> float:
@@ -206,7 +206,7 @@ def kaiming_uniform_(
     if not tensor.numel():
         return tensor
     bound = sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
-    return tensor.uniform_(-bound, bound)
+    return tensor.uniform_(-bound, bound, generator=generator)
 
 
 @_writing
@@ -214,7 +214,9 @@ def kaiming_normal_(
     tensor: "Tensor", a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> "Tensor":
     """Normal values by the length of one side. Raises: as `kaiming_uniform_`. Source: torch 2.13."""
-    return tensor.normal_(0, _kaiming(tensor, a, mode, nonlinearity)) if tensor.numel() else tensor
+    if not tensor.numel():
+        return tensor
+    return tensor.normal_(0, _kaiming(tensor, a, mode, nonlinearity), generator=generator)
 
 
 @_writing
@@ -228,7 +230,7 @@ def orthogonal_(tensor: "Tensor", gain: float = 1, generator: Any = None) -> "Te
         return tensor
     rows = tensor._layout.shape[0]
     shape = (rows, tensor.numel() // rows)
-    drawn = tensor.new_empty(shape).normal_(0, 1)
+    drawn = tensor.new_empty(shape).normal_(0, 1, generator=generator)
     q, r = factorizations.qr(drawn.t_() if shape[0] < shape[1] else drawn)
     signs = joining.diag(r, 0).sign()
     q.mul_(signs)
@@ -249,7 +251,7 @@ def sparse_(tensor: "Tensor", sparsity: float, std: float = 0.01, generator: Any
         return tensor
     rows, columns = tensor._layout.shape
     count = ceil(sparsity * rows)
-    tensor.normal_(0, std)
+    tensor.normal_(0, std, generator=generator)
     for k in range(columns):
         tensor[:count, k] = 0
     if rows and columns:

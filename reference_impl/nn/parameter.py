@@ -52,7 +52,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         check_flag("requires_grad", requires_grad)
         if type(data) in (Tensor, Parameter):
             plain: Any = data
-            new = as_class(detached(plain, plain._layout, plain.dtype), cls)
+            new = as_class(detached(plain), cls)
         else:
             new = data.detach()  # type: ignore[attr-defined]
             new._is_param = True
@@ -76,6 +76,40 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __reduce_ex__(self, protocol: Any = None) -> Any:
         return rebuilt_parameter, (self.data, requires_grad(self), vars(self))
+
+
+class _BufferMeta(type(Tensor)):  # type: ignore[misc]
+    """Lets a tensor be a buffer by its attribute `_is_buffer`."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return super().__instancecheck__(x) or (
+            cls is Buffer and isinstance(x, TensorBase) and getattr(x, "_is_buffer", False)
+        )
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """A tensor over the memory of `data`, with its version, that is marked as a module's own, and no parameter.
+
+    Raises: argument (AttributeError: data that are no tensor), grad. Source: torch 2.13.
+
+    >>> buffer = Buffer(torch.ones(2), persistent=False)
+    >>> isinstance(buffer, Buffer), type(buffer) is torch.Tensor, buffer.persistent
+    (True, True, False)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        """A marked tensor, no instance of this class."""
+        if data is None:
+            data = empty(0)
+        if not isinstance(data, TensorBase):
+            raise LayoutAttributeError("argument", f"Buffer: a {type(data).__name__} cannot be detached")
+        new: Any = data.detach()  # type: ignore[attr-defined]
+        set_requires_grad(new, requires_grad(data))
+        new.persistent = persistent
+        new._is_buffer = True
+        return new
 
 
 def rebuilt_parameter(data: Any, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:

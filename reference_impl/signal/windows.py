@@ -16,7 +16,9 @@ import numpy as np
 from .. import dtypes as dt
 from ..constructors import empty, on_meta, ones, wants_meta
 from ..core import as_int, values
+from ..devices import default
 from ..errors import Kind, LayoutTypeError, LayoutValueError
+from ..formats import strided
 from ..from_values import tensor
 from ..grad_mode import is_grad_enabled
 from ..promotion import get_default_dtype
@@ -25,7 +27,6 @@ from ..results import finish
 if TYPE_CHECKING:
     from ..tensors import Tensor
 
-_STRIDED = "torch.strided"
 _TERMS = 4
 """As many terms of a sum go as wrong as a line does, relative to its end that is farther from zero."""
 
@@ -38,7 +39,7 @@ def _checked(name: str, M: Any, dtype: Any, layout: Any) -> dt.dtype:
         raise LayoutTypeError("argument", f"{name}: the length must be an int, got {type(M).__name__}") from None
     if negative:
         raise LayoutValueError("size", f"{name}: the length {M} is negative")
-    if layout != _STRIDED:
+    if layout is not strided:
         raise LayoutValueError("argument", f"{name}: windows are strided, got layout {layout}")
     if d is not dt.float32 and d is not dt.float64:
         raise LayoutValueError("dtype", f"{name}: float32 or float64 is needed, got {d}")
@@ -62,7 +63,7 @@ def _line(M: Any, start: float, end: float) -> tuple[Any, float]:
 
 def _computed(found: Any, magnitude: Any, d: dt.dtype, device: Any, requires_grad: bool) -> "Tensor":
     """A window with its history; `magnitude` is what one rounding of everything computed before is relative to."""
-    meta = wants_meta(device)
+    meta = wants_meta(default[-1] if device is None else device)
     window = finish(found, d, magnitude=magnitude, terms=_TERMS, sums=False)
     window = on_meta(window) if meta else window
     window._has_fn = bool(requires_grad) and is_grad_enabled()
@@ -71,7 +72,7 @@ def _computed(found: Any, magnitude: Any, d: dt.dtype, device: Any, requires_gra
 
 def exponential(
     M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Any = None,
-    layout: Any = _STRIDED, device: Any = None, requires_grad: bool = False,
+    layout: Any = strided, device: Any = None, requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Exponential decay to both sides of a center, also called Poisson's window.
 
@@ -94,7 +95,7 @@ def exponential(
 
 
 def cosine(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Half a wave of the sine. Raises: as `hann`. Source: torch 2.13."""
@@ -107,7 +108,7 @@ def cosine(
 
 
 def gaussian(
-    M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """The bell curve of a standard deviation.
@@ -125,7 +126,7 @@ def gaussian(
 
 
 def kaiser(
-    M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Kaiser's window: Bessel functions along half a circle of radius `beta`.
@@ -152,7 +153,7 @@ def kaiser(
 
 
 def hamming(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Hamming's window: a raised cosine. Raises: as `hann`. Source: torch 2.13."""
@@ -160,7 +161,7 @@ def hamming(
 
 
 def hann(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Hann's window: a cosine raised from zero.
@@ -176,7 +177,7 @@ def hann(
 
 
 def blackman(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Blackman's window, of three cosines. Raises: as `hann`. Source: torch 2.13."""
@@ -185,7 +186,7 @@ def blackman(
 
 
 def bartlett(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Bartlett's window, a triangle. Raises: as `hann`. Source: torch 2.13."""
@@ -198,7 +199,7 @@ def bartlett(
 
 
 def general_cosine(
-    M: Any, *, a: Iterable[Any], sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: Any, *, a: Iterable[Any], sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """A sum of cosines of alternating sign, with these coefficients.
@@ -226,7 +227,7 @@ def general_cosine(
 
 
 def general_hamming(
-    M: Any, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: Any, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """`alpha` less a cosine of the rest to one. Raises: as `hann`. Source: torch 2.13."""
@@ -235,7 +236,7 @@ def general_hamming(
 
 
 def nuttall(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = _STRIDED, device: Any = None,
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
 ) -> "Tensor":  # fmt: skip
     """Nuttall's window, of four cosines. Raises: as `hann`. Source: torch 2.13."""

@@ -259,7 +259,7 @@ def test_a_table_that_lies_is_refused():
 
     def forge(**changes):
         storages = [{"nbytes": 8, "data": [0, 8, zlib.crc32(bytes(8))], "marks": None}]
-        table = {"object": {"object": 0}, "storages": storages,
+        table = {"object": {"object": 0}, "storages": storages, "arrays": [],
                  "objects": [tensor()], "length": 64, **changes}  # fmt: skip
         return written(json.dumps(table).encode())
 
@@ -306,7 +306,7 @@ def test_a_table_that_lies_is_refused():
 
 
 def test_only_plain_data_is_written():
-    for thing in (object(), np.arange(3), lambda: 1, range(3), type, collections.deque()):
+    for thing in (object(), lambda: 1, type, collections.ChainMap(), memoryview(b"a")):
         with pytest.raises(TypeError) as caught:
             saved(thing)
         assert caught.value.kind == "argument"

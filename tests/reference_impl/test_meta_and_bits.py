@@ -99,6 +99,38 @@ TABLE = {
         set(c.clone().requires_grad_()*1,imag=7)|set(c.to(T.complex32),imag=3)|set(x,real=7)|set(x,real=T.arange(3))
         set(x,imag=7)|set(x,imag="a")|set(x.requires_grad_(),real=7)|set(x.to(T.int64),real=2.5)
     """,
+    "copies for bits": """
+        [T.cat([x],out=x._neg_view()),x]|[T.cumsum(x[:2],0,out=x._neg_view()[1:]),x]|[T.mul(x._neg_view()[:2],1,out=x[1:]),x]
+        [T.add(x[:2],1,out=x._neg_view()[1:]),x]|[x[1:].copy_(x._neg_view()[:2]),x]|[x._neg_view()[1:].copy_(x[:2]),x]
+        T.tril(T.ones(2,3),out=x[:1].expand(2,3)._neg_view())|x[:1].expand(3)._neg_view().masked_fill_(x>9,1)
+        f(x[:1].expand(3)._neg_view(),T.tensor(False),0)|f(x[:1].expand(3)._neg_view(),T.arange(0),0)
+        x[:1].expand(3)._neg_view().fill_(1)|x[:1].expand(3)._neg_view().add_(T.ones(2))|c[:1].expand(2).conj().zero_()
+        x[:1].expand(3)._neg_view().index_put_((T.tensor(7),),x[0])|T.add(x,1,out=x.int()[:1].expand(3)._neg_view())
+        T.add(T.ones(2,3).t(),1,out=T.zeros(0)._neg_view())|T.add(T.ones(2,3).t(),1,out=T.zeros(0))
+        [T.add(v,T.ones(2,1),out=v) for v in [x._neg_view()]]|T.add(x,T.ones(2,1),out=x)
+        T.max(w.real,0,out=(x[:2]._neg_view(),T.zeros(2,dtype=T.int64)))
+        T.max(w.real,0,out=(x[:2]._neg_view(),T.zeros(2,dtype=T.int64)._neg_view()))
+        x[T.tensor([1,2])._neg_view()]|x[T.tensor([1,2])._neg_view().int()]|x[T.tensor([1,2],dtype=T.int32)._neg_view()]
+        x[T.tensor([1,0,2],dtype=T.uint8)._neg_view()]|x[T.tensor([True,False,True])._neg_view()]|x[T.tensor(1)._neg_view()]
+        x.index_put((T.tensor(1)._neg_view(),),x[0])|x.index_put((T.tensor([1])._neg_view(),),x[2],True)
+        [f(x,T.tensor([1])._neg_view(),7.),x]|x.take(T.tensor([1])._neg_view())
+        [T.arange(3).index_put_((v,),v) for v in [T.arange(3)]]
+        [v.index_put_((v[:2]._neg_view(),),v[0]) for v in [T.zeros(4,dtype=T.int64)]]
+        [v._neg_view().index_put_((v[:2],),T.tensor(1)) for v in [T.zeros(4,dtype=T.int64)]]
+        T.gather(x.requires_grad_(),0,T.tensor([9]),out=T.zeros(1))|T.prod(x,0,dtype=T.float64,out=x[0].clone().requires_grad_())
+        T.zeros(3,dtype=T.int16).copy_(T.arange(3).to(T.uint8)._neg_view())|x.clone()._neg_view().copy_(T.arange(3).to(T.uint8)._neg_view())
+        T.arange(3).to(T.uint8)._neg_view().to(T.int16)|T.zeros(3,dtype=T.bool).copy_(x._neg_view())|x.half().copy_(x._neg_view())
+        T.zeros(3,3).half().copy_(x._neg_view())|x.half()._neg_view().copy_(x)|x.bfloat16().copy_(x._neg_view())
+        x.half()._neg_view().fill_(x[1])|T.zeros(2,dtype=T.complex128).copy_(c.conj())|x[:2].copy_(c.conj())
+        T.nn.functional.glu(T.arange(4.).as_strided((2,2,1),(1,1,2))._neg_view(),1).stride()
+        T.nn.functional.avg_pool2d(T.arange(99.).as_strided((2,3,2,3),(0,3,23,9))._neg_view(),1)
+        T.conv2d(T.arange(99.).as_strided((1,1,5,4),(8,2,4,2))._neg_view(),T.ones(1,1,2,2))
+        T.nn.functional.channel_shuffle(T.arange(99.).as_strided((1,4,3,2),(0,1,4,2))._neg_view(),2)
+        T.cat([T.arange(99.).as_strided((1,2,3,1),(0,42,1,0))._neg_view()],-1)
+        T.index_select(T.ones(5,4),1,T.tensor([7,7]),out=T.zeros(2,5).t())|T.index_select(T.ones(5,4),1,T.tensor([7,7]),out=T.zeros(5,2))
+        T.index_select(x,0,T.tensor([7]),out=x[:1].expand(3))|T.gather(x,0,T.tensor([7,7,7]),out=x[:1].expand(3))
+        T.cat([x,w.real],out=T.zeros(1).requires_grad_())|T.stack([x,w.real],out=T.zeros(1).requires_grad_())
+    """,
 }  # fmt: skip
 
 

@@ -45,6 +45,43 @@ TABLE = {
         T.quantize_per_tensor(cl[0],.5,2,T.quint8).stride()
         T.quantize_per_tensor(x.expand(2,3,4),.5,0,T.quint8).stride()
     """,
+    "copied": """
+        info(Q(cl).to(T.quint8,copy=True))|info(Q(cl).to("cpu",copy=True))|info(Q(cl).to(Q(),copy=True))
+        info(Q(cl).to(T.quint8,copy=True,memory_format=T.preserve_format))|info(Q(cl).to(T.quint8))
+        info(Q(cl).to(T.quint8,copy=True,memory_format=T.channels_last))|info(Q().T.to(T.quint8,copy=True))
+        info(T.tensor(Q(cl)))|T.tensor(Q()).int_repr()|info(T.tensor(Q().T))|T.tensor(C()).qscheme()
+        T.tensor(Q(),dtype=T.float32)|T.tensor(Q(),dtype=T.qint8)|T.tensor(Q(),device="meta")|info(Q(cl).new_tensor(Q(cl)))
+        T.tensor(Q(),requires_grad=True)|T.ones(2).new_tensor(Q())|T.tensor([Q(T.ones(1))])
+        info(T.quantize_per_tensor(cl.to("meta"),.5,0,T.quint8))|info(T.quantize_per_tensor(cl.int().to("meta"),.5,0,T.quint8))
+        T.quantize_per_channel(x.to("meta"),s4,z4,1,T.quint8)|T.bfloat16.to_complex()|T.quint8.to_complex()|T.int8.to_complex()
+        T.complex32.to_complex()|T.float8_e5m2.to_complex()
+    """,
+    "made without numbers": """
+        info(E(2,3,dtype=T.quint8))|info(E([2,3],scale=.5,zero_point=1000,dtype=T.qint8))|E(2,dtype=T.quint8).q_scale()
+        info(E(size=(2,5),dtype=T.quint4x2))|info(E((),dtype=T.quint2x4))|E(2)|E(2,dtype=T.float32)
+        E(2,zero_point=1.,dtype=T.quint8)|E(2,zero_point=True,dtype=T.quint8)|E(2,zero_point=2**63,dtype=T.quint8)
+        E(2,scale=1j,dtype=T.quint8)|E(2,scale=None,dtype=T.quint8)|E(2,scale=True,dtype=T.quint8).q_scale()
+        E(2,scale=T.tensor(.5),zero_point=T.tensor(3),dtype=T.quint8).q_zero_point()|E((2,-3),dtype=T.quint8)
+        E(2,dtype=T.quint8,device="meta")|E(2,dtype=T.quint8,device="cuda")|E(2,dtype=T.quint8,requires_grad=True)
+        info(E((2,3,4,5),dtype=T.quint8,memory_format=T.channels_last))|info(E(2,dtype=T.quint8,memory_format=None))
+        E((2,3,4,5),dtype=T.quint8,memory_format=T.preserve_format)|E((2,3),.5,3,dtype=T.quint8)
+        E((2**40,2**40),dtype=T.quint8)|info(EC(3,4,scales=s4,zero_points=z4,axis=1,dtype=T.quint8))
+        EC((3,4),scales=s4,zero_points=z4,axis=1,dtype=T.quint8,device="meta")|EC(3,4,scales=s4,zero_points=z4,axis=1)
+        info(EQ((4,5),Q()))|EQ((4,5),Q()).q_zero_point()|info(EQ((2,3,4,5),Q(cl)))|info(EQ((2,3),C()))
+        info(EQ((2,5),Q(),dtype=T.quint4x2))|EQ((2,3),Q(),dtype=T.float32)|EQ((2,3),x)|EQ(2,Q())|EQ(2,3,Q())|EQ((2,3))
+        EQ((2,3),Q(),memory_format=T.contiguous_format)|EQ((2,3),Q(),device="meta")|EQ((2,3),Q(),device="cuda")
+        EQ((2,3),Q(),requires_grad=True)|EQ((2,-3),Q())|EQ((3,),T.empty(2,dtype=T.quint8))|EQ((2,3),3)
+        (lambda c: EQ((2,3),c).q_per_channel_scales().data_ptr() == c.q_per_channel_scales().data_ptr())(C())
+        info(M(u,.5,3))|M(u,.5,3).int_repr()|M(u.t(),.5,3).dequantize()|info(M(u[:,::2],.5,3))|M(u.char(),.5,3).dtype
+        M(u.int(),.5,3).dequantize()|info(M(cl.byte(),.5,3))|M(u.long(),.5,3)|M(u.bool(),.5,3)|M(u.float(),.5,3)
+        M(Q(),.5,3)|M(u,.5,300).q_zero_point()|M(u,.5,300).dequantize()|M(u,.5,3.)|M(u,.5)|M(u,"a",3)|M([1],.5,3)
+        M(u,T.tensor(.5),T.tensor(3)).q_scale()|M(u,T.tensor([.5]),3)|M(u,.5,2**63)|M(u.to("meta"),.5,3)
+        info(MC(u,s4[:2],z4[:2],0))|MC(u,s4[:2],z4[:2],0).dequantize()|MC(u,s4[:3],z4[:3],1).dequantize()
+        info(MC(u,s4,z4,1))|MC(u,s4,z4,1).dequantize()|info(MC(u,s4,z4,-1))|MC(u,s4[:2],s4[:2],0).dequantize()
+        MC(u,s4[:1],z4,0)|MC(u,z4,z4,0)|MC(u,s4[None],z4[None],0)|MC(u,1.,0,0)|MC(u,s4,z4)|MC(u,s4,z4,0.)
+        MC(u.float(),s4,z4,0)|info(MC(cl.byte(),T.ones(3),T.zeros(3),1))|MC(Q(),s4,z4,0)|info(MC(u[0,0],s4,z4,0))
+        (lambda d: MC(u,d,z4,0).q_per_channel_scales().data_ptr() == d.data_ptr())(s4.double())
+    """,
     "views": """
         info(Q().permute(1,0))|Q().permute(1,0).int_repr()|Q().permute(1,0).dequantize()
         Q(cl).permute(0,2,3,1).int_repr()|info(Q().view(T.uint8))|info(Q().view(12))|info(Q()[1])|info(Q()[:, ::2])
@@ -246,6 +283,8 @@ def make(lib):
         "H": lambda t: (t.dequantize() is t, t.is_leaf, t.requires_grad, t._version, t._is_view()),
         "W": w, "F": f, "q": q(), "info": info, "copy": copy,
         "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized,
+        "EQ": lib.empty_quantized, "M": lib._make_per_tensor_quantized_tensor,
+        "MC": lib._make_per_channel_quantized_tensor, "u": lib.arange(6, dtype=lib.uint8).reshape(2, 3),
         "pk": lambda o: pickle.loads(pickle.dumps(o)),
         "rt": rt, "f": lambda t, i, v: t.__setitem__(i, v),
     }  # fmt: skip
@@ -351,6 +390,15 @@ def test_the_process_is_not_ended_where_torchs_is():
     with pytest.raises(RuntimeError) as caught:
         q.dequantize()
     assert caught.value.fatal
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("lib", [torch, ref], ids=["torch", "reference"])
+def test_codes_and_coordinates_call_themselves_tensors(lib):
+    for t in (make(lib)["Q"](), make(lib)["C"](), lib.sparse_coo_tensor([[0]], [1.0], (3,))):
+        assert t.__class__ is lib.Tensor
+        assert isinstance(t, lib.Tensor)
+        assert copy.deepcopy(t).__class__ is lib.Tensor
 
 
 def test_creation_warns_once():

@@ -30,7 +30,6 @@ class Argument(NamedTuple):
 
 # Arguments that the reference does not have, with the reason.
 LEFT_OUT = {
-    "generator": "the reference draws no random numbers that could be compared",
     "names": "named tensors are not strided layout",
     "sparse_grad": "there is no backward engine",
 }

@@ -1,0 +1,265 @@
+"""Operators beneath the public ones, which `torch` has, too, mostly under a leading underscore.
+
+They take what kernels take: all arguments in order, no dtypes to convert to, no checks in Python.
+Source: `native_functions.yaml`, torch 2.13.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import adaptive_pooling, arithmetic, extremes, reductions, scans, searching, shadow, view_ops
+from . import dtypes as dt
+from .advanced_indexing import index_put, index_put_
+from .constructors import empty_like, ones_like
+from .convolution import conv1d
+from .copies import clone, to
+from .core import array, as_dims, as_ints, check_flag, from_array, recorded
+from .dtype_view import conj, neg_view
+from .errors import LayoutError
+from .indexing import getitem
+from .joining import stack as joined
+from .norms import matrix_norm, vector_norm
+from .out import write_out
+from .ranges import arange
+from .results import need_kernel
+from .view_ops import view
+from .views import broadcasts_to
+
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+
+def native_dropout(input: "Tensor", p: float, train: bool | None) -> "tuple[Tensor, Tensor]":
+    """Dropout, and the mask of what is kept; of no elements the tensor itself, and one like it.
+
+    Raises: argument (RuntimeError: a probability beyond 1, TypeError), dtype. Source: torch 2.13.
+
+    >>> [t.dtype for t in native_dropout(torch.ones(2), 0.5, True)]
+    [torch.float32, torch.bool]
+    """
+    check_flag("train", train, optional=True)
+    if not input.numel():
+        return input, empty_like(input)
+    if train is False:
+        return clone(input), ones_like(input, dtype=dt.bool_, memory_format=None)
+    if not 0 <= p <= 1:
+        raise LayoutError("argument", f"native_dropout: the probability must be in [0, 1], got {p}")
+    if not input.dtype.is_floating_point and not input.dtype.is_complex:
+        raise LayoutError("dtype", f"native_dropout: a scaled result does not fit {input.dtype}")
+    mask = empty_like(input, dtype=dt.bool_)
+    if p in (0, 1):
+        array(mask)[...] = p == 0
+        mask._storage._shadow = None
+    result = arithmetic.mul(input, mask)
+    if 0 < p < 1:
+        shadow.leave_unspecified(result)
+    return result, mask
+
+
+def frobenius_norm(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
+    """The Euclidean norm along at most two dimensions, all unless one is named.
+
+    Raises: dimension (RuntimeError above two, IndexError), dtype. Source: torch 2.13.
+
+    >>> frobenius_norm(torch.tensor([[3.0, 4.0]]), 1)
+    tensor([5.])
+    """
+    dims = as_dims(dim)
+    if len(dims) > 2:
+        raise LayoutError("dimension", f"frobenius_norm: at most 2 dimensions, got {len(dims)}")
+    if len(dims) == 2:
+        return matrix_norm(input, "fro", dims, keepdim, out=out)
+    return vector_norm(input, 2, dims or None, keepdim, out=out)
+
+
+def nuclear_norm(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
+    """The sum of the singular values of matrices. Raises: dimension, dtype. Source: torch 2.13."""
+    if isinstance(dim, bool):
+        dim, keepdim = None, dim
+    dims = (-2, -1) if dim is None else as_dims(dim)
+    return matrix_norm(input, "nuc", dims * 2 if len(dims) == 1 else dims, keepdim, out=out)
+
+
+def norm_except_dim(v: "Tensor", pow: int = 2, dim: int = 0) -> "Tensor":
+    """The norm over all dimensions but one, or over all for -1. Raises: dimension, dtype. Source: torch 2.13.
+
+    >>> norm_except_dim(torch.ones(2, 3)).shape
+    torch.Size([2, 1])
+    """
+    if dim == -1:
+        return vector_norm(v, pow)
+    if dim and dim != v.ndim - 1:
+        return view_ops.transpose(norm_except_dim(view_ops.transpose(v, 0, dim), pow, 0), 0, dim)
+    n = v._layout.shape[dim]
+    rows = v.contiguous().view(*((n, -1) if not dim else (-1, n)))
+    shape = (n, *(1,) * (v.ndim - 1)) if not dim else (*(1,) * (v.ndim - 1), n)
+    return view(vector_norm(rows, pow, 0 if dim else 1), shape)
+
+
+def unique2(
+    input: "Tensor", sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> "tuple[Tensor, Tensor, Tensor]":
+    """`unique` of all elements; what is not asked for is there, and empty. Raises: dtype. Source: torch 2.13.
+
+    >>> unique2(torch.tensor([3, 1, 3]))[0].tolist()
+    [1, 3]
+    """
+    found = searching.unique(input, sorted, return_inverse, return_counts)
+    found = [*found] if isinstance(found, tuple) else [found]
+    nothing = [from_array(np.zeros(0, np.int64), dt.int64) for _ in range(2)]
+    inverse = found.pop(1) if return_inverse else nothing[0]
+    return found[0], inverse, found[1] if return_counts else nothing[1]
+
+
+def unique(input: "Tensor", sorted: bool = True, return_inverse: bool = False) -> "tuple[Tensor, Tensor]":
+    """`_unique2` without counts. Raises: dtype."""
+    return unique2(input, sorted, return_inverse)[:2]
+
+
+def conv_tbc(input: "Tensor", weight: "Tensor", bias: "Tensor", pad: int = 0) -> "Tensor":
+    """Convolution over time, which comes first; channels are last.
+
+    Shapes: (t, n, i), weight (k, i, o), bias (o,) to (t', n, o), row-major.
+    Raises: dimension, size, view, dtype. Source: torch 2.13.
+    """
+    if (input.ndim, weight.ndim, bias.ndim) != (3, 3, 1):
+        raise LayoutError("dimension", "conv_tbc: input and weight have 3 dimensions, the bias has 1")
+    if input._layout.shape[2] != weight._layout.shape[1] or bias._layout.shape[0] != weight._layout.shape[2]:
+        raise LayoutError("size", "conv_tbc: the channels do not agree")
+    for t in (input, weight):
+        if t.dtype is not bias.dtype:
+            raise LayoutError("dtype", f"conv_tbc: {t.dtype} and {bias.dtype}")
+    view(input, (-1, weight._layout.shape[1]))  # so are its parts taken, one for each element of the kernel
+    found = conv1d(view_ops.permute(input, (1, 2, 0)), view_ops.permute(weight, (2, 1, 0)), bias, 1, pad)
+    return clone(view_ops.permute(found, (2, 0, 1)), memory_format=None).contiguous()
+
+
+def aminmax(input: "Tensor", dim: Any = None, keepdim: bool = False) -> Any:
+    """`aminmax`, of all elements or along a dimension. Raises: dimension, dtype, size."""
+    return tuple(extremes.aminmax(input, dim=dim, keepdim=keepdim))
+
+
+def softmax(input: "Tensor", dim: int, half_to_float: bool, *, out: "Tensor | None" = None) -> "Tensor":
+    """`softmax` in the tensor's own dtype. Raises: argument (RuntimeError: a conversion), dimension, dtype."""
+    _check_unconverted("softmax", half_to_float)
+    return scans.softmax(input, dim, out=out)
+
+
+def log_softmax(input: "Tensor", dim: int, half_to_float: bool, *, out: "Tensor | None" = None) -> "Tensor":
+    """`log_softmax` in the tensor's own dtype. Raises: as `_softmax`."""
+    _check_unconverted("log_softmax", half_to_float)
+    return scans.log_softmax(input, dim, out=out)
+
+
+def _check_unconverted(name: str, half_to_float: bool) -> None:
+    check_flag("half_to_float", half_to_float)
+    if half_to_float:
+        raise LayoutError("argument", f"{name}: the CPU converts no half to float on the way")
+
+
+def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "Tensor":
+    """`logcumsumexp`. Raises: as it."""
+    return scans.logcumsumexp(input, dim, out=out)
+
+
+def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
+    """`stack`. Raises: as it."""
+    return joined(tensors, dim, out=out)
+
+
+def is_all_true(input: "Tensor") -> "Tensor":
+    """Whether all elements of a tensor of bools are true. Raises: dtype (RuntimeError)."""
+    _check_bool("_is_all_true", input)
+    return reductions.all(input)
+
+
+def is_any_true(input: "Tensor") -> "Tensor":
+    """Whether any element of a tensor of bools is true. Raises: dtype (RuntimeError)."""
+    _check_bool("_is_any_true", input)
+    return reductions.any(input)
+
+
+def _check_bool(name: str, input: "Tensor") -> None:
+    if input.dtype is not dt.bool_:
+        raise LayoutError("dtype", f"{name}: a tensor of bools is needed, got {input.dtype}")
+
+
+def conj_copy(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """A copy with the conjugate values. Raises: as `write_out`."""
+    return write_out(out, clone(conj(input)).resolve_conj(), input)
+
+
+def neg_view_copy(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """A copy with the negative values. Raises: dtype; as `write_out`."""
+    return write_out(out, clone(neg_view(input)).resolve_neg(), input)
+
+
+def adaptive_avg_pool2d(input: "Tensor", output_size: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`nn.functional.adaptive_avg_pool2d`. Raises: as it."""
+    return write_out(out, adaptive_pooling.adaptive_avg_pool2d(input, as_ints((output_size,))), input)
+
+
+def adaptive_avg_pool3d(input: "Tensor", output_size: Any, *, out: "Tensor | None" = None) -> "Tensor":
+    """`nn.functional.adaptive_avg_pool3d`. Raises: as it."""
+    return write_out(out, adaptive_pooling.adaptive_avg_pool3d(input, as_ints((output_size,))), input)
+
+
+def unsafe_index(input: "Tensor", indices: Any) -> "Tensor":
+    """What index tensors name, a copy. Raises: as indexing."""
+    return getitem(input, tuple(slice(None) if i is None else i for i in indices))
+
+
+def index_put_impl_(
+    input: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False, unsafe: bool = False
+) -> "Tensor":
+    """`index_put_`. Raises: as it."""
+    return index_put_(input, indices, values, accumulate)
+
+
+def unsafe_index_put(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False) -> "Tensor":
+    """`index_put`. Raises: as it."""
+    return index_put(input, indices, values, accumulate)
+
+
+def get_device(input: "Tensor") -> int:
+    """-1: the CPU has no index."""
+    return -1
+
+
+def dim_arange(like: "Tensor", dim: int) -> "Tensor":
+    """The indices of a dimension. Raises: dimension (IndexError)."""
+    found = arange(like.size(dim))
+    found._versions[0] = 1  # delivered into what was made before
+    return found
+
+
+def _cast(name: str, d: dt.dtype) -> Any:
+    def cast(input: "Tensor", non_blocking: bool = False) -> "Tensor":
+        return to(input, d)
+
+    cast.__name__ = name
+    cast.__doc__ = f"The tensor in {d}, itself where it has that dtype."
+    return cast
+
+
+cast_Byte = _cast("_cast_Byte", dt.uint8)  # noqa: N816 - PyTorch's own name
+cast_Char = _cast("_cast_Char", dt.int8)  # noqa: N816
+cast_Double = _cast("_cast_Double", dt.float64)  # noqa: N816
+cast_Float = _cast("_cast_Float", dt.float32)  # noqa: N816
+cast_Half = _cast("_cast_Half", dt.float16)  # noqa: N816
+cast_Int = _cast("_cast_Int", dt.int32)  # noqa: N816
+cast_Long = _cast("_cast_Long", dt.int64)  # noqa: N816
+cast_Short = _cast("_cast_Short", dt.int16)  # noqa: N816
+
+
+def binomial(count: "Tensor", prob: "Tensor", generator: Any = None) -> "Tensor":
+    """Random numbers of successes, row-major in the shape of `count`. Raises: dtype, broadcast (RuntimeError)."""
+    if count.dtype is not prob.dtype:
+        raise LayoutError("dtype", f"binomial: {count.dtype} and {prob.dtype}")
+    need_kernel("binomial", count.dtype, "f")
+    shape = count._layout.shape
+    if not broadcasts_to(prob._layout.shape, shape):
+        raise LayoutError("broadcast", f"binomial: {prob._layout.shape} does not broadcast to {shape}")
+    drawn = from_array(np.zeros(shape, count.dtype.numpy), count.dtype)
+    return recorded(shadow.leave_unspecified(drawn), count, prob)
