@@ -22,11 +22,11 @@ from stridecheck.conformance.check import (
     COULD_NOT_RUN,
     EXPECTED,
     NOTHING_JUDGED,
-    NOTHING_TO_USE,
     UNEXPECTED,
     USAGE,
     Progress,
     Silent,
+    refuse_nothing,
 )
 from stridecheck.reports import records
 
@@ -116,8 +116,7 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == USAGE and not tally.measured:
-        path.unlink()
-        raise discovery.UnknownAdapter(NOTHING_TO_USE)
+        refuse_nothing(path)
     return code
 
 

@@ -21,7 +21,8 @@ def lines(run: Run) -> Iterator[str]:
     width = max((len(adapter.name) for adapter in adapters), default=0)
     for adapter in adapters:
         yield f"  {adapter.name:<{width}}  {_says(adapter, run)}"
-    yield from _times(run)
+    if not run.units:  # beside verdicts they would be most of what is said: the page has them
+        yield from _times(run)
     yield from mutants.lines(run.mutants)
     yield from claims.lines(run.claims)
     yield from handovers.lines(run.handovers)

@@ -30,14 +30,6 @@ MARKER = "stridecheck"
 NO_RULE = "no-rule"
 """Id of the test of what belongs to no rule; it must not be lost for that."""
 
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds <= 1e6:  # nor nan
-        raise ValueError
-    return seconds
-
-
 _OPTIONS: Mapping[str, tuple[Any, str, str]] = {
     "rules": (str, "GLOB", "Only these rules, and programs that exercise them."),
     "programs": (int, "N", "Only the first N corpus programs: a fair sample."),
@@ -45,7 +37,7 @@ _OPTIONS: Mapping[str, tuple[Any, str, str]] = {
     "seed": (int, "N", "Seed of the random programs."),
     "expect": (str, "FILE", "Known deviations, in the place of the bundled file."),
     "python": (str, "PATH", "Interpreter of the environment that has the library."),
-    "timeout": (_seconds, "S", "Seconds for one program."),
+    "timeout": (float, "S", "Seconds for one program."),
 }
 """Fields of `stridecheck.conformance.check.Options` that the command line of pytest sets, also for decorated tests."""
 
@@ -181,7 +173,7 @@ class _Session:
             asked = Options((spec,), **settings)
             if not asked.python:
                 find(spec)
-        except (TypeError, UnknownAdapter) as error:
+        except (TypeError, ValueError, UnknownAdapter) as error:
             _refuse(str(error).replace("Options.__init__()", "parametrize_rules()"))
         if asked not in self._runs:
             name = f"{Path(spec).stem}-{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"

@@ -23,6 +23,7 @@ from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.conformance.options import LONGEST
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ResultsError
 
@@ -31,10 +32,6 @@ from .exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from stridecheck.reports.run import Run
-
-
-LONGEST = 1e6
-"""Seconds that anything may be waited for: eleven days; clocks of the operating system end soon after."""
 
 
 def fail(code: int, message: str) -> NoReturn:

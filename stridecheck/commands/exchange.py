@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from stridecheck.conformance.discovery import find
 from stridecheck.conformance.exchanges import exchange
 from stridecheck.conformance.runner import START_TIMEOUT
 
-from .common import Bars, Seconds, out_option, run_in
+from .common import Seconds, out_option, run_in
 from .exit_codes import EXIT_CODES
 
 
@@ -39,11 +39,5 @@ def exchange_command(libraries: tuple[str, ...], python: str, update: bool, star
       stridecheck exchange numpy torch
       stridecheck exchange numpy torch jax paddle --python env/bin/python
     """
-
-    def run(bars: Bars) -> int:
-        if not python:
-            for library in libraries:
-                find(library)  # a name that is mistyped must not cost the results that are there
-        return exchange(libraries, out, bars, python=python, update=update, start_timeout=start_timeout)
-
-    raise SystemExit(run_in(out, run, unit="pairs"))
+    asked = partial(exchange, libraries, out, python=python, update=update, start_timeout=start_timeout)
+    raise SystemExit(run_in(out, asked, unit="pairs"))

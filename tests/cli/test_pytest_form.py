@@ -162,11 +162,12 @@ def test_settings_on_the_command_line_go_before_those_of_the_test(run, tmp_path)
         ((*SHIPPED, "--stridecheck-adapter", "nmupy"), 4, "did you mean numpy?"),
         (SHIPPED, 2, "which library? give --stridecheck-adapter NAME"),
         ((*SHIPPED, "--stridecheck-adapter", "numpy", "--stridecheck-rules", "vjew.*"), 2, "no rule matches 'vjew.*'"),
+        ((*SHIPPED, "--stridecheck-adapter", "numpy", "--stridecheck-timeout", "nan"), 2, "timeout must be from 0 to"),
         (("test_rule.py",), 2, "no rule matches 'transpose.swops'"),
         (("test_option.py",), 2, "unexpected keyword argument 'progams'"),
         (("test_argument.py",), 2, "uses no argument 'rule'"),
     ],
-    ids=["adapter", "none", "rules", "expected failure", "option", "argument"],
+    ids=["adapter", "none", "rules", "timeout", "expected failure", "option", "argument"],
 )
 def test_mistakes_are_told_at_collection(arguments, code, message, run, tmp_path):
     """What is mistyped ends the run before anything is judged, with one line and no stack trace."""
