@@ -36,7 +36,7 @@ ABS = Op("abs", _abs, "ifch8", result="real", smooth=True)
 
 
 class _Scaled(Op):
-    """`add` or `sub` with a factor; the product may be fused into the sum, so that floats have a tolerance."""
+    """`add` or `sub` with a factor: the product is rounded before the sum or not, so that floats have a tolerance."""
 
     __slots__ = ("alpha", "converts")
 
@@ -45,7 +45,13 @@ class _Scaled(Op):
             factor = np.array(alpha).astype(a.dtype)
             return a + b * factor if base is ADD else a - b * factor
 
-        super().__init__(base.name, compute, base.groups, refusal=base.refusal, exact=_is_power_of_two(alpha))
+        def magnitude(a: Any, b: Any) -> Any:
+            return a + np.abs(alpha) * b
+
+        # Even half of a number is not exact where that is too small to be normal.
+        super().__init__(
+            base.name, compute, base.groups, refusal=base.refusal, exact=alpha in (-1, 1), magnitude=magnitude, roundings=1
+        )
         self.alpha = alpha
         # What has no kernels at all is not converted either, and that is tried first.
         self.converts = len({x.dtype if isinstance(x, TensorBase) else None for x in operands}) > 1
@@ -72,10 +78,6 @@ def _scaled(base: Op, alpha: Any, *operands: Any) -> Op:
     if not isinstance(alpha, (int, float, complex)):
         raise LayoutTypeError("argument", f"{base.name}: alpha must be a number, got {type(alpha).__name__}")
     return _Scaled(base, alpha, operands)
-
-
-def _is_power_of_two(alpha: Any) -> bool:
-    return not isinstance(alpha, complex) and bool(alpha) and float(np.frexp(np.abs(float(alpha)))[0]) == 0.5
 
 
 def _check_sub(self: Any, other: Any) -> None:

@@ -79,7 +79,7 @@ def empty_like(
         raise LayoutError("dtype", f"empty_like: {dtype} of {input.dtype} (facts 10.1.17)")
     if device is not None and str(device) == "meta":
         raise UnsupportedError("device", "empty_like: there are no codes on meta (facts 10.1.17)")
-    input._refuse_floating("empty_like")
+    input._check_quantizer("empty_like")
     shape, strides, _ = input._layout
     wanted = memory_format
     if wanted is None or wanted is preserve_format:

@@ -75,11 +75,18 @@ def _wrapped(source: QuantizedTensor, result: Any, quantizer: Quantizer | None =
     return result
 
 
-def _cut(q: Quantizer) -> Quantizer:
-    """The quantizer of a part of the tensor. Raises: view (RuntimeError) for channels with floats as zero points."""
-    if isinstance(q, PerChannel) and not q.exact:
+def _of_part(q: PerChannel) -> Quantizer:
+    """The quantizer of a part of the tensor, by channel where more than one remains.
+
+    Raises: view (RuntimeError) for channels with floats as zero points; size (RuntimeError) where none remains.
+    """
+    if q.scales.numel() == 1 and q.zero_points.numel() == 1:
+        return q.channel(0)
+    if q.scales.numel() < 2:
+        raise LayoutError("size", "a part of no channel, or of one with more or fewer zero points (facts 10.1.6)")
+    if not q.exact:
         raise LayoutError("view", "parts cannot have floating-point zero points (facts 10.1.11)")
-    return q
+    return q.checked()
 
 
 def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
@@ -91,28 +98,21 @@ def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
         return q
     if dim == q.axis:
         return q.channel(index)
-    if q.scales.numel() == 1:
-        return q.channel(0)
-    return _cut(q._replace(axis=q.axis - 1))
+    return _of_part(q._replace(axis=q.axis - 1))
 
 
 def _sliced(q: Quantizer, dim: int, part: slice) -> Quantizer:
     """The quantizer of some indices of a dimension; of a single channel, that channel's."""
     if isinstance(q, PerTensor):
         return q
-    kept = part if dim == q.axis else slice(None)
-    if kept == slice(None) and q.scales.numel() != 1:
-        return _cut(q)
-    found = q.part(kept)
-    if not found.scales.numel():
-        raise LayoutError("size", "a slice without channels (facts 10.1.6)")
-    return found.channel(0) if found.scales.numel() == 1 else _cut(found)
+    return _of_part(q.part(part) if dim == q.axis else q)
 
 
 def _widened(q: Quantizer, dim: int) -> Quantizer:
     # PyTorch forgets the channels that have floats as zero points.
-    moved = isinstance(q, PerChannel) and q.exact and dim <= q.axis
-    return q._replace(axis=q.axis + 1) if isinstance(q, PerChannel) and moved else q
+    if not isinstance(q, PerChannel) or not q.exact:
+        return q
+    return q.checked()._replace(axis=q.axis + (dim <= q.axis))
 
 
 def _select(self: QuantizedTensor, dim: int, index: int) -> QuantizedTensor:
@@ -147,7 +147,7 @@ def _squeeze(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTenso
     gone = {d % self.ndim for d in chosen if self._layout.shape[d] == 1}
     if q.axis in gone:
         raise LayoutError("dimension", "squeeze: the dimension of the channels cannot be dropped (facts 10.1.6)")
-    return quantized(narrow, q._replace(axis=q.axis - sum(d < q.axis for d in gone)))
+    return quantized(narrow, q.checked()._replace(axis=q.axis - sum(d < q.axis for d in gone)))
 
 
 def _narrow(self: QuantizedTensor, dim: int, start: Any, length: int) -> QuantizedTensor:

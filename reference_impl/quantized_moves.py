@@ -86,7 +86,7 @@ def flip(self: QuantizedTensor, *dims: Any, **kwargs: Any) -> QuantizedTensor:
     Source: facts 10.1.18, torch 2.13.
     """
     plain = scans.flip(codes_as_integers(self), *dims, **kwargs)
-    self._refuse_floating("flip")
+    self._check_quantizer("flip")
     if self.dtype.pack > 1:
         raise LayoutError("dtype", f"flip of {self.dtype} (facts 10.1.18)")
     if not isinstance(self._quantizer, PerTensor) and given_once("flip", dims, kwargs, "dims") not in (

@@ -62,11 +62,14 @@ class QuantizedTensor(Tensor):
             raise LayoutError("dtype", "expected one scale for the whole tensor, kPerTensorAffine (facts 10.1.9)")
         return self._quantizer
 
-    def _refuse_floating(self, name: str) -> None:
+    def _check_quantizer(self, name: str) -> None:
+        """Refuse what needs another quantizer like the tensor's own."""
         if self._quantizer is UNKNOWN:
             raise LayoutError("dtype", f"{name} of codes without a quantizer (facts 10.1.20)")
         if isinstance(self._quantizer, PerChannel) and not self._quantizer.exact:
             raise LayoutError("dtype", f"{name}: not where zero points are floats (facts 10.1.11)")
+        if isinstance(self._quantizer, PerChannel):
+            self._quantizer.checked()
 
     @property
     def _by_channel(self) -> PerChannel:
@@ -172,7 +175,7 @@ class QuantizedTensor(Tensor):
         Raises: format; dtype (RuntimeError) where zero points are floats, (NotImplementedError) for packed codes.
         Source: facts 10.1.8 and 10.1.11, torch 2.13.
         """
-        self._refuse_floating("clone")
+        self._check_quantizer("clone")
         if self.dtype.pack > 1 and 0 not in self._layout.shape:
             raise UnsupportedError("dtype", f"clone has no kernel for {self.dtype} (facts 10.1.7)")
         shape, strides, _ = self._layout
@@ -234,7 +237,7 @@ class QuantizedTensor(Tensor):
                 raise LayoutError("size", f"copy_: shape {other._layout.shape} to {self._layout.shape}")
             if self.dtype.pack > 1:
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
-            self._refuse_floating("copy_")
+            self._check_quantizer("copy_")
             check_zero_points(self._quantizer.whole_points, self.dtype)
             # As in memory: bits are not looked at.
             codes, unknown = encode(array(other), self._quantizer, self.dtype)
@@ -344,8 +347,9 @@ def check_rebuilt(q: Quantizer, shape: Shape) -> None:
     if isinstance(q, PerChannel):
         if not 0 <= q.axis < len(shape):
             raise LayoutValueError("dimension", f"channel axis {q.axis} is out of range for shape {shape}")
-        if q.scales.numel() != shape[q.axis]:
-            raise LayoutValueError("size", f"{q.scales.numel()} scales for {shape[q.axis]} channels")
+        if (q.scales.numel(), q.zero_points.numel()) != (shape[q.axis], shape[q.axis]):
+            found = f"{q.scales.numel()} scales and {q.zero_points.numel()} zero points"
+            raise LayoutValueError("size", f"{found} for {shape[q.axis]} channels")
 
 
 def restored(t: Tensor, saved: Any) -> QuantizedTensor:

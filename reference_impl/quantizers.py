@@ -98,6 +98,7 @@ class PerChannel(NamedTuple):
         if not within or shape[self.axis] != count:
             found = shape[self.axis] if within else "no"
             raise LayoutError("size", f"{count} scales for {found} channels (facts 10.1.6)")
+        self.checked()
         along = tuple(count if d == self.axis else 1 for d in range(len(shape)))
         scales, points = (values(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
         return scales, points
@@ -112,12 +113,22 @@ class PerChannel(NamedTuple):
         """The zero points that must be codes: none where they are floats."""
         return self.zero_points.tolist() if self.exact else []
 
+    def checked(self) -> "PerChannel":
+        """The quantizer itself, where something is made that has it: who holds its tensors may have cut them.
+
+        Raises: size (RuntimeError) where there are more or fewer zero points than scales.
+        """
+        if self.scales.numel() != self.zero_points.numel():
+            found = f"{self.scales.numel()} scales with {self.zero_points.numel()} zero points"
+            raise LayoutError("size", f"{found} (facts 10.1.6)")
+        return self
+
     def channel(self, index: int) -> PerTensor:
         """The quantizer of one channel alone, its zero point cut off to a whole number.
 
         Raises: index where there is no such channel; overflow (RuntimeError) where its zero point has no 64 bits.
         """
-        if index >= self.scales.numel():
+        if index >= min(self.scales.numel(), self.zero_points.numel()):
             raise LayoutIndexError("index", f"there is no channel {index} (facts 10.1.6)")
         point = values(self.zero_points)[index]
         if not -(2.0**63) <= point < 2.0**63:
@@ -126,13 +137,11 @@ class PerChannel(NamedTuple):
 
     def part(self, kept: slice) -> "PerChannel":
         """The quantizer of some channels: over the same memory, though no view that is recorded; in order."""
-        found = range(*kept.indices(self.scales.numel()))
-        rows = [
-            build(
-                t._storage, Layout((len(found),), (found.step,), t._layout.offset + found.start), t.dtype
-            ).contiguous()
-            for t in (self.scales, self.zero_points)
-        ]
+        rows = []
+        for t in (self.scales, self.zero_points):
+            found = range(*kept.indices(t.numel()))
+            offset = t._layout.offset + (found.start if found else 0)
+            rows.append(build(t._storage, Layout((len(found),), (found.step,), offset), t.dtype).contiguous())
         return PerChannel(rows[0], rows[1], self.axis)
 
     def says_the_same(self, other: "Quantizer") -> bool:

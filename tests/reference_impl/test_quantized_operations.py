@@ -1,5 +1,7 @@
 """What PyTorch computes on quantised tensors: which results have a quantizer, which one, and what is refused."""
 
+import copy
+
 import pytest
 
 from .agreement import disagreement
@@ -142,6 +144,15 @@ TABLE = {
         M(nf.interpolate(Q(cl[None]),scale_factor=2))|nf.interpolate(Q(cl),size=(2,2),mode="bicubic")
         M(T.cat([Q(cl[:,:1].contiguous())]*2,1))|M(T.hstack([Q(cl[:,:1])]*2))|M(T.cat([Q(cl.contiguous())]*2,-3))
     """,
+    "parameters_cut_off": """
+        X(3,0)[:]|X(3,0)[0:1]|X(3,0)[0:0]|X(3,0)[:,:0]|X(3,0).clone()|X(3,0).dequantize()|X(3,0)[0]|X(3,0).unsqueeze(0)
+        X(3,0)[:,1:]|X(3,0)[:,1]|X(3,0).copy_(x)|T.empty_like(X(3,0))|X(3,0).split(1)|X(3,0).chunk(3,1)|X(3,0).unbind(1)
+        copy.deepcopy(X(3,0))|L(X(3,0).contiguous())|L(X(3,0).detach())|X(3,0)==x|X(3,0).equal(C())|X(3,0).narrow(1,0,2)
+        X(0,3)[:]|X(0,3)[:,:0]|X(0,3).clone()|X(0,3).dequantize()|X(0,3)[0]|X(0,3)[:,1]|X(0,3).squeeze()|L(X(0,3).view(-1))
+        X(0,0)[:]|L(X(0,0).clone())|X(0,0).dequantize()|X(0,0)[0]|X(0,0)[:,1]|L(X(0,0).unsqueeze(0))|copy.copy(X(0,0))
+        X(1,1)[:,:1]|M(X(1,1)[:,0])|X(1,1)[:,1]|X(1,1)[:,1:]|L(X(1,1)[1:])|L(X(1,1)[:,:0])|X(1,1).dequantize()
+        X(2,3)[:2]|X(2,3)[:,:3]|X(2,3)[2]|X(3,2)[:,2]|X(3,2)[2]|X(3,2)[1:2]|X(3,2)[1:3]|X(3,2)[2:3]|X(3,2).clone()|X(3,2)[1]
+    """,
 }  # fmt: skip
 
 
@@ -162,10 +173,18 @@ def names(lib):
         t[index] = value
         return t, t._version, quantizer(t)
 
+    def cut_off(scales, zero_points):
+        t = known["C"]()
+        t.q_per_channel_scales().resize_(scales)
+        t.q_per_channel_zero_points().resize_(zero_points)
+        return t
+
     known = make(lib)
     return {
         **known,
         "S": put,
+        "X": cut_off,
+        "copy": copy,
         "nf": lib.nn.functional,
         "n": lib.empty(2, dtype=lib.quint8),
         "FT": lib.fake_quantize_per_tensor_affine,
