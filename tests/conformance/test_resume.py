@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.resume import ResumeError
-from stridecheck.conformance.survival import STRIDECHECK, Assault, descendants, verdicts
+from stridecheck.conformance.survival import FEWEST, STRIDECHECK, Assault, descendants, seconds_alone, verdicts
 from stridecheck.reports.records import Footer, ResultsError, Unit, read_results
 from stridecheck.reports.run import load
 
@@ -169,7 +169,10 @@ def test_a_killed_process_costs_no_verdict(victim, tmp_path, whole):
 
 def test_kills_at_random_moments(tmp_path, whole):
     """Five kills of the run or what is below it, whenever they fall, change no verdict (`make evidence` has twenty)."""
-    assault = Assault((*OPTIONS.adapters, "--programs", "300"), tmp_path, kills=5, within=4.0, seed=7)
+    arguments, out = (*OPTIONS.adapters, "--programs", "300"), tmp_path / "battered"
+    begin = seconds_alone((*arguments, *FEWEST), tmp_path / "one")
+    work = seconds_alone(arguments, tmp_path / "alone") - begin
+    assault = Assault(arguments, out, kills=5, begin=begin, work=work, seed=7)
     assault.carry_out()
     assert assault.killed.total() == 5
-    assert verdicts(tmp_path) == verdicts(whole)
+    assert verdicts(out) == verdicts(whole)
