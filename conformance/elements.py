@@ -128,6 +128,10 @@ def _close(dtype: str, ours: NDArray[np.uint8], theirs: NDArray[np.uint8]) -> ND
         largest = np.abs(a[np.isfinite(a)]).max(initial=0.0)
         atol = max(rtol * largest, _SMALLEST.get(dtype, 1.2e-38))
         close: NDArray[np.bool_] = np.isclose(b, a, rtol=rtol, atol=atol, equal_nan=True)
+        if np.iscomplexobj(a):
+            # Beside an infinite part the other one is still a number.
+            parts = [np.isclose(getattr(b, p), getattr(a, p), rtol=rtol, atol=atol) for p in ("real", "imag")]
+            close |= parts[0] & parts[1]
         return close
 
 

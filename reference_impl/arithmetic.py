@@ -50,7 +50,13 @@ class _Scaled(Op):
 
         # Even half of a number is not exact where that is too small to be normal.
         super().__init__(
-            base.name, compute, base.groups, refusal=base.refusal, exact=alpha in (-1, 1), magnitude=magnitude, roundings=1
+            base.name,
+            compute,
+            base.groups,
+            refusal=base.refusal,
+            exact=alpha in (-1, 1),
+            magnitude=magnitude,
+            roundings=1,
         )
         self.alpha = alpha
         # What has no kernels at all is not converted either, and that is tried first.

@@ -18,6 +18,7 @@ from .quantizers import (
     PerChannel,
     PerTensor,
     Quantizer,
+    Unknown,
 )
 from .tensors import Tensor
 
@@ -75,7 +76,7 @@ def _wrapped(source: QuantizedTensor, result: Any, quantizer: Quantizer | None =
     return result
 
 
-def _of_part(q: PerChannel) -> Quantizer:
+def _of_part(q: PerChannel | Unknown) -> Quantizer:
     """The quantizer of a part of the tensor, by channel where more than one remains.
 
     Raises: view (RuntimeError) for channels with floats as zero points; size (RuntimeError) where none remains.

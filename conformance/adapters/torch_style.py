@@ -269,7 +269,7 @@ class TorchStyle:
                 return f"{scheme} {x.q_scale()} {x.q_zero_point()}"
             scales, points = x.q_per_channel_scales().tolist(), x.q_per_channel_zero_points().tolist()
             return f"{scheme} {scales} {points} {x.q_per_channel_axis()}"
-        except RuntimeError:
+        except (RuntimeError, SystemError):  # SystemError: lists of tensors that a refused resize left a size below 0
             return "unknown"
 
     def base_of(self, x: Any) -> Any:

@@ -367,3 +367,18 @@ adapter = Mine
     failure = next(record for record in records if getattr(record, "repro", ""))
     assert "tempfile" in failure.repro
     assert "r1" in failure.repro
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_quantizer_that_cannot_be_read_is_unknown():
+    """torch's resize_ to a size below zero raises, and leaves it: the list of such zero points is a SystemError."""
+    steps = (
+        Step("quantize_per_channel", (X, X, Ref(1), 0, DType("qint8"))),
+        Step("resize_", (Ref(1), (-1,))),
+    )
+    storages, inputs = (
+        (Storage(4), Storage(8, "index1")),
+        (Input("float32", (1,), (1,)), Input("int64", (1,), (1,), storage=1)),
+    )
+    last = execute(_program(*steps, storages=storages, inputs=inputs), Torch())[-1]
+    assert last.values["2"].quantizer == "unknown"
