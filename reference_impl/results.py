@@ -26,6 +26,11 @@ _OWN_ROUNDOFF = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 _LARGEST = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "complex64": 3e38}
 
 
+def tolerance(d: dtype) -> float:
+    """What floats of a dtype may be off, relative to themselves, where they are compared within a tolerance."""
+    return _COMPARED.get(d.name, 9e-13)
+
+
 def wide(t: Any, d: dtype | None = None) -> Any:
     """A tensor's values in the precision that the reference computes in: doubles for floats, integers as they are."""
     a = values(t)
@@ -82,7 +87,7 @@ def inexact_marks(
     marks = np.full(size.shape, shadow.TOLERANCE, np.uint8)
     if magnitude is not None:
         roundoff = _ROUNDOFF.get(d.name, 2.0**-53)
-        compared = _COMPARED.get(d.name, 9e-13)
+        compared = tolerance(d)
         with np.errstate(all="ignore"):
             if d in dt.FLOAT8:
                 roundoff = 2.0**-24
@@ -110,7 +115,7 @@ def roundings_show(d: dtype, roundings: int) -> bool:
     """
     roundoff = _OWN_ROUNDOFF.get(d.name, _ROUNDOFF.get(d.name, 2.0**-53))
     # A product of complex numbers is rounded six times: as a whole, by the root of five at most.
-    return roundings * roundoff * (5**0.5 if d.is_complex else 1) > _COMPARED.get(d.name, 9e-13)
+    return roundings * roundoff * (5**0.5 if d.is_complex else 1) > tolerance(d)
 
 
 def _sums_are_whole(result: Any, magnitude: Any, d: dtype) -> Any:
