@@ -74,7 +74,9 @@ def _mean(name: str, spatial: int, input: "Tensor", sizes: tuple[int, ...]) -> "
     terms = int(np.max(count))
     # Over three dimensions short floats are added up as such.
     roundings = terms if spatial == 3 else 0
-    return finish(result, d, input, strides=strides, magnitude=magnitude, terms=terms, roundings=roundings)
+    return finish(
+        result, d, input, strides=strides, magnitude=magnitude, terms=terms, roundings=roundings, in_turn=True
+    )
 
 
 def _mean_of_all(spatial: int, input: "Tensor") -> "Tensor":

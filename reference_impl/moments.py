@@ -45,7 +45,11 @@ def _moments(
         count = np.float64(group_size(wide, dims))
         centre = np.sum(wide, axis=dims, keepdims=True) / count
         magnitude = np.sum(np.abs(wide), axis=dims, keepdims=keepdim) / count
-        spread = np.sum(np.abs(wide - centre) ** 2, axis=dims, keepdims=keepdim) / np.float64(
+        # Equal elements are off their mean by nothing: it is not found by adding them all up.
+        top = np.max(wide, axis=dims, keepdims=True, initial=-np.inf)
+        alike = (wide == top).all(axis=dims, keepdims=True) & np.isfinite(centre)
+        apart = np.where(alike, 0, wide - centre)
+        spread = np.sum(np.abs(apart) ** 2, axis=dims, keepdims=keepdim) / np.float64(
             builtins.max(count - correction, 0)
         )
         if not keepdim:

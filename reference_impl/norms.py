@@ -3,7 +3,6 @@
 # ruff: noqa: N803 - PyTorch's own names
 
 import builtins
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from .layout import wrap_dim
 from .out import write_out, write_over
 from .promotion import promote_types
 from .reductions import inexact, read_after_resizing, reduced_dims
-from .results import finish, need_kernel, tolerance
+from .results import finish, need_kernel
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -59,8 +58,10 @@ def vector_norm(
     with np.errstate(all="ignore"):
         size = np.abs(a.astype(np.complex128 if input.dtype.is_complex else np.float64))
     found = _norm(size, power, dims, keepdim)
-    made = inexact(found, input, d.to_real(), dims, keepdim, None)
-    _forget_far(made, found, power, math.prod([input._layout.shape[k] for k in dims]))
+    # A norm is the root of a sum whose terms are added in turn, an extreme or a number of elements.
+    lost = None if power == 0 or abs(power) == np.inf else np.abs(found) / abs(power)
+    made = inexact(found, input, d.to_real(), dims, keepdim, None, magnitude=lost, in_turn=True)
+    _forget_far(made, found, power)
     if out is input:
         read_after_resizing(out, made._layout.shape, dim)
         shadow.leave_unspecified(made)
@@ -102,21 +103,17 @@ def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
         return np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
 
 
-def _forget_far(made: "Tensor", found: Any, power: float, terms: int) -> None:
-    """Leave unspecified what the way that powers are summed decides (torch 2.13): short floats as float32.
+def _forget_far(made: "Tensor", found: Any, power: float) -> None:
+    """Leave unspecified what is past the range of sums of powers: whether it shows depends on how they are taken.
 
-    That is what is past the range of sums of powers, and sums of so many `terms` that their roundings show: they are
-    added one after the other, so that those of equal terms go one way (measured: to a quarter of a digit a term).
-    `found` are the norms in double precision.
+    `found` are the norms in double precision. Short floats are summed as float32 (torch 2.13).
     """
-    if not made.numel() or power == 0 or abs(power) == np.inf:
+    if not made.numel() or power in (0, 1) or abs(power) == np.inf:
         return
-    limits = np.finfo(np.float64 if made.dtype.itemsize == 8 else np.float32)
-    far = np.full(made._layout.shape, 0.15 * terms * limits.eps / abs(power) > tolerance(made.dtype))
-    if power != 1:
-        with np.errstate(all="ignore"):
-            sums = np.abs(found) ** power
-        far |= np.reshape((sums > limits.max / 2) | (sums > 0) & (sums < limits.tiny * 2**24), far.shape)
+    with np.errstate(all="ignore"):
+        limits = np.finfo(np.float64 if made.dtype.itemsize == 8 else np.float32)
+        sums = np.abs(found) ** power
+        far = np.reshape((sums > limits.max / 2) | (sums > 0) & (sums < limits.tiny * 2**24), made._layout.shape)
     if far.any():
         known = shadow.marks_of(made)
         known = np.zeros(far.shape, np.uint8) if known is None else known
@@ -257,4 +254,7 @@ def renorm(input: "Tensor", p: Any, dim: int, maxnorm: Any, *, out: "Tensor | No
         else:
             size = np.sum(np.abs(a) ** p, axis=axes, keepdims=True) ** (1 / p)
         result = np.where(size > maxnorm, a * (maxnorm / (size + 1e-7)), a)
-    return write_out(out, finish(result, input.dtype, input), input)
+        lost = np.where(size > maxnorm, np.abs(result) / p, 0)
+    terms = a.size // builtins.max(a.shape[d], 1)
+    made = finish(result, input.dtype, input, magnitude=lost, terms=terms, sums=False, in_turn=True)
+    return write_out(out, made, input)

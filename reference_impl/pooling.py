@@ -385,7 +385,7 @@ def _avg_pool(
         magnitude = summed(np.abs(a), windows) / np.abs(divisor)
         return finish(
             total / divisor, d, input, strides=_mean_strides(spatial, input, total.shape), magnitude=magnitude,
-            terms=prod(pool.kernel),
+            terms=prod(pool.kernel), in_turn=True,
         )  # fmt: skip
 
 

@@ -236,11 +236,11 @@ def _accumulate(
         check_out_dtype(out, d)
     if input.numel() and not (name == "sum" and d in dt.FLOAT8 and _summed_as_floats(input, dims)):
         need_reducing_kernel(name, d, "bifc", input, dims, keepdim, out, over=dim)
-    check_differentiable(d, input)
     a = values(input)
     source = input.dtype
     with np.errstate(all="ignore"):
         plain = cast(a, source, dt.float32 if d.category == "float" and d.itemsize < 4 else d)
+        check_differentiable(d, input)  # elements that cannot be converted come first
         precise = {"float": np.float64, "complex": np.complex128}.get(d.category, d.numpy)
         if d is dt.complex32:
             precise = np.complex64
@@ -383,15 +383,17 @@ def inexact(
     magnitude: Any = None,
     roundings: int = 0,
     sums: bool = True,
+    in_turn: bool = False,
 ) -> "Tensor":
     """`deliver` of what was computed wide and is right within a tolerance.
 
     `magnitude`: what its terms come to without their signs, where they may cancel; `roundings`: how many of them are
-    rounded to a short float on the way; `sums`: whether it is no more than a sum, which may be exact in any order.
+    rounded to a short float on the way; `sums`: whether it is no more than a sum, which may be exact in any order;
+    `in_turn`: whether the terms are added one after the other.
     """
     marks = reduce_marks(input, dims, keepdim, smooth=False)
     terms = math.prod([input._layout.shape[k] for k in dims])
-    loose = inexact_marks(result, d, magnitude, terms, roundings, sums=sums)
+    loose = inexact_marks(result, d, magnitude, terms, roundings, sums=sums, in_turn=in_turn)
     marks = loose if marks is None else np.maximum(marks, loose)
     with np.errstate(all="ignore"):
         a = cast(np.asarray(result), dt.complex128 if np.iscomplexobj(result) else dt.float64, d)

@@ -26,11 +26,6 @@ _OWN_ROUNDOFF = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 _LARGEST = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "complex64": 3e38}
 
 
-def tolerance(d: dtype) -> float:
-    """What floats of a dtype may be off, relative to themselves, where they are compared within a tolerance."""
-    return _COMPARED.get(d.name, 9e-13)
-
-
 def wide(t: Any, d: dtype | None = None) -> Any:
     """A tensor's values in the precision that the reference computes in: doubles for floats, integers as they are."""
     a = values(t)
@@ -73,12 +68,20 @@ def input_marks(*inputs: Any) -> int:
 
 
 def inexact_marks(
-    result: Any, d: dtype, magnitude: Any = None, terms: int = 1, roundings: int = 0, *, sums: bool = True
+    result: Any,
+    d: dtype,
+    magnitude: Any = None,
+    terms: int = 1,
+    roundings: int = 0,
+    *,
+    sums: bool = True,
+    in_turn: bool = False,
 ) -> Any:
     """What is known about floats that were summed in an order of PyTorch's own.
 
     `sums` says that the result is a sum of products and nothing else, which may be exact in any order.
     `roundings` counts intermediate values that are rounded to the dtype itself where sums are wider (short floats).
+    `in_turn` says that the terms are added one after the other, so that the roundings of equal ones go one way.
 
     Shapes: `magnitude` broadcasts to the result: the sum of the absolute values of its terms. Where it is much larger
     than the result, the terms cancel and the result may be anything.
@@ -87,12 +90,14 @@ def inexact_marks(
     marks = np.full(size.shape, shadow.TOLERANCE, np.uint8)
     if magnitude is not None:
         roundoff = _ROUNDOFF.get(d.name, 2.0**-53)
-        compared = tolerance(d)
+        compared = _COMPARED.get(d.name, 9e-13)
         with np.errstate(all="ignore"):
             if d in dt.FLOAT8:
                 roundoff = 2.0**-24
-            # Measured on sums of 1 to 1024 terms: at most 1.3 times the root of their number.
-            error = ((1 + 1.5 * terms**0.5) * roundoff + roundings * _OWN_ROUNDOFF.get(d.name, 0.0)) * magnitude
+            # Measured on sums of 1 to 1024 terms: at most 1.3 times the root of their number; in turn, of up to 4096
+            # equal terms, a quarter of their number.
+            grown = max(1 + 1.5 * terms**0.5, 0.3 * terms if in_turn else 0)
+            error = (grown * roundoff + roundings * _OWN_ROUNDOFF.get(d.name, 0.0)) * magnitude
             if d in dt.FLOAT8:
                 # Summed as floats and rounded once: known where every sum in reach is rounded alike.
                 low, high = (cast(np.asarray(result + s * error), dt.float64, d) for s in (-1, 1))
@@ -115,7 +120,7 @@ def roundings_show(d: dtype, roundings: int) -> bool:
     """
     roundoff = _OWN_ROUNDOFF.get(d.name, _ROUNDOFF.get(d.name, 2.0**-53))
     # A product of complex numbers is rounded six times: as a whole, by the root of five at most.
-    return roundings * roundoff * (5**0.5 if d.is_complex else 1) > tolerance(d)
+    return roundings * roundoff * (5**0.5 if d.is_complex else 1) > _COMPARED.get(d.name, 9e-13)
 
 
 def _sums_are_whole(result: Any, magnitude: Any, d: dtype) -> Any:
@@ -136,6 +141,7 @@ def finish(
     terms: int = 1,
     roundings: int = 0,
     sums: bool = True,
+    in_turn: bool = False,
     exact: bool = False,
 ) -> "Tensor":
     """A fresh tensor of an operator's values: row-major unless strides are given, marked, with its inputs' history.
@@ -151,7 +157,7 @@ def finish(
         marks: Any = None
         if d.category in ("float", "complex"):
             if not exact:
-                marks = inexact_marks(wide_result, d, magnitude, terms, roundings, sums=sums)
+                marks = inexact_marks(wide_result, d, magnitude, terms, roundings, sums=sums, in_turn=in_turn)
             nan = nan_marks(a, d)
             if nan is not None:
                 marks = nan if marks is None else np.maximum(marks, nan)

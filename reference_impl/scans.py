@@ -77,10 +77,10 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
         check_copyable(target)
     elif not input.numel():
         check_fillable(target)
-    check_differentiable(target, input)
     f = np.cumsum if name == "cumsum" else np.cumprod
     with np.errstate(all="ignore"):
         plain = cast(values(input), input.dtype, target)
+        check_differentiable(target, input)  # elements that cannot be converted come first
         # As wide as PyTorch accumulates: whether a running product overflows depends on it.
         wide = _ACCUMULATED.get(target.name)
         a = plain.astype(wide.numpy) if wide else plain
@@ -164,6 +164,7 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any, out: Any) -> Any:
             hit = (a == best) | (a != a)
         steps = np.arange(a.shape[d]).reshape([-1 if k == d else 1 for k in range(a.ndim)])
         where = np.maximum.accumulate(np.where(hit, steps, 0), axis=d)
+        best = np.take_along_axis(a, where, d)  # zeros of two signs are equal
     marks = _scan_marks(input, d) if input.numel() else None
     first, second = from_array(best.astype(a.dtype), input.dtype), from_array(where, dt.int64)
     known = nan_or_none(marks, best, input.dtype)
