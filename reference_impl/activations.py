@@ -24,9 +24,10 @@ from . import (
     view_ops,
 )
 from . import dtypes as dt
-from .copies import resolved
+from .copies import contiguous, resolved
 from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .kept import keeps
 from .layout import contiguous_strides, wrap_dim
 from .pointwise import Op, apply, apply_
 from .pointwise_ops import erf_values, sigmoid_values
@@ -231,6 +232,7 @@ def logsigmoid(input: "Tensor") -> "Tensor":
         return finish(-np.logaddexp(0, -a), input.dtype, input)
 
 
+@keeps("input", "weight")
 def prelu(input: "Tensor", weight: "Tensor") -> "Tensor":
     """Negative elements times a slope, of all or of each channel. Raises: size, dtype. Source: facts 4.3.10."""
     if input.dtype is not weight.dtype:
@@ -302,12 +304,13 @@ def rrelu(
     input: "Tensor", lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False,
     inplace: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """`leaky_relu` with a slope drawn for each element; row-major in training. Raises: dtype. Source: torch 2.13."""
+    """`leaky_relu` with a slope drawn for each element, or the middle one; row-major. Raises: dtype."""
     if lower > upper:
         raise LayoutError("argument", f"rrelu: lower {lower} is above upper {upper}")
     need_kernel("rrelu", input.dtype, "f")
     if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
+        found = leaky_relu(input, (lower + upper) / 2, inplace)
+        return found if inplace else contiguous(found)
     if input.dtype is dt.float16:
         raise UnsupportedError("dtype", f"rrelu: PyTorch has no kernel for {input.dtype}")
     if inplace:

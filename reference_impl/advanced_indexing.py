@@ -32,6 +32,7 @@ from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueE
 from .from_values import tensor
 from .index_ops import masked_fill_
 from .index_places import number_for
+from .kept import check_kept
 from .layout import Layout, Shape, Strides, contiguous_strides
 from .out import write_out
 from .output_layout import broadcast_shapes, broadcast_strides, output_strides, preserved_strides
@@ -156,6 +157,7 @@ def gather_indexed(view: "Tensor", items: dict[int, Any]) -> "Tensor":
 
     Raises: index, dimension, broadcast, size, dtype. Source: facts 3.12, torch 2.13.
     """
+    check_kept("index", "1<0", (view, [*items.values()]))
     source = resolved(view)
     g = Gather(source._layout, items)
     need_kernel("index", view.dtype, "bifchu8e")
@@ -197,6 +199,7 @@ def scatter_indexed(self: "Tensor", target: "Tensor", items: dict[int, Any], val
 
 def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -> None:
     """`index_put_` on a view: write or add a tensor's elements where index tensors name."""
+    check_kept("index_put_", "1<0,2", (target, [*items.values()], value))
     check_inplace(target, value)
     if target._bits:
         change_in_copy(target, lambda whole: put(whole, items, value, accumulate))

@@ -9,6 +9,7 @@ from . import dtypes as dt
 from . import shadow
 from .core import check_tensors
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .kept import EACH, check_kept
 from .layout import contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import broadcast_shapes, preserved_strides
@@ -53,6 +54,7 @@ def scaled_dot_product_attention(
     fused = _is_fused(query, key, value, attn_mask, dropout_p)
     if is_causal and attn_mask is not None and not fused and all(t.numel() for t in (query, key, value)):
         raise LayoutError("argument", f"{name}: a mask and is_causal exclude each other where no kernel takes both")
+    check_kept(name, EACH if fused else "2<0,1", (query, key, value))
     strides = preserved_strides(shape, query._layout.strides) if fused else contiguous_strides(shape)
     if shape[-2:] == (0, 1):
         # No queries of one number each: what is left of a transposed product, whose strides are plain products.

@@ -93,7 +93,7 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     given_only = _given_only(function)
     numbers = _numbers(function)
     needs_dim = function.__name__ in _KEEPING_ONE
-    generator_place = _place_of("generator", function)
+    generator_place = place_of("generator", function)
     asks_first = function.__name__ in _ASKING_FIRST
     wrong = LayoutAttributeError if function.__name__ in _ASKING else LayoutTypeError
 
@@ -217,7 +217,7 @@ def _numbers(function: Callable[..., Any]) -> list[tuple[int, str]]:
     ]
 
 
-def _place_of(name: str, function: Callable[..., Any]) -> int | None:
+def place_of(name: str, function: Callable[..., Any]) -> int | None:
     """The place of an argument of that name; `sys.maxsize` where it is a keyword, None where there is none."""
     code: Any = unwrap(function).__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -229,7 +229,7 @@ def _place_of(name: str, function: Callable[..., Any]) -> int | None:
 
 def _place_of_dtype(function: Callable[..., Any]) -> int | None:
     """The place of an argument that says a dtype, for which Python's types of numbers stand, too; None without one."""
-    return None if function.__name__ == "type" else _place_of("dtype", function)  # which takes names of dtypes
+    return None if function.__name__ == "type" else place_of("dtype", function)  # which takes names of dtypes
 
 
 def check_generator(name: str, x: Any) -> None:

@@ -12,6 +12,7 @@ from .conversion import cast_marks
 from .core import TensorBase, array, check_history, check_inplace, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
+from .kept import keeps
 from .out import write_out
 from .output_layout import broadcast_shapes, output_strides
 from .pointwise import Op, apply, apply_, check_operands, operand_array, operand_layout
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
+@keeps("condition", "input", "other", rule="0<1,2")
 def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Tensor | None" = None) -> Any:
     """Elements of one operand or the other; the condition is the first operand for the layout.
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import arithmetic, clamping, dtypes, pointwise_ops, reductions, shadow, view_ops
-from .core import TensorBase, check_tensors, values
+from .core import TensorBase, check_constant, check_tensors, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .kept import keeps
 from .losses import cross_entropy, pairwise_distance, reduction_named
 from .products import linear
 from .results import finish, need_kernel, wide
@@ -43,6 +44,7 @@ def _loss(losses: Any, sizes: Any, reduction: str, *inputs: "Tensor", batched: b
     return finish(reduced(losses), d, *inputs, magnitude=reduced(sizes), terms=terms)
 
 
+@keeps("input", "target", "weight", rule="1<0 2<0")
 def multi_margin_loss(
     input: "Tensor", target: "Tensor", p: int = 1, margin: float = 1.0, weight: "Tensor | None" = None,
     size_average: Any = None, reduce: Any = None, reduction: str = "mean",
@@ -57,6 +59,7 @@ def multi_margin_loss(
     check_tensors(name, input, target)
     if p not in (1, 2):
         raise LayoutValueError("argument", f"{name}: p must be 1 or 2, got {p}")
+    check_constant(name, "weight", weight)
     if weight is not None and weight.ndim != 1:
         raise LayoutValueError("dimension", f"{name}: weights of {weight.ndim} dimensions")
     samples, classes = _frames(name, input)
@@ -99,6 +102,7 @@ def _in_range(name: str, found: Any, low: int, high: int) -> None:
         raise LayoutError("index", f"{name}: classes from {found.min()} to {found.max()}, not in [{low}, {high})")
 
 
+@keeps("input", "target", rule="1<0")
 def multilabel_margin_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> "Tensor":
@@ -194,6 +198,7 @@ def linear_cross_entropy(
     )
 
 
+@keeps("log_probs", "targets", rule="1<0")
 def ctc_loss(
     log_probs: "Tensor", targets: "Tensor", input_lengths: Any, target_lengths: Any, blank: int = 0,
     reduction: str = "mean", zero_infinity: bool = False,

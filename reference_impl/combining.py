@@ -12,6 +12,7 @@ from .copies import contiguous
 from .core import TensorBase, as_int, check_tensors, from_array, recorded, values
 from .errors import LayoutError, LayoutTypeError
 from .joining import diag, meshgrid, stack
+from .kept import keeps
 from .out import write_out
 from .promotion import common_dtype
 from .results import need_kernel
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
+@keeps("input", "other")
 def kron(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Every product of two tensors' elements, the second one's laid inside the first's. Raises: dtype."""
     rank = max(input.ndim, other.ndim)

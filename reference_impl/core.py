@@ -283,6 +283,15 @@ def check_differentiable(d: dtype, *operands: Any) -> None:
         raise LayoutError("grad", f"a result of {d} has no gradient, but an operand requires one (facts 5.4)")
 
 
+def check_constant(name: str, argument: str, t: Any) -> None:
+    """Refuse a gradient of an argument that a derivable operator has no derivative for.
+
+    Raises: grad (RuntimeError). Source: facts 5.4.7, torch 2.13.
+    """
+    if records_history(t):
+        raise LayoutError("grad", f"{name}: there is no derivative by {argument}, which requires grad (facts 5.4.7)")
+
+
 def records_history(*inputs: Any) -> bool:
     """Whether an operator over these inputs records history: gradients are on, and wanted for one of them."""
     if _grad_enabled[0]:

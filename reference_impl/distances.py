@@ -8,6 +8,7 @@ import numpy as np
 from . import arithmetic, norms, shadow, view_ops
 from . import dtypes as dt
 from .errors import LayoutError, LayoutValueError, UnsupportedError
+from .kept import keeps
 from .output_layout import broadcast_shapes
 from .results import finish, need_kernel
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
+@keeps("x1", "x2")
 def cdist(
     x1: "Tensor", x2: "Tensor", p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
 ) -> "Tensor":
@@ -68,6 +70,7 @@ def pdist(input: "Tensor", p: float = 2) -> "Tensor":
     return shadow.leave_unspecified(finish(np.zeros(n * (n - 1) // 2 if n else 0), input.dtype, input))
 
 
+@keeps("input", "other")
 def dist(input: "Tensor", other: "Tensor", p: Any = 2) -> "Tensor":
     """Norm of the difference of two tensors. Raises: dtype, broadcast. Source: facts 4.4, torch 2.13."""
     return norms.torch_norm(arithmetic.sub(input, other), p)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import LayoutError
+from .kept import keeps
 from .pointwise import Op, apply, apply_, check_operands
 from .pointwise_ops import BINARY, reciprocal, refuse_zero_divisors
 
@@ -55,12 +56,14 @@ def _division(rounding_mode: Any) -> Op:
     raise LayoutError("argument", f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
 
 
+@keeps("input", "other")
 def div(input: Any, other: Any, *, rounding_mode: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """`input / other`, rounded where asked. Raises: broadcast, dtype, argument. Source: facts 4.3, torch 2.13."""
     check_operands("div", (input, other))
     return apply(_division(rounding_mode), (input, other), out)
 
 
+@keeps("self", "other")
 def div_(self: "Tensor", other: Any, *, rounding_mode: Any = None) -> "Tensor":
     """`div` in place. Raises: grad, overlap, broadcast, dtype, argument. Source: facts 5, torch 2.13."""
     check_operands("div_", (self, other))

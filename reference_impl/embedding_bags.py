@@ -16,6 +16,7 @@ from .core import array, as_int, build, check_tensors, is_tensor, values
 from .core import requires_grad as wants_grad
 from .embeddings import shorten_rows
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError
+from .kept import keeps
 from .layout import Layout, Shape, contiguous_strides
 from .promotion import promote_types
 from .ranges import arange
@@ -237,6 +238,7 @@ def _vector(found: Any, d: dt.dtype, nbytes: int) -> "Tensor":
     return t
 
 
+@keeps("input", "weight", "offsets", "per_sample_weights", rule="0<1,3 1<3 2<1,3 3<1")
 def embedding_bag(
     input: "Tensor", weight: "Tensor", offsets: "Tensor | None" = None, max_norm: float | None = None,
     norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,

@@ -19,6 +19,7 @@ from .core import (
     values,
 )  # fmt: skip
 from .errors import LayoutError, LayoutIndexError
+from .kept import keeps
 from .layout import Layout, contiguous_strides
 from .results import integers, narrow_to, wide
 
@@ -33,6 +34,7 @@ def _padding_error(message: str) -> AssertionError:
     return error
 
 
+@keeps("input", "weight", rule="0<1")
 def embedding(
     input: "Tensor", weight: "Tensor", padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,

@@ -10,6 +10,7 @@ from . import shadow, slicing_ops, view_copies, view_ops
 from .copies import clone
 from .errors import LayoutError
 from .formats import contiguous_format
+from .kept import keeps
 from .lapack import (
     check_dtype,
     check_matrices,
@@ -255,6 +256,7 @@ def geqrf(input: "Tensor", *, out: Any = None) -> Any:
     return write_outs(out, parts, input, names="a tau")
 
 
+@keeps("input", "tau")
 def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """First columns of a product of reflections, column-major. Raises: dimension, size, dtype. Source: torch 2.13."""
     shape = input._layout.shape
@@ -272,11 +274,13 @@ def householder_product(input: "Tensor", tau: "Tensor", *, out: "Tensor | None" 
     return write_outs(out, (lapack_result(np.zeros(shape), input.dtype, input, tau),), input, tau)[0]  # type: ignore[no-any-return]
 
 
+@keeps("input", "input2")
 def orgqr(input: "Tensor", input2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.householder_product` under its old name. Raises: as `linalg.householder_product`."""
     return householder_product(input, input2, out=out)
 
 
+@keeps("input", "input2", "input3")
 def ormqr(
     input: "Tensor", input2: "Tensor", input3: "Tensor", left: bool = True, transpose: bool = False, *,
     out: "Tensor | None" = None,

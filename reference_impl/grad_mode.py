@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from .core import TensorBase, _grad_enabled, check_flag
 from .errors import LayoutTypeError
-from .versions import inference
+from .versions import inference, inferred
 
 _wanted: list[bool] = [True]
 """What `is_grad_enabled` answers; in inference mode nothing is recorded even so."""
@@ -16,6 +16,7 @@ _wanted: list[bool] = [True]
 def _switch(grad: bool, inferring: bool) -> None:
     _wanted[0] = grad
     inference[0] = inferring
+    inferred[0] |= inferring
     _grad_enabled[0] = grad and not inferring
 
 

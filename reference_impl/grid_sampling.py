@@ -11,6 +11,7 @@ import numpy as np
 from . import shadow
 from .core import as_ints, check_tensors
 from .errors import LayoutError, LayoutIndexError, LayoutValueError, UnsupportedError
+from .kept import keeps
 from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _MODES = ("bilinear", "nearest", "bicubic")
 _PADDING_MODES = ("zeros", "border", "reflection")
 
 
+@keeps("input", "grid")
 def grid_sample(
     input: "Tensor", grid: "Tensor", mode: str = "bilinear", padding_mode: str = "zeros",
     align_corners: bool | None = None,
@@ -48,6 +50,7 @@ def grid_sampler(
     return _sampled(input, grid, 2 if input.ndim == 4 else 3, interpolation_mode)
 
 
+@keeps("input", "grid")
 def grid_sampler_2d(
     input: "Tensor", grid: "Tensor", interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> "Tensor":
@@ -57,6 +60,7 @@ def grid_sampler_2d(
     return _sampled(input, grid, 2, interpolation_mode)
 
 
+@keeps("input", "grid")
 def grid_sampler_3d(
     input: "Tensor", grid: "Tensor", interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> "Tensor":

@@ -30,6 +30,7 @@ from .core import (
 from .dtypes import group_of
 from .errors import LayoutError, LayoutIndexError, UnspecifiedError, UnsupportedError
 from .index_places import as_new, check_gather, index_values, number_for, places_along, with_marks, write_where
+from .kept import keeps
 from .layout import Layout, Shape, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, preserved_strides
@@ -84,6 +85,7 @@ def _into_rows(out: Any, shape: Shape) -> bool:
     return is_contiguous(shape, preserved_strides(shape, strides) if out._bits else strides)
 
 
+@keeps("input", "index", rule="1<0")
 def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the slices that a vector of indices names.
 
@@ -125,6 +127,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
 
 
+@keeps("input", "index", rule="1<0")
 def gather(
     input: "Tensor", dim: int, index: "Tensor", *, sparse_grad: bool = False, out: "Tensor | None" = None
 ) -> "Tensor":
@@ -184,6 +187,7 @@ def take_along_dim(
     return gather(source, d, reader(indices, expand(indices._layout, tuple(wide[1]))), out=out)
 
 
+@keeps("input", "index", rule="1<0")
 def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Elements by their row-major number, in the index's shape, row-major.
 
@@ -208,6 +212,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
 
 
+@keeps("input", "mask", rule="1<0")
 def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A flat copy of the elements under a mask, both broadcast. Raises: dtype, broadcast. Source: facts 4.4."""
     if mask.dtype is not dt.bool_:
@@ -222,6 +227,7 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
     return _gathered(out, recorded(with_marks(result, mask, marks), input), input, mask)
 
 
+@keeps("self", "mask", "value", rule="1<0,2")
 def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     """Write one value where a mask is set; repeated elements are allowed.
 
@@ -243,6 +249,7 @@ def masked_fill_(self: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     return self
 
 
+@keeps("input", "mask", "value", rule="1<0,2")
 def masked_fill(input: "Tensor", mask: "Tensor", value: Any) -> "Tensor":
     """A row-major copy, broadcast with the mask, with one value where it is set.
 
@@ -261,6 +268,7 @@ def _reads(self: "Tensor", x: "Tensor") -> bool:
     return shares_memory(self._layout, self.dtype.itemsize, x._layout, x.dtype.itemsize)
 
 
+@keeps("self", "mask", "source", rule="1<0,2")
 def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor":
     """Write a source's elements in order where a mask is set.
 
@@ -292,6 +300,7 @@ def masked_scatter_(self: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor
     return self
 
 
+@keeps("input", "mask", "source", rule="1<0,2")
 def masked_scatter(input: "Tensor", mask: "Tensor", source: "Tensor") -> "Tensor":
     """`masked_scatter_` on a row-major copy broadcast with the mask. Source: torch 2.13."""
     shape = broadcast_shapes(input._layout.shape, mask._layout.shape)

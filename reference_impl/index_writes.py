@@ -31,6 +31,7 @@ from .index_places import (
     writable_copy,
     write_where,
 )
+from .kept import check_kept, keeps
 from .layout import Layout, check_bounds, wrap_dim
 from .out import write_out
 from .results import need_kernel
@@ -81,6 +82,7 @@ def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any = None, source:
     store(self, a, order if order is not None else marks)
 
 
+@keeps("self", "index", "value", rule="1<0,2")
 def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
     """Write one value to the slices that a vector of indices names; negative indices count from the end.
 
@@ -108,6 +110,7 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
     return self
 
 
+@keeps("input", "index", "value", rule="1<0,2")
 def index_fill(input: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tensor":
     """`index_fill_` on a copy that preserves the format. Source: torch 2.13."""
     return recorded(as_new(index_fill_(writable_copy(input), dim, index, value)), input, value)
@@ -131,6 +134,7 @@ def _check_source(name: str, self: "Tensor", d: int, where: Any, source: "Tensor
         raise LayoutError("size", f"{name}: source shape {source._layout.shape} does not fit {self._layout.shape}")
 
 
+@keeps("self", "index", "source", rule="1<0,2")
 def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> "Tensor":
     """Write a source's slices where a vector of indices names.
 
@@ -163,6 +167,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     return self
 
 
+@keeps("input", "index", "source", rule="1<0,2")
 def index_copy(
     input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, out: "Tensor | None" = None
 ) -> "Tensor":
@@ -175,6 +180,7 @@ def index_copy(
     )
 
 
+@keeps("self", "index", "source", rule="1<2")
 def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
     """Add a source's slices where a vector of indices names.
 
@@ -220,6 +226,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     return self
 
 
+@keeps("input", "index", "source", rule="1<2")
 def index_add(
     input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1, out: "Tensor | None" = None
 ) -> "Tensor":
@@ -243,6 +250,8 @@ def scatter_(
     Raises: grad, overlap, dimension, index, dtype, size. Source: facts 5.1.1, torch 2.13.
     """
     source = value if src is None else src
+    if reduce is None:
+        check_kept("scatter_", "1<0,2", (self, index, source))
     check_inplace(self, source)
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
     _scatter(self, d, index, source, reduce, "scatter_")
@@ -306,20 +315,25 @@ def scatter(
 ) -> "Tensor":
     """`scatter_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
     source = value if src is None else src
+    if reduce is None:
+        check_kept("scatter", "1<0,2", (input, index, source))
     t = scatter_(writable_copy(input, contiguous_format), dim, index, source, reduce=reduce)
     return write_out(out, recorded(as_new(t), input, source), input)
 
 
+@keeps("self", "index", "src", rule="1<2")
 def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "Tensor":
     """Add a source's elements along a dimension where the index says. Raises: as `scatter_`. Source: torch 2.13."""
     return scatter_(self, dim, index, src, reduce="add")
 
 
+@keeps("input", "index", "src", rule="1<2")
 def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
     return write_out(out, scatter(input, dim, index, src, reduce="add"), input)
 
 
+@keeps("self", "index", "source", rule="1<0,2")
 def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
     """Write elements by their row-major number. Raises: grad, overlap, index, dtype, size. Source: torch 2.13."""
     check_inplace(self, source)
@@ -364,6 +378,7 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
     return self
 
 
+@keeps("input", "index", "source", rule="1<0,2")
 def put(input: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = False) -> "Tensor":
     """`put_` on a copy that preserves the format. Raises: index, dtype, size. Source: torch 2.13."""
     copy = clone(input)

@@ -27,6 +27,7 @@ from .copies import clone, fill_
 from .core import TensorBase, as_dims, values
 from .errors import LayoutError, LayoutValueError, UnspecifiedError, fatal
 from .index_ops import masked_fill_
+from .kept import keeps
 from .lapack import (
     check_dtype,
     check_matrices,
@@ -54,6 +55,7 @@ _RANDOM = frozenset((dtypes.float16, dtypes.float32, dtypes.float64))
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+@keeps("input", "b")
 def lstsq(input: "Tensor", b: "Tensor", rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
     """The X that brings `input X` nearest to b, in memory that holds as many rows as input has rows or columns.
 

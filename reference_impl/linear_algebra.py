@@ -23,6 +23,7 @@ from .core import (
 from .dtype_view import conj
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
+from .kept import keeps
 from .layout import Shape, wrap_dim
 from .out import check_out, resize_output
 from .overlap import shares_memory
@@ -197,6 +198,7 @@ def _in_place(self: "Tensor", result: "Tensor", inputs: tuple[Any, ...], *, repe
     return self
 
 
+@keeps("input", "mat2")
 def mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Product of two matrices.
 
@@ -217,6 +219,7 @@ def mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tens
     return deliver("mm", out, (a[0], b[1]), input.dtype, (input, mat2), make, repeats=(True, not a[1]))
 
 
+@keeps("input", "mat2")
 def bmm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Products of pairs of matrices.
 
@@ -242,6 +245,7 @@ def _batch_shape(name: str, a: "Tensor", b: "Tensor") -> Shape:
     return x[0], x[1], y[2]
 
 
+@keeps("input", "vec")
 def mv(input: "Tensor", vec: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Product of a matrix and a vector.
 
@@ -262,6 +266,7 @@ def mv(input: "Tensor", vec: "Tensor", *, out: "Tensor | None" = None) -> "Tenso
     return deliver("mv", out, (rows,), input.dtype, (input, vec), lambda: _multiply("mv", input, vec), repeats=ALLOWED)
 
 
+@keeps("input", "tensor")
 def dot(input: "Tensor", tensor: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Product of two vectors of one length, without dimensions; it has the conjugate bit where both have it.
 
@@ -273,6 +278,7 @@ def dot(input: "Tensor", tensor: "Tensor", *, out: "Tensor | None" = None) -> "T
     return _dot("dot", input, tensor, out)
 
 
+@keeps("input", "other")
 def vdot(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`dot` with the first vector conjugated. Raises: as `dot`. Source: facts 4.4, torch 2.13."""
     check_tensors("vdot", input, other)
@@ -318,6 +324,7 @@ def _need_own_shape(name: str, self: "Tensor", shape: Shape) -> None:
         raise LayoutError("size", f"{name}: a result of shape {shape} does not fit {self._layout.shape}")
 
 
+@keeps("input", "mat1", "mat2", rule="1<2 2<1")
 def addmm(input: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
           out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * (mat1 @ mat2)`; integers take the integer part of the factors.
@@ -342,6 +349,7 @@ def addmm(input: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alp
     )  # fmt: skip
 
 
+@keeps("self", "mat1", "mat2", rule="1<2 2<1")
 def addmm_(self: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addmm` in place. Raises: grad, overlap, dimension, size, dtype. Source: facts 5.1, torch 2.13."""
     check_tensors("addmm_", self, mat1, mat2)
@@ -353,6 +361,7 @@ def addmm_(self: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alp
     return _in_place(self, result, (mat1, mat2), repeats=beta == 0 and not mat1._layout.shape[1])
 
 
+@keeps("input", "batch1", "batch2", rule="1<2 2<1")
 def baddbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
             out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * (batch1 @ batch2)`.
@@ -376,6 +385,7 @@ def baddbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 
     )  # fmt: skip
 
 
+@keeps("self", "batch1", "batch2", rule="1<2 2<1")
 def baddbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`baddbmm` in place; stride 0 is refused only where an empty product leaves an elementwise one.
 
@@ -423,6 +433,7 @@ def _addmv(input: "Tensor", shape: Shape, mat: "Tensor", vec: "Tensor", beta: An
     return recorded(t, mat, vec)
 
 
+@keeps("input", "mat", "vec", rule="1<2 2<1")
 def addmv(input: "Tensor", mat: "Tensor", vec: "Tensor", *, beta: Any = 1, alpha: Any = 1,
           out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * (mat @ vec)`.
@@ -443,6 +454,7 @@ def addmv(input: "Tensor", mat: "Tensor", vec: "Tensor", *, beta: Any = 1, alpha
     )
 
 
+@keeps("self", "mat", "vec", rule="1<2 2<1")
 def addmv_(self: "Tensor", mat: "Tensor", vec: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addmv` in place. Raises: grad, overlap, dimension, size, dtype. Source: facts 5.1, torch 2.13."""
     check_tensors("addmv_", self, mat, vec)

@@ -11,11 +11,12 @@ from .activations import logsigmoid
 from .choosing import where
 from .constructors import ones_like, zeros_like
 from .copies import clone, to
-from .core import check_tensors, values
+from .core import check_constant, check_tensors, values
 from .errors import LayoutError, LayoutIndexError, LayoutValueError, UnsupportedError
 from .grad_mode import no_grad
 from .index_ops import masked_fill
 from .joining import broadcast_tensors
+from .kept import keeps
 from .norms import vector_norm
 from .output_layout import broadcast_shapes
 from .pointwise import Op, apply, check_operands
@@ -68,6 +69,7 @@ def _weighted(errors: "Tensor", weight: "Tensor", reduction: str, *, by_weight: 
     return _reduced(loss, reduction)
 
 
+@keeps("input", "target")
 def mse_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean",
     weight: "Tensor | None" = None,
@@ -114,6 +116,7 @@ def smooth_l1_loss(
     return _structured(Op("smooth_l1_loss", compute, "f", exact=False), a, b, reduction)
 
 
+@keeps("input", "target")
 def huber_loss(
     input: "Tensor", target: "Tensor", reduction: str = "mean", delta: float = 1.0, weight: "Tensor | None" = None
 ) -> "Tensor":
@@ -216,6 +219,7 @@ def _no_kernel(name: str, *tensors: Any) -> None:
             raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {t.dtype}")
 
 
+@keeps("input", "target", "weight", rule="0<1 1<0 2<0,1")
 def binary_cross_entropy(
     input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean",
@@ -228,6 +232,7 @@ def binary_cross_entropy(
         weight = view_ops.expand(weight, broadcast_shapes(target._layout.shape, weight._layout.shape))
     if input.dtype is not target.dtype:
         raise LayoutError("dtype", f"binary_cross_entropy: {input.dtype} and {target.dtype}")
+    check_constant("binary_cross_entropy", "weight", weight)
     _no_kernel("binary_cross_entropy", input)
     if input.numel() and ((values(input) < 0) | (values(input) > 1)).any():
         raise LayoutError("index", "binary_cross_entropy: probabilities lie between 0 and 1")
@@ -244,6 +249,7 @@ def _kept(loss: "Tensor", reduction: str) -> "Tensor":
     return result
 
 
+@keeps("input", "target", "weight", rule="0<1 1<0 2<0,1")
 def binary_cross_entropy_with_logits(
     input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean", pos_weight: "Tensor | None" = None,
@@ -252,6 +258,8 @@ def binary_cross_entropy_with_logits(
     reduction = reduction_named(reduction, size_average, reduce)
     if target._layout.shape != input._layout.shape:
         raise LayoutValueError("size", f"binary_cross_entropy_with_logits: {target._layout.shape} for the input")
+    for what, t in (("weight", weight), ("pos_weight", pos_weight)):
+        check_constant("binary_cross_entropy_with_logits", what, t)
     log_sigmoid = logsigmoid(input)
     rest = arithmetic.mul(arithmetic.rsub(target, 1), input)
     if pos_weight is not None:
@@ -264,10 +272,12 @@ def binary_cross_entropy_with_logits(
     return _reduced(loss, reduction)
 
 
+@keeps("input", "target", rule="1<0")
 def soft_margin_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> "Tensor":
-    """`log(1 + exp(-target * input))`. Raises: broadcast, dtype, argument. Source: torch 2.13."""
+    """`log(1 + exp(-target * input))`. Raises: broadcast, dtype, argument, grad. Source: torch 2.13."""
+    check_constant("soft_margin_loss", "target", target)
     if dt.group_of(input.dtype) == "i":
         raise LayoutError("dtype", f"soft_margin_loss: a result of floats does not fit {input.dtype}")
     product = arithmetic.mul(arithmetic.neg(input), target)
@@ -319,6 +329,7 @@ def cosine_similarity(x1: "Tensor", x2: "Tensor", dim: int = 1, eps: float = 1e-
     return shadow.leave_unspecified(reductions.sum(arithmetic.mul(parts[0], parts[1]), dim))
 
 
+@keeps("input1", "input2")
 def cosine_embedding_loss(
     input1: "Tensor", input2: "Tensor", target: "Tensor", margin: float = 0, size_average: Any = None,
     reduce: Any = None, reduction: str = "mean",
@@ -367,6 +378,7 @@ def triplet_margin_loss(
     return _reduced(loss, reduction)
 
 
+@keeps("input", "target", "weight", rule="1<0 2<0,1")
 def multilabel_soft_margin_loss(
     input: "Tensor", target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean",
@@ -384,6 +396,7 @@ def multilabel_soft_margin_loss(
     return _reduced(division.div(reductions.sum(loss, -1), input._layout.shape[-1]), reduction)
 
 
+@keeps("input", "target", "weight", rule="1<0 2<0")
 def nll_loss(
     input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None,
     ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
@@ -403,6 +416,7 @@ def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: s
     if len(shape) > 2 and wanted[1:] != shape[2:]:
         kind: Any = LayoutValueError if len(shape) not in (3, 4) else LayoutError
         raise kind("size", f"{name}: a target of {wanted} for an input of {shape}")
+    check_constant(name, "weight", weight)
     if len(shape) <= 2 and len(wanted) > 1:
         raise LayoutError("dimension", f"{name}: a target of {len(wanted)} dimensions")
     if weight is not None and weight._layout.shape != (classes,):
@@ -412,6 +426,8 @@ def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: s
     if target.dtype not in (dt.int64, dt.uint8):
         raise LayoutError("dtype", f"{name}: classes must be int64, got {target.dtype}")
     _no_kernel(name, input)
+    if weight is not None and weight.dtype is not input.dtype:
+        raise LayoutError("dtype", f"{name}: {weight.dtype} weights for {input.dtype}")
     if input.numel() and input.dtype in dt.FLOAT8:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {input.dtype}")
     if target.dtype is dt.uint8 and len(shape) > 2 and (target.numel() or reduction == "none"):
@@ -427,6 +443,7 @@ def _nll(name: str, input: "Tensor", target: "Tensor", weight: Any, reduction: s
     return view_ops.view(loss, size) if reduction == "none" and len(shape) not in (1, 2, 4) else loss
 
 
+@keeps("input", "target", "weight", rule="1<0 2<0")
 def cross_entropy(
     input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None,
     ignore_index: int = -100, reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0,
@@ -440,7 +457,15 @@ def cross_entropy(
         if not target.dtype.is_floating_point:
             raise LayoutError("dtype", f"cross_entropy: probabilities must be floating point, got {target.dtype}")
         logs = scans.log_softmax(input, axis, input.dtype)
-        loss = arithmetic.neg(reductions.sum(arithmetic.mul(logs, target), axis))
+        if weight is not None and weight._layout.shape != (input._layout.shape[axis],):
+            raise LayoutError("size", f"cross_entropy: {weight._layout.shape} weights for {input._layout.shape}")
+        if label_smoothing > 0:
+            target = arithmetic.add(arithmetic.mul(target, 1 - label_smoothing), label_smoothing / input.size(axis))
+        products = arithmetic.mul(logs, target)
+        if weight is not None:
+            along = [-1 if dim == axis else 1 for dim in range(input.ndim)]
+            products = arithmetic.mul(products, view_ops.view(weight, along))
+        loss = arithmetic.neg(reductions.sum(products, axis))
         if reduction == "mean":
             total = division.div(reductions.sum(loss), max(loss.numel(), 1))
             return shadow.leave_unspecified(total)

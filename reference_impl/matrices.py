@@ -15,6 +15,7 @@ from .dtype_view import conj
 from .errors import LayoutError
 from .formats import contiguous_format
 from .joining import cat
+from .kept import keeps
 from .lapack import (
     check_dtype,
     check_matrices,
@@ -112,6 +113,7 @@ def matrix_exp(input: "Tensor") -> "Tensor":
     return lapack_result(np.zeros(input._layout.shape), input.dtype, input, columns=False)
 
 
+@keeps("x", "y")
 def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = None) -> "Tensor":
     """Products of vectors along a dimension, the first conjugated. Raises: dimension, broadcast, dtype."""
     check_dtype("vecdot", x, kernel="never")

@@ -13,6 +13,7 @@ from .core import as_int_list
 from .dtypes import dtype
 from .errors import LayoutError
 from .grad_mode import no_grad
+from .kept import keeps
 from .layout import wrap_dim
 from .normalization import batch_norm_of, group_norm_of, layer_norm
 from .out import write_out
@@ -46,6 +47,7 @@ def _dtype_of(input: "Tensor", weight: "Tensor | None", bias: "Tensor | None") -
     return next((t.dtype for t in (weight, bias) if t is not None), input.dtype)
 
 
+@keeps("input", "weight", "bias")
 def native_layer_norm(
     input: "Tensor", normalized_shape: Any, weight: "Tensor | None", bias: "Tensor | None", eps: float
 ) -> Three:
@@ -64,6 +66,7 @@ def native_layer_norm(
     return out, mean, scale
 
 
+@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def native_group_norm(
     input: "Tensor", weight: "Tensor | None", bias: "Tensor | None", N: int, C: int, HxW: int, group: int, eps: float
 ) -> Three:
@@ -86,6 +89,7 @@ def native_group_norm(
     return out, mean, scale
 
 
+@keeps("input", "weight", "bias", "running_mean", "running_var", rule="0<1,2 1<0,2 3<0,1,2 4<0,1,2")
 def native_batch_norm(
     input: "Tensor", weight: "Tensor | None", bias: "Tensor | None", running_mean: "Tensor | None",
     running_var: "Tensor | None", training: bool, momentum: float, eps: float, *, out: Any = None,

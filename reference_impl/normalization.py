@@ -17,12 +17,13 @@ from .contiguity import (
 )
 from .conversion import cast
 from .copies import clone, contiguous, copy_, resolved, store
-from .core import as_int_list, check_tensors, order_marks, recorded, values
+from .core import as_int_list, check_constant, check_tensors, order_marks, recorded, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutIndexError, LayoutValueError
 from .formats import channels_last, channels_last_3d
 from .grad_mode import no_grad
 from .joining import repeat
+from .kept import keeps
 from .layout import Shape, Strides, contiguous_strides
 from .output_layout import output_strides, preserved_strides
 from .reductions import mean
@@ -74,6 +75,7 @@ def _normalized(x: Any, mean: Any, size: Any, var: Any, eps: float, weight: Any,
     return result, magnitude
 
 
+@keeps("input", "running_mean", "running_var", "weight", "bias", rule="0<3,4 1<0,3,4 2<0,3,4 3<0,4")
 def batch_norm(
     input: "Tensor", running_mean: "Tensor | None", running_var: "Tensor | None", weight: "Tensor | None" = None,
     bias: "Tensor | None" = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05,
@@ -110,6 +112,8 @@ def batch_norm_of(
     for t in parameters:
         if t.numel() != shape[1]:
             raise LayoutError("size", f"batch_norm: a parameter of shape {t._layout.shape} for {shape[1]} channels")
+    check_constant("batch_norm", "running_mean", running_mean)
+    check_constant("batch_norm", "running_var", running_var)
     d = input.dtype
     mixed = bool(parameters) and parameters[0].dtype is not d
     if training and d.category in ("bool", "int") and not mixed and not _is_dense(input, ()):
@@ -187,6 +191,7 @@ def _update(running: "Tensor", new: Any, momentum: float, input: "Tensor") -> No
     store(running, cast(updated, dt.float64, d), marks if order is None else order)
 
 
+@keeps("input", "weight", "bias")
 def layer_norm(
     input: "Tensor", normalized_shape: Any, weight: "Tensor | None" = None, bias: "Tensor | None" = None,
     eps: float = 1e-05,
@@ -228,6 +233,7 @@ def _check_ending(name: str, input: "Tensor", normalized_shape: Any, parameters:
     return wanted
 
 
+@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def group_norm(
     input: "Tensor", num_groups: int, weight: "Tensor | None" = None, bias: "Tensor | None" = None, eps: float = 1e-05
 ) -> "Tensor":
@@ -279,6 +285,7 @@ def group_norm_of(
     )  # fmt: skip
 
 
+@keeps("input", "weight", "bias", rule="0<1,2")
 def instance_norm(
     input: "Tensor", running_mean: "Tensor | None" = None, running_var: "Tensor | None" = None,
     weight: "Tensor | None" = None, bias: "Tensor | None" = None, use_input_stats: bool = True, momentum: float = 0.1,
@@ -322,6 +329,7 @@ def _write_back(running: "Tensor", part: "Tensor", n: int, c: int) -> None:
         copy_(running, mean(view_ops.view(part, (n, c)), 0))
 
 
+@keeps("input", "weight", rule="1<0")
 def rms_norm(
     input: "Tensor", normalized_shape: Any, weight: "Tensor | None" = None, eps: float | None = None
 ) -> "Tensor":

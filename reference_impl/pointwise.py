@@ -29,10 +29,12 @@ from .core import (
 )
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
+from .kept import POINTWISE, check_kept
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, output_strides, preserved_strides
 from .promotion import can_cast, common_dtype, get_default_dtype
 from .results import inexact_marks
+from .versions import inferred
 from .views import expand
 
 if TYPE_CHECKING:
@@ -317,6 +319,8 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     if out is not None:
         return apply_out(op, operands, out)
     if op.result != "bool":
+        if inferred[0] and op.name in POINTWISE:
+            check_kept(op.name, POINTWISE[op.name], operands)
         check_history(*operands)  # what has no gradient asks for no history
     shape = broadcast_shapes(*[x._layout.shape if isinstance(x, TensorBase) else () for x in operands])
     common, result = op.dtypes(operands)
@@ -341,6 +345,8 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
     if op.tracked:
         check_inplace(self, *others)
     operands = (self, *others)
+    if inferred[0] and op.name in POINTWISE:
+        check_kept(op.name + "_", POINTWISE[op.name], operands)
     try:
         write_into(op, self, operands)
     except LayoutError as e:

@@ -17,6 +17,7 @@ from .conversion import check_fillable
 from .copies import contiguous
 from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
+from .kept import keeps
 from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
 from .out import write_out, write_over
@@ -162,6 +163,7 @@ def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "
     return arithmetic.add_(result, bias)
 
 
+@keeps("input1", "input2", "weight")
 def bilinear(input1: "Tensor", input2: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "Tensor":
     """`input1 @ weight[k] @ input2` for every matrix of the weight, plus a bias; without one a view of rows.
 
@@ -200,6 +202,7 @@ def bilinear(input1: "Tensor", input2: "Tensor", weight: "Tensor", bias: "Tensor
     return result if bias is None else arithmetic.add(result, bias)
 
 
+@keeps("input", "vec2")
 def outer(input: "Tensor", vec2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Products of every element of one vector with every element of another: elementwise, so that dtypes promote.
 
@@ -222,6 +225,7 @@ def rmatmul(self: "Tensor", other: "Tensor") -> "Tensor":
     return matmul(other, self)
 
 
+@keeps("input", "batch1", "batch2", rule="1<2 2<1")
 def addbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
            out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * sum(batch1 @ batch2)`, row-major. Raises: dimension, size, broadcast, dtype."""
@@ -247,17 +251,20 @@ def addbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1
     return write_out(out, made, input, batch1, batch2)
 
 
+@keeps("self", "batch1", "batch2", rule="1<2 2<1")
 def addbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addbmm` in place. Raises: grad, overlap, dimension, size, dtype."""
     return write_over(self, addbmm(self.detach(), batch1, batch2, beta=beta, alpha=alpha), batch1, batch2)
 
 
+@keeps("self", "vec1", "vec2", rule="1<2 2<1")
 def addr_(self: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addr` in place. Raises: grad, overlap, dimension, size, dtype."""
     operands, op = _outer_sum(self, vec1, vec2, beta, alpha)
     return apply_(op, self, operands[1:])
 
 
+@keeps("input", "vec1", "vec2", rule="1<2 2<1")
 def addr(input: "Tensor", vec1: "Tensor", vec2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
          out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * outer(vec1, vec2)`, elementwise. Raises: dimension, size, dtype. Source: torch 2.13."""
@@ -293,6 +300,7 @@ def _outer_sum(input: "Tensor", vec1: "Tensor", vec2: "Tensor", beta: Any, alpha
     return (own, reshape_to(vec1, (shape[0], 1)), vec2), op
 
 
+@keeps("input", "other")
 def cross(input: "Tensor", other: "Tensor", dim: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Products of vectors of three, along the first dimension of that length unless told, row-major.
 
@@ -305,6 +313,7 @@ def cross(input: "Tensor", other: "Tensor", dim: Any = None, *, out: "Tensor | N
     return linalg_cross(input, other, dim=dim, out=out)
 
 
+@keeps("input", "other")
 def linalg_cross(input: "Tensor", other: "Tensor", *, dim: int = -1, out: "Tensor | None" = None) -> "Tensor":
     """Products of vectors of three, row-major. Raises: dimension, size, dtype, broadcast. Source: torch 2.13."""
     if input.ndim != other.ndim:

@@ -20,6 +20,7 @@ from .core import (
 from .errors import LayoutError, LayoutIndexError
 from .formats import contiguous_format
 from .index_places import check_first_slices, check_scatter, places_along
+from .kept import keeps
 from .layout import wrap_dim
 from .out import write_out
 from .results import check_real_gradient, need_kernel
@@ -81,6 +82,7 @@ def _check_reduce(name: str, reduce: str, *known: str) -> None:
         raise LayoutError("argument", f"{name}: reduce must be one of {known}, got {reduce!r}")
 
 
+@keeps("self", "index", "src")
 def scatter_reduce_(
     self: "Tensor", dim: int, index: "Tensor", src: "Tensor", reduce: str, *, include_self: bool = True
 ) -> "Tensor":
@@ -115,6 +117,7 @@ def scatter_reduce_(
     return self
 
 
+@keeps("input", "index", "src")
 def scatter_reduce(
     input: "Tensor", dim: int, index: "Tensor", src: "Tensor", reduce: str, *, include_self: bool = True,
     out: "Tensor | None" = None,
@@ -141,6 +144,7 @@ def _delivered(out: Any, t: "Tensor", *inputs: Any) -> "Tensor":
     return write_out(out, t, *inputs)
 
 
+@keeps("self", "index", "source")
 def index_reduce_(
     self: "Tensor", dim: int, index: "Tensor", source: "Tensor", reduce: str, *, include_self: bool = True
 ) -> "Tensor":
@@ -186,6 +190,7 @@ def index_reduce_(
     return self
 
 
+@keeps("input", "index", "source")
 def index_reduce(
     input: "Tensor", dim: int, index: "Tensor", source: "Tensor", reduce: str, *, include_self: bool = True,
     out: "Tensor | None" = None,

@@ -12,6 +12,7 @@ from . import dtypes as dt
 from . import shadow
 from .core import as_int, check_tensors, values
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
+from .kept import keeps
 from .layout import contiguous_strides, wrap_dim
 from .results import finish, wide
 
@@ -23,6 +24,7 @@ _STARTS = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -inf, "amax": -inf, "min
 _FLOATS = (dt.float16, dt.bfloat16, dt.float32, dt.float64)
 
 
+@keeps("data", "lengths", "offsets", rule="1<0 2<0")
 def segment_reduce(
     data: "Tensor", reduce: str, *, lengths: "Tensor | None" = None, indices: "Tensor | None" = None,
     offsets: "Tensor | None" = None, axis: int = 0, unsafe: bool = False, initial: Any = None,

@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .calls import checked
-from .core import TensorBase, array, as_int, check_tensors, fresh, recorded, values
+from .core import TensorBase, array, as_int, check_constant, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .layout import wrap_dim
 from .output_layout import preserved_strides
@@ -96,6 +96,7 @@ def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, qua
     """
     check_tensors("fake_quantize_per_tensor_affine", input)
     if isinstance(scale, TensorBase) and isinstance(zero_point, TensorBase):
+        check_constant("fake_quantize_per_tensor_affine", "scale", scale)
         scale, zero_point = scale.item(), int(zero_point.item())  # type: ignore[attr-defined]
     if isinstance(scale, bool) or not isinstance(scale, (int, float)):
         raise LayoutTypeError("argument", f"fake_quantize_per_tensor_affine: the scale is a {type(scale).__name__}")
@@ -116,6 +117,8 @@ def fake_quantize_per_channel_affine(
     """
     check_tensors("fake_quantize_per_channel_affine", input, scale, zero_point)
     low, high, axis = as_int(quant_min), as_int(quant_max), as_int(axis, "axis")
+    check_constant("fake_quantize_per_channel_affine", "scale", scale)
+    check_constant("fake_quantize_per_channel_affine", "zero_point", zero_point)
     if scale.dtype not in (dt.float32, dt.bfloat16) or zero_point.dtype not in (dt.int32, dt.float32, dt.float16):
         raise LayoutError("dtype", f"fake_quantize: scales of {scale.dtype}, zero points of {zero_point.dtype}")
     if scale.ndim != 1 or zero_point.ndim != 1 or scale.numel() != zero_point.numel():

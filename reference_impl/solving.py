@@ -7,8 +7,9 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .core import CONJ, TensorBase, values
+from .core import CONJ, TensorBase, check_constant, values
 from .errors import LayoutError, LayoutIndexError, fatal
+from .kept import keeps
 from .lapack import (
     check_dtype,
     check_matrices,
@@ -88,6 +89,7 @@ def _vector_strides(shape: tuple[int, ...]) -> Strides:
     return column_major(shape) if len(shape) >= 2 else contiguous_strides(shape)
 
 
+@keeps("A", "B", rule="0<1")
 def solve(A: "Tensor", B: "Tensor", *, left: bool = True, out: "Tensor | None" = None) -> "Tensor":
     """Solution of `A X = B`, column-major. Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13."""
     result = _solve("solve", A, B, left, None, with_info=False)
@@ -96,6 +98,7 @@ def solve(A: "Tensor", B: "Tensor", *, left: bool = True, out: "Tensor | None" =
     return write_outs(out, result, A, B)[0]  # type: ignore[no-any-return]
 
 
+@keeps("A", "B", rule="0<1")
 def solve_ex(A: "Tensor", B: "Tensor", *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """`solve`, and a number for each matrix: 0 where it succeeded. Raises: as `solve`."""
     return _solve("solve_ex", A, B, left, out, with_info=True)
@@ -112,6 +115,7 @@ def _matrices(name: str, A: "Tensor", B: "Tensor", left: bool) -> tuple[int, ...
     return (*broadcast_shapes(A._layout.shape[:-2], B._layout.shape[:-2]), *B._layout.shape[-2:])
 
 
+@keeps("input", "B", rule="0<1")
 def solve_triangular(
     input: "Tensor", B: "Tensor", *, upper: bool, left: bool = True, unitriangular: bool = False,
     out: "Tensor | None" = None,
@@ -124,6 +128,7 @@ def solve_triangular(
     return write_outs(out, (lapack_result(np.zeros(shape), input.dtype, input, B),), input, B)[0]  # type: ignore[no-any-return]
 
 
+@keeps("input", "A")
 def triangular_solve(
     input: "Tensor", A: "Tensor", upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,
     out: Any = None,
@@ -142,6 +147,7 @@ def triangular_solve(
     )
 
 
+@keeps("input", "input2")
 def cholesky_solve(input: "Tensor", input2: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.solve` with a triangular root, column-major. Raises: dimension, size, dtype. Source: facts 4.4."""
     shape = _matrices("cholesky_solve", input2, input, True)
@@ -159,6 +165,7 @@ def cholesky_inverse(input: "Tensor", upper: bool = False, *, out: "Tensor | Non
     return write_out(out, lapack_result(np.zeros(input._layout.shape), input.dtype, input), input)
 
 
+@keeps("LU", "pivots", "B", rule="0<2 1<0,2")
 def lu_solve(
     LU: "Tensor", pivots: "Tensor", B: "Tensor", *, left: bool = True, adjoint: bool = False,
     out: "Tensor | None" = None,
@@ -182,6 +189,7 @@ def lu_solve(
     return write_outs(out, (result,), LU, B)[0]  # type: ignore[no-any-return]
 
 
+@keeps("input", "LU_data", "LU_pivots", rule="1<0 2<0,1")
 def old_lu_solve(input: "Tensor", LU_data: "Tensor", LU_pivots: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`linalg.lu_solve` under its old name. Raises: as `linalg.lu_solve`."""
     return lu_solve(LU_data, LU_pivots, input, out=out)
@@ -199,6 +207,7 @@ def pinv(input: "Tensor", rcond: Any = None, hermitian: bool = False, *, atol: A
         if isinstance(t, TensorBase):
             if t.dtype.is_complex:
                 raise LayoutError("dtype", "pinv: complex tolerances are refused")
+            check_constant("pinv", "its tolerance", t)
             batch = broadcast_shapes(batch, t._layout.shape) if input.numel() else batch
     return write_outs(out, (lapack_result(np.zeros((*batch, n, m)), input.dtype, input, columns=False),), input)[0]  # type: ignore[no-any-return]
 

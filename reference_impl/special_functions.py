@@ -31,6 +31,7 @@ from .core import (
 from .dtype_view import imag
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
+from .kept import keeps
 from .layout import contiguous_strides
 from .out import write_out
 from .output_layout import preserved_strides
@@ -441,6 +442,7 @@ def nextafter_(self: "Tensor", other: "Tensor") -> "Tensor":
     return apply_(_neighbour(self, other), self, (other,))
 
 
+@keeps("input", "other", rule="1<0")
 def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`input * 2 ** other`. Raises: dtype, broadcast. Source: torch 2.13."""
     _check(_LOGIT, (input, other))
@@ -449,6 +451,7 @@ def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "
     return mul(input, _power_of_two(other, input), out=out)
 
 
+@keeps("self", "other", rule="1<0")
 def ldexp_(self: "Tensor", other: "Tensor") -> "Tensor":
     """`ldexp` in place. Raises: grad, overlap, dtype, broadcast."""
     if _scales(self, other):

@@ -15,6 +15,7 @@ from . import dtypes as dt
 from . import shadow, view_ops
 from .core import check_tensors, recorded, values
 from .errors import LayoutError, LayoutValueError
+from .kept import keeps
 from .layout import Shape, contiguous_strides
 from .pooling import Pool, pooled_strides
 from .results import finish, need_kernel
@@ -110,6 +111,7 @@ def _repeated(places: Any, spatial: int, length: int) -> Any:
     return np.where(counts > 1, shadow.UNSPECIFIED, 0).astype(np.uint8) if (counts > 1).any() else None
 
 
+@keeps("input", "indices", rule="1<0")
 def max_unpool1d(
     input: "Tensor", indices: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> "Tensor":
@@ -124,6 +126,7 @@ def max_unpool1d(
     return view_ops.squeeze(_image("max_unpool1d", tall, places, (*lengths, 1)), -1)
 
 
+@keeps("input", "indices", rule="1<0")
 def max_unpool2d(
     input: "Tensor", indices: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> "Tensor":
@@ -141,6 +144,7 @@ def _image(name: str, input: "Tensor", indices: "Tensor", lengths: tuple[int, ..
     return _unpooled(name, input, indices, lengths, lambda shape: pooled_strides(input, shape), (1, 1))
 
 
+@keeps("input", "indices", rule="1<0")
 def max_unpool3d(
     input: "Tensor", indices: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> "Tensor":

@@ -9,6 +9,8 @@ from .errors import LayoutError
 
 inference: list[bool] = [False]
 """Whether inference mode is on."""
+inferred: list[bool] = [False]
+"""Whether it ever was: before, there is no inference tensor to look for."""
 
 
 class Untracked(list[int]):

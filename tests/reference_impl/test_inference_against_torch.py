@@ -99,6 +99,81 @@ STATEMENTS = lines("""
     n.t_()
     x = T.is_inference(3)
 """)
+# Operators that keep an inference tensor for a gradient, and some that do not: `j` and `m` are an index and a mask.
+KEPT = lines("""
+    w * i
+    i * w
+    w + i
+    w / i
+    i / w
+    w % i
+    i % w
+    i ** w
+    h.mul_(i)
+    h.lerp_(n, i)
+    T.lerp(i, w, 0.5)
+    T.addcdiv(i, n, w)
+    T.addcdiv(w, i, n)
+    T.div(w, i, rounding_mode='floor')
+    T.maximum(w, i)
+    w.clamp(min=i)
+    w @ i.t()
+    i @ w.t()
+    w @ i.expand(4, 2, 3).mT
+    T.addmm(i[:, :2], w, n.t())
+    T.nn.functional.linear(w, n, i[:, 0])
+    T.nn.functional.linear(w, i)
+    T.einsum('ij,kj->ik', w, i)
+    T.where(m, w, n)
+    T.where(n > 0, w, i)
+    w[j]
+    w[m]
+    w[[0, 1]]
+    h.__setitem__(j, n)
+    h.__setitem__(j[:1], i)
+    h.__setitem__(T.tensor([0, 1]), i)
+    w.masked_fill(m, 2)
+    w.gather(0, j[None])
+    h.scatter(0, j[None], n)
+    h.scatter_add(0, j[None], n)
+    h.index_add(0, j, n)
+    T.nn.functional.embedding(j, w)
+    T.nn.functional.layer_norm(w, (3,), n[0], i[0])
+    T.nn.functional.layer_norm(w, (3,), i[0], n[0])
+    T.nn.functional.batch_norm(w, i[0], i[0])
+    T.nn.functional.conv1d(w, n[None, :, :1], i[0, :1])
+    T.nn.functional.conv1d(w, i[None, :, :1])
+    T.nn.functional.cross_entropy(w, j)
+    T.nn.functional.mse_loss(w, i)
+    T.nn.functional.l1_loss(w, i)
+    T.nn.functional.smooth_l1_loss(w, i)
+    T.nn.functional.scaled_dot_product_attention(w, n, i)
+    T.linalg.solve(w[:, :2], i)
+    T.linalg.solve(i[:, :2] + T.eye(2), w)
+    g * n
+    g * g
+    g * w
+""")
+CONSTANT = lines("""
+    T.nn.functional.batch_norm(n, w[0], n[0], training=True)
+    T.nn.functional.batch_norm(n, n[0], w[0])
+    T.nn.functional.batch_norm(n[:0], w[0], w[0])
+    T.nn.functional.instance_norm(n[None], n[0, :2], w[0, :2])
+    T.native_batch_norm(n, None, None, w[0], n[0], False, 0.1, 0.1)
+    T.nn.functional.nll_loss(n, k, w[0])
+    T.nn.functional.cross_entropy(n, k, w[0])
+    T.nn.functional.cross_entropy(n, n, w[0])
+    T.nn.functional.binary_cross_entropy(n, n, w)
+    T.nn.functional.binary_cross_entropy_with_logits(n, n, w)
+    T.nn.functional.binary_cross_entropy_with_logits(n, n, pos_weight=w)
+    T.nn.functional.multi_margin_loss(n, k, weight=w[0])
+    T.nn.functional.soft_margin_loss(n, w)
+    T.nn.functional.multilabel_soft_margin_loss(n, n, w)
+    T.linalg.pinv(n, rtol=w[0, 0])
+    T.linalg.pinv(n, atol=w[0, 0])
+    T.fake_quantize_per_tensor_affine(n, w[0, 0], T.tensor(0), 0, 9)
+    T.fake_quantize_per_channel_affine(n, w[0], T.zeros(3), 1, 0, 9)
+""")
 MODES = lines("""
     T.inference_mode().mode
     T.inference_mode().clone().mode
@@ -165,6 +240,22 @@ def outcome(lib, statement, inside):
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_inference_tensors_are_as_in_torch(statement, inside):
     assert outcome(ref, statement, inside) == outcome(torch, statement, inside)
+
+
+@pytest.mark.parametrize("expression", KEPT + CONSTANT)
+def test_what_cannot_be_differentiated_is_refused_as_in_torch(expression):
+    def outcome(lib):
+        scope = made(lib)
+        with lib.inference_mode():
+            scope |= {"j": lib.tensor([0, 1]), "m": scope["i"] > 0}
+        scope["k"] = lib.tensor([0, 1])
+        try:
+            x = eval(expression, scope)
+        except Exception as e:
+            return exception_type(e)
+        return getattr(x, "requires_grad", None)
+
+    assert outcome(ref) == outcome(torch)
 
 
 @pytest.mark.parametrize("expression", MODES)
