@@ -199,7 +199,8 @@ _LAZY.update(
         "kernel_functions": "_adaptive_avg_pool2d _adaptive_avg_pool3d _aminmax _cast_Byte _cast_Char _cast_Double "
         "_cast_Float _cast_Half _cast_Int _cast_Long _cast_Short _conj_copy _dim_arange _is_all_true _is_any_true "
         "_index_put_impl_ _log_softmax _logcumsumexp _neg_view_copy _softmax _stack _unique _unique2 _unsafe_index "
-        "_unsafe_index_put binomial conv_tbc frobenius_norm get_device native_dropout norm_except_dim nuclear_norm",
+        "_unsafe_index_put binomial conv_tbc frobenius_norm get_device native_dropout norm_except_dim nuclear_norm "
+        "_safe_softmax _weight_norm",
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",

@@ -4,11 +4,24 @@ They take what kernels take: all arguments in order, no dtypes to convert to, no
 Source: `native_functions.yaml`, torch 2.13.
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import adaptive_pooling, arithmetic, extremes, reductions, scans, searching, shadow, view_ops
+from . import (
+    adaptive_pooling,
+    arithmetic,
+    choosing,
+    division,
+    extremes,
+    pointwise_ops,
+    reductions,
+    scans,
+    searching,
+    shadow,
+    view_ops,
+)  # fmt: skip
 from . import dtypes as dt
 from .advanced_indexing import index_put, index_put_
 from .constructors import empty_like, ones_like
@@ -17,6 +30,7 @@ from .copies import clone, to
 from .core import array, as_dims, as_ints, check_flag, from_array, recorded
 from .dtype_view import conj, neg_view
 from .errors import LayoutError
+from .formats import contiguous_format
 from .indexing import getitem
 from .joining import stack as joined
 from .norms import matrix_norm, vector_norm
@@ -95,6 +109,34 @@ def norm_except_dim(v: "Tensor", pow: int = 2, dim: int = 0) -> "Tensor":
     rows = v.contiguous().view(*((n, -1) if not dim else (-1, n)))
     shape = (n, *(1,) * (v.ndim - 1)) if not dim else (*(1,) * (v.ndim - 1), n)
     return view(vector_norm(rows, pow, 0 if dim else 1), shape)
+
+
+def weight_norm(v: "Tensor", g: "Tensor", dim: int = 0) -> "Tensor":
+    """Weights of given norms along all dimensions but one; row-major where that is the first or the last.
+
+    Raises: dimension, broadcast, dtype (RuntimeError). Source: torch 2.13.
+
+    >>> weight_norm(torch.tensor([[3.0, 4.0]]), torch.tensor([[10.0]])).tolist()
+    [[6.0, 8.0]]
+    """
+    v, g = v.contiguous(), g.contiguous()
+    if dim in (0, v.ndim - 1):
+        need_kernel("weight_norm", v.dtype, "f")
+        if g.dtype is not v.dtype:
+            raise LayoutError("dtype", f"weight_norm: {v.dtype} and {g.dtype}")
+        v = clone(v, memory_format=contiguous_format)  # one kernel, into new memory
+    return arithmetic.mul(v, division.div(g, norm_except_dim(v, 2, dim)))
+
+
+def safe_softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":
+    """`softmax` that is 0 where everything is masked out. Raises: as it.
+
+    >>> safe_softmax(torch.full((2,), float("-inf")), 0).tolist()
+    [0.0, 0.0]
+    """
+    found = scans.softmax(input, dim, dtype)
+    masked = reductions.all(pointwise_ops.eq(input, -math.inf), dim, keepdim=True)
+    return choosing.where(masked, 0.0, found)  # type: ignore[no-any-return]
 
 
 def unique2(

@@ -20,6 +20,9 @@ KERNELS = """
     T.frobenius_norm(a, (0, 5))|T.frobenius_norm(w, (0, 1))|T.frobenius_norm(a, None)
     T.frobenius_norm(a, 0, out=T.empty(0))|T.nuclear_norm(a, True).shape|T.nuclear_norm(p).shape|T.nuclear_norm(a, 0)
     T.norm_except_dim(a)|T.norm_except_dim(p, 2, 2).stride()|T.norm_except_dim(p, 2, 1).shape
+    T._weight_norm(p, T.norm_except_dim(p)).stride()|T._weight_norm(p, T.norm_except_dim(p, 2, 1), 1).stride()
+    T._weight_norm(T.ones(0, 5).t(), T.ones(5, 1))|T._weight_norm(a.double(), T.ones(2, 1).double()).stride()
+    T._safe_softmax(a.masked_fill(a < 3, -T.inf) * 1, 1)|T._safe_softmax(p * 0, 0)|T._safe_softmax(w, 0, T.half).dtype
     T.norm_except_dim(p, 2, -1).shape|T._unique2(n)|T._unique2(n, True, True, True)|T._unique2(n, return_inverse=True)
     T._unique2(n, False, False, True)|T._unique2(a.t(), True, True, True)|T._unique2(w)
     T._unique(n)|T._unique(n, True, True)
