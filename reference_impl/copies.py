@@ -41,7 +41,7 @@ from .core import (
     without_bits,
     written,
 )
-from .devices import device, is_meta
+from .devices import device, is_count, is_meta
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .formats import contiguous_format, memory_format, preserve_format
@@ -193,6 +193,9 @@ def to(input: "Tensor", *args: Any, **kwargs: Any) -> "Tensor":
     return to_copy(input, wanted, format)
 
 
+_NUMBERS = ((bool, dt.bool_), (float, dt.float64), (complex, dt.complex128))
+
+
 def _to_arguments(
     input: "Tensor", args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[dtype, bool, memory_format | None, bool | None]:
@@ -206,11 +209,13 @@ def _to_arguments(
         wanted = rest.pop(0).dtype
     elif rest and isinstance(rest[0], dtype):
         wanted = rest.pop(0)
+    elif rest and isinstance(rest[0], (bool, float, complex)):
+        # Such a number stands for a tensor; an int would be a device.
+        wanted = next(d for kind, d in _NUMBERS if isinstance(rest[0], kind))
+        rest.pop(0)
     elif rest:
         where = rest.pop(0)
-        if isinstance(where, int) and not isinstance(where, bool):
-            raise LayoutError("device", f"to: there is no device {where}")
-        if not (where is None or isinstance(where, str) or hasattr(where, "type")):
+        if not (where is None or isinstance(where, (str, bytes)) or hasattr(where, "type") or is_count(where)):
             raise bad_arguments("to", f"{type(where).__name__} is no dtype, device or tensor")
         nowhere = None if where is None else is_meta(where)
         copy = _is_numbered(where)

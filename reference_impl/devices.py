@@ -2,7 +2,10 @@
 
 from typing import Any, Final, NoReturn, Self
 
-from .errors import LayoutAssertionError, LayoutError, LayoutImportError, LayoutTypeError
+import numpy as np
+
+from .backing import MISSING, as_length
+from .errors import LayoutAssertionError, LayoutError, LayoutImportError, LayoutTypeError, LayoutValueError
 
 TYPES: Final = frozenset(
     (
@@ -12,10 +15,37 @@ TYPES: Final = frozenset(
 )  # fmt: skip
 
 
-class device:  # noqa: N801 - PyTorch's own name
-    """A place where memory lies, by PyTorch's name for it.
+def is_count(x: Any) -> bool:
+    """Whether PyTorch's parser of arguments takes an object for an integer that no tensor is: NumPy's, but no bool."""
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
-    Raises: device (RuntimeError) for a name that PyTorch has not, argument (TypeError).
+
+def _checked(given: Any) -> int:
+    """The index of a device. Raises: argument (TypeError), overflow (ValueError), device (RuntimeError)."""
+    if not is_count(given) and getattr(given, "ndim", None) != 0:
+        raise LayoutTypeError("argument", f"the index of a device must be an int, got {given!r}")
+    index = as_length(given, "index")
+    if not -(2**63) <= index < 2**63:
+        raise LayoutValueError("overflow", f"the index {index} of a device does not fit 64 bits")
+    if index < 0:
+        raise LayoutError("device", f"the index of a device is not negative, got {index}")
+    return index
+
+
+def _in_8_bits(index: int) -> int | None:
+    found = (index + 128) % 256 - 128
+    return None if found == -1 else found
+
+
+class device:  # noqa: N801 - PyTorch's own name
+    """A place where memory lies, by PyTorch's name for it; an index has 8 bits, and -1 stands for none.
+
+    Raises: device (RuntimeError) for a name or an index that PyTorch has not, overflow (ValueError), argument
+    (TypeError).
+    Source: `device`, torch 2.13.
+
+    >>> device("cpu", 3), device(b"meta")
+    (device(type='cpu', index=3), device(type='meta'))
     """
 
     __slots__ = ("index", "type")
@@ -23,21 +53,30 @@ class device:  # noqa: N801 - PyTorch's own name
     type: str
     index: int | None
 
-    def __init__(self, type: Any, index: int | None = None) -> None:
-        if isinstance(type, device):
-            self.type, self.index = type.type, type.index
+    def __init__(self, type: Any = MISSING, index: Any = MISSING, *, device: Any = MISSING) -> None:
+        alone = index is MISSING
+        if (type is MISSING) == (device is MISSING) or (type is MISSING and not alone):
+            raise LayoutTypeError("argument", "a device is told by one argument, or by a name and an index")
+        where = device if type is MISSING else type
+        if isinstance(where, _device) and alone:
+            self.type, self.index = where.type, where.index
             return
-        if isinstance(type, int):
-            raise LayoutError("device", f"device {type}: there is no accelerator to count")
-        if not isinstance(type, str):
-            raise LayoutTypeError("argument", f"device must be a name, got {type!r}")
-        if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__")):
-            raise LayoutTypeError("argument", f"the index of a device must be an int, got {index!r}")
-        kind, colon, number = type.partition(":")
-        if kind not in TYPES or (colon and not number.isdigit()):
-            raise LayoutError("device", f"no device is called {type!r}")
+        if is_count(where) and alone:
+            if not -(2**63) <= where < 2**63:
+                raise LayoutValueError("overflow", f"device {where}: the number does not fit 64 bits")
+            raise LayoutError("device", f"device {where}: there is no accelerator to count")
+        if not isinstance(where, (str, bytes)):
+            raise LayoutTypeError("argument", f"device must be a name, got {where!r}")
+        kind, colon, number = (where if isinstance(where, str) else where.decode("utf-8", "replace")).partition(":")
+        counted = number.isascii() and number.isdigit() and (number == "0" or number[0] != "0")
+        if kind not in TYPES or (colon and not (counted and alone and int(number) < 2**31)):
+            raise LayoutError("device", f"no device is called {where!r}")
         self.type = kind
-        self.index = int(number) if colon else index
+        self.index = None
+        if colon:
+            self.index = _in_8_bits(int(number))
+        elif not alone and index is not None:
+            self.index = _in_8_bits(_checked(index))
 
     def __enter__(self) -> Self:
         default.append(self)
@@ -61,6 +100,7 @@ class device:  # noqa: N801 - PyTorch's own name
         return hash((self.type, self.index))
 
 
+_device = device
 cpu = device("cpu")
 meta = device("meta")
 default: list[device | None] = [None]
@@ -112,9 +152,6 @@ def refuse(kind: str) -> NoReturn:
     if kind in ("hpu", "privateuseone"):
         raise LayoutImportError("device", message)
     raise LayoutError("device", message)
-
-
-_device = device
 
 
 def check_device(where: Any, pin_memory: Any = False) -> None:

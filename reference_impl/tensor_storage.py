@@ -72,7 +72,9 @@ def pin_memory(self: "Tensor", device: Any = None) -> "Tensor":
 
 
 def cuda(self: "Tensor", device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> "Tensor":
-    """Nothing: there is no CUDA. Raises: device (AssertionError)."""
+    """Nothing: there is no CUDA. Raises: device (AssertionError); as `device`."""
+    if device is not None:
+        storage_methods._device(device)
     raise LayoutAssertionError("device", "cuda: the reference lives on the CPU")
 
 
