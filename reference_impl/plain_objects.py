@@ -1,6 +1,7 @@
 """What `save` writes beside tensors, storages and containers: by name, as a text, or as NumPy's files have arrays."""
 
 import io
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -56,10 +57,32 @@ PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
 """What makes an object of each kind that is written as a text."""
 
 
+def is_named_tuple(x: Any) -> bool:
+    """Whether an object is a named tuple of a class that is found under its own name, and adds nothing to a tuple."""
+    kind = type(x)
+    return _is_class_of_named_tuples(kind) and class_named(kind.__module__, kind.__qualname__) is kind
+
+
+def _is_class_of_named_tuples(kind: Any) -> bool:
+    return isinstance(kind, type) and kind.__bases__ == (tuple,) and "_fields" in vars(kind)
+
+
+def class_named(module: str, name: str) -> Any:
+    """A class of named tuples by its name, or None. No module is imported for it, and nothing of a module runs.
+
+    >>> class_named("inspect", "ArgSpec"), class_named("os", "system"), class_named("urllib.parse", "nowhere")
+    (None, None, None)
+    """
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found if _is_class_of_named_tuples(found) else None
+
+
 def array_bytes(x: Any) -> tuple[str, bytes] | None:
     """An array, a scalar as one without dimensions, or a dtype as one without elements, in NumPy's own format.
 
-    None for anything else. Raises: argument (TypeError) for an array of objects, which only a pickle could hold.
+    None for anything else. Raises: argument (TypeError) for objects in fields, which only a pickle could hold.
 
     >>> array_bytes(np.float32(1))[0], array_bytes([1])
     ('scalar', None)
@@ -75,6 +98,12 @@ def array_bytes(x: Any) -> tuple[str, bytes] | None:
     file = io.BytesIO()
     np.lib.format.write_array(file, found, allow_pickle=False)
     return kind, file.getvalue()
+
+
+def array_of_objects(shape: Any, by_columns: bool) -> tuple[Any, Any]:
+    """An array of objects that are yet to come, and a flat view of it as it lies in memory."""
+    made: Any = np.empty(tuple(shape), object, "F" if by_columns else "C")
+    return made, made.reshape(-1, order="A")
 
 
 def of_array_bytes(kind: str, data: Any) -> Any:

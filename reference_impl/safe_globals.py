@@ -104,6 +104,6 @@ def check_safe(kind: str, also: Iterable[Any] = ()) -> None:
         if not any(needed is entry for entry in safe):
             raise LayoutUnpicklingError(
                 "argument",
-                f"load: a {kind} needs {needed.__name__}, which is not declared safe: add_safe_globals, or "
-                "weights_only=False (facts 7.9.13)",
+                f"load: a {kind} needs {getattr(needed, '__name__', needed)}, which is not declared safe: "
+                "add_safe_globals, or weights_only=False (facts 7.9.13)",
             )

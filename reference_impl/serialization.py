@@ -14,6 +14,7 @@ import struct
 import zlib
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +42,17 @@ from .grad_mode import is_grad_enabled
 from .layout import Layout
 from .nn.parameter import Parameter
 from .pickling import UNTYPED, check_written, rebuilt, rebuilt_nowhere
-from .plain_objects import CLASSES, PLAIN, READ_CLASSES, SINGLE, array_bytes, of_array_bytes
+from .plain_objects import (
+    CLASSES,
+    PLAIN,
+    READ_CLASSES,
+    SINGLE,
+    array_bytes,
+    array_of_objects,
+    class_named,
+    is_named_tuple,
+    of_array_bytes,
+)
 from .quantizers import qscheme
 from .safe_globals import add_safe_globals as add_safe_globals
 from .safe_globals import check_safe
@@ -153,6 +164,12 @@ class _Writer:
         for name, single in SINGLE.items():
             if x is single:
                 return [name, None]
+        if is_named_tuple(x):
+            return ["named", [self.encode(item) for item in x], type(x).__module__, type(x).__qualname__]
+        if type(x) is np.ndarray and x.dtype.kind == "O":
+            by_columns = x.flags.f_contiguous and not x.flags.c_contiguous
+            items = [self.encode(item) for item in x.ravel(order="F" if by_columns else "C")]
+            return ["objects", items, list(x.shape), by_columns]
         found = array_bytes(x)
         if found is not None:
             self.arrays.append(found[1])
@@ -191,9 +208,9 @@ def save(
 ) -> None:  # fmt: skip
     """Write an object with all its tensors; each storage whole and once, so that what shares keeps sharing.
 
-    `f` is a path or something with a `write`. Plain data, NumPy's arrays and scalars, dtypes, shapes, devices, storages
-    and tensors with their attributes are written, however they contain each other. How PyTorch would write them is not
-    asked for.
+    `f` is a path or something with a `write`. Plain data, named tuples, NumPy's arrays and scalars, dtypes, shapes,
+    devices, storages and tensors with their attributes are written, however they contain each other. How PyTorch would
+    write them is not asked for.
 
     Raises: argument (TypeError) for anything else, format (TypeError) for sparse tensors; dtype (RuntimeError) for one
     storage under two dtypes, (KeyError) for dtypes that cannot be written; file (RuntimeError); argument
@@ -494,6 +511,23 @@ class _Reader:
         elif kind == "defaultdict":
             self._made[number] = made = defaultdict(self.decode(rest[0]))
             self._fill(made, parts, None)
+        elif kind == "objects":
+            if prod(rest[0]) != len(parts):
+                raise _damaged(f"{len(parts)} objects in an array of shape {rest[0]}")
+            made, flat = array_of_objects(*rest)
+            self._made[number] = made
+            if self._weights_only:
+                check_safe("ndarray", [type(made.dtype)])
+            for place, item in enumerate(parts):
+                flat[place] = self.decode(item)
+        elif kind == "named":
+            named = class_named(*rest)
+            if self._weights_only:
+                check_safe(kind, [named])
+            if named is None:
+                raise LayoutAttributeError("argument", f"load: there is no class {'.'.join(rest)} of named tuples")
+            items = [self.decode(item) for item in parts]
+            made = self._made.setdefault(number, tuple.__new__(named, items))
         elif kind in _MAPPINGS:
             self._made[number] = made = _MAPPINGS[kind]()
             self._fill(made, parts, *rest)

@@ -1,5 +1,6 @@
 """What is saved beside tensors comes back as torch's does, or is refused like there."""
 
+import difflib
 import io
 from collections import Counter, OrderedDict, defaultdict, deque
 
@@ -24,6 +25,9 @@ OBJECTS = split("""
     frozenset({1, 2})|{frozenset({1})}|...|NotImplemented|None|2**100|-0.0|OrderedDict(a=1)|Counter('aab')
     defaultdict(list, a=[1])|defaultdict(None)|deque([1, 2], 3)|deque([1])|int|list|set|tuple|complex|frozenset|range
     bytearray|OrderedDict|Counter|deque|np|{}.keys()|np.array([], dtype=[('a', 'f4')])
+    np.array([1, 'a', None, [2]], object)|np.array([[1, 2.0], ['a', ()]], object).T|np.array(3, object)
+    np.array([], object)
+    difflib.Match(1, 2.0, ['a'])|[difflib.Match(1, 2, 3)] * 2|(difflib.Match(1, (difflib.Match(2, 3, 4),), 5),)
     {'a': slice(1, 2), 'b': [range(3), np.arange(2)]}|[np.arange(2.0)] * 2
 """)
 
@@ -55,7 +59,14 @@ def plain(x):
 
 
 def agree(expression, **how):
-    scope = {"np": np, "OrderedDict": OrderedDict, "Counter": Counter, "defaultdict": defaultdict, "deque": deque}
+    scope = {
+        "np": np,
+        "difflib": difflib,
+        "OrderedDict": OrderedDict,
+        "Counter": Counter,
+        "defaultdict": defaultdict,
+        "deque": deque,
+    }
     theirs, ours = (loaded(m, eval(expression, {**scope, "T": m}), **how) for m in (torch, ref))
     return ours == theirs or f"{ours} instead of {theirs}"
 
@@ -81,6 +92,9 @@ SCALAR = np.float32(1).__reduce__()[0]
         ("np.arange(3)", [RECONSTRUCT, np.ndarray, np.dtype, type(np.dtype("i8"))]),
         ("np.float32(1)", [SCALAR, np.dtype, type(np.dtype("f8"))]),
         ("np.float32(1)", [SCALAR, np.dtype, type(np.dtype("f4"))]),
+        ("np.array([1, 'a'], object)", [RECONSTRUCT, np.ndarray, np.dtype]),
+        ("np.array([1, 'a'], object)", [RECONSTRUCT, np.ndarray, np.dtype, type(np.dtype("O"))]),
+        ("difflib.Match(1, 2, 3)", [difflib.Match]), ("difflib.Match(1, 2, 3)", [tuple]),
         ("np.dtype('f4')", [np.dtype]), ("np.dtype('f4')", [np.dtype, type(np.dtype("f4"))]),
     ],
 )  # fmt: skip
@@ -119,8 +133,8 @@ def test_a_generator_goes_on_where_it_was_saved(module):
         module.load(file)
 
 
-def test_arrays_of_objects_and_of_other_classes_are_refused():
-    for array in (np.array([1, "a"], object), np.ma.array([1, 2]), np.rec.array([(1,)])):
+def test_arrays_of_other_classes_and_objects_in_fields_are_refused():
+    for array in (np.zeros(2, [("a", object)]), np.ma.array([1, 2]), np.rec.array([(1,)])):
         with pytest.raises(TypeError, match=r"plain data"):
             ref.save(array, io.BytesIO())
 
