@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .backing import Backing, as_length, map_descriptor
-from .devices import check_device
+from .devices import check_device, is_meta
 from .dtypes import QUANTIZED
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .promotion import get_default_dtype
@@ -73,20 +73,25 @@ def from_file(
     """A flat tensor over the first elements of a file; see `map_file`.
 
     Units: `size` in elements.
-    A name ends at a null character, as the system's do.
+    A name ends at a null character, as the system's do; it may be bytes, too.
 
-    Raises: as `map_file`, dtype (NotImplementedError) for quantised dtypes, grad, device (RuntimeError; also for pinned
-    memory).
+    Raises: as `map_file`, dtype (NotImplementedError) for quantised dtypes, grad, device (NotImplementedError for meta;
+    RuntimeError, also for pinned memory).
     Source: facts 7.6, torch 2.13.
     """
+    if device is not None and is_meta(device):
+        raise UnsupportedError("device", "from_file has no kernel for meta")
     check_device(device, pin_memory)
     if shared is not None and not isinstance(shared, bool):
         raise LayoutTypeError("argument", f"from_file: shared must be a bool, got {type(shared).__name__}")
+    size = 0 if size is None else size
     d = get_default_dtype() if dtype is None else dtype
     if d in QUANTIZED:
         raise UnsupportedError("dtype", f"from_file has no kernel for {d} (facts 10.1.8)")
     if requires_grad and not (d.is_floating_point or d.is_complex):
         raise LayoutError("grad", f"only floating point and complex tensors can require gradients, not {d}")
+    if isinstance(filename, bytes):
+        filename = os.fsdecode(filename)
     if isinstance(filename, str):
         filename = filename.partition("\0")[0]
     t: Tensor = elements(map_file(filename, bool(shared), as_length(size, "size") * d.itemsize), d)

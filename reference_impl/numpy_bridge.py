@@ -63,6 +63,8 @@ def over_array(ndarray: Any, *, quiet: bool = False) -> "Tensor":
     if not isinstance(ndarray, np.ndarray):
         raise LayoutTypeError("argument", f"from_numpy: expected np.ndarray, got {type(ndarray).__name__}")
     d = dtype_from_numpy(ndarray.dtype)
+    # A subclass may index and reshape in its own ways.
+    ndarray = np.asarray(ndarray)
     strides = element_strides(ndarray)
     layout = Layout(ndarray.shape, strides, 0)
     nbytes = layout.span * d.itemsize

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from . import dtypes as dt
+from .backing import MISSING
 from .calls import as_real, checked
 from .constructors import empty_like
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone
-from .core import TensorBase, as_scalar, check_tensors, fresh, values
+from .core import TensorBase, as_scalar, bad_arguments, check_tensors, fresh, values
 from .dtypes import QUANTIZED, dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
 from .grad_mode import no_grad
@@ -142,11 +143,16 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
 
 
 @checked
-def dequantize(input: Any) -> Any:
+def dequantize(input: Any = MISSING, *, tensors: Any = MISSING) -> Any:
     """The numbers as float32, of one tensor or of several, of which one is quantised.
 
     Raises: argument (TypeError), dtype (NotImplementedError).
     """
+    if (input is MISSING) == (tensors is MISSING):
+        raise bad_arguments("dequantize", "a tensor or several are needed")
+    if input is MISSING and not isinstance(tensors, (tuple, list)):
+        raise bad_arguments("dequantize", "tensors must be several")
+    input = tensors if input is MISSING else input
     items = input if isinstance(input, (tuple, list)) else (input,)
     check_tensors("dequantize", *items)
     if items is not input:

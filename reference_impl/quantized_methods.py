@@ -34,8 +34,9 @@ _PROPERTIES = ("T", "mT", "H", "mH", "data", "real")
 _KEPT = frozenset(
     (
         "shape", "size", "stride", "dim", "ndim", "ndimension", "numel", "nelement", "itemsize", "element_size",
-        "nbytes", "data_ptr", "untyped_storage", "storage", "storage_offset", "is_contiguous", "dim_order", "device",
-        "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "requires_grad", "is_leaf", "is_conj", "is_neg",
+        "nbytes", "data_ptr", "untyped_storage", "storage", "storage_type", "storage_offset", "is_contiguous",
+        "dim_order", "device", "layout", "is_cpu", "is_cuda", "is_meta", "is_sparse", "requires_grad", "is_leaf",
+        "is_conj", "is_neg",
         "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
         "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
         "grad_fn", "register_hook", "is_same_size", "is_nonzero", "new_empty", "new_zeros", "new_ones", "new_full",
@@ -270,6 +271,7 @@ _PARTING: Final[dict[str, Callable[[int], int]]] = {
     "unsafe_chunk": lambda ndim: 0,
 }
 _UNCOMPARED = ("isclose", "allclose", "eq_", "ne_", "lt_", "le_", "gt_", "ge_")
+_UNREAD = ("new", "apply_", "map_", "map2_")
 _CASTS = ("float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble")
 
 
@@ -387,6 +389,8 @@ def bind() -> None:
         )
     for name in _UNCOMPARED:
         setattr(QuantizedTensor, name, refusing(name, LayoutError, "dtype", "of a quantised tensor (facts 10.1.18)"))
+    for name in _UNREAD:
+        setattr(QuantizedTensor, name, refusing(name, LayoutError, "dtype", "of a quantised tensor (facts 10.1.8)"))
     for name, function in (METHODS | quantized_numbers.METHODS | _OWN).items():
         setattr(QuantizedTensor, name, with_numpy_names(function))
     for name, usual in _PARTING.items():

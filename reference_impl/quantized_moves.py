@@ -7,6 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import index_ops, indexing, joining, metadata, scans, shadow
+from .backing import MISSING
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone
 from .core import TensorBase, build, fresh, from_array, given_once, values
@@ -208,7 +209,7 @@ def resize_as_(self: QuantizedTensor, the_template: Any, **kwargs: Any) -> Quant
     return self
 
 
-def set_(self: QuantizedTensor, source: Any = None, *args: Any, **kwargs: Any) -> QuantizedTensor:
+def set_(self: QuantizedTensor, source: Any = MISSING, *args: Any, **kwargs: Any) -> QuantizedTensor:
     """Another storage under an explicit layout, as `set_` of numbers does it; the quantizer stays.
 
     Raises: dtype (RuntimeError for another dtype, NotImplementedError) without an offset and a size; as `set_`.
@@ -218,6 +219,8 @@ def set_(self: QuantizedTensor, source: Any = None, *args: Any, **kwargs: Any) -
         return self
     if isinstance(source, TensorBase) and source.dtype is not self.dtype:
         raise LayoutError("dtype", f"set_: {source.dtype} in a tensor of {self.dtype}")
+    if source is not MISSING and not isinstance(source, TensorBase):
+        metadata._untyped(self, source)
     raise UnsupportedError("dtype", "set_ of a quantised tensor (facts 10.1.8)")
 
 

@@ -145,7 +145,9 @@ class QuantizedTensor(Tensor):
         return self.dequantize().item()
 
     def tolist(self) -> Any:
-        """Nothing. Raises: dtype (RuntimeError): there is no list of quantised numbers."""
+        """An empty list of no elements. Raises: dtype (RuntimeError): there is no list of quantised numbers."""
+        if 0 in self._layout.shape:
+            return np.empty(self._layout.shape).tolist()
         raise LayoutError("dtype", f"tolist of {self.dtype}: dequantize first (facts 10.1.8)")
 
     def is_signed(self) -> bool:

@@ -118,8 +118,9 @@ class StorageMethods:
 
         The other storage is made with as many *elements* as this one has bytes, so that only one-byte dtypes fit.
 
-        Raises: size (RuntimeError), argument (AttributeError: no class; ModuleNotFoundError, ValueError: no module),
-        device (AssertionError: classes of another device).
+        Raises: size (RuntimeError), argument (AttributeError: no class; TypeError: a storage or a tensor; RuntimeError:
+        a class of tensors; ModuleNotFoundError, ValueError: no module), device (AssertionError: classes of another
+        device).
         Source: facts 7.4.9, torch 2.13.
         """
         plain = self._plain()
@@ -131,8 +132,13 @@ class StorageMethods:
 
         if wanted is UntypedStorage:
             return plain
-        if not (isinstance(wanted, type) and issubclass(wanted, TypedStorage)):
+        # PyTorch asks for the attribute, which its classes of tensors answer with a property, and then calls.
+        if not hasattr(wanted, "is_sparse"):
             raise LayoutAttributeError("argument", f"type: {wanted!r} is no class of storages (facts 7.4.9)")
+        if not isinstance(wanted, type):
+            raise LayoutTypeError("argument", f"type: a {type(wanted).__name__} cannot be called")
+        if not issubclass(wanted, TypedStorage):
+            raise LayoutError("argument", f"type: {wanted!r} is a class of tensors (facts 7.4.9)")
         return wanted(len(plain)).copy_(plain, non_blocking)
 
     def _type_name(self) -> str:

@@ -17,6 +17,7 @@ from .test_storage_surface import split
 
 NUMPY = {
     "from_numpy": """
+        T.from_numpy(np.ma.array(a,mask=a>3))|T.from_numpy(np.ma.array(a,mask=a>3)[:,1:])|T.tensor(np.matrix(a))
         T.from_numpy(a)|T.from_numpy(a.T)|T.from_numpy(a[:, ::2])|T.from_numpy(a[1:])|T.from_numpy(a[::-1])
         T.from_numpy(a[:, ::-1])|T.from_numpy(np.zeros((0,3)))|T.from_numpy(np.zeros((3,0)))
         T.from_numpy(np.float32(3))|T.from_numpy([1])|T.from_numpy(3)|T.from_numpy(np.array(3.))

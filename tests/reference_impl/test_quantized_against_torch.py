@@ -16,6 +16,12 @@ from .test_storage_surface import split
 from .twins import random_layout
 
 TABLE = {
+    "refusals": """
+        q.set_(T.ByteStorage([1]))|q.set_(T.QUInt8Storage([1]))|q.set_(T.UntypedStorage([1]))|q.set_([1])|q.set_(None)
+        q.new()|q.new(2)|q.apply_(lambda a: a)|q.map_(q,lambda a,b: a)|q.storage_type().__name__
+        Q(T.ones(0,3)).tolist()|q[:0].tolist()|q.tolist()|T.empty(0,dtype=T.quint8).tolist()
+        T.dequantize(tensors=[q])|T.dequantize(tensors=q)|T.dequantize(tensors=[x])|T.dequantize()
+    """,
     "per_tensor": """
         info(Q())|info(Q(x.T))|info(Q(x[:, ::2]))|info(Q(cl))|info(Q(cl.contiguous()))
         Q(cl).is_contiguous(memory_format=T.channels_last)|Q().int_repr()|Q(cl).int_repr()|Q().dequantize()

@@ -159,19 +159,20 @@ UNTYPED = {
         [U.from_file(p,True,4).fill_(9),read(p)]|[U.from_file(p,False,4).fill_(9),read(p)]
         [U.from_file(p,True,4).resizable(),U.from_file(p,False,4).resizable(),U.from_file(p,False,0).resizable()]
         (lambda a,c:[a.fill_(7),c])(U.from_file(p,True,4),U.from_file(p,True,8))|U.from_file()
-        U.from_file(p,False,2**70)
+        U.from_file(p,False,2**70)|T.from_file(p.encode(),size=2)|T.from_file(p,None,None)|T.from_file(p,size=2,device='meta')
     """,
     "get_device": """
         u.get_device()|m.get_device()
     """,
     "hpu": """
-        u.hpu()|u.hpu(0)
+        u.hpu()|u.hpu(0)|u.hpu(-1)|u.hpu(2**63)
     """,
     "is_cuda": """
         u.is_cuda|m.is_cuda
     """,
     "is_hpu": "u.is_hpu",
     "is_pinned": """
+        u.is_pinned(True)|u.is_pinned(b'cpu')|u.is_pinned(np.int64(0))|u.is_pinned(2**63)
         u.is_pinned()|u.is_pinned('cpu')|u.is_pinned('cuda')|u.is_pinned('meta')|m.is_pinned()|u.is_pinned('xyz')
     """,
     "is_shared": """
@@ -225,7 +226,8 @@ UNTYPED = {
     "type": """
         u.type()|u.type("torch.FloatStorage")|U([1]).type("torch.ByteStorage")
         u.type("torch.storage.UntypedStorage") is u|u.type(T.float)|u.type(U) is u|u.type(T.CharStorage)
-        u.type("xyz")|u.type("torch.cuda.FloatStorage")|u.type(3)|m.type()
+        u.type("xyz")|u.type("torch.cuda.FloatStorage")|u.type(3)|m.type()|u.type(x)|u.type(u)|u.type(T.Tensor)|u.type(int)
+        u.type(s)|s.type(s)
     """,
     "untyped": "u.untyped() is u",
     "dtype": """
