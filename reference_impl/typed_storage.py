@@ -359,7 +359,7 @@ _decode: Any = UntypedStorage.from_buffer
 def _from_sequence(data: Any, d: Any, where: Any) -> UntypedStorage:
     if not isinstance(d, _dtype):
         raise LayoutTypeError("argument", f"expected a dtype, got {type(d).__name__}")
-    if isinstance(data, (str, bytes, bytearray, memoryview)):
+    if isinstance(data, (str, bytes)):
         raise LayoutTypeError("argument", f"a typed storage of a {type(data).__name__} (facts 7.4.2)")
     storage: UntypedStorage = tensor(data, dtype=CODES.get(d, d)).untyped_storage()
     if is_meta(where):
@@ -399,9 +399,12 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     __slots__ = ()
     _device_type = "cpu"
 
-    def __new__(cls, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None) -> Any:
+    def __new__(
+        cls, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None, _internal: bool = False
+    ) -> Any:
         """A typed storage of the class's dtype."""
-        warn_deprecated()
+        if not _internal:
+            warn_deprecated()
         d = cls.__dict__.get("_dtype")
         if d is None:
             raise LayoutError("argument", "only the classes named after a dtype can be called")
@@ -429,7 +432,7 @@ class LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     @classmethod
     def _new_shared(cls, size: Any) -> Any:  # type: ignore[override]
         """So many zeros in shared memory. Units: elements. Raises: as `UntypedStorage._new_shared`."""
-        d = cls.__dict__["_dtype"]
+        d = cls().dtype  # which is refused where the device is not there
         return typed(UntypedStorage._new_shared(size * element_size(d)), d)
 
     @classmethod
