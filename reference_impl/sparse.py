@@ -59,6 +59,17 @@ class SparseTensor(Tensor):
     def _values(self) -> Tensor:
         return self._numbers
 
+    def _nnz(self) -> int:
+        return self._numbers._layout.shape[0]
+
+    def sparse_dim(self) -> int:
+        """How many dimensions the coordinates count."""
+        return self._coordinates._layout.shape[0]
+
+    def dense_dim(self) -> int:
+        """How many dimensions each value has."""
+        return len(self._numbers._layout.shape) - 1
+
     def is_coalesced(self) -> bool:
         """False: coordinates are kept as they were given, and may repeat."""
         return False

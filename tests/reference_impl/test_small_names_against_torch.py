@@ -46,7 +46,10 @@ MODES = (
         *(f"T.ones(2).{x}" for x in MOVES),
         *MODES,
         "T.get_default_device()",
-        "T.sparse_coo_tensor(T.tensor([[0, 0]]), T.ones(2)).is_coalesced()",
+        *(
+            f"T.sparse_coo_tensor(T.tensor([[0, 0]]), T.ones(2)).{name}()"
+            for name in ("is_coalesced", "_nnz", "sparse_dim", "dense_dim")
+        ),
     ],
 )
 def test_says_what_torch_says(expression):
