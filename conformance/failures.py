@@ -7,7 +7,7 @@ with a program is remembered, because failures of one cause shrink to the same o
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -27,13 +27,14 @@ from .program import Program
 from .protocol import Adapter, OracleError, ProtocolError
 from .protocol import Unsupported as NotOffered
 from .runner import Answer, Broken, Unsupported, Worker
-from .shrink import MAX_ATTEMPTS, Search, shrinking
+from .shrink import Search, shrinking
 
 MAX_SHRUNK = 100
 """Failures of one unit that are shrunk; of the rest the program as found is kept."""
 MAX_HANGS = 1
 """Of programs that hang, those that are shrunk: each attempt takes as long as a program may."""
 MAX_ATTEMPTS_AT_HANG = 4
+"""Attempts that hang before a search ends: what writes astray may crash at one size and hang at the next."""
 _REMEMBERED = 10_000
 """Programs whose answers are remembered from one unit to the next."""
 
@@ -173,6 +174,7 @@ class Failures:
         searches: dict[int, Search] = {}
         trying: dict[int, Program] = {}
         smallest: dict[int, Program] = {}
+        hung: Counter[int] = Counter()
 
         def advance(number: int, verdict: bool | None) -> None:
             try:
@@ -182,13 +184,20 @@ class Failures:
                 smallest[number] = end.value
 
         for number, one in found.items():
-            attempts = MAX_ATTEMPTS_AT_HANG if one.end == "timeout" else MAX_ATTEMPTS
-            searches[number] = shrinking(_until_it_fails(one), self._observe, max_attempts=attempts)
+            begin = smallest[number] = _until_it_fails(one)
+            searches[number] = shrinking(begin, self._observe)
             advance(number, None)
         while trying:
             self._run(program for number, program in trying.items() if found[number].can_be_in(program))
             for number, program in list(trying.items()):
-                advance(number, self._again(program, found[number]) is not None)
+                fails = self._again(program, found[number]) is not None
+                if fails:
+                    smallest[number] = program
+                hung[number] += any(one.end == "timeout" for one in self._ran.get(program, _Ran()).failures)
+                if hung[number] < MAX_ATTEMPTS_AT_HANG:
+                    advance(number, fails)
+                else:
+                    del trying[number]
         self._run(smallest.values())  # one that nothing smaller was found for may not fail every time
         for number, program in smallest.items():
             again = self._again(program, found[number])
