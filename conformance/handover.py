@@ -228,10 +228,11 @@ def _offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Descr
             offered: Any = (_DlpackBeforeVersions if protocol == "dlpack 0" else _Dlpack)(x)
             return offered, foreign.describe(_capsule(x))
         if protocol == "buffer":
-            view = memoryview(x)
+            # A library whose arrays are no buffers may have a method that answers with one.
+            view = getattr(producer, "buffer", memoryview)(x)
             return view, foreign.describe(view)
         return _Interface(x), foreign.describe(x.__array_interface__)
-    except (AttributeError, TypeError, BufferError, ValueError, RuntimeError) as error:
+    except (AttributeError, TypeError, BufferError, ValueError, RuntimeError, AssertionError) as error:
         raise Unsupported(f"{producer.name} offers none: {_text(error)}") from error
 
 

@@ -11,6 +11,7 @@ from typing import Any
 # Without a compiler it interprets its own kernels: the same views and schedules, slowly.
 os.environ.setdefault("DEV", "CPU" if shutil.which(os.environ.get("CC", "clang")) else "PYTHON")
 
+import numpy
 import tinygrad
 from tinygrad import Tensor, dtypes
 
@@ -31,6 +32,8 @@ class Tinygrad(ValueStyle):
     """tinygrad on the device that `DEV` names."""
 
     name = "tinygrad"
+    # It takes NumPy's arrays and no protocol: what NumPy takes without a copy reaches it so.
+    ports: Mapping[str, str] = dict.fromkeys(("buffer", "interface"), "tinygrad.Tensor(numpy.asarray({x}))")
     tensor_type = Tensor
     prefix = "tinygrad"
     imports = f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad"
@@ -74,6 +77,15 @@ class Tinygrad(ValueStyle):
         super().__init__(tinygrad, {name: getattr(dtypes, name) for name in DTYPES})
         here = frozenset(name for name, dtype in self._dtypes.items() if _computes(dtype))
         self.capabilities = Capabilities(here, FEATURES | {"infer-size"}, ASPECTS)
+
+    def scope(self) -> dict[str, Any]:
+        """What the names in templates and ports mean."""
+        return super().scope() | {"numpy": numpy}
+
+    def buffer(self, x: Any) -> memoryview:
+        """What it offers in the place of the buffer protocol: its elements, copied."""
+        view: memoryview = x.data()
+        return view
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict, with the device."""
