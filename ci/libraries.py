@@ -51,7 +51,7 @@ LIBRARIES = (
     Library("torch:fake"),
     # Each program is compiled: about a fifth of a second each, and a second.
     Library("torch:compile-aot_eager", share=0.1),
-    Library("torch:compile", share=0.04),
+    Library("torch:compile", share=0.1),
     Library("array_api_strict", "array-api-strict"),
     Library("mlx", "mlx"),
     Library("dask", "dask", 0.5),
