@@ -17,11 +17,17 @@ from . import (
     exchange,
     gathers,
     kinds,
+    matters,
+    numbers,
+    options,
     views,
     writes,
 )
 
-FAMILIES = (views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners)
+FAMILIES = (
+    views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
+    matters,
+)  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
 TRIED_OVER_TORCH = (
