@@ -48,11 +48,11 @@ def test_every_mutant_is_whole(mutant):
     assert re.fullmatch(r"([\w.-]+/[\w.-]+#\d+)?", mutant.like)
 
 
-def test_a_quarter_of_the_fleet_is_modelled_on_real_bugs():
-    """There are mutants enough, each says something else, and a quarter names the thread of a bug that somebody had."""
+def test_many_of_the_fleet_are_modelled_on_real_bugs():
+    """There are mutants enough, each says something else, and many name the thread of a bug that somebody had."""
     assert len(FLEET) >= 80
     assert max(Counter(mutant.sentence for mutant in FLEET.values()).values()) == 1
-    assert 4 * sum(bool(mutant.like) for mutant in FLEET.values()) >= len(FLEET)
+    assert sum(bool(mutant.like) for mutant in FLEET.values()) >= 150
 
 
 def test_a_mutant_differs_in_its_situation_only(oracle):
