@@ -10,7 +10,7 @@ import gzip
 import json
 import zlib
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import chain, combinations_with_replacement
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from .classify import Catalogue, events
+from .classify import Catalogue, Event, events
 from .draw.programs import DrawnProgram, draw_program
 from .draw.source import Seeded
 from .execute import execute
@@ -165,7 +165,11 @@ def draw(
         if made.expected is None:
             raise OracleError(f"on program {made.program.to_json()}")
         rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
-        shown = [(e.entry, traits(e)) for e in events(made.program, made.expected) if e is not None]
+        shown = [
+            (e.entry, [*traits(e), *_fills(made.program, e)])
+            for e in events(made.program, made.expected)
+            if e is not None
+        ]
         drawn.setdefault(made.program.id, _Drawn(made.program, rules, shown))
     by_size = sorted(drawn.values(), key=lambda entry: (len(entry.program.steps), entry.program.id))
     chosen: set[str] = set()
@@ -181,6 +185,14 @@ class _Drawn(NamedTuple):
     program: Program
     rules: frozenset[str]
     shown: list[tuple[str, list[str]]]
+
+
+def _fills(program: Program, event: Event) -> Iterator[str]:
+    """What numbers the operands' memory began with, where these are seldom."""
+    for which, states in (("first", [event.x]), ("other", event.others)):
+        names = {state.storage for state in states}
+        if any(s.fill.startswith("odd_") and f"s{number}" in names for number, s in enumerate(program.storages)):
+            yield f"{which} of seldom numbers"
 
 
 def _of_each_rule(drawn: Iterable[_Drawn]) -> list[_Drawn]:

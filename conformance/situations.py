@@ -319,6 +319,10 @@ def _arguments(event: Event) -> Iterator[str]:
             yield f"{name}={value.name}"
         elif isinstance(value, (int, float)):
             yield f"{name}{'<' if value < 0 else '>' if value > 0 else '='}0"
+            if isinstance(value, float):
+                yield f"{name} is a fraction"
+        elif isinstance(value, complex):
+            yield f"{name} is complex"
         elif isinstance(value, tuple) and not isinstance(value, Ref):
             numbers = [item for item in value if type(item) is int]
             yield f"{name} of {len(value)}"

@@ -202,4 +202,5 @@ def equal(input: "Tensor", other: "Tensor") -> bool:
     # Of the same memory only NaNs are looked for, in a kernel that has fewer dtypes.
     alike = input._storage is other._storage and input._layout == other._layout
     need_kernel("equal", common, "biufc" if alike else "biufc8e")
-    return bool((operand_array(input, common) == operand_array(other, common)).all())
+    with np.errstate(invalid="ignore"):
+        return bool((operand_array(input, common) == operand_array(other, common)).all())

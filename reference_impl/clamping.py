@@ -87,25 +87,32 @@ def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
     return apply_(_clamp_op(min is not None, max is not None), input, bounds)
 
 
+def _check_bound(name: str, bound: Any) -> None:
+    """Refuse what is no bound, and complex numbers, which `clamp` refuses later and otherwise."""
+    check_operands(name, (bound,))
+    if isinstance(bound, complex):
+        raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for complex numbers")
+
+
 def clamp_min(input: "Tensor", min: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`clamp(min=min)`. Raises: as `clamp`, but a missing bound is a TypeError."""
-    check_operands("clamp_min", (min,))
+    _check_bound("clamp_min", min)
     return clamp(input, min, None, out=out)
 
 
 def clamp_max(input: "Tensor", max: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """`clamp(max=max)`. Raises: as `clamp_min`."""
-    check_operands("clamp_max", (max,))
+    _check_bound("clamp_max", max)
     return clamp(input, None, max, out=out)
 
 
 def clamp_min_(input: "Tensor", min: Any) -> "Tensor":
     """`clamp_(min=min)`. Raises: as `clamp_min`."""
-    check_operands("clamp_min_", (min,))
+    _check_bound("clamp_min_", min)
     return clamp_(input, min, None)
 
 
 def clamp_max_(input: "Tensor", max: Any) -> "Tensor":
     """`clamp_(max=max)`. Raises: as `clamp_min`."""
-    check_operands("clamp_max_", (max,))
+    _check_bound("clamp_max_", max)
     return clamp_(input, None, max)

@@ -156,6 +156,11 @@ def nan_marks(a: Array, d: dtype) -> Marks | None:
     return np.where(nan, NAN, EXACT).astype(np.uint8) if nan.any() else None
 
 
+def half_nans(a: Array, d: dtype) -> Marks | None:
+    """`nan_marks` of half numbers, else None: kernels that move them through float32 keep no NaN as it is."""
+    return nan_marks(a, d) if d in (dt.float16, dt.bfloat16) else None
+
+
 def unpack_half_complex(a: Array) -> Array:
     """complex32 bits (uint32) as complex64 values."""
     pairs = np.ascontiguousarray(a).view(np.float16).reshape(*a.shape, 2).astype(np.float32)

@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .contiguity import is_contiguous
-from .conversion import check_copyable
+from .conversion import check_copyable, half_nans
 from .copies import copy_elements, reader, store
 from .core import (
     TensorBase,
@@ -151,6 +151,7 @@ def gather(
     marks = shadow.marks_of(input)
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
+    marks = shadow.merge(where.shape, marks, half_nans(a[key].reshape(where.shape), input.dtype))
     return write_out(out, recorded(with_marks(result, index, marks), input), input)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .conversion import half_nans
 from .copies import change_in_copy, clone, scalar_array, store
 from .core import (
     TensorBase,
@@ -221,7 +222,9 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
         touched = np.zeros(a.shape, np.uint8)
         touched[_along(d, where)] = shadow.TOLERANCE
         loose = touched.reshape(self._layout.shape)
-    _rewritten(self, a.reshape(self._layout.shape), any_marks(self, index, source), loose, source)
+    a = a.reshape(self._layout.shape)
+    loose = shadow.merge(a.shape, loose, half_nans(a, self.dtype))
+    _rewritten(self, a, any_marks(self, index, source), loose, source)
     written(self, source)
     return self
 
@@ -300,7 +303,8 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
             ufunc.at(a, key, wide)
             if self.dtype.category in ("float", "complex"):
                 loose = np.where(flat > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(self._layout.shape)
-    _rewritten(self, a.reshape(self._layout.shape), unknown, loose)
+    a = a.reshape(self._layout.shape)
+    _rewritten(self, a, unknown, shadow.merge(a.shape, loose, half_nans(a, self.dtype)))
 
 
 def scatter(

@@ -26,6 +26,7 @@ from .core import (
     values,
     view_of,
 )
+from .dtype_view import conj, neg_view
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .index_ops import index_select
@@ -301,7 +302,14 @@ def repeat_interleave(
             raise LayoutError("size", f"repeat_interleave: {counts.size} counts for a dimension of length {length}")
         where = np.repeat(np.arange(length), np.broadcast_to(counts.reshape(-1), (length,)))
         _check_output_size(where.size, output_size)
-        return index_select(source, d, from_array(where.astype(np.int64), dt.int64))
+        # Bits are taken off before, and laid on what was made after.
+        bits = [turn for turn, has in ((conj, source.is_conj()), (neg_view, source.is_neg())) if has]
+        for turn in bits:
+            source = turn(source)
+        made = index_select(source, d, from_array(where.astype(np.int64), dt.int64))
+        for turn in bits:
+            made = turn(made)
+        return made
     count = as_int(repeats, "repeats")
     if count < 0:
         raise LayoutError("size", "repeat_interleave: repeats must be non-negative")

@@ -72,7 +72,10 @@ def _sized(name: str) -> Scene:
         source = stage.source
         keywords = {"dtype": DType(source.choice(_DTYPES))}
         if name == "full":
-            return step(name, _size(source), 1, **keywords)
+            # Without a dtype the value decides, one of complex numbers fits no other.
+            value = source.choice((2, 1, True, 0.5, 2 + 1j))
+            typed = source.chance(50) and not isinstance(value, complex)
+            return step(name, _size(source), value, **(keywords if typed else {}))
         return step(name, _size(source), **keywords)
 
     return on(((1, "float32"),), draw)
@@ -93,6 +96,8 @@ def _permuted(stage: Stage) -> Step:
 
 
 def _ranged(stage: Stage) -> Step:
+    if stage.source.chance(30):
+        return step("arange", stage.source.choice((2.5, 0.5, 4.0, 3)))
     return step("arange", stage.source.integer(0, 9), dtype=DType(stage.source.choice(_DTYPES[:4])))
 
 

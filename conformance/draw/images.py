@@ -17,6 +17,12 @@ def _image(stage: Stage, rank: int, channels: int | None = None, most: int = 5) 
     return (count, *space) if source.chance(12) else (0 if source.chance(2) else source.integer(1, 2), count, *space)
 
 
+def _batch(stage: Stage) -> tuple[int, ...]:
+    """One dimension before the channels, at times several or none."""
+    source = stage.source
+    return tuple([source.integer(1, 2) for _ in range(source.choice((0, 2, 3)) if source.chance(25) else 1)])
+
+
 def _pixels(stage: Stage, shape: tuple[int, ...], *, tame: bool = False) -> Argument:
     """A tensor of that shape, often channels-last."""
     kind = "channels-last" if len(shape) in (4, 5) and stage.source.chance(40) else None
@@ -38,6 +44,8 @@ def _convolution(rank: int) -> Scene:
         for name, low, high in (("stride", 1, 2), ("padding", 0, 1), ("dilation", 1, 2)):
             if source.chance(25):
                 keywords[name] = source.integer(low, high)
+        if keywords.get("stride", 1) == 1 and source.chance(10):
+            keywords["padding"] = source.choice(("same", "valid"))
         return step(f"conv{rank}d", *operands, **keywords)
 
     return on(REAL[1:2] if rank == 3 else REAL[:3], draw)
@@ -51,6 +59,11 @@ def _transposed(rank: int) -> Scene:
         kernel = tuple([source.integer(1, 2) for _ in range(rank)])
         operands = [_pixels(stage, shape), _pixels(stage, (channels, out, *kernel))]
         keywords: dict[str, Argument] = {"stride": 2} if source.chance(40) else {}
+        if source.chance(30):
+            # Less than the stride is added to one side.
+            keywords["output_padding"] = source.integer(0, 1)
+        if source.chance(20):
+            keywords["padding"] = 1
         if source.chance(30):
             operands.append(stage.tensor((out,)))
         return step(f"conv_transpose{rank}d", *operands, **keywords)
@@ -71,8 +84,12 @@ def _pooled(name: str, rank: int) -> Scene:
             keywords["return_indices"] = True
         if name == "lp":
             return step("nn.functional.lp_pool2d", _pixels(stage, _image(stage, rank)), 2, kernel, **keywords)
-        if source.chance(15):
-            keywords["padding"] = 1 if source.chance(ODD) else 0
+        if source.chance(25):
+            # At most half of the kernel.
+            fits = kernel == 2 or kernel == (2,) * rank
+            keywords["padding"] = 1 if fits or source.chance(ODD) else 0
+            if name == "avg" and source.chance(40):
+                keywords["count_include_pad"] = False
         return step(f"nn.functional.{name}_pool{rank}d", _pixels(stage, _image(stage, rank)), kernel, **keywords)
 
     return on(REAL[:2] if name == "lp" else REAL[:3], draw)
@@ -147,12 +164,19 @@ def _padded(stage: Stage) -> Step:
 def _resampled(stage: Stage) -> Step:
     source = stage.source
     rank = source.integer(1, 3)
-    modes = {1: ("nearest", "linear", "area"), 2: ("nearest", "bilinear", "bicubic", "area"), 3: ("nearest", "area")}
+    modes = {1: ("nearest", "nearest-exact", "linear", "area"), 3: ("nearest", "nearest-exact", "area"),
+             2: ("nearest", "nearest-exact", "bilinear", "bicubic", "area")}  # fmt: skip
     shape = _image(stage, rank)
     shape = shape if len(shape) == rank + 2 else (1, *shape)
     mode = source.choice(modes[rank])
-    size = tuple([source.integer(1, 5) for _ in range(rank)])
-    return step("nn.functional.interpolate", _pixels(stage, shape), size=size, mode=mode)
+    keywords: dict[str, Argument] = {"mode": mode}
+    if mode.endswith(("linear", "bicubic")) and source.chance(30):
+        keywords["align_corners"] = True
+    if source.chance(25):
+        keywords["scale_factor"] = source.choice((2.0, 0.5, 1.5))
+    else:
+        keywords["size"] = tuple([source.integer(1, 5) for _ in range(rank)])
+    return step("nn.functional.interpolate", _pixels(stage, shape), **keywords)
 
 
 def _shuffled(stage: Stage) -> Step:
@@ -160,10 +184,12 @@ def _shuffled(stage: Stage) -> Step:
     kind = source.integer(0, 2)
     if kind == 0:
         channels = 4 if not source.chance(ODD) else 3
-        return step("nn.functional.pixel_shuffle", _pixels(stage, (2, channels, 2, source.integer(1, 3))), 2)
+        return step(
+            "nn.functional.pixel_shuffle", _pixels(stage, (*_batch(stage), channels, 2, source.integer(1, 3))), 2
+        )
     if kind == 1:
         height = 4 if not source.chance(ODD) else 3
-        shape = (source.integer(1, 2), source.integer(1, 3), height, 2)
+        shape = (*_batch(stage), source.integer(1, 3), height, 2)
         return step("nn.functional.pixel_unshuffle", _pixels(stage, shape), 2)
     channels = 4 if not source.chance(ODD) else 3
     shape = (source.integer(1, 2), channels, source.integer(1, 3), 2)

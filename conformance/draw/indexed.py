@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..program import Argument, Slice, Step
+from ..program import Argument, DType, Slice, Step
 from .layouts import draw_shape
 from .stage import ALL, NUMBERS, Scene, Stage, on, step
 from .steps import ODD
@@ -95,6 +95,21 @@ def _mask_shape(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _nonzero(stage: Stage) -> Step:
     x = stage.tensor(_shape(stage, 0), dtype="bool" if stage.source.chance(60) else None)
     return step(stage.source.choice(("nonzero", "nonzero", "argwhere")), x)
+
+
+def _repeated_each(stage: Stage) -> Step:
+    """As often as a tensor says, element by element."""
+    shape = _shape(stage)
+    dim, size = _dim(stage, shape)
+    count = size if not stage.source.chance(20) else 1
+    return step("repeat_interleave", stage.tensor(shape), stage.indices((count,), 3, sure=True), dim)
+
+
+def _as_truths(stage: Stage) -> Step:
+    """Bytes that are 0 or 1 as truths, and other dtypes of one byte."""
+    shape = _shape(stage, 0)
+    x = stage.indices(shape, 2, dtype="uint8", sure=True)
+    return step("view", x, DType(stage.source.choice(("bool", "bool", "int8", "float8_e4m3fn"))))
 
 
 def _embedding(stage: Stage) -> Step:
@@ -221,6 +236,11 @@ def _apart(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
     return (*slices[:first], chosen[0], slices[first], chosen[1])
 
 
+def _bytes(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
+    """Bytes as a mask."""
+    return (stage.indices(shape[: stage.source.integer(1, len(shape))], 2, dtype="uint8", sure=True),)
+
+
 def _getitem(stage: Stage) -> Step:
     what = stage.source.integer(0, 9)
     shape = _shape(stage, 3 if what < 3 else 1)
@@ -231,6 +251,8 @@ def _getitem(stage: Stage) -> Step:
         # An index that is one number is a view, and is none where it is a tensor of another kind.
         before = (Slice(),) * stage.source.integer(0, len(shape) - 1)
         return step("__getitem__", x, (*before, stage.indices((), shape[len(before)], low=-shape[len(before)])))
+    if what == 4 and stage.source.chance(30):
+        return step("__getitem__", x, _bytes(stage, shape))
     return step("__getitem__", x, _advanced(stage, shape))
 
 
@@ -242,6 +264,10 @@ def _setitem(stage: Stage) -> Step:
     size = shape[0]
     if not size:
         return step("__setitem__", x, (Slice(),), 1)
+    if stage.source.chance(15):
+        # What is assigned may have more dimensions, of size 1.
+        ones = (1,) * stage.source.integer(1, 2)
+        return step("__setitem__", x, (Slice(1, None),), stage.tensor((*ones, size - 1, *shape[1:]), beside=x))
     count = min(_count(stage), size)
     index = stage.indices((count,), size, distinct=True)
     return step("__setitem__", x, (index,), stage.tensor((count, *shape[1:]), beside=x))
@@ -260,6 +286,9 @@ def _index_put(stage: Stage) -> Step:
 def _diagonal_scatter(stage: Stage) -> Step:
     shape = _shape(stage, 2, 4)
     shape = (2, 3) if len(shape) < 2 else shape
+    if stage.source.chance(25):
+        # A square's diagonals above and below are as long.
+        shape = (shape[0], shape[0], *shape[2:]) if len(shape) < 4 else (*shape[:3], shape[2])
     offset = stage.source.integer(-1, 1)
     # The first two dimensions, or the last two in either order.
     first, second = stage.source.choice(((-2, -1), (-1, -2))) if stage.source.chance(40) else (0, 1)
@@ -305,5 +334,6 @@ INDEXED: tuple[tuple[int, Scene], ...] = (
     (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
     (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),
     (3, on(ALL, _slice_scatter)), (1, on(NUMBERS, _diagonal_filled)), (1, on(ALL, _narrow)),
+    (1, on(ALL, _repeated_each)), (1, on(ALL, _as_truths)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""

@@ -37,7 +37,7 @@ def _fits(x: TensorState) -> Callable[[TensorState], bool]:
 
 
 def _exponent(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (source.choice((0, 1, 2, 3)) if source.chance(60) else another(source, x, values, _fits(x)),), {}
+    return (source.choice((0, 1, 2, 3, -1, 0.5)) if source.chance(60) else another(source, x, values, _fits(x)),), {}
 
 
 def _divided(source: Source, x: TensorState, values: Values) -> Arguments:

@@ -61,6 +61,10 @@ def _scaled(stage: Stage) -> dict[str, Argument]:
     return keywords
 
 
+_ADDED = 25
+"""Percent of what is added to that has numbers that are seldom: times 0 they are to vanish."""
+
+
 def _added(name: str, shape: tuple[int, ...], stage: Stage) -> tuple[str, tuple[int, ...]]:
     """The name, or its in-place twin, and the shape of what is added to: one that broadcasts only where it is not."""
     if stage.source.chance(30):
@@ -71,7 +75,10 @@ def _added(name: str, shape: tuple[int, ...], stage: Stage) -> tuple[str, tuple[
 def _addmm(stage: Stage) -> Step:
     n, k, m = _sizes(stage, 3)
     name, shape = _added("addmm", (n, m), stage)
-    x = stage.tensor(shape)
+    if len(shape) == 1 and stage.source.chance(60):
+        # A vector fits the rows of a square as well as its columns.
+        n = m
+    x = stage.tensor(shape, seldom=_ADDED)
     factors = stage.tensor((n, k), beside=x), stage.tensor((_inner(stage, k), m))
     return step(name, x, *factors, **_scaled(stage))
 
@@ -79,28 +86,28 @@ def _addmm(stage: Stage) -> Step:
 def _baddbmm(stage: Stage) -> Step:
     b, n, k, m = _sizes(stage, 4)
     name, shape = _added("baddbmm", (b, n, m), stage)
-    x = stage.tensor(shape)
+    x = stage.tensor(shape, seldom=_ADDED)
     factors = stage.tensor((b, n, k), beside=x), stage.tensor((b, _inner(stage, k), m))
     return step(name, x, *factors, **_scaled(stage))
 
 
 def _addbmm(stage: Stage) -> Step:
     b, n, k, m = _sizes(stage, 4)
-    x = stage.tensor((n, m))
+    x = stage.tensor((n, m), seldom=_ADDED)
     return step("addbmm", x, stage.tensor((b, n, k)), stage.tensor((b, k, m)), **_scaled(stage))
 
 
 def _addmv(stage: Stage) -> Step:
     n, k = _sizes(stage, 2)
     name, shape = _added("addmv", (n,), stage)
-    x = stage.tensor(shape)
+    x = stage.tensor(shape, seldom=_ADDED)
     return step(name, x, stage.tensor((n, k), beside=x), stage.tensor((k,)), **_scaled(stage))
 
 
 def _addr(stage: Stage) -> Step:
     n, m = _sizes(stage, 2)
     name, shape = _added("addr", (n, m), stage)
-    x = stage.tensor(shape)
+    x = stage.tensor(shape, seldom=_ADDED)
     return step(name, x, stage.tensor((n,), beside=x), stage.tensor((m,)), **_scaled(stage))
 
 
@@ -119,6 +126,8 @@ _EQUATIONS = (
     ("ij,jk->ik", ("ij", "jk")), ("bij,bjk->bik", ("bij", "bjk")), ("ij->ji", ("ij",)), ("ij,ij->", ("ij", "ij")),
     ("ii->i", ("ii",)), ("ii", ("ii",)), ("ij->j", ("ij",)), ("i,j->ij", ("i", "j")), ("bij,kj->bki", ("bij", "kj")),
     ("ijk->kji", ("ijk",)), ("ij,j->i", ("ij", "j")), ("bhij,bhjk->bihk", ("bhij", "bhjk")),
+    ("ji", ("ji",)), ("kj,ji", ("kj", "ji")), ("...ij,...jk->...ik", ("bij", "jk")), ("...i->i...", ("bhi",)),
+    ("i...", ("ij",)),
 )  # fmt: skip
 
 

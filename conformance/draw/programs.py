@@ -21,6 +21,7 @@ from .mixed import draw_mixed_step, draw_theme, dtype_for
 from .scenes import draw_scene
 from .source import Source, weighted
 from .spelling import respelled
+from .stage import FILLS, ODD_FILLS, SELDOM
 from .steps import FLOATING
 
 MAX_STEPS = 8
@@ -203,17 +204,13 @@ def _draw_inputs(source: Source, dtype: str | None, *, negative: bool) -> tuple[
     return tuple(storages), tuple(inputs)
 
 
-LIKE_MAGNITUDE = {
-    "float16": "half1", "bfloat16": "half1", "float32": "single1", "complex64": "single1", "float64": "double1",
-    "complex128": "double1",
-}  # fmt: skip
-
-
 def _draw_fill(source: Source, dtype: str) -> str:
-    """What a storage for that dtype begins with: often numbers that a sum changes."""
+    """What a storage for that dtype begins with: often numbers that a sum changes, at times those that are seldom."""
     if dtype == "bool":
         return "bool1"
-    return LIKE_MAGNITUDE.get(dtype, "ramp1") if source.chance(60) else "ramp1"
+    if dtype in ODD_FILLS and source.chance(SELDOM):
+        return ODD_FILLS[dtype]
+    return FILLS.get(dtype, "ramp1") if source.chance(60) else "ramp1"
 
 
 def _related(source: Source, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -154,7 +154,9 @@ def _copied(source: Source, there: Inventory) -> Arguments | None:
 def _of_channels(source: Source, there: Inventory) -> Arguments | None:
     """A tensor with scales by channel, rather."""
     key = pick(source, [k for k, x in there.coded.items() if "channel" in (x.quantizer or "")])
-    return _asked(source, there) if key is None or source.chance(ODD) else ((ref_of(key),), {})
+    if source.chance(ODD):
+        return _asked(source, there)
+    return None if key is None else ((ref_of(key),), {})
 
 
 def _compared(source: Source, there: Inventory) -> Arguments | None:
@@ -181,7 +183,7 @@ CODING: Family = (
     (26, ("tensor", _parameters)), (5, ("_empty_affine_quantized", _fresh)), (36, ("int_repr", _asked)),
     (8, ("_empty_per_channel_affine_quantized", _fresh_channels)),
     (24, ("dequantize", _asked)), (4, ("q_scale", _asked)), (4, ("q_zero_point", _asked)), (4, ("qscheme", _asked)),
-    (6, ("q_per_channel_scales", _of_channels)),
+    (14, ("q_per_channel_scales", _of_channels)),
     (6, ("q_per_channel_zero_points", _of_channels)), (6, ("q_per_channel_axis", _of_channels)),
     (24, ("clone", _like_any("clone"))), (24, ("permute", _like_any("permute"))),
     (20, ("__getitem__", _like_any("__getitem__"))), (10, ("narrow", _like_any("narrow"))),

@@ -17,6 +17,7 @@ from .steps import (
     Drawer,
     Values,
     along_diagonal,
+    another,
     any_other,
     broadcasts,
     draw_dim,
@@ -119,6 +120,10 @@ def _summed_to(source: Source, x: TensorState, values: Values) -> Arguments:
     return (tuple(sizes[source.integer(0, len(sizes)) if source.chance(25) else 0 :]),), {}
 
 
+def _alike(source: Source, x: TensorState, values: Values) -> Arguments:
+    return (another(source, x, values, lambda v: v.shape == x.shape),), {}
+
+
 def _with_broadcasts(source: Source, x: TensorState, values: Values) -> Arguments:
     fitting = [k for k, v in values.items() if broadcasts(v.shape, x.shape) and v.dtype == x.dtype]
     others = [ref_of(source.choice(fitting)) for _ in range(source.integer(0, 2))] if fitting else []
@@ -156,7 +161,8 @@ REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (2, ("unsafe_chunk", _parts)), (1, ("unsafe_split_with_sizes", _sizes)), (2, ("split_with_sizes", _sizes)),
     (2, ("hsplit", _cut_flat)), (2, ("vsplit", _sections(0))), (1, ("dsplit", _sections(2))),
     (2, ("sum_to_size", _summed_to)), (3, ("broadcast_tensors", _with_broadcasts)), (2, ("meshgrid", _grid)),
-    (1, ("cartesian_prod", _grid)), (2, ("atleast_1d", no_arguments)), (2, ("atleast_2d", no_arguments)),
+    (1, ("cartesian_prod", _grid)), (1, ("cartesian_prod", no_arguments)), (2, ("atleast_1d", no_arguments)),
+    (2, ("atleast_2d", no_arguments)),
     (2, ("atleast_3d", no_arguments)), (2, ("hstack", _listed)), (2, ("vstack", _listed)), (2, ("dstack", _listed)),
     (1, ("column_stack", _listed)), (1, ("block_diag", _with_broadcasts)), (1, ("swapdims_", two_dims)),
     (2, ("view_copy", resized_view)), (2, ("permute_copy", reordered)), (2, ("expand_copy", expanded)),
@@ -166,7 +172,7 @@ REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (1, ("alias_copy", no_arguments)), (2, ("narrow_copy", narrowed)), (1, ("split_copy", _parts)),
     (2, ("as_strided_scatter", _into_layout)), (1, ("concat", _listed)), (1, ("unbind_copy", one_dim)),
     (3, ("fill_diagonal_", _filled)),
-    (2, ("is_same_size", any_other)), (1, ("allclose", any_other)), (1, ("stride", no_arguments)),
+    (2, ("is_same_size", any_other)), (1, ("allclose", _alike)), (1, ("equal", _alike)), (1, ("stride", no_arguments)),
     (1, ("size", no_arguments)),
     (2, ("is_leaf", no_arguments)), (2, ("requires_grad", no_arguments)), (3, ("requires_grad_", no_arguments)),
     (1, ("ndim", no_arguments)), (1, ("kron", any_other)), (1, ("numel", no_arguments)), (1, ("dim", no_arguments)),

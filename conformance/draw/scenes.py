@@ -10,6 +10,7 @@ from .images import IMAGES
 from .indexed import INDEXED
 from .lengths import LONG
 from .outs import OUTS
+from .pairs import PAIRS
 from .products import PRODUCTS
 from .source import Source, weighted
 from .stage import Scene
@@ -21,6 +22,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (22, OUTS),
     (4, FACTORIES),
     (18, LONG),
+    (30, PAIRS),
 )
 """(weight, scenes with their own weights)."""
 

@@ -55,6 +55,12 @@ _TABLE: Mapping[str, tuple[str, Drawn]] = {
     "alpha ": ("nn.functional.elu nn.functional.celu", _one_of(0.5, 2.0)),
     "nan": ("nan_to_num nan_to_num_", _one_of(1.0, 0.0)),
     "posinf": ("nan_to_num nan_to_num_", _one_of(2.0)),
+    "neginf": ("nan_to_num nan_to_num_", _one_of(-2.0)),
+    "dim  ": ("sum nansum mean std var amax amin", _one_of(())),
+    "approximate": ("nn.functional.gelu", _one_of("tanh")),
+    "beta": ("nn.functional.softplus", _one_of(2.0)),
+    "threshold": ("nn.functional.softplus", _one_of(1.0)),
+    "momentum": ("nn.functional.batch_norm", _one_of(0.5)),
     "equal_nan": ("isclose allclose", _YES),
     "rtol": ("isclose allclose", _one_of(0.5, 0.0)),
     "requires_grad": ("requires_grad_", _NO),
@@ -62,7 +68,7 @@ _TABLE: Mapping[str, tuple[str, Drawn]] = {
     "wrap": ("fill_diagonal_", _YES),
     "count_include_pad": ("nn.functional.avg_pool2d nn.functional.avg_pool1d nn.functional.avg_pool3d", _NO),
     "dilation": ("nn.functional.max_pool1d nn.functional.max_pool2d nn.functional.max_pool3d", _one_of(2)),
-    "eps": ("nn.functional.group_norm nn.functional.layer_norm", _one_of(0.5)),
+    "eps": ("nn.functional.group_norm nn.functional.layer_norm nn.functional.batch_norm", _one_of(0.5)),
     "dim ": ("concat", _one_of(0, -1, 1)),
 }  # fmt: skip
 """Operations and their values, by parameter; spaces after a name tell apart what has other values elsewhere."""

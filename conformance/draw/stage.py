@@ -14,6 +14,10 @@ FILLS = {
     "float16": "half1", "bfloat16": "half1", "float32": "single1", "complex64": "single1", "float64": "double1",
     "complex128": "double1", "bool": "bool1",
 }  # fmt: skip
+ODD_FILLS = {dtype: f"odd_{fill}" for dtype, fill in FILLS.items() if fill != "bool1"}
+"""Numbers that are seldom: operations treat NaN, infinities, zeros and halves each in a way of its own."""
+SELDOM = 6
+"""Percent of tensors that hold such."""
 REAL = ((50, "float32"), (20, "float64"), (12, "bfloat16"), (8, "float16"))
 """(weight, dtype): what images and products are computed in."""
 NUMBERS = (*REAL, (15, "int64"), (5, "int16"), (5, "uint8"), (10, "complex64"))
@@ -39,12 +43,13 @@ class Stage:
         beside: Ref | None = None,
         grad: bool = True,
         tame: bool = False,
+        seldom: int = SELDOM,
         most: int = MAX_SPAN,
     ) -> Ref:
         """A tensor of that shape in any layout, or one of that kind; at times in the memory of `beside`.
 
         It reaches over `most` elements, unless row-major. A `tame` one has numbers of like magnitude, whose squares
-        no dtype is too small for.
+        no dtype is too small for; of others `seldom` percent have numbers that are seldom.
         """
         source, dtype = self.source, dtype or self.dtype
         drawn = draw_layout(source, shape=shape, kind=kind, most=most)
@@ -56,6 +61,8 @@ class Stage:
                 self.storages[number] = Storage(max(old.nbytes, nbytes), old.fill, old.backing)
                 return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, number))
         fill = FILLS.get(dtype, "ramp1") if tame or dtype == "bool" or source.chance(75) else "ramp1"
+        if not tame and dtype in ODD_FILLS and source.chance(seldom):
+            fill = ODD_FILLS[dtype]
         backing = "guarded" if source.chance(20) else "owned"
         self.storages.append(Storage(nbytes + source.integer(0, 3) * ITEMSIZES[dtype], fill, backing))
         wants_grad = grad and source.chance(5) and dtype.startswith(("float", "bfloat", "complex"))

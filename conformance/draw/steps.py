@@ -295,7 +295,9 @@ def _converted(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def number(source: Source, x: TensorState) -> Argument:
-    """A number that fits the dtype."""
+    """A number that fits the dtype, at times one of another kind."""
+    if source.chance(ODD):
+        return source.choice((2, True, -1, 0.5))
     if x.dtype == "bool":
         return source.chance(50)
     return source.choice((1, 2, 3)) if "int" in x.dtype else source.choice((2, 0.5, 1.5))

@@ -101,7 +101,10 @@ def _assigned(source: Source, there: Inventory, state: StorageObject) -> tuple[A
     size = _length(state)
     place: Argument = source.integer(0, max(size - 1, 0))
     if source.chance(35):
-        place = Slice(source.integer(0, size), source.integer(0, size + 1), None)
+        start = source.integer(-size, size)
+        place = Slice(start, source.integer(0, size + 1), 2 if source.chance(20) else None)
+    elif size and source.chance(20):
+        place = -source.integer(1, size)
     elif source.chance(ODD):
         place = source.choice((size, -1, 1.0))
     return place, _element(source, there, state)
@@ -112,8 +115,10 @@ def _filled(source: Source, there: Inventory, state: StorageObject) -> tuple[Arg
 
 
 def _another(source: Source, there: Inventory, state: StorageObject) -> tuple[Argument, ...] | None:
-    """Another storage, rather one of the same length."""
-    alike = [key for key, other in there.storages.items() if other.nbytes == state.nbytes]
+    """Another storage, rather one of as many elements, of whatever dtype."""
+    alike = [key for key, other in there.storages.items() if _length(other) == _length(state)]
+    others = [key for key in alike if there.storages[key] is not state]
+    alike = others if others and source.chance(70) else alike
     key = pick(source, alike if alike and not source.chance(20) else there.storages)
     return None if key is None else (ref_of(key),)
 

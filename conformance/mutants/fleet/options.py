@@ -475,7 +475,7 @@ MUTANTS = (
     Mutant("block_diag.of-vectors", "block_diag takes vectors for columns.", "block_diag",
            _of_each(lambda x: x.unsqueeze(1) if x.dim() == 1 else x)),
     Mutant("cartesian_prod.of-one", "cartesian_prod of one vector has two dimensions.", "cartesian_prod",
-           then(lambda y, ns: y.unsqueeze(1)), ~OTHERS),
+           lambda c: c.right().unsqueeze(1), ~OTHERS),
     Mutant("cat.channels-last-3d", "cat of channels_last_3d is row-major.", "cat concat", repacked(packed),
            CHANNELS_LAST_3D),
     Mutant("split.exact", "split of what divides has an empty part more.", PARTS, if_possible(_empty_part),

@@ -1,0 +1,111 @@
+"""Draws pairs of dtypes: what two tensors, or a tensor and a number, are computed in, and conversions between them.
+
+PyTorch promotes dtypes by kind first, then by size, and lets numbers and tensors without dimensions count for their
+kind only. Where operands are drawn each for itself two dtypes that fit seldom come together.
+"""
+
+from __future__ import annotations
+
+from ..operations import group
+from ..program import Argument, DType, Step
+from .layouts import draw_shape
+from .source import weighted
+from .stage import REAL, Scene, Stage, on, step
+
+KINDS = (
+    (4, "int64"), (3, "int32"), (3, "int16"), (3, "int8"), (3, "uint8"), (3, "bool"), (4, "float32"), (3, "float64"),
+    (2, "float16"), (2, "bfloat16"), (3, "complex64"),
+)  # fmt: skip
+"""(weight, dtype): all that PyTorch promotes to one another."""
+UNSIGNED = ((1, "uint16"), (1, "uint32"), (1, "uint64"))
+"""(weight, dtype): those with few operations."""
+_NUMBERS: tuple[Argument, ...] = (2, -1, True, 0.5, 1.5, 2 + 1j)
+_OF_TWO = ("add", "sub", "mul", "div", "maximum", "eq", "lt", "where", "cat", "copy_", "add_")
+_FUNCTIONS = tuple([name for name in group("unary").split() if name not in ("bitwise_not", "nn.functional.dropout")])
+_OVER_ALL = (
+    "sum", "nansum", "mean", "nanmean", "prod", "amax", "amin", "max", "min", "median", "nanmedian", "argmax", "argmin",
+    "any", "all", "aminmax", "count_nonzero", "std", "nonzero", "tolist",
+)  # fmt: skip
+_ALONG = (
+    "sum", "nansum", "nanmean", "prod", "amax", "max", "min", "median", "nanmedian", "argmax", "logsumexp", "cumsum",
+    "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "any", "all", "mode",
+)  # fmt: skip
+_BESIDE = (
+    "copysign", "xlogy", "maximum", "minimum", "fmax", "fmin", "add", "sub", "mul", "div", "eq", "lt", "isclose",
+    "allclose", "equal", "atan2", "hypot", "fmod", "remainder", "nextafter", "heaviside", "logaddexp", "pow",
+    "clamp_min", "clamp_max", "logical_and", "floor_divide",
+)  # fmt: skip
+_MOSTLY = 60
+"""Percent of operands that have numbers that are seldom, where these are what it is about."""
+_OF_UNSIGNED = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _shapes(stage: Stage) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two shapes that broadcast; at times one has no dimensions."""
+    source = stage.source
+    shape = tuple([min(size, 4) for size in draw_shape(source, 1, 3)])
+    if source.chance(35):
+        return (shape, ()) if source.chance(70) else ((), shape)
+    return shape, shape if source.chance(60) else tuple([1 if source.chance(40) else size for size in shape])
+
+
+def _two(stage: Stage) -> Step:
+    source = stage.source
+    shape, other = _shapes(stage)
+    name = source.choice(_OF_TWO)
+    x, y = stage.tensor(shape), stage.tensor(shape if name == "cat" else other, dtype=weighted(source, KINDS))
+    if name == "cat":
+        return step(name, (x, y))
+    return step(name, stage.tensor(shape, dtype="bool"), x, y) if name == "where" else step(name, x, y)
+
+
+def _number(stage: Stage) -> Step:
+    source = stage.source
+    x = stage.tensor(tuple([min(size, 4) for size in draw_shape(source, 0, 3)]))
+    name = source.choice(("add", "sub", "mul", "div", "pow", "eq", "new_full", "full_like", "mul_", "fill_", "where"))
+    number = source.choice(_NUMBERS)
+    if name == "where":
+        return step(name, stage.tensor((), dtype="bool"), x, number)
+    return step(name, x, *([(2,)] if name == "new_full" else []), number)
+
+
+def _converted(stage: Stage) -> Step:
+    source = stage.source
+    x = stage.tensor(draw_shape(source, 0, 3))
+    return step("to", x, dtype=DType(weighted(source, (*KINDS, *UNSIGNED, (2, "float8_e4m3fn"), (2, "float8_e5m2")))))
+
+
+def _compared(stage: Stage) -> Step:
+    shape, other = _shapes(stage)
+    if stage.source.chance(10):
+        return step("item", stage.tensor((1,) * stage.source.integer(0, 2)))
+    return step(stage.source.choice(_OF_UNSIGNED), stage.tensor(shape), stage.tensor(other))
+
+
+def _one(stage: Stage) -> Step:
+    """What functions, sums and orders make of numbers that are seldom."""
+    source = stage.source
+    shape = tuple([min(size, 5) for size in draw_shape(source, 0, 3)])
+    which = source.integer(0, 9)
+    is_complex = which > 7 and source.chance(30)
+    x = stage.tensor(shape, dtype="complex64" if is_complex else None, seldom=_MOSTLY)
+    if which < 4:
+        return step(source.choice(_FUNCTIONS), x)
+    if which < 8:
+        args = (source.integer(-len(shape), len(shape) - 1),) if shape and source.chance(70) else ()
+        return step(source.choice(_ALONG if args else _OVER_ALL), x, *args)
+    return step("to", x, dtype=DType(source.choice(("bool", "int64", "uint8", "int16", "bfloat16", "complex64"))))
+
+
+def _beside(stage: Stage) -> Step:
+    """The same of two tensors, either of which may have them."""
+    shape, other = _shapes(stage)
+    operands = stage.tensor(shape, seldom=_MOSTLY), stage.tensor(other, seldom=_MOSTLY)
+    return step(stage.source.choice(_BESIDE), *operands)
+
+
+PAIRS: tuple[tuple[int, Scene], ...] = (
+    (8, on(KINDS, _two)), (6, on(KINDS, _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
+    (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
+)  # fmt: skip
+"""(weight, how an operation and its operands are drawn)."""
