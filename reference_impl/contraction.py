@@ -9,20 +9,15 @@ from math import prod
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import arithmetic, slicing_ops, view_ops
 from .contiguity import is_contiguous
-from .copies import resolve_conj
-from .core import TensorBase, as_dims, as_int, check_tensors, values
-from .dtypes import bool_
+from .core import TensorBase, as_dims, as_int, check_tensors
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
 from .layout import wrap_dim
 from .linear_algebra import bmm, deliver, dot, mm, same_dtype
 from .out import write_out
 from .pointwise import check_operands
 from .reductions import sum as total
-from .results import finish
 from .view_ops import reshape_to
 
 if TYPE_CHECKING:
@@ -90,13 +85,11 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
 
 
 def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
-    """One number: a `dot` where both operands lie in order, else a product summed, which bool has a kernel for too."""
+    """One number: a `dot` where both operands lie in order, else products rounded to the dtype, then summed."""
     a, b = reshape_to(p, (p.numel(),)), reshape_to(q, (q.numel(),))
     if is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2]):
         return dot(a, b)
-    if a.dtype is bool_:
-        return finish(np.asarray(np.any(values(a) & values(b))), bool_, a, b)
-    return dot(resolve_conj(a), b)
+    return total(arithmetic.mul(a, b), dtype=a.dtype)
 
 
 def _tensordot_out(out: "Tensor", result: "Tensor", a: "Tensor", b: "Tensor") -> "Tensor":

@@ -13,7 +13,7 @@ from .errors import LayoutError
 from .out import write_out
 from .pointwise import SHORT_FLOATS
 from .pointwise_ops import isnan, logical_not
-from .reductions import mean, need_reducing_kernel, reduced_dims
+from .reductions import check_out_dtype, mean, need_reducing_kernel, reduced_dims
 from .reductions import sum as _sum
 from .results import inexact_marks, need_kernel
 
@@ -39,10 +39,16 @@ def nansum(
     """`sum` with NaN as zero. Raises: dimension, dtype (complex is refused). Source: facts 4.4, torch 2.13."""
     if input.dtype.is_complex:
         raise LayoutError("dtype", f"nansum: complex is refused, got {input.dtype}")
-    # Asked for integers, it sums what is left as `sum` does.
-    if input.dtype.category == "float" and input.numel() and (dtype is None or dtype.category not in ("bool", "int")):
+    if input.dtype.category not in ("bool", "int"):
         d = dtype or (input.dtype if out is None else out.dtype)
-        need_reducing_kernel("nansum", d, "f", input, reduced_dims(input, dim), keepdim, out, over=dim)
+        if dtype is not None and d.category in ("bool", "int"):
+            # PyTorch writes zeros for NaN into a copy and sums it.
+            need_kernel("nan_to_num", input.dtype, "f")
+        else:
+            if out is not None:
+                check_out_dtype(out, d)
+            if input.numel():
+                need_reducing_kernel("nansum", d, "f", input, reduced_dims(input, dim), keepdim, out, over=dim)
     clean = _without_nan(input)
     result: Tensor = _sum(clean, dim, keepdim, dtype=dtype, out=out)
     _loosen(result, clean, dim, keepdim, 1)

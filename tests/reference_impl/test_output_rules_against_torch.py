@@ -207,6 +207,17 @@ ARGUMENTS = """
     T.nansum(T.tensor([[1.5,2]]),1,dtype=T.int64)
     T.nansum(T.tensor([[1.5,2]]),(0,1),dtype=T.int64)
     T.nansum(T.tensor(1.5),dtype=T.int64)
+    T.nansum(T.ones(3).to(T.float8_e4m3fn),dtype=T.int64)
+    T.nansum(T.ones(3).to(T.float8_e4m3fn),dtype=T.float32)
+    T.nansum(T.empty(0,dtype=T.float8_e4m3fn),dtype=T.int64)
+    T.nansum(T.empty(0,dtype=T.float8_e4m3fn))
+    T.nansum(T.empty(2,dtype=T.uint4),dtype=T.bool)
+    T.nansum(T.empty(2,dtype=T.bits8),dtype=T.float32)
+    o=T.zeros(0,dtype=T.int64);T.nansum(T.empty(0,dtype=T.float8_e4m3fn),out=o)
+    o=T.zeros(0,dtype=T.int64);T.nansum(T.ones(2).to(T.float8_e4m3fn),dtype=T.complex64,out=o)
+    T.tensordot(T.ones(2,3,dtype=T.bool).t(),T.ones(3,2,dtype=T.bool),2)
+    T.tensordot(T.ones(2,3,dtype=T.uint16).t(),T.ones(3,2,dtype=T.uint16),2)
+    T.tensordot(T.tensor([[1+1j,2],[3,4-1j]]).conj().t(),T.tensor([[1+1j,2],[3,4-1j]]),2)
 """
 DTYPES = """
     T.zeros(2,dtype=float)
