@@ -365,7 +365,8 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
     places = where % n if n else where
     b = values(source).reshape(-1)
     if accumulate:
-        np.add.at(a, places, b)
+        with np.errstate(all="ignore"):
+            np.add.at(a, places, b)
         if self.dtype.category in ("float", "complex"):
             marks[places] = shadow.TOLERANCE
     else:

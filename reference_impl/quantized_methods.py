@@ -83,7 +83,7 @@ def _of_part(q: PerChannel | Unknown) -> Quantizer:
     Raises: view (RuntimeError) for channels with floats as zero points; size (RuntimeError) where none remains.
     """
     if q.scales.numel() == 1 and q.zero_points.numel() == 1:
-        return q.channel(0)
+        return q.single()
     if q.scales.numel() < 2:
         raise LayoutError("size", "a part of no channel, or of one with more or fewer zero points (facts 10.1.6)")
     if not q.exact:
@@ -98,9 +98,7 @@ def _selected(q: Quantizer, dim: int, index: int) -> Quantizer:
     """
     if isinstance(q, PerTensor):
         return q
-    if dim == q.axis:
-        return q.channel(index)
-    return _of_part(q._replace(axis=q.axis - 1))
+    return _of_part((q.part(index) if dim == q.axis else q)._replace(axis=q.axis - 1))
 
 
 def _sliced(q: Quantizer, dim: int, part: slice) -> Quantizer:

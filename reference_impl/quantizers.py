@@ -8,10 +8,11 @@ import numpy as np
 from . import dtypes as dt
 from .core import build, values
 from .dtypes import dtype
-from .errors import LayoutError, LayoutIndexError
+from .errors import LayoutError, LayoutIndexError, UnspecifiedError
 from .formats import Named
-from .layout import Layout, Shape
+from .layout import Layout, Shape, contiguous_strides
 from .shadow import marks_of
+from .slicing import select, slice_dim
 
 # The integers that codes are handed out as.
 CODES: Final = {
@@ -36,6 +37,16 @@ per_channel_affine = qscheme("per_channel_affine")
 per_tensor_symmetric = qscheme("per_tensor_symmetric")
 per_channel_symmetric = qscheme("per_channel_symmetric")
 per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+
+
+def _in_turn(t: Any) -> Any:
+    """Numbers as they lie in memory: PyTorch's loops over channels know of no strides."""
+    if t.is_contiguous():
+        return values(t)
+    plain = Layout(t._layout.shape, contiguous_strides(t._layout.shape), t._layout.offset)
+    if plain.required_bytes(t.dtype.itemsize) > len(t._storage):
+        raise UnspecifiedError("scales or zero points that were given strides are read past the storage's end")
+    return values(build(t._storage, plain, t.dtype))
 
 
 class PerTensor(NamedTuple):
@@ -100,7 +111,8 @@ class PerChannel(NamedTuple):
             raise LayoutError("size", f"{count} scales for {found} channels (facts 10.1.6)")
         self.checked()
         along = tuple(count if d == self.axis else 1 for d in range(len(shape)))
-        scales, points = (values(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
+        with np.errstate(over="ignore"):
+            scales, points = (_in_turn(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
         return scales, points
 
     @property
@@ -114,34 +126,42 @@ class PerChannel(NamedTuple):
         return self.zero_points.tolist() if self.exact else []
 
     def checked(self) -> "PerChannel":
-        """The quantizer itself, where something is made that has it: who holds its tensors may have cut them.
+        """The quantizer itself, where something is made that has it: who holds its tensors may have changed them.
 
-        Raises: size (RuntimeError) where there are more or fewer zero points than scales.
+        Raises: size (RuntimeError) where they have no single dimension, or more or fewer zero points than scales.
         """
+        if self.scales.ndim != 1 or self.zero_points.ndim != 1:
+            raise LayoutError("size", f"scales of shape {tuple(self.scales.shape)}, not one a channel (facts 10.1.6)")
         if self.scales.numel() != self.zero_points.numel():
             found = f"{self.scales.numel()} scales with {self.zero_points.numel()} zero points"
             raise LayoutError("size", f"{found} (facts 10.1.6)")
         return self
 
-    def channel(self, index: int) -> PerTensor:
-        """The quantizer of one channel alone, its zero point cut off to a whole number.
+    def single(self) -> PerTensor:
+        """The quantizer of the only channel, its zero point cut off to a whole number.
 
-        Raises: index where there is no such channel; overflow (RuntimeError) where its zero point has no 64 bits.
+        Raises: overflow (RuntimeError) where its zero point has no 64 bits.
         """
-        if index >= min(self.scales.numel(), self.zero_points.numel()):
-            raise LayoutIndexError("index", f"there is no channel {index} (facts 10.1.6)")
-        point = values(self.zero_points)[index]
+        point = values(self.zero_points).item()
         if not -(2.0**63) <= point < 2.0**63:
             raise LayoutError("overflow", f"the zero point {point} is no integer of 64 bits (facts 10.1.6)")
-        return PerTensor(float(values(self.scales)[index]), int(point))
+        return PerTensor(float(values(self.scales).item()), int(point))
 
-    def part(self, kept: slice) -> "PerChannel":
-        """The quantizer of some channels: over the same memory, though no view that is recorded; in order."""
+    def part(self, kept: int | slice) -> "PerChannel":
+        """The quantizer of one or some channels: over the same memory, though no view that is recorded; in order.
+
+        Raises: dimension, index (IndexError) where there is no such channel.
+        """
         rows = []
         for t in (self.scales, self.zero_points):
-            found = range(*kept.indices(t.numel()))
-            offset = t._layout.offset + (found.start if found else 0)
-            rows.append(build(t._storage, Layout((len(found),), (found.step,), offset), t.dtype).contiguous())
+            if not t.ndim:
+                raise LayoutIndexError("dimension", "no part can be had of a scale without dimensions (facts 10.1.6)")
+            layout = (
+                slice_dim(t._layout, 0, kept.start, kept.stop, kept.step or 1)
+                if isinstance(kept, slice)
+                else select(t._layout, 0, kept)
+            )
+            rows.append(build(t._storage, layout, t.dtype).contiguous())
         return PerChannel(rows[0], rows[1], self.axis)
 
     def says_the_same(self, other: "Quantizer") -> bool:
@@ -231,7 +251,7 @@ def decode(codes: Any, q: Quantizer) -> Any:
     scale, zero_point = q.spread(np.shape(codes))
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(q, PerChannel) and q.exact:  # by the scales as they are, in double precision
-            scale = values(q.scales).reshape(np.shape(scale))
+            scale = _in_turn(q.scales).reshape(np.shape(scale))
         if isinstance(q, PerTensor) and codes.dtype == np.int32:
             # The difference is one of integers, and wraps around as they do.
             codes, zero_point = (codes - np.int64(q.zero_point)).astype(np.int32), np.float32(0)

@@ -101,6 +101,15 @@ CHECKS: Mapping[str, str] = {
 """Expressions that scripts compare with what should be."""
 
 
+def _numbers(x: Any) -> list[Any]:
+    """The elements of a tensor, RuntimeError where its storage holds them no more: PyTorch would read past its end."""
+    last = x.storage_offset() + sum([(n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True)])
+    if x.numel() and (last + 1) * x.element_size() > x.untyped_storage().nbytes():
+        raise RuntimeError("the storage of a quantizer's parameter is too small")
+    numbers: list[Any] = x.tolist()
+    return numbers
+
+
 class TorchStyle:
     """Drives a module with PyTorch's names; a subclass sets `name`, `versions` and `capabilities`.
 
@@ -267,9 +276,9 @@ class TorchStyle:
             scheme = str(x.qscheme()).removeprefix("torch.")
             if scheme == "per_tensor_affine":
                 return f"{scheme} {x.q_scale()} {x.q_zero_point()}"
-            scales, points = x.q_per_channel_scales().tolist(), x.q_per_channel_zero_points().tolist()
+            scales, points = _numbers(x.q_per_channel_scales()), _numbers(x.q_per_channel_zero_points())
             return f"{scheme} {scales} {points} {x.q_per_channel_axis()}"
-        except (RuntimeError, SystemError):  # SystemError: lists of tensors that a refused resize left a size below 0
+        except (RuntimeError, SystemError, MemoryError):  # sizes that a refused resize has left behind
             return "unknown"
 
     def base_of(self, x: Any) -> Any:

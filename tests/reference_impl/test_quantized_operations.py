@@ -152,6 +152,11 @@ TABLE = {
         X(0,0)[:]|L(X(0,0).clone())|X(0,0).dequantize()|X(0,0)[0]|X(0,0)[:,1]|L(X(0,0).unsqueeze(0))|copy.copy(X(0,0))
         X(1,1)[:,:1]|M(X(1,1)[:,0])|X(1,1)[:,1]|X(1,1)[:,1:]|L(X(1,1)[1:])|L(X(1,1)[:,:0])|X(1,1).dequantize()
         X(2,3)[:2]|X(2,3)[:,:3]|X(2,3)[2]|X(3,2)[:,2]|X(3,2)[2]|X(3,2)[1:2]|X(3,2)[1:3]|X(3,2)[2:3]|X(3,2).clone()|X(3,2)[1]
+        Z(1,"squeeze_").narrow(1,0,1)|Z(1,"squeeze_")[:,0]|K(Z(1,"squeeze_")[1:])|K(Z(1,"squeeze_")[0])
+        K(Z(4,"unsqueeze_",0)[:,0])|Z(4,"unsqueeze_",0)[:,1]|Z(4,"unsqueeze_",0)[1:]|Z(4,"unsqueeze_",0)[:, ::2]
+        K(Z(4,"unsqueeze_",1)[:,3])|K(Z(4,"unsqueeze_",1)[:,:1])|Z(4,"unsqueeze_",1)[:, ::2]
+        M(Z(3,"as_strided_",(3,),(2,))[:, ::2])|M(Z(3,"as_strided_",(3,),(2,))[:,1:])
+        M(Z(3,"as_strided_",(3,),(2,))[:,2])|M(Z(3,"as_strided_",(3,),(2,)))|M(Z(4,"as_strided_",(3,),(2,)))
     """,
 }  # fmt: skip
 
@@ -179,11 +184,22 @@ def names(lib):
         t.q_per_channel_zero_points().resize_(zero_points)
         return t
 
+    def reshaped(count, name, *args):
+        scales, zero_points = lib.arange(1.0, 9.0, dtype=lib.float64)[:count], lib.arange(10, 18)[:count]
+        t = lib._empty_per_channel_affine_quantized(
+            [3, count], axis=1, dtype=lib.quint8, scales=scales, zero_points=zero_points
+        )
+        for parameter in (scales, zero_points):
+            getattr(parameter, name)(*args)
+        return t.copy_(lib.ones(3, count)) if parameter.ndim == 1 else t
+
     known = make(lib)
     return {
         **known,
         "S": put,
         "X": cut_off,
+        "Z": reshaped,
+        "K": quantizer,
         "copy": copy,
         "nf": lib.nn.functional,
         "n": lib.empty(2, dtype=lib.quint8),
