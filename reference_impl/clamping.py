@@ -20,9 +20,10 @@ def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | N
     """Elements kept between two bounds. Raises: argument, dtype, broadcast. Source: facts 4.3.10, torch 2.13."""
     check_tensors("clamp", input)
     bounds = _bounds(min, max)
-    op = _clamp_op(min is not None, max is not None)
+    of_tensors = isinstance(bounds[0], TensorBase)
+    op = _clamp_op(min is not None, max is not None, of_tensors=of_tensors)
     _check_kernel(input, bounds)
-    if any(isinstance(b, TensorBase) for b in bounds):
+    if of_tensors:
         return apply(op, (input, *bounds), out)
     bounds, fixed = _converted(input, bounds)
     inner = Op("clamp", lambda a: op.compute(a, *[b.astype(a.dtype) for b in fixed]), "bif", smooth=True)
@@ -62,7 +63,7 @@ def _check_kernel(input: "Tensor", bounds: tuple[Any, ...]) -> None:
         raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
 
 
-def _clamp_op(low: bool, high: bool) -> Op:
+def _clamp_op(low: bool, high: bool, *, of_tensors: bool = False) -> Op:
     def compute(a: Any, *bounds: Any) -> Any:
         rest = list(bounds)
         if low:
@@ -73,7 +74,8 @@ def _clamp_op(low: bool, high: bool) -> Op:
             a = np.where((a > b) | np.isnan(b) if b.dtype.kind == "f" else a > b, b, a)
         return a
 
-    return Op("clamp", compute, "bif", smooth=True)
+    # Of two zeros either is taken, as many elements as fill a register otherwise than the last ones.
+    return Op("clamp", compute, "bif", smooth=True, loose_zero=of_tensors)
 
 
 def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
@@ -82,9 +84,10 @@ def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
     if input.dtype.is_complex:
         raise UnsupportedError("dtype", f"clamp: PyTorch has no kernel for {input.dtype}")
     _check_kernel(input, bounds)
-    if not any(isinstance(b, TensorBase) for b in bounds):
+    of_tensors = isinstance(bounds[0], TensorBase)
+    if not of_tensors:
         bounds, _ = _converted(input, bounds)
-    return apply_(_clamp_op(min is not None, max is not None), input, bounds)
+    return apply_(_clamp_op(min is not None, max is not None, of_tensors=of_tensors), input, bounds)
 
 
 def _check_bound(name: str, bound: Any) -> None:

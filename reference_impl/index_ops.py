@@ -31,11 +31,12 @@ from .dtypes import group_of
 from .errors import LayoutError, LayoutIndexError, UnspecifiedError, UnsupportedError
 from .index_places import as_new, check_gather, index_values, number_for, places_along, with_marks, write_where
 from .kept import keeps
-from .layout import Layout, Shape, contiguous_strides, wrap_dim
+from .layout import Layout, Shape, check_bounds, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, preserved_strides
 from .overlap import shares_memory
 from .results import need_kernel
+from .slicing import select
 from .views import expand
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
         a.size and where.size and not _moved_whole(input._layout, d, where.size) and (d == 1 or 0 <= where[0] < length)
     ):
         check_copyable(input.dtype)
+    if out is not None and a.ndim > 1 and out.numel() and not (d == 1 and row_major):
+        # Slices are written one by one, and where the first ends is looked at.
+        first = select(out._layout, d, 0)
+        check_bounds(first, out.dtype.itemsize, len(out._storage))
     if where.size and (where.min() < 0 or where.max() >= length):
         # Dimension 1 into rows has a kernel of its own, and so do empty tensors, which know no IndexError.
         kind = LayoutError if a.ndim > 1 and ((d == 1 and row_major) or not a.size) else LayoutIndexError

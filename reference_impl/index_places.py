@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow, slicing
-from .conversion import cast, cast_marks
+from .conversion import cast, cast_marks, half_nans
 from .copies import clone, scalar_array, write_copy
 from .core import (
     TensorBase,
@@ -74,7 +74,8 @@ def number_for(value: Any, d: dtype, name: str) -> tuple[Any, Any]:
             )
         number: Any = value.item()  # type: ignore[attr-defined]
         if value.dtype is d or d is dt.bool_:
-            return cast(values(value), value.dtype, d), shadow.marks_of(value)
+            found = values(value)
+            return cast(found, value.dtype, d), shadow.merge((), shadow.marks_of(value), half_nans(found, d))
         return scalar_array(number, d), cast_marks(values(value), value.dtype, d, shadow.marks_of(value))
     return scalar_array(value, d), None
 

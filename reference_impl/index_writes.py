@@ -214,7 +214,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     a = np.atleast_1d(values(self).copy())
     b = np.atleast_1d(values(source))
     with np.errstate(all="ignore"):
-        if alpha != 1:
+        if not scattered:  # by 1, too: the product of a complex number with an infinite part has a NaN
             b = b * np.array(alpha).astype(b.dtype)
         np.add.at(a, _along(d, where), b)
     loose = None

@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from . import reductions, shadow, views
 from .backing import MISSING
-from .contiguity import is_contiguous_in, suggested_format, suggested_strides
+from .contiguity import is_contiguous, is_contiguous_in, suggested_format, suggested_strides
 from .conversion import cast, cast_marks, check_copyable
 from .copies import clone, copy_elements, reader, resolved, to
 from .core import (
@@ -294,13 +294,15 @@ def repeat_interleave(
     if isinstance(repeats, TensorBase):
         if repeats.dtype not in (dt.int64, dt.int32):
             raise UnsupportedError("dtype", f"repeat_interleave: repeats must be int32 or int64, got {repeats.dtype}")
-        counts = values(repeats)
+        length = source._layout.shape[d]
+        if repeats.ndim > 1 or repeats.numel() not in (1, length):
+            raise LayoutError("size", f"repeat_interleave: {repeats.numel()} counts for a dimension of length {length}")
+        each = expand(reshape_to(repeats, (-1,)), (length,))
+        # What is row-major is read as it lies in memory, its bits are not; what is not is copied before.
+        counts = array(each) if is_contiguous(*each._layout[:2]) else values(each)
         if counts.size and counts.min() < 0:
             raise LayoutError("size", "repeat_interleave: repeats must be non-negative")
-        length = source._layout.shape[d] if source.ndim else 1
-        if counts.ndim > 1 or counts.size not in (1, length):
-            raise LayoutError("size", f"repeat_interleave: {counts.size} counts for a dimension of length {length}")
-        where = np.repeat(np.arange(length), np.broadcast_to(counts.reshape(-1), (length,)))
+        where = np.repeat(np.arange(length), counts)
         _check_output_size(where.size, output_size)
         # Bits are taken off before, and laid on what was made after.
         bits = [turn for turn, has in ((conj, source.is_conj()), (neg_view, source.is_neg())) if has]

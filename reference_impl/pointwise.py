@@ -173,7 +173,7 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...], com
     """What is known about a result, from what is known about its operands."""
     found = []
     for place, x in enumerate(operands):
-        if isinstance(x, TensorBase) and x._storage._shadow is not None:
+        if isinstance(x, TensorBase) and (x._storage._shadow is not None or op.reads_signs):
             m = shadow.marks_of(x)
             if m is not None:
                 # A NaN is a NaN whatever its bits.

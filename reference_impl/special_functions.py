@@ -425,7 +425,8 @@ def _neighbour(*operands: Any) -> Op:
     short = d in (dt.float16, dt.bfloat16)
 
     def compute(a: Any, b: Any) -> Any:
-        return np.nextafter(a.astype(d.numpy), b.astype(d.numpy)).astype(a.dtype) if short else np.nextafter(a, b)
+        next_one = np.nextafter(a.astype(d.numpy), b.astype(d.numpy)).astype(a.dtype) if short else np.nextafter(a, b)
+        return np.where(a == b, b, next_one)  # of two zeros the second
 
     return Op("nextafter", compute, "f")
 
