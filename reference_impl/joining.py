@@ -295,9 +295,10 @@ def repeat_interleave(
         if repeats.dtype not in (dt.int64, dt.int32):
             raise UnsupportedError("dtype", f"repeat_interleave: repeats must be int32 or int64, got {repeats.dtype}")
         length = source._layout.shape[d]
-        if repeats.ndim > 1 or repeats.numel() not in (1, length):
-            raise LayoutError("size", f"repeat_interleave: {repeats.numel()} counts for a dimension of length {length}")
-        each = expand(reshape_to(repeats, (-1,)), (length,))
+        given = repeats._layout.shape
+        if (given or (1,)) not in ((1,), (length,)):
+            raise LayoutError("size", f"repeat_interleave: counts of shape {given} for a dimension of length {length}")
+        each: Any = view_of(repeats, views.expand(repeats._layout, (length,)))  # type: ignore[arg-type]
         # What is row-major is read as it lies in memory, its bits are not; what is not is copied before.
         counts = array(each) if is_contiguous(*each._layout[:2]) else values(each)
         if counts.size and counts.min() < 0:

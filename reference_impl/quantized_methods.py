@@ -24,11 +24,12 @@ from .tensors import Tensor
 
 _VIEWS = (
     "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "detach", "squeeze_", "unsqueeze_",
-    "share_memory_", "cpu", "conj", "resolve_conj", "resolve_neg",
+    "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_", "share_memory_",
+    "cpu", "conj", "resolve_conj", "resolve_neg",
 )  # fmt: skip
 _STRIDED = (
     "permute", "transpose", "swapaxes", "swapdims", "t", "movedim", "moveaxis", "expand", "expand_as", "broadcast_to",
-    "unfold", "diagonal", "as_strided", "transpose_", "swapaxes_", "swapdims_", "t_", "as_strided_", "adjoint",
+    "unfold", "diagonal", "as_strided", "adjoint",
 )  # fmt: skip
 _PROPERTIES = ("T", "mT", "H", "mH", "data", "real")
 _KEPT = frozenset(
@@ -47,8 +48,10 @@ _KEPT = frozenset(
 
 def _stays(self: QuantizedTensor, name: str, dims: Any) -> bool:
     """Whether a transposition exchanges a dimension with itself, and no stride is set."""
-    if name in ("t", "t_"):
+    if name == "t":
         return self.ndim < 2
+    if not self.ndim and name in ("movedim", "moveaxis", "adjoint", "mT", "H", "mH"):
+        return True
     return name in ("transpose", "swapaxes", "swapdims") and len({d % (self.ndim or 1) for d in dims}) == 1
 
 
@@ -56,11 +59,9 @@ def _kept(name: str, strided: bool) -> Callable[..., Any]:
     function = getattr(Tensor, name)
 
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> Any:
-        refused = strided and not isinstance(self._quantizer, PerTensor) and not _stays(self, name, args)
-        if refused:
-            if not name.endswith("_"):
-                # What is wrong with the arguments comes first.
-                function(self, *args, **kwargs)
+        dims = (*args, *kwargs.values())
+        if strided and not isinstance(self._quantizer, PerTensor) and not _stays(self, name, dims):
+            function(self, *args, **kwargs)  # what is wrong with the arguments comes first
             raise LayoutError("view", f"{name}: strides can only be set with one scale for the tensor (facts 10.1.6)")
         return _wrapped(self, function(self, *args, **kwargs))
 
@@ -356,8 +357,8 @@ def bind() -> None:
         inner: Any = getattr(Tensor, name)
         strided = name in ("T", "mT", "H", "mH")
 
-        def get(self: QuantizedTensor, fget: Any = inner.fget, strided: bool = strided) -> Any:
-            if strided and not isinstance(self._quantizer, PerTensor):
+        def get(self: QuantizedTensor, name: str = name, fget: Any = inner.fget, strided: bool = strided) -> Any:
+            if strided and not isinstance(self._quantizer, PerTensor) and not _stays(self, name, ()):
                 raise LayoutError("view", "strides can only be set with one scale for the tensor (facts 10.1.6)")
             return _wrapped(self, fget(self))
 

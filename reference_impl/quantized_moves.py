@@ -10,7 +10,7 @@ from . import index_ops, indexing, joining, metadata, scans, shadow
 from .backing import MISSING
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone
-from .core import TensorBase, build, fresh, from_array, given_once, values
+from .core import TensorBase, as_ints, build, fresh, from_array, given_once, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .formats import contiguous_format, memory_format
@@ -90,11 +90,10 @@ def flip(self: QuantizedTensor, *dims: Any, **kwargs: Any) -> QuantizedTensor:
     self._check_quantizer("flip")
     if self.dtype.pack > 1:
         raise LayoutError("dtype", f"flip of {self.dtype} (facts 10.1.18)")
-    if not isinstance(self._quantizer, PerTensor) and given_once("flip", dims, kwargs, "dims") not in (
-        (),
-        ((),),
-        ([],),
-    ):
+    chosen = {d % (self.ndim or 1) for d in as_ints(given_once("flip", dims, kwargs, "dims"))}
+    shape, strides, _ = self._layout
+    reversed_ = self.numel() > 1 and any(shape[d] > 1 and strides[d] for d in chosen)
+    if reversed_ and not isinstance(self._quantizer, PerTensor):
         raise LayoutError("view", "flip: strides can only be set with one scale for the tensor (facts 10.1.6)")
     return as_codes(clone(plain, memory_format=suggested_format(*self._layout[:2])), self)
 
@@ -240,8 +239,8 @@ METHODS: Final[dict[str, Callable[..., Any]]] = {
     **{name: _moving(name, getattr(Tensor, name)) for name in ("index_select", "diag", "rot90")},
     **{name: _moving(name, getattr(joining, name), by_bytes) for name in ("repeat", "tile", "repeat_interleave")},
     "flip": flip,
-    "fliplr": lambda self: flip(self, 1),
-    "flipud": lambda self: flip(self, 0),
+    "fliplr": scans.fliplr,
+    "flipud": scans.flipud,
     "masked_fill": masked_fill,
     "masked_fill_": masked_fill_,
     "resize_as_": resize_as_,

@@ -401,14 +401,14 @@ def fliplr(input: "Tensor") -> "Tensor":
     """`flip` of columns. Raises: dimension below rank 2."""
     if input.ndim < 2:
         raise LayoutError("dimension", "fliplr: at least 2 dimensions are needed")
-    return flip(input, 1)
+    return input.flip(1)
 
 
 def flipud(input: "Tensor") -> "Tensor":
     """`flip` of rows. Raises: dimension below rank 1."""
     if input.ndim < 1:
         raise LayoutError("dimension", "flipud: at least 1 dimension is needed")
-    return flip(input, 0)
+    return input.flip(0)
 
 
 def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":

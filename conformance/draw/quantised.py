@@ -9,6 +9,7 @@ from math import prod
 
 from ..observation import TensorState
 from ..program import PACKED, QUANTISED, Argument, DType, Ref
+from .changes import CHANGING
 from .inventory import Family, Inventory, StepDrawer, pick
 from .layouts import draw_shape
 from .source import Source
@@ -123,9 +124,10 @@ def _asked(source: Source, there: Inventory) -> Arguments | None:
 
 _VIEWS = (
     "view", "reshape", "permute", "transpose", "__getitem__", "select", "narrow", "unsqueeze", "squeeze", "flatten",
-    "expand", "as_strided", "t", "detach", "contiguous", "clone", "ravel", "movedim", "fill_",
+    "expand", "as_strided", "t", "detach", "contiguous", "clone", "ravel", "movedim", "fill_", "swapaxes", "unflatten",
+    "unfold", "diagonal", "mT", "transpose_", "t_", "as_strided_", "squeeze_", "unsqueeze_", "split", "unbind",
 )  # fmt: skip
-_DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in BASIC if name in _VIEWS}
+_DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in (*BASIC, *CHANGING) if name in _VIEWS}
 
 
 def _like_any(name: str) -> StepDrawer:

@@ -198,6 +198,9 @@ TABLE = {
         F().fill_(1)|F().copy_(x)|F().copy_(F())._version|F().clone()|F().contiguous() is None|F()[0].q_zero_point()
         F(z=-1.7)[0].q_zero_point()|F(z=300.)[0].dequantize()|F(z=3e30)[0]|F(z=float("nan"))[0]|F(z=9.3e18)[0]
         F()[:,0]|F()[:]|F()[0:2]|info(F()[0:1])|info(F()[:,0:4])|info(F()[...])|info(F()[None])|F()[:,1:]|F()[0:0]
+        info(C().t_())|info(C().transpose_(0,1))|C().transpose_(0,9)|info(C().swapaxes_(0,-1))|info(F().t_())
+        info(C().as_strided_((1,),(1,)))|info(C().transpose(0,0))|C().transpose(0,1)|info(C().transpose(dim0=0,dim1=0))
+        C().movedim(0,0)|info(C().flip(()))|C().flip((0,))|info(C()[:1,:1].flip((0,)))|C().fliplr()|C().flipud()
         F().narrow(0,0,2)|F().unbind(1)|info(F().unbind(0)[1])|F().split(2)|info(F().unsqueeze(0))
         F()[None].q_per_channel_axis()|F().unsqueeze(0).q_per_channel_axis()|info(F(x[:1]).squeeze())
         C()[None].q_per_channel_axis()|C().unsqueeze(0).q_per_channel_axis()|C(x[:1]).squeeze()
