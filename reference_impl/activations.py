@@ -365,15 +365,18 @@ def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool
         return input
     if name.startswith("feature") and input.ndim < 2:
         raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
-    if p < 1:
-        # A mask of the input's dtype is drawn.
-        need_kernel(name, input.dtype, "bif")
-        if not input.dtype.is_floating_point:
-            raise LayoutError("dtype", f"{name}: floating point is needed, got {input.dtype}")
-    op = Op(name, lambda a: a * 1, "biufch")
-    out = apply_(op, input, ()) if inplace else apply(op, (input,))
-    if not inplace:
-        out._versions[0] = version if p != 1 else 0
+    if p == 1:
+        return (arithmetic.mul_ if inplace else arithmetic.mul)(input, constructors.zeros((), dtype=input.dtype))
+    # A mask of the input's dtype is drawn.
+    need_kernel(name, input.dtype, "bif")
+    if not input.dtype.is_floating_point:
+        raise LayoutError("dtype", f"{name}: floating point is needed, got {input.dtype}")
+    if inplace:
+        # What is drawn is a factor, so that it is there also where PyTorch refuses after it has written.
+        noise = shadow.leave_unspecified(constructors.empty_like(input))
+        return apply_(Op(name, lambda a, _: a * 1, "f"), input, (noise,))
+    out = apply(Op(name, lambda a: a * 1, "f"), (input,))
+    out._versions[0] = version
     return shadow.leave_unspecified(out)
 
 

@@ -74,7 +74,7 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
     p = view_ops.permute(x, (*keep_a, *left))
     q = view_ops.permute(y, (*right, *keep_b))
     made = (
-        _full_contraction(p, q)
+        _full_contraction(p, q, len(left))
         if rows == columns == 1
         else mm(reshape_to(p, (rows, terms)), reshape_to(q, (terms, columns)))
     )
@@ -84,11 +84,12 @@ def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = No
     return _tensordot_out(out, result, a, b)
 
 
-def _full_contraction(p: "Tensor", q: "Tensor") -> "Tensor":
+def _full_contraction(p: "Tensor", q: "Tensor", count: int) -> "Tensor":
     """One number: a `dot` where both operands lie in order, else products rounded to the dtype, then summed."""
-    a, b = reshape_to(p, (p.numel(),)), reshape_to(q, (q.numel(),))
     if is_contiguous(*p._layout[:2]) and is_contiguous(*q._layout[:2]):
-        return dot(a, b)
+        return dot(reshape_to(p, (p.numel(),)), reshape_to(q, (q.numel(),)))
+    # Lengths of 1 that are not summed are left out, so that both are views of one shape.
+    a, b = view_ops.squeeze(p, tuple(range(p.ndim - count))), view_ops.squeeze(q, tuple(range(count, q.ndim)))
     return total(arithmetic.mul(a, b), dtype=a.dtype)
 
 

@@ -17,7 +17,7 @@ from .copies import resolved
 from .core import as_int, check_tensors, recorded, view_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format
-from .kept import keeps
+from .kept import check_kept
 from .layout import Layout, Shape, Strides, channels_last_strides, contiguous_strides
 from .linear_algebra import same_dtype
 from .output_layout import output_strides
@@ -109,7 +109,6 @@ class _Geometry:
         return tuple([(n + 2 * p - h * (k - 1) - 1) // s + 1 for n, k, s, p, h, _ in every])
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def convolution(
     input: "Tensor", weight: "Tensor", bias: "Tensor | None", stride: Any, padding: Any, dilation: Any,
     transposed: bool, output_padding: Any, groups: int,
@@ -143,6 +142,7 @@ def _convolve(
         raise LayoutError("dimension", f"{name}: the weight has shape {weight._layout.shape}")
     if isinstance(padding, str):
         input, padding = _named_padding(name, spatial, input, weight, padding, stride, dilation)
+    check_kept(name, "0<1,2 1<0,2", (input, weight, bias))
     geometry = _Geometry(name, spatial, stride, padding, dilation, groups, transposed, output_padding)
     geometry.check(input._layout.shape, weight._layout.shape, bias)
     return _checked(geometry, input, weight, bias)
@@ -381,7 +381,6 @@ def _uses_onednn(g: _Geometry, x: Shape, w: Shape, d: dt.dtype) -> bool:
     return g.groups > 1 or (w[-1] > 3 and w[-2] > 3) or x[0] > 1 or prod(x[:4]) > _LARGE_INPUT
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def conv1d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stride: Any = 1, padding: Any = 0,
            dilation: Any = 1, groups: int = 1) -> "Tensor":  # fmt: skip
     """Convolution over one dimension.
@@ -392,7 +391,6 @@ def conv1d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stri
     return _convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def conv2d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stride: Any = 1, padding: Any = 0,
            dilation: Any = 1, groups: int = 1) -> "Tensor":  # fmt: skip
     """Convolution over two dimensions, channels-last where the input or the weight suggests it.
@@ -403,7 +401,6 @@ def conv2d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stri
     return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def conv3d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stride: Any = 1, padding: Any = 0,
            dilation: Any = 1, groups: int = 1) -> "Tensor":  # fmt: skip
     """Convolution over three dimensions; channels-last for short floats and for float32 that is worth oneDNN's start.
@@ -414,7 +411,6 @@ def conv3d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stri
     return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def conv_transpose1d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> "Tensor":  # fmt: skip
     """Transposed convolution over one dimension.
@@ -425,7 +421,6 @@ def conv_transpose1d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = 
     return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def conv_transpose2d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> "Tensor":  # fmt: skip
     """Transposed convolution over two dimensions, channels-last where the input or the weight suggests it.
@@ -436,7 +431,6 @@ def conv_transpose2d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = 
     return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@keeps("input", "weight", "bias", rule="0<1,2 1<0,2")
 def conv_transpose3d(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> "Tensor":  # fmt: skip
     """Transposed convolution over three dimensions.

@@ -373,7 +373,7 @@ def fill_(input: "Tensor", value: Any) -> "Tensor":
     >>> torch.zeros(1).expand(3).fill_(7).tolist()
     [7.0, 7.0, 7.0]
     """
-    check_inplace(input, value)
+    check_inplace(input, value if isinstance(value, TensorBase) else None)
     write_fill(input, value)
     written(input, value)
     return input

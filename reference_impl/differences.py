@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import arithmetic, division, joining, pointwise_ops, reductions, scans, shadow, slicing_ops, view_ops
+from . import arithmetic, division, joining, pointwise_ops, reductions, scans, slicing_ops, view_ops
 from . import dtypes as dt
 from .constructors import zeros, zeros_like
 from .copies import copy_
-from .core import TensorBase, as_dims, as_int, bad_arguments
+from .core import TensorBase, as_dims, as_int, bad_arguments, requires_grad
 from .errors import LayoutError, LayoutIndexError
 from .joining import cat
 from .layout import wrap_dim
@@ -19,33 +19,90 @@ if TYPE_CHECKING:
 def gradient(input: "Tensor", *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> list["Tensor"]:
     """Finite differences along dimensions, one tensor for each. Raises: dimension, size, argument. Source: torch."""
     dims = tuple(range(input.ndim)) if dim is None else as_dims(dim, "dim")
+    steps = _steps(spacing, dim, len(dims))
+    if input.dtype is dt.uint8:
+        raise LayoutError("dtype", f"gradient: {input.dtype} is refused")
+    if len(steps) != len(dims):
+        raise LayoutError("size", f"gradient: {len(steps)} spacings for {len(dims)} dimensions")
+    if as_int(edge_order, "edge_order") not in (1, 2):
+        raise LayoutError("argument", f"gradient: edge_order must be 1 or 2, got {edge_order}")
     dims = tuple([wrap_dim(d, input.ndim) for d in dims])
     if len(set(dims)) != len(dims):
         raise LayoutError("dimension", f"gradient: dimensions {dims} repeat one")
-    if edge_order not in (1, 2):
-        raise LayoutError("argument", f"gradient: edge_order must be 1 or 2, got {edge_order}")
-    if input.dtype in (dt.bool_, dt.uint8):
-        raise LayoutError("dtype", f"gradient: {input.dtype} is refused")
-    spacing = 1 if spacing is None else spacing
-    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
-    if len(steps) != len(dims):
-        raise LayoutError("size", f"gradient: {len(steps)} spacings for {len(dims)} dimensions")
-    results = []
-    for d, step in zip(dims, steps, strict=True):
-        n = input._layout.shape[d]
-        if n <= edge_order:
-            raise LayoutError("size", f"gradient: dimension {d} of length {n} is too short")
-        if isinstance(step, TensorBase) and step._layout.shape != (n,):
-            raise LayoutError("size", f"gradient: {step._layout.shape} places for a dimension of length {n}")
+    for d in dims:
+        if input._layout.shape[d] <= edge_order:
+            raise LayoutError("size", f"gradient: dimension {d} of length {input._layout.shape[d]} is too short")
+    slope = [_slope_by_places if isinstance(step, TensorBase) else _slope_by_number for step in steps]
+    return [f(input, d, step, edge_order) for f, d, step in zip(slope, dims, steps, strict=True)]
 
-        def part(start: int, length: int, d: int = d) -> "Tensor":
-            return slicing_ops.narrow(input, d, start, length)
 
-        inner = division.div(arithmetic.sub(part(2, n - 2), part(0, n - 2)), 2.0)
-        first = division.div(arithmetic.sub(part(1, 1), part(0, 1)), 1.0)
-        last = division.div(arithmetic.sub(part(n - 1, 1), part(n - 2, 1)), 1.0)
-        results.append(shadow.leave_unspecified(cat([first, inner, last], d)))
-    return results
+def _steps(spacing: Any, dim: Any, count: int) -> list[Any]:
+    """The spacing along each dimension: numbers, or tensors of places."""
+    if isinstance(spacing, (tuple, list)):
+        places = [isinstance(s, TensorBase) for s in spacing]
+        if any(places) and not all(places):
+            raise bad_arguments("gradient", f"{spacing} has both numbers and tensors")
+        return list(spacing)
+    if isinstance(spacing, TensorBase):
+        if spacing._layout.shape or requires_grad(spacing):
+            raise bad_arguments("gradient", "one tensor of places without a list")
+        spacing = spacing.item()  # type: ignore[attr-defined]
+    return [1 if spacing is None else spacing] * count
+
+
+def _slope_by_number(input: "Tensor", d: int, step: Any, edge_order: int) -> "Tensor":
+    n = input._layout.shape[d]
+    sub, mul = arithmetic.sub, arithmetic.mul
+
+    def part(start: int, length: int = 1) -> "Tensor":
+        return slicing_ops.narrow(input, d, start, length)
+
+    if edge_order == 1:
+        first, last = sub(part(1), part(0)), sub(part(n - 1), part(n - 2))
+    else:
+        first = sub(arithmetic.add(mul(part(0), -1.5), mul(part(1), 2)), mul(part(2), 0.5))
+        last = arithmetic.add(sub(mul(part(n - 3), 0.5), mul(part(n - 2), 2)), mul(part(n - 1), 1.5))
+    inner = division.div(sub(part(2, n - 2), part(0, n - 2)), step)
+    return cat([division.div(first, step), division.div(inner, 2), division.div(last, step)], d)
+
+
+def _slope_by_places(input: "Tensor", d: int, places: "Tensor", edge_order: int) -> "Tensor":
+    if places.ndim != 1:
+        raise LayoutError("dimension", f"gradient: places are a vector, got shape {places._layout.shape}")
+    n = input._layout.shape[d]
+    add, sub, mul, div = arithmetic.add, arithmetic.sub, arithmetic.mul, division.div
+    steps = diff(places, 1, 0)
+    count = max(steps._layout.shape[0] - 1, 0)
+    before, after = slicing_ops.narrow(steps, 0, 0, count), _from(steps, 0, 1)
+    wide = [1] * input.ndim
+    wide[d] = -1
+
+    def part(start: int, length: int = 1) -> "Tensor":
+        return slicing_ops.narrow(input, d, start, length)
+
+    def weighed(weights: "list[Tensor]", start: int, length: int) -> "Tensor":
+        a, b, c = weights
+        return add(add(mul(a, part(start, length)), mul(b, part(start + 1, length))), mul(c, part(start + 2, length)))
+
+    a = div(arithmetic.neg(after), mul(before, add(before, after)))
+    b = div(sub(after, before), mul(before, after))
+    c = div(before, mul(after, add(before, after)))
+    inner = weighed([view_ops.reshape(x, tuple(wide)) for x in (a, b, c)], 0, n - 2)
+    if edge_order == 1:
+        first = div(sub(part(1), part(0)), slicing_ops.select(steps, 0, 0))
+        last = div(sub(part(n - 1), part(n - 2)), slicing_ops.select(steps, 0, -1))
+    else:
+        x, y = slicing_ops.select(before, 0, 0), slicing_ops.select(after, 0, 0)
+        a = div(arithmetic.neg(add(mul(x, 2.0), y)), mul(x, add(x, y)))
+        b = div(add(x, y), mul(x, y))
+        c = div(arithmetic.neg(x), mul(y, add(x, y)))
+        first = weighed([a, b, c], 0, 1)
+        x, y = slicing_ops.select(before, 0, -1), slicing_ops.select(after, 0, -1)
+        a = div(y, mul(x, add(x, y)))
+        b = div(arithmetic.neg(add(y, x)), mul(x, y))
+        c = div(add(mul(y, 2.0), x), mul(y, add(x, y)))
+        last = weighed([a, b, c], n - 3, 1)
+    return cat([first, inner, last], d)
 
 
 def diff(

@@ -296,4 +296,4 @@ def _renorm(weight: "Tensor", input: "Tensor", max_norm: Any, norm_type: Any) ->
             raise LayoutTypeError("argument", f"embedding_bag: a norm must be a number, got {type(number).__name__}")
     if input.dtype not in (dt.int64, dt.int32):
         raise LayoutError("dtype", f"embedding_bag: indices must be int32 or int64, got {input.dtype}")
-    shorten_rows(weight, values(input), float(max_norm), float(norm_type))
+    shorten_rows(weight.detach(), values(input), float(max_norm), float(norm_type))

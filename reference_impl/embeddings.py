@@ -62,7 +62,7 @@ def embedding(
     if weight.dtype.is_complex and records_history(weight):
         raise LayoutError("grad", "embedding: complex tables have no gradient")
     if max_norm is not None:
-        shorten_rows(weight, at, float(max_norm), float(norm_type))
+        shorten_rows(weight.detach(), at, float(max_norm), float(norm_type))
     d = weight.dtype
     shape = (*at.shape, width)
     out = from_array(values(weight)[at].reshape(shape), d, contiguous_strides(shape))

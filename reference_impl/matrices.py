@@ -125,6 +125,33 @@ def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = No
     return reductions.sum(arithmetic.mul(conj(x), y), dim, out=out)
 
 
+def _cheapest(lengths: list[int]) -> dict[tuple[int, int], int]:
+    """Where the chain of matrices from one to another is cut in two; the first place of equally cheap ones.
+
+    Of three, PyTorch multiplies the first two first where that is no dearer.
+    """
+    count = len(lengths) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    cuts: dict[tuple[int, int], int] = {}
+    for width in range(1, count):
+        for i in range(count - width):
+            j = i + width
+            places = range(i, j) if count > 3 else range(j - 1, i - 1, -1)
+            price = {k: cost[i, k] + cost[k + 1, j] + lengths[i] * lengths[k + 1] * lengths[j + 1] for k in places}
+            cuts[i, j] = min(price, key=price.__getitem__)
+            cost[i, j] = price[cuts[i, j]]
+    return cuts
+
+
+def _chained(items: list["Tensor"], cuts: dict[tuple[int, int], int]) -> "Tensor":
+    def product(i: int, j: int) -> "Tensor":
+        if i == j:
+            return items[i]
+        return linear_algebra.mm(product(i, cuts[i, j]), product(cuts[i, j] + 1, j))
+
+    return product(0, len(items) - 1)
+
+
 def multi_dot(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """Product of several matrices in the cheapest order. Raises: dimension, size, dtype. Source: torch 2.13."""
     items = list(tensors)
@@ -148,9 +175,7 @@ def multi_dot(tensors: Any, *, out: "Tensor | None" = None) -> "Tensor":
             raise LayoutError("dtype", f"multi_dot: {a.dtype} and {b.dtype}")
         if a._layout.shape[-1] != b._layout.shape[0]:
             raise LayoutError("size", f"multi_dot: {a._layout.shape} and {b._layout.shape} cannot be multiplied")
-    result = items[0]
-    for t in items[1:]:
-        result = linear_algebra.mm(result, t)
+    result = _chained(items, _cheapest([t._layout.shape[0] for t in items] + [items[-1]._layout.shape[1]]))
     if result.numel() and result.dtype.category in ("float", "complex"):
         shadow.leave_unspecified(result)
     return write_out(out, view_ops.view(result, shape), *tensors)

@@ -5,7 +5,7 @@ An `Op` says what is special about one operator; `apply` and `apply_` are the sa
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
 import numpy as np
@@ -337,13 +337,17 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     return recorded(t, *operands)
 
 
+_WRAPPING: Final = frozenset({"add", "sub", "mul", "div", "floor_divide", "lerp"})
+"""In place these make a tensor of a number, and that is no inference tensor; the others have a kernel for numbers."""
+
+
 def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
     """Run an elementwise operator in place; strides never change.
 
     Raises: grad, overlap, broadcast, dtype, in this order. Source: facts 4.3.7, 4.3.8 and 5, torch 2.13.
     """
     if op.tracked:
-        check_inplace(self, *others)
+        check_inplace(self, *(x if op.name in _WRAPPING or isinstance(x, TensorBase) else None for x in others))
     operands = (self, *others)
     if inferred[0] and op.name in POINTWISE:
         check_kept(op.name + "_", POINTWISE[op.name], operands)

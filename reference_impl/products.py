@@ -13,7 +13,6 @@ from . import arithmetic, linear_algebra, reductions, shadow, view_ops
 from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous
-from .conversion import check_fillable
 from .copies import contiguous
 from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
@@ -81,6 +80,10 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
         same_dtype("matmul", input, other)
         if b.ndim == 2:
             return _stack_times_matrix(input, other)
+        if b.ndim == 1:
+            return _stack_times_vector(input, other)
+        if a.ndim == 1:
+            return _stack_times_vector(view_ops.mT(other), input)
     inner = b.shape[-1] if b.ndim == 1 else b.shape[-2]
     batch = (a.shape[:-2], b.shape[:-2])
     lead = broadcast_shapes(*batch) if not folds else max(batch, key=len)
@@ -92,9 +95,6 @@ def _batched(input: "Tensor", other: "Tensor", *, fold: bool = True) -> "Tensor"
         raise LayoutError("size", f"matmul: shapes {a.shape} and {b.shape} cannot be multiplied (facts 4.4)")
     result = bmm(left, right)
     shape = (*lead, *((n,) if a.ndim > 1 else ()), *((m,) if b.ndim > 1 else ()))
-    if folds and 1 in (a.ndim, b.ndim) and 0 in shape:
-        # A high matrix times a vector, which is filled where it has no rows.
-        check_fillable(input.dtype)
     result._layout = Layout(shape, contiguous_strides(shape), 0)
     return recorded(result, input, other)
 
@@ -121,6 +121,15 @@ def _stack_times_matrix(input: "Tensor", other: "Tensor") -> "Tensor":
     *rows, k = input._layout.shape
     result = mm(reshape_to(input, (prod(rows), k)), other)
     full = (*rows, result._layout.shape[1])
+    result._layout = Layout(full, contiguous_strides(full), 0)
+    return result
+
+
+def _stack_times_vector(stack: "Tensor", vector: "Tensor") -> "Tensor":
+    """A stack made one high matrix, times a vector."""
+    *rows, k = stack._layout.shape
+    result = mv(reshape_to(stack, (prod(rows), k)), vector)
+    full = tuple(rows)
     result._layout = Layout(full, contiguous_strides(full), 0)
     return result
 

@@ -449,6 +449,9 @@ def ldexp(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "
     _check(_LOGIT, (input, other))
     if _scales(input, other):
         return apply(_LDEXP, (input, other), out)
+    if out is None:
+        # One operator: what is within keeps nothing.
+        return recorded(mul(input.detach(), _power_of_two(other.detach(), input)), input, other)
     return mul(input, _power_of_two(other, input), out=out)
 
 

@@ -385,9 +385,24 @@ NUMBERS = """
     F.layer_norm(T.zeros(2,3),(3,),eps=T.tensor(1e-3))
     F.batch_norm(T.zeros(2,3),None,None,training=True,eps=T.tensor(1e-3))
 """
+SLOPES = """
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x.t(),spacing=3)
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=[2.,0.5],edge_order=2)
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=2j,dim=1)
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=T.tensor(2.))
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=x[0])
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=(x[1],x[:,2]))
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x.half(),spacing=(x[1],x[:,2].long()),edge_order=2)
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=(x[1],x[:1,2]))
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x,spacing=(1,x[2]))
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x.to(T.int32),edge_order=2)
+    x=(T.arange(25.)**2/3).view(5,5);T.gradient(x.to(T.uint8))
+    T.gradient(T.zeros(0,5),dim=1)
+    T.gradient(T.zeros(2,5),edge_order=2)
+"""
 GROUPS = {
     "outputs": OUTPUTS, "arguments": ARGUMENTS, "dtypes": DTYPES, "errors": ERRORS, "None": NONE,
-    "gradients": GRADIENTS, "numbers": NUMBERS,
+    "gradients": GRADIENTS, "numbers": NUMBERS, "slopes": SLOPES,
 }  # fmt: skip
 
 
