@@ -99,7 +99,7 @@ from .pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d
 from .powers import float_power, pow, square, square_
 from .predicates import (
     can_cast, is_zerotensor as _is_zerotensor, is_complex, is_conj,
-    is_floating_point, is_neg, is_nonzero, is_same_size, is_signed, is_tensor, numel,
+    assert_ as _assert, is_floating_point, is_neg, is_nonzero, is_same_size, is_signed, is_tensor, numel,
     result_type, typename,
 )
 from .printing import set_printoptions
@@ -146,7 +146,7 @@ from .triangles import tril, tril_indices, triu, triu_indices
 from .typed_storage import cuda, is_storage, TypedStorage
 from .view_copies import (
     adjoint, alias_copy, as_strided_copy, as_strided_scatter, detach_copy, diagonal_copy, diagonal_scatter, expand_copy,
-    narrow_copy, permute_copy, select_copy, select_scatter, slice_copy, slice_scatter, split_copy,
+    narrow_copy, permute_copy, select_copy, select_scatter, slice_copy, slice_inverse, slice_scatter, split_copy,
     split_with_sizes_copy, squeeze_copy, transpose_copy, t_copy, unbind_copy, unfold_copy, unsafe_chunk, unsafe_split,
     unsafe_split_with_sizes, unsqueeze_copy, view_as_complex_copy, view_as_real_copy, view_copy,
 )
@@ -200,7 +200,8 @@ _LAZY.update(
         "_cast_Float _cast_Half _cast_Int _cast_Long _cast_Short _conj_copy _dim_arange _is_all_true _is_any_true "
         "_index_put_impl_ _log_softmax _logcumsumexp _neg_view_copy _softmax _stack _unique _unique2 _unsafe_index "
         "_unsafe_index_put binomial conv_tbc frobenius_norm get_device native_dropout norm_except_dim nuclear_norm "
-        "_safe_softmax _weight_norm",
+        "_embedding_bag _int_mm _masked_softmax _safe_softmax _weight_norm",
+        "contraction": "_trilinear",
         "grid_sampling": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "least_squares": "chain_matmul pca_lowrank svd_lowrank",
         "products": "bilinear",

@@ -10,10 +10,14 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, slicing_ops, view_ops
+from .constructors import zeros
 from .contiguity import is_contiguous
-from .core import TensorBase, as_dims, as_int, check_tensors
+from .core import TensorBase, as_dims, as_int, check_tensors, recorded
 from .errors import LayoutError, LayoutTypeError, LayoutValueError
-from .layout import wrap_dim
+from .grad_mode import no_grad
+from .index_places import as_new
+from .kept import keeps
+from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import bmm, deliver, dot, mm, same_dtype
 from .out import write_out
 from .pointwise import check_operands
@@ -346,3 +350,57 @@ def _pair(left: "Tensor", right: "Tensor", summed: list[int]) -> "Tensor":
     for position, d in enumerate(order):
         back[d] = position
     return view_ops.permute(view_ops.view(bmm(a, b), size), tuple(back))
+
+
+@keeps("i1", "i2", "i3")
+def trilinear(
+    i1: "Tensor", i2: "Tensor", i3: "Tensor", expand1: Any, expand2: Any, expand3: Any, sumdim: Any, unroll_dim: int = 1
+) -> "Tensor":
+    """Products of three tensors, summed over dimensions, slice by slice along one; row-major.
+
+    Each has a new dimension of length 1 at the places that its list names.
+
+    Raises: dimension (also IndexError), size, dtype. Source: `torch._trilinear`, 2.13.
+    """
+    rank = i1.ndim + len(expand1)
+    if not 0 <= unroll_dim < rank:
+        raise LayoutError("dimension", f"_trilinear: unroll_dim {unroll_dim} of {rank} dimensions")
+    new = [_dim_set(x, rank) for x in (expand1, expand2, expand3)]
+    summed = _dim_set(sumdim, rank)
+    operands = [i1, i2, i3]
+    for k in range(3):
+        for d in sorted(new[k]):
+            operands[k] = view_ops.unsqueeze(operands[k], d)
+        if operands[k].ndim != rank:
+            raise LayoutError("dimension", f"_trilinear: {operands[k].ndim} dimensions instead of {rank}")
+    lengths = []
+    for d in range(rank):
+        given = [x._layout.shape[d] for x, added in zip(operands, new, strict=True) if d not in added]
+        lengths.append(given[-1] if given else 0)
+    own = summed - {unroll_dim}
+    early, late = sorted(own & new[2]), sorted(own - new[2])
+    with no_grad():
+        total_of = zeros([1 if d in summed else n for d, n in enumerate(lengths)], dtype=i1.dtype)
+        for n in range(lengths[unroll_dim]):
+            a, b, c = [
+                slicing_ops.narrow(x, unroll_dim, 0 if unroll_dim in added else n, 1)
+                for x, added in zip(operands, new, strict=True)
+            ]
+            part = _summed_pair(_summed_pair(a, b, early), c, late)
+            arithmetic.add_(total_of if unroll_dim in summed else slicing_ops.narrow(total_of, unroll_dim, n, 1), part)
+    shape = tuple([n for d, n in enumerate(lengths) if d not in summed])
+    total_of._layout = Layout(shape, contiguous_strides(shape), 0)
+    return recorded(as_new(total_of), i1, i2, i3)
+
+
+def _summed_pair(a: "Tensor", b: "Tensor", dims: list[int]) -> "Tensor":
+    """`_pair`, where what only one operand has is summed before."""
+    wide_a, wide_b = ([d for d in dims if x._layout.shape[d] != 1] for x in (a, b))
+    return _pair(_sum(a, [d for d in wide_a if d not in wide_b]), _sum(b, [d for d in wide_b if d not in wide_a]), dims)
+
+
+def _dim_set(dims: Any, rank: int) -> set[int]:
+    found = [wrap_dim(d, rank) for d in as_dims(dims, "dims")]
+    if len(set(found)) != len(found):
+        raise LayoutError("dimension", f"_trilinear: {dims} repeats a dimension")
+    return set(found)

@@ -61,12 +61,30 @@ def torch_embedding_bag(
     [[[2.0, 5.0], [2.0, 4.0]], [0, 0, 1], [2, 1], [[1, 0], [1, 1]]]
     """
     check_tensors("embedding_bag", weight, indices, offsets)
-    padding = _padding(weight, padding_idx)
+    padding, kept = _padding(weight, padding_idx), wants_grad(weight)
+    return _looked_up(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding, kept=kept)
+
+
+def embedding_bag_of(
+    weight: "Tensor", indices: "Tensor", offsets: "Tensor", scale_grad_by_freq: bool = False, mode: int = 0,
+    sparse: bool = False, per_sample_weights: "Tensor | None" = None, include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> "tuple[Tensor, Tensor, Tensor, Tensor]":  # fmt: skip
+    """`torch._embedding_bag`: the row that is left out may be any number; below zero none is. Raises: as the above."""
+    check_tensors("_embedding_bag", weight, indices, offsets)
+    padding = as_int(padding_idx, "padding_idx")
+    return _looked_up(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding, kept=True)
+
+
+def _looked_up(
+    weight: "Tensor", indices: "Tensor", offsets: "Tensor", mode: int, per_sample_weights: "Tensor | None",
+    include_last_offset: bool, padding: int, *, kept: bool,
+) -> "tuple[Tensor, Tensor, Tensor, Tensor]":  # fmt: skip
+    """The bags, and what a gradient would need, `kept` as for one that is wanted."""
     index_type = _check(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
     bags = _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding)
     output, largest = _computed(weight, bags, mode, per_sample_weights, padding)
-    offset2bag, bag_size, max_indices = _notes(weight, bags, mode, index_type, include_last_offset, padding, largest)
-    results = (output, offset2bag, bag_size, max_indices)
+    results = (output, *_notes(weight, bags, mode, index_type, padding, largest, kept=kept))
     if shadow.marks_of(indices) is not None or shadow.marks_of(offsets) is not None:
         for t in results:
             shadow.leave_unspecified(t)
@@ -208,14 +226,14 @@ def _sizes(bags: _Bags, padded: Any) -> Any:
 
 
 def _notes(
-    weight: "Tensor", bags: _Bags, mode: int, index_type: dt.dtype, last: bool, padding: int, largest: Any
+    weight: "Tensor", bags: _Bags, mode: int, index_type: dt.dtype, padding: int, largest: Any, *, kept: bool
 ) -> "tuple[Tensor, Tensor, Tensor]":
     """What a gradient would need, in the memory that it was first made in."""
     given, length, item = len(bags.offsets), len(bags.rows), index_type.itemsize
     noted = not (bags.fast and mode == _SUM)
     offset2bag = _vector(bags.bag_of if noted else bags.bag_of[:0], index_type, (length + 1) * item if noted else 0)
     # A sum without gradients keeps a place for the last offset, too.
-    counted = bags.bags if mode != _SUM or wants_grad(weight) else given
+    counted = bags.bags if mode != _SUM or kept else given
     sizes = np.zeros(counted, np.int64) if mode == _SUM else _sizes(bags, bags.rows == padding)
     bag_size = _vector(sizes, index_type, given * item)
     held = counted * item

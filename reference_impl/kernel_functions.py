@@ -15,6 +15,7 @@ from . import (
     choosing,
     division,
     extremes,
+    linear_algebra,
     pointwise_ops,
     reductions,
     scans,
@@ -25,18 +26,23 @@ from . import (
 from . import dtypes as dt
 from .advanced_indexing import index_put, index_put_
 from .constructors import empty_like, ones_like
+from .contiguity import is_contiguous
 from .convolution import conv1d
 from .copies import clone, to
-from .core import array, as_dims, as_ints, check_flag, from_array, recorded
+from .core import array, as_dims, as_int, as_ints, check_flag, from_array, recorded, values
 from .dtype_view import conj, neg_view
-from .errors import LayoutError
+from .embedding_bags import embedding_bag_of
+from .errors import LayoutError, LayoutIndexError, UnspecifiedError
 from .formats import contiguous_format
 from .indexing import getitem
 from .joining import stack as joined
+from .layout import wrap_dim
+from .linear_algebra import need_rank
 from .norms import matrix_norm, vector_norm
 from .out import write_out
+from .output_layout import preserved_strides
 from .ranges import arange
-from .results import need_kernel
+from .results import finish, need_kernel, wide
 from .view_ops import view
 from .views import broadcasts_to
 
@@ -126,6 +132,72 @@ def weight_norm(v: "Tensor", g: "Tensor", dim: int = 0) -> "Tensor":
             raise LayoutError("dtype", f"weight_norm: {v.dtype} and {g.dtype}")
         v = clone(v, memory_format=contiguous_format)  # one kernel, into new memory
     return arithmetic.mul(v, division.div(g, norm_except_dim(v, 2, dim)))
+
+
+embedding_bag = embedding_bag_of
+
+
+def int_mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    """Product of two matrices of int8, the first perhaps of uint8, as int32; an output is not resized.
+
+    Raises: dimension (also IndexError), size, dtype. Source: torch 2.13.
+
+    >>> int_mm(torch.full((1, 3), 100, dtype=torch.int8), torch.full((3, 1), 100, dtype=torch.int8)).tolist()
+    [[30000]]
+    """
+    if not input.ndim or mat2.ndim < 2:
+        raise LayoutIndexError("dimension", "_int_mm: two matrices are needed")
+    need_rank("_int_mm", input, 2)
+    need_rank("_int_mm", mat2, 2)
+    (n, k), (inner, m) = input._layout.shape, mat2._layout.shape
+    if k != inner:
+        raise LayoutError("size", f"_int_mm: {(n, k)} and {(inner, m)} cannot be multiplied")
+    if input.dtype not in (dt.int8, dt.uint8) or mat2.dtype is not dt.int8:
+        raise LayoutError("dtype", f"_int_mm: {input.dtype} and {mat2.dtype}")
+    if out is not None and (
+        out.dtype is not dt.int32 or out._layout.shape != (n, m) or not is_contiguous(*out._layout[:2])
+    ):
+        raise LayoutError("size", f"_int_mm: out must be contiguous, of int32 and shape {(n, m)}")
+    return write_out(out, linear_algebra.mm(to(input, dt.int32), to(mat2, dt.int32)), input, mat2)
+
+
+def masked_softmax(input: "Tensor", mask: "Tensor", dim: int | None = None, mask_type: int | None = None) -> "Tensor":
+    """`softmax` along a dimension, the last by default, without what is masked, in the memory order of the input.
+
+    A mask of an image's last two dimensions (type 0) or of its batch and its last (1), of any other its own shape (2).
+
+    Raises: dtype, size, argument, dimension (IndexError). Source: torch 2.13.
+
+    >>> masked_softmax(torch.zeros(3), torch.tensor([True, False, False])).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    if mask.dtype is not dt.bool_:
+        raise LayoutError("dtype", f"_masked_softmax: the mask must be bool, got {mask.dtype}")
+    shape = input._layout.shape
+    kind = mask_type if mask.ndim == 2 and input.ndim == 4 else 2
+    if kind not in (0, 1, 2):
+        raise LayoutError("argument", f"_masked_softmax: mask_type must be 0, 1 or 2, got {kind}")
+    wanted = {0: shape[2:3] * 2, 1: (*shape[:1], *shape[2:3]), 2: shape}[kind]
+    if mask._layout.shape != wanted:
+        raise LayoutError("size", f"_masked_softmax: a mask of {mask._layout.shape} for an input of {shape}")
+    d = wrap_dim(-1 if dim is None else as_int(dim, "dim"), input.ndim)
+    if input.numel():
+        need_kernel("_masked_softmax", input.dtype, "f")
+    if kind != 2 and shape[2] != shape[3]:
+        if d != 3:
+            raise LayoutError("size", f"_masked_softmax: a mask of {mask._layout.shape} does not expand to {shape}")
+        raise UnspecifiedError("_masked_softmax: a mask is read as if the last two lengths were the same")
+    if kind == 1:
+        mask = view(mask, (shape[0], 1, 1, shape[2]))
+    strides = preserved_strides(shape, input._layout.strides)
+    kept = np.where(values(mask), -np.inf, wide(input))
+    with np.errstate(all="ignore"):
+        powers = np.exp(kept - kept.max(d, keepdims=True, initial=-np.inf)) if input.ndim else np.exp(kept - kept)
+        found = powers / powers.sum(d, keepdims=True) if input.ndim else powers
+    found = np.where(np.isnan(found), np.nan, found)
+    made = finish(found, input.dtype, input, strides=strides)
+    # PyTorch's kernel writes row by row, whatever the order of the result is.
+    return made if is_contiguous(shape, strides) else shadow.leave_unspecified(made)
 
 
 def safe_softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":

@@ -1,5 +1,8 @@
 """`Tensor(…)` and `Tensor.new(…)`: one call for a storage, a tensor, lengths or data, as before there was `tensor`."""
 
+import functools
+import operator
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -7,11 +10,12 @@ import numpy as np
 
 from .calls import check_keywords
 from .constructors import empty
-from .core import TensorBase, bad_arguments, view_of
+from .core import TensorBase, bad_arguments, recorded, view_of
 from .devices import device as as_device
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .from_values import tensor
+from .grad_mode import no_grad
 from .promotion import get_default_dtype
 from .size import Size
 from .storage_methods import StorageMethods
@@ -32,12 +36,15 @@ def new(self: "Tensor", *args: Any, device: Any = None, **kwargs: Any) -> "Tenso
     """A tensor of this one's dtype: over a storage, as `set_` lays one over it; empty, of lengths; of data; a view.
 
     Raises: argument (TypeError; also a tensor of another dtype or device), dtype (RuntimeError) for a typed storage of
-    another dtype, size (RuntimeError), device (RuntimeError) for another device. Source: facts 6.3, torch 2.13.
+    another dtype, size (RuntimeError), device (RuntimeError) for another device, and of a tensor with the conjugate or
+    negative bit, which PyTorch takes for one. Source: facts 6.3, torch 2.13.
 
     >>> x = torch.arange(6.0)
     >>> x.new(x.untyped_storage()).shape, x.new(2, 3).shape, x.new((2, 3)).tolist()
     (torch.Size([6]), torch.Size([2, 3]), [2.0, 3.0])
     """
+    if self._bits:
+        raise LayoutError("device", "new: a tensor with the conjugate or negative bit tells no device")
     here = "meta" if self._storage._is_meta else "cpu"
     return _constructed_alike(args, kwargs, self.dtype, here, device)
 
@@ -79,3 +86,27 @@ def _constructed(args: tuple[Any, ...], kwargs: dict[str, Any], d: dtype, here: 
         raise LayoutTypeError("argument", f"new: data must be a sequence, got {type(first).__name__}")
     made: Tensor = tensor(first, dtype=d, device=here)
     return made
+
+
+def resize(self: "Tensor", *sizes: Any) -> "Tensor":
+    """A view of another shape, of a copy where the tensor is not contiguous; deprecated, and says so.
+
+    Raises: size for another number of elements, argument. Source: `Tensor.resize`, torch 2.13.
+    """
+    warnings.warn("resize is deprecated (torch 2.13)", UserWarning, stacklevel=2)
+    return _resized(self, sizes)
+
+
+def resize_as(self: "Tensor", tensor: "Tensor") -> "Tensor":
+    """`resize` to the shape of another tensor. Raises: as it. Source: `Tensor.resize_as`, torch 2.13."""
+    warnings.warn("resize_as is deprecated (torch 2.13)", UserWarning, stacklevel=2)
+    return _resized(self, tensor.size())
+
+
+def _resized(self: "Tensor", sizes: Any) -> "Tensor":
+    if self.numel() != functools.reduce(operator.mul, sizes, 1):
+        raise LayoutError("size", f"resize: {sizes} for {self.numel()} elements")
+    with no_grad():
+        whole = new(self, self) if self.is_contiguous() else self.contiguous()
+        found = whole.view(*sizes)
+    return recorded(found, self)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .core import CONJ, NEG, TensorBase
 from .dtypes import dtype
-from .errors import LayoutError
+from .errors import LayoutAssertionError, LayoutError
 from .promotion import as_dtype, common_dtype
 from .promotion import can_cast as _can_cast
 
@@ -99,3 +99,9 @@ def result_type(tensor: Any, other: Any) -> dtype:
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether a result of one dtype may be written into another. Raises: argument (TypeError). Source: facts 4.3.8."""
     return _can_cast(as_dtype(from_), as_dtype(to))
+
+
+def assert_(condition: Any, message: str) -> None:
+    """Python's `assert`. Raises: argument (AssertionError). Source: torch 2.13."""
+    if not condition:
+        raise LayoutAssertionError("argument", message)

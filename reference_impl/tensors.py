@@ -95,6 +95,7 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     diagonal_scatter = view_copies.diagonal_scatter
     select_scatter = view_copies.select_scatter
     slice_scatter = view_copies.slice_scatter
+    slice_inverse = view_copies.slice_inverse
     as_strided_scatter = view_copies.as_strided_scatter
     narrow_copy = view_copies.narrow_copy
     real = property(dtype_view.real, indexing.set_real)
@@ -136,6 +137,8 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
 
     resize_ = metadata.resize_
     resize_as_ = metadata.resize_as_
+    resize = legacy_constructors.resize
+    resize_as = legacy_constructors.resize_as
     set_ = metadata.set_
     as_strided_ = metadata.as_strided_
     squeeze_ = metadata.squeeze_

@@ -178,6 +178,16 @@ def slice_scatter(
     return _scattered("slice_scatter", input, src, lambda t: slice_view(t, dim, start, end, step), out)
 
 
+def slice_inverse(
+    input: "Tensor", src: "Tensor", dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> "Tensor":
+    """What a slice was taken from: a view of its memory as another tensor lies in its own, whatever the slice was.
+
+    Raises: bounds. Source: torch 2.13.
+    """
+    return slicing_ops.as_strided(input, *src._layout)
+
+
 def as_strided_scatter(input: "Tensor", src: "Tensor", size: Any, stride: Any, storage_offset: Any = None) -> "Tensor":
     """A copy with a source under an explicit layout. Raises: as `as_strided`, size, grad. Source: torch 2.13."""
     if input.requires_grad and not is_contiguous(*input._layout[:2]):
