@@ -29,6 +29,7 @@ from .core import TensorBase, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .kept import keeps
 from .layout import contiguous_strides, wrap_dim
+from .out import write_out
 from .pointwise import Op, apply, apply_
 from .pointwise_ops import erf_values, sigmoid_values
 from .results import check_real_gradient, finish, need_kernel
@@ -110,7 +111,7 @@ def elu(input: "Tensor", alpha: float = 1.0, inplace: bool = False) -> "Tensor":
     return _run(_elu("elu", alpha), input, inplace)
 
 
-def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
+def gelu(input: "Tensor", approximate: str = "none", *, out: "Tensor | None" = None) -> "Tensor":
     """`x` times the normal distribution function of `x`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
     if approximate == "tanh":
         op = _smooth("gelu", lambda a: 0.5 * a * (1 + np.tanh(_sqrt(2 / np.pi) * (a + 0.044715 * a**3))))
@@ -130,16 +131,16 @@ def gelu(input: "Tensor", approximate: str = "none") -> "Tensor":
         known = shadow.marks_of(result)
         rest = 0 if known is None else known
         shadow.stamp(result, np.where(unsure, shadow.UNSPECIFIED, rest).astype(np.uint8))
-    return result
+    return write_out(out, result, input, exact=True, apart=True)
 
 
-def softplus(input: "Tensor", beta: float = 1, threshold: float = 20) -> "Tensor":
+def softplus(input: "Tensor", beta: float = 1, threshold: float = 20, *, out: "Tensor | None" = None) -> "Tensor":
     """`log(1 + exp(beta * x)) / beta`, linear above the threshold. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
     op = _smooth(
         "softplus",
         lambda a: np.where(a * beta > threshold, a, np.log1p(np.exp(np.minimum(a * beta, threshold))) / beta),
     )
-    return apply(op, (input,))
+    return write_out(out, apply(op, (input,)), input, exact=True, apart=True)
 
 
 def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> "Tensor":
@@ -202,7 +203,7 @@ def hardshrink(input: "Tensor", lambd: float = 0.5, *, out: "Tensor | None" = No
     return apply(op, (input,), out)
 
 
-def softshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
+def softshrink(input: "Tensor", lambd: float = 0.5, *, out: "Tensor | None" = None) -> "Tensor":
     """Elements brought nearer to 0 by `lambd`. Raises: dtype, argument. Source: facts 4.3.10, torch 2.13."""
     if lambd < 0:
         raise LayoutError("argument", f"softshrink: lambd must not be negative, got {lambd}")
@@ -210,7 +211,7 @@ def softshrink(input: "Tensor", lambd: float = 0.5) -> "Tensor":
     def compute(a: Any) -> Any:
         return np.where(a > lambd, a - lambd, np.where(a < -lambd, a + lambd, np.where(np.isnan(a), a, 0)))
 
-    return apply(_smooth("softshrink", compute), (input,))
+    return write_out(out, apply(_smooth("softshrink", compute), (input,)), input, exact=True, apart=True)
 
 
 def tanhshrink(input: "Tensor") -> "Tensor":
@@ -224,12 +225,13 @@ def softsign(input: "Tensor") -> "Tensor":
     return division.div(input, arithmetic.add(arithmetic.abs(input), 1))
 
 
-def logsigmoid(input: "Tensor") -> "Tensor":
+def logsigmoid(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`log(sigmoid(x))`, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
     need_kernel("logsigmoid", input.dtype, "f")
     a = values(input).astype(np.float64)
     with np.errstate(all="ignore"):
-        return finish(-np.logaddexp(0, -a), input.dtype, input)
+        result = finish(-np.logaddexp(0, -a), input.dtype, input)
+    return write_out(out, result, input, exact=True)
 
 
 @keeps("input", "weight")

@@ -12,6 +12,7 @@ import numpy as np
 from .backing import MISSING, Unread
 from .errors import LayoutAttributeError, LayoutError, LayoutTypeError
 from .formats import check_layout
+from .older_calls import older_order
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,20 +94,26 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     given_only = _given_only(function)
     numbers = _numbers(function)
     needs_dim = function.__name__ in _KEEPING_ONE
+    needs_dim_for_out = function.__name__ in _DELIVERING_ONE
     generator_place = place_of("generator", function)
     asks_first = function.__name__ in _ASKING_FIRST
+    ordered = older_order(function.__name__, of_class=of_class)
     wrong = LayoutAttributeError if function.__name__ in _ASKING else LayoutTypeError
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = len(args)
+        if ordered is not None and given > 2:
+            args, kwargs = ordered(args, kwargs)
+            given = len(args)
         for place, name, may_be_none in taken:
             x = args[place] if place < given else kwargs.get(name, MISSING)
             if not isinstance(x, TensorBase) and x is not MISSING and not (may_be_none and x is None):
                 got = type(x).__name__
                 raise wrong("argument", f"{function.__name__}: {name} must be a Tensor, got {got}")
-        if needs_dim and "keepdim" in kwargs and given < 2 and "dim" not in kwargs:
-            raise LayoutTypeError("argument", f"{function.__name__}: keepdim is given, but no dim")
+        needs_it = needs_dim and ("keepdim" in kwargs or (needs_dim_for_out and kwargs.get("out") is not None))
+        if needs_it and given < 2 and "dim" not in kwargs:
+            raise LayoutTypeError("argument", f"{function.__name__}: keepdim or out is given, but no dim")
         for place, name in given_only:
             if (args[place] if place < given else kwargs.get(name, MISSING)) is None:
                 raise LayoutTypeError("argument", f"{function.__name__}: {name} may be left out, but is not None")
@@ -173,6 +180,8 @@ _GIVEN_ONLY = {
 
 _KEEPING_ONE = frozenset(("max", "min", "sum", "mean", "prod", "median", "nanmedian"))
 """Reductions that take `keepdim` only with a dimension."""
+_DELIVERING_ONE = frozenset(("sum", "prod", "median", "nanmedian"))
+"""Those of them that take `out` only with a dimension, too."""
 
 
 _ASKING_FIRST = frozenset((

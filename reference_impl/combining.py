@@ -34,7 +34,12 @@ def kron(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "T
     result = mul(left, right)
     # As PyTorch: a view of the product, which strides that interleave refuse.
     result._layout = view(result._layout, tuple([x * y for x, y in zip(a, b, strict=True)]))
-    return write_out(out, result, input, other)
+    if out is None:
+        return result
+    count = out._versions[0]
+    write_out(out, result, input, other)
+    out._versions[0] = count  # which PyTorch does not count
+    return out
 
 
 def block_diag(*tensors: "Tensor") -> "Tensor":

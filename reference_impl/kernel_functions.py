@@ -306,7 +306,7 @@ def conj_copy(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
 
 def neg_view_copy(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A copy with the negative values. Raises: dtype; as `write_out`."""
-    return write_out(out, clone(neg_view(input)).resolve_neg(), input)
+    return write_out(out, clone(neg_view(input)).resolve_neg(), input, exact=True, composed=True)
 
 
 def adaptive_avg_pool2d(input: "Tensor", output_size: Any, *, out: "Tensor | None" = None) -> "Tensor":

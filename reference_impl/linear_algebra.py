@@ -293,11 +293,11 @@ def _conjugated(t: "Tensor") -> "Tensor":
 
 
 def _dot(name: str, a: "Tensor", b: "Tensor", out: "Tensor | None") -> "Tensor":
-    need_rank(name, a, 1)
-    need_rank(name, b, 1)
     if out is not None:
         check_out(out, a, b)
         resize_output(out, ())
+    need_rank(name, a, 1)
+    need_rank(name, b, 1)
     same_dtype(name, a, b)
     _need_agreement(name, a.numel() == b.numel(), a, b)
 

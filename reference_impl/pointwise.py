@@ -425,7 +425,13 @@ def apply_out(op: Op, operands: tuple[Any, ...], out: "Tensor") -> "Tensor":
             resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
         raise
     if out._layout.shape != shape:
-        r, marks = _computed(op, operands, common, result, shape)
+        try:
+            r, marks = _computed(op, operands, common, result, shape)
+        except LayoutError:
+            # Integer division by zero is found while writing.
+            resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
+            shadow.leave_unspecified(out)
+            raise
         resize_output(out, shape, output_strides(shape, tuple([operand_layout(x, common) for x in operands])))
         # Overlap was looked for before the output was resized.
         order = order_marks(out, *[_spread(x, shape) for x in operands])

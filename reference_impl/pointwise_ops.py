@@ -186,6 +186,8 @@ def _make_binary(op: Op) -> tuple[Function, Function]:
             check_tensors(op.name, input, other)
         elif not isinstance(input, TensorBase) and not (op.name in _NUMBER_FIRST and isinstance(other, TensorBase)):
             check_tensors(op.name, input)
+        elif out is not None and op.name != "pow" and not isinstance(input, TensorBase):
+            raise LayoutTypeError("argument", f"{op.name}: no out for a number and a tensor")
         return apply(op, (input, other), out)
 
     def in_place(self: "Tensor", other: Any) -> "Tensor":
@@ -229,7 +231,6 @@ trunc, trunc_ = _MADE["trunc"]
 frac, frac_ = _MADE["frac"]
 sign, sign_ = _MADE["sign"]
 sgn, sgn_ = _MADE["sgn"]
-isnan, _ = _MADE["isnan"]
 bitwise_not, bitwise_not_ = _MADE["bitwise_not"]
 logical_not, logical_not_ = _MADE["logical_not"]
 eq, eq_ = _MADE["eq"]
@@ -310,6 +311,11 @@ def positive(input: "Tensor") -> "Tensor":
     if input.dtype is dt.bool_:
         raise LayoutError("dtype", "positive: bool is refused (facts 3.3.5)")
     return input
+
+
+def isnan(input: "Tensor") -> "Tensor":
+    """Whether elements are NaN. Source: facts 4.3.10, torch 2.13."""
+    return _MADE["isnan"][0](input)  # type: ignore[no-any-return]
 
 
 def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":

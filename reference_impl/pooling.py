@@ -20,6 +20,7 @@ from .core import build, check_tensors, from_array, recorded, records_history, v
 from .errors import LayoutError, LayoutIndexError
 from .formats import channels_last_3d, contiguous_format
 from .layout import Shape, Strides, contiguous_strides
+from .out import write_out
 from .results import finish, input_marks, need_kernel, wide
 from .views import squeeze
 
@@ -411,27 +412,29 @@ def avg_pool1d(
 
 def avg_pool2d(
     input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
+    count_include_pad: bool = True, divisor_override: int | None = None, *, out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Mean of every window.
 
     Shapes: (n, c, h, w) or (c, h, w).
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
-    return _avg_pool(
+    result = _avg_pool(
         "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    return write_out(out, result, input, exact=True)
 
 
 def avg_pool3d(
     input: "Tensor", kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
+    count_include_pad: bool = True, divisor_override: int | None = None, *, out: "Tensor | None" = None,
 ) -> "Tensor":  # fmt: skip
     """Mean of every window, row-major.
 
     Shapes: (n, c, d, h, w) or (c, d, h, w).
     Raises: dimension, size, dtype. Source: facts 4.4, torch 2.13.
     """
-    return _avg_pool(
+    result = _avg_pool(
         "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    return write_out(out, result, input, exact=True)

@@ -146,12 +146,14 @@ def _matrix_times_stack(input: "Tensor", other: "Tensor") -> "Tensor":
     return contiguous(view_ops.mT(result))
 
 
-def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None) -> "Tensor":
+def linear(input: "Tensor", weight: "Tensor", bias: "Tensor | None" = None, *, out: "Tensor | None" = None) -> "Tensor":
     """`input @ weight.T + bias`.
 
     Shapes: (…, k), (m, k) and (m,) to (…, m).
     Raises: dimension, size, broadcast, dtype. Source: facts 4.4, torch 2.13.
     """
+    if out is not None:
+        return write_out(out, linear(input, weight, bias), input, weight, bias, exact=True)
     check_tensors("linear", input, weight, *(() if bias is None else (bias,)))
     if not input.ndim or not weight.ndim:
         raise LayoutError(

@@ -174,6 +174,8 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
     check_read(input)
     check_real_gradient("bernoulli", input.dtype, input)
     chance = values(input) if p is None else p
+    if not np.all((chance >= 0) & (chance <= 1)):
+        raise LayoutError("argument", "bernoulli: probabilities lie between 0 and 1")
     drawn = numbers_of(generator).random(input._layout.shape) < chance
     return write_out(out, recorded(_unspecified(drawn, input.dtype), input), input)
 

@@ -26,6 +26,7 @@ from .layout import Layout, wrap_dim
 from .out import write_out
 from .overlap import Internal, internal_overlap
 from .reductions import sum as _sum
+from .results import check_real_gradient
 from .versions import inference
 from .views import broadcasts_to, transpose
 
@@ -185,6 +186,7 @@ def slice_inverse(
 
     Raises: bounds. Source: torch 2.13.
     """
+    check_real_gradient("slice_inverse", input.dtype, input)
     return slicing_ops.as_strided(input, *src._layout)
 
 

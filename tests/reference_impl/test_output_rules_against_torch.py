@@ -400,9 +400,30 @@ SLOPES = """
     T.gradient(T.zeros(0,5),dim=1)
     T.gradient(T.zeros(2,5),edge_order=2)
 """
+OLDER = """
+    T.add(T.ones(2),2,T.ones(2))
+    T.add(T.ones(2),T.tensor(2),T.ones(2))
+    T.add(T.ones(2),T.ones(2),T.ones(2))
+    T.add(2,2,T.ones(2))
+    T.ones(2).sub_(2,3)
+    T.ones(2).add(2,T.ones(2),alpha=3)
+    T.rsub(T.ones(2),2,T.ones(2))
+    T.addcmul(T.ones(2),2,T.ones(2),T.ones(2))
+    T.ones(2).addcdiv_(2,T.ones(2),T.ones(2))
+    T.addmm(2,T.ones(2,2),3,T.ones(2,2),T.ones(2,2))
+    T.addmm(T.ones(2,2),2,3,T.ones(2,2),T.ones(2,2))
+    T.ones(2,2).addmm(2,3,T.ones(2,2),T.ones(2,2))
+    T.ones(2,2).addmm(2,T.ones(2,2),T.ones(2,2))
+    T.ones(2).addmv_(2,T.ones(2,2),T.ones(2))
+    T.baddbmm(2,T.ones(1,2,2),T.ones(1,2,2),T.ones(1,2,2))
+    T.ones(2,2).addbmm(2,0.5,T.ones(1,2,2),T.ones(1,2,2))
+    T.addr(2,T.ones(2,2),T.ones(2),T.ones(2))
+    T.bernoulli(T.ones(2)*2)
+    T.bernoulli(T.ones(2),2)
+"""
 GROUPS = {
     "outputs": OUTPUTS, "arguments": ARGUMENTS, "dtypes": DTYPES, "errors": ERRORS, "None": NONE,
-    "gradients": GRADIENTS, "numbers": NUMBERS, "slopes": SLOPES,
+    "gradients": GRADIENTS, "numbers": NUMBERS, "slopes": SLOPES, "older": OLDER,
 }  # fmt: skip
 
 
