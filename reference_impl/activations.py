@@ -460,9 +460,9 @@ def leaky_relu_(input: "Tensor", negative_slope: float = 0.01) -> "Tensor":
     return leaky_relu(input, negative_slope, True)
 
 
-def elu_(input: "Tensor", alpha: float = 1.0) -> "Tensor":
-    """`elu` in place. Raises: grad, overlap, dtype."""
-    return elu(input, alpha, True)
+def elu_(input: "Tensor", alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> "Tensor":
+    """`elu` in place, of the input times a number where it is negative, times another. Raises: grad, overlap, dtype."""
+    return _run(_elu("elu", alpha, scale, input_scale), input, True)
 
 
 def celu_(input: "Tensor", alpha: float = 1.0) -> "Tensor":

@@ -388,9 +388,13 @@ def _frequencies(name: str, n: int, d: float, out: Any, dtype: Any, requires_gra
         raise LayoutError("dtype", f"{name}: floating point is needed, got {wanted}")
     if wanted.is_complex:
         raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {wanted}")
-    steps = arange(n // 2 + 1 if half else n, dtype=wanted)
-    found = np.fft.rfftfreq(n, d) if half else np.fft.fftfreq(n, d)
-    result = arithmetic.mul_(steps, 1.0 / (n * d))
+    # As in C, halves are rounded towards zero, and a division by zero is infinite.
+    steps = arange(int(n / 2) + 1 if half else n, dtype=wanted)
+    with np.errstate(all="ignore"):
+        scale = np.float64(1.0) / (n * d)
+        numbers = np.arange(steps.numel())
+        found = np.where(numbers * 2 < n, numbers, numbers - n) * scale if not half else numbers * scale
+    result = arithmetic.mul_(steps, float(scale))
 
     store(result, found.astype(wanted.numpy), shadow.TOLERANCE)
     result._versions[0] = 0

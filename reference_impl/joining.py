@@ -366,7 +366,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 def broadcast_tensors(*tensors: Any) -> tuple["Tensor", ...]:
     """Expanded views of a common shape. Raises: broadcast. Source: facts 3.5, torch 2.13."""
-    items = _sequence(_as_one(tensors), "broadcast_tensors")
+    items = _sequence(tensors, "broadcast_tensors")
     shape = common_shape(*[t._layout.shape for t in items])
     return tuple([t if t._layout.shape == shape else view_of(t, views.expand(t._layout, shape)) for t in items])
 

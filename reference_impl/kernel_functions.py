@@ -300,13 +300,17 @@ def _check_bool(name: str, input: "Tensor") -> None:
 
 
 def conj_copy(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
-    """A copy with the conjugate values. Raises: as `write_out`."""
-    return write_out(out, clone(conj(input)).resolve_conj(), input)
+    """A row-major copy with the conjugate values. Raises: dtype (RuntimeError) of real numbers; as `write_out`."""
+    if not input.dtype.is_complex:
+        raise LayoutError("dtype", f"_conj_copy: {input.dtype} is not complex")
+    copy = clone(conj(input), memory_format=contiguous_format).resolve_conj()
+    return write_out(out, copy, input, exact=True, composed=True)
 
 
 def neg_view_copy(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
-    """A copy with the negative values. Raises: dtype; as `write_out`."""
-    return write_out(out, clone(neg_view(input)).resolve_neg(), input, exact=True, composed=True)
+    """A row-major copy with the negative values. Raises: dtype; as `write_out`."""
+    copy = clone(neg_view(input), memory_format=contiguous_format).resolve_neg()
+    return write_out(out, copy, input, exact=True, composed=True)
 
 
 def adaptive_avg_pool2d(input: "Tensor", output_size: Any, *, out: "Tensor | None" = None) -> "Tensor":

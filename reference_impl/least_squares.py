@@ -24,7 +24,7 @@ from . import (
 )
 from .constructors import zeros
 from .copies import clone, fill_
-from .core import TensorBase, as_dims, values
+from .core import TensorBase, as_dims, check_tensors, values
 from .errors import LayoutError, LayoutValueError, UnspecifiedError, fatal
 from .index_ops import masked_fill_
 from .kept import keeps
@@ -252,6 +252,7 @@ def chain_matmul(*matrices: "Tensor", out: "Tensor | None" = None) -> "Tensor":
     """`linalg.multi_dot` of its arguments, or a copy of the only one. Raises: dimension, size, dtype."""
     if not matrices:
         raise LayoutError("size", "chain_matmul: at least one matrix is needed")
+    check_tensors("chain_matmul", *matrices)
     for t in matrices:
         need_rank("chain_matmul", t, 2)
     return write_out(out, clone(matrices[0])) if len(matrices) == 1 else multi_dot(matrices, out=out)

@@ -17,6 +17,7 @@ from .core import (
     array,
     as_int,
     as_int_list,
+    bad_arguments,
     check_inplace,
     check_internal_overlap,
     check_read,
@@ -166,7 +167,9 @@ def _unspecified(drawn: Any, d: Any) -> "Tensor":
 
 
 def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Tensor | None" = None) -> "Tensor":
-    """Zeros and ones by probabilities, row-major. Raises: dtype. Source: facts 4.4, torch 2.13."""
+    """Zeros and ones by probabilities, row-major. Raises: dtype, argument. Source: facts 4.4, torch 2.13."""
+    if p is not None and out is not None:
+        raise bad_arguments("bernoulli", "one probability and out")
     if input.numel() and group_of(input.dtype) not in ("f" if p is None else "bif"):
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
     if out is not None and out._layout.shape == input._layout.shape:

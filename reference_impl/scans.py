@@ -119,6 +119,8 @@ def _cumulative_(name: str, self: "Tensor", dim: Any, wanted: Any) -> "Tensor":
     check_inplace(self)
     wrap_dim(as_int(dim, "dim"), self.ndim)
     check_overlap(self)
+    if wanted not in (None, self.dtype):
+        raise LayoutError("dtype", f"{name}_: a {wanted} result in a tensor of {self.dtype}")
     result = _cumulative(name, self, dim, wanted or self.dtype, None)
     marks = order_marks(self)
     store(self, values(result), marks if marks is not None else shadow.marks_of(result))
@@ -212,12 +214,12 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
 
 def softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Softmax along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _softmax(input, dim, dtype, False), input)
+    return write_out(out, _softmax(input, dim, dtype, False), input, exact=True)
 
 
 def log_softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Logarithm of the softmax, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _softmax(input, dim, dtype, True), input)
+    return write_out(out, _softmax(input, dim, dtype, True), input, exact=True)
 
 
 def _stable_by_name(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -422,6 +424,8 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
     shape = input._layout.shape
     if not by:
         raise LayoutError("size", "roll: shifts are empty")
+    if (along or input.ndim < 2) and len(by) != (len(along) or 1):
+        raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")
     if not input.numel() and (along or input.ndim < 2):
         return clone(input)
     marks = shadow.marks_of(input)

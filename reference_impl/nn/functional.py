@@ -106,8 +106,8 @@ from ..normalization import instance_norm as instance_norm
 from ..normalization import layer_norm as layer_norm
 from ..normalization import rms_norm as rms_norm
 from ..padding import pad as pad
-from ..pointwise_ops import sigmoid as sigmoid
-from ..pointwise_ops import tanh as tanh
+from ..pointwise_ops import sigmoid as _sigmoid
+from ..pointwise_ops import tanh as _tanh
 from ..pooling import avg_pool1d as avg_pool1d
 from ..pooling import avg_pool2d as avg_pool2d
 from ..pooling import avg_pool3d as avg_pool3d
@@ -140,6 +140,16 @@ if TYPE_CHECKING:
 def relu(input: "Tensor", inplace: bool = False) -> "Tensor":
     """Elements, or 0 where they are negative."""
     return relu_(input) if inplace else _relu(input)
+
+
+def sigmoid(input: "Tensor") -> "Tensor":
+    """`torch.sigmoid`."""
+    return _sigmoid(input)  # type: ignore[no-any-return]
+
+
+def tanh(input: "Tensor") -> "Tensor":
+    """`torch.tanh`."""
+    return _tanh(input)  # type: ignore[no-any-return]
 
 
 def softmax(input: "Tensor", dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> "Tensor":

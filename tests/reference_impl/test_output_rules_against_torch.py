@@ -420,6 +420,23 @@ OLDER = """
     T.addr(2,T.ones(2,2),T.ones(2),T.ones(2))
     T.bernoulli(T.ones(2)*2)
     T.bernoulli(T.ones(2),2)
+    T.bernoulli(T.ones(2),0.5,out=T.ones(2))
+    T.ones(2).cumprod_(0,dtype=T.int64)
+    T.ones(2).cumsum_(0,dtype=T.float32)
+    T.ones(0,3).roll([2],[1,0])
+    T.ones(0).roll([2,1])
+    T.ones(0,3).roll([2],[1])
+    T.fft.fftfreq(0)
+    T.fft.fftfreq(5,0.)
+    T.fft.rfftfreq(-1)
+    T._conj_copy(T.ones(2))
+    T._conj_copy(T.ones(2,3).cfloat().t())
+    T._neg_view_copy(T.ones(2,3).t())
+    F.sigmoid(T.ones(2),out=T.ones(2))
+    T.broadcast_tensors([T.ones(2),T.ones(3,2)])
+    T.chain_matmul([T.ones(2,2)])
+    F.elu_(T.ones(2),1.,2.,3.)
+    T.softmax(T.zeros(2),0,out=T.ones(2).double())
 """
 GROUPS = {
     "outputs": OUTPUTS, "arguments": ARGUMENTS, "dtypes": DTYPES, "errors": ERRORS, "None": NONE,
