@@ -299,9 +299,10 @@ def repeat_interleave(
         if (given or (1,)) not in ((1,), (length,)):
             raise LayoutError("size", f"repeat_interleave: counts of shape {given} for a dimension of length {length}")
         each: Any = view_of(repeats, views.expand(repeats._layout, (length,)))  # type: ignore[arg-type]
-        # What is row-major is read as it lies in memory, its bits are not; what is not is copied before.
-        counts = array(each) if is_contiguous(*each._layout[:2]) else values(each)
-        if counts.size and counts.min() < 0:
+        counts = values(each)
+        # Looked at as numbers, and again as they are read: those that are row-major as they lie in memory, bits or not.
+        read = array(each) if is_contiguous(*each._layout[:2]) else counts
+        if counts.size and min(counts.min(), read.min()) < 0:
             raise LayoutError("size", "repeat_interleave: repeats must be non-negative")
         where = np.repeat(np.arange(length), counts)
         _check_output_size(where.size, output_size)
