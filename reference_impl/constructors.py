@@ -101,11 +101,12 @@ def empty(
     check_allocation(shape, d.itemsize)
     strides = format_strides(shape, contiguous_format if memory_format is None else memory_format)
     made = flagged(uninitialised(shape, strides, d, meta), requires_grad)
-    if meta or d not in dt.QUANTIZED:
+    if d not in dt.QUANTIZED:
         return made
     from .quantized_methods import unquantized
+    from .quantized_nowhere import nowhere
 
-    return unquantized(made)
+    return nowhere(made) if meta else unquantized(made)
 
 
 def empty_strided(

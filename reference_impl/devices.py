@@ -5,6 +5,7 @@ from typing import Any, Final, NoReturn, Self
 import numpy as np
 
 from .backing import MISSING, as_length
+from .calls import checked
 from .errors import LayoutAssertionError, LayoutError, LayoutImportError, LayoutTypeError, LayoutValueError
 
 TYPES: Final = frozenset(
@@ -53,21 +54,31 @@ class device:  # noqa: N801 - PyTorch's own name
     type: str
     index: int | None
 
-    def __init__(self, type: Any = MISSING, index: Any = MISSING, *, device: Any = MISSING) -> None:
+    @checked
+    def __init__(self, *where: Any, type: Any = MISSING, index: Any = MISSING, device: Any = MISSING) -> None:
+        # Under its own keyword the first argument is a name; the other signature calls it `device`.
+        named = type is not MISSING
+        given = [x for x in (*where[:1], type, device) if x is not MISSING]
+        index = index if len(where) < 2 else where[1] if len(where) == 2 and index is MISSING else where
         alone = index is MISSING
-        if (type is MISSING) == (device is MISSING) or (type is MISSING and not alone):
+        if len(given) != 1 or (device is not MISSING and not alone):
             raise LayoutTypeError("argument", "a device is told by one argument, or by a name and an index")
-        where = device if type is MISSING else type
-        if isinstance(where, _device) and alone:
+        self._tell(given[0], index, alone=alone, named=named)
+
+    def _tell(self, where: Any, index: Any, *, alone: bool, named: bool) -> None:
+        if isinstance(where, _device) and alone and not named:
             self.type, self.index = where.type, where.index
             return
-        if is_count(where) and alone:
+        if is_count(where) and alone and not named:
             if not -(2**63) <= where < 2**63:
                 raise LayoutValueError("overflow", f"device {where}: the number does not fit 64 bits")
             raise LayoutError("device", f"device {where}: there is no accelerator to count")
         if not isinstance(where, (str, bytes)):
             raise LayoutTypeError("argument", f"device must be a name, got {where!r}")
-        kind, colon, number = (where if isinstance(where, str) else where.decode("utf-8", "replace")).partition(":")
+        try:
+            kind, colon, number = (where if isinstance(where, str) else where.decode()).partition(":")
+        except UnicodeDecodeError as e:
+            raise LayoutValueError("argument", f"a device's name {where!r} is no text: {e}") from None
         counted = number.isascii() and number.isdigit() and (number == "0" or number[0] != "0")
         if kind not in TYPES or (colon and not (counted and alone and int(number) < 2**31)):
             raise LayoutError("device", f"no device is called {where!r}")

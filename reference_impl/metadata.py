@@ -459,6 +459,11 @@ def set_data(self: "Tensor", new: Any) -> None:
     self._inference = new._inference
 
 
+def in_class(self: "Tensor", t: "Tensor", cls: type) -> Any:
+    """Another tensor over the same elements as one of a class."""
+    return as_class(t, cls)
+
+
 def _check_class(cls: Any) -> None:
     if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
         raise LayoutTypeError("argument", f"a subclass of Tensor is needed, got {cls!r}")
@@ -472,12 +477,12 @@ def as_subclass(self: "Tensor", cls: Any) -> Any:
     True
     """
     _check_class(cls)
-    return as_class(view_of(self, self._layout), cls)
+    return self._in_class(view_of(self, self._layout), cls)
 
 
 def make_subclass(cls: Any, data: "Tensor", require_grad: bool = False) -> Any:
     """A leaf of a class over a tensor's memory. Raises: argument (TypeError), grad. Source: torch 2.13."""
     _check_class(cls)
-    made = as_class(detached(data), cls)
+    made = data._in_class(detached(data), cls)
     set_requires_grad(made, require_grad)
     return made

@@ -9,7 +9,7 @@ from .backing import no_data
 from .copies import clone
 from .core import CONJ, NEG, build, is_leaf, requires_grad
 from .dtypes import QUANTIZED, dtype
-from .errors import LayoutAttributeError, LayoutError, LayoutKeyError
+from .errors import LayoutAttributeError, LayoutError, LayoutKeyError, UnsupportedError
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .metadata import set_explicit
 from .storage import UntypedStorage
@@ -91,7 +91,12 @@ def rebuilt(
 
 
 def rebuilt_nowhere(shape: Shape, strides: Strides, d: dtype, leaf_grad: bool) -> "Tensor":
-    """What any copy of a meta tensor is put together as: only its shape and strides, in a storage just long enough."""
+    """What any copy of a meta tensor is put together as: only its shape and strides, in a storage just long enough.
+
+    Raises: device (NotImplementedError) for a quantised dtype.
+    """
+    if d in QUANTIZED:
+        raise UnsupportedError("device", f"there are no codes of {d} on meta (facts 10.1.24)")
     layout = Layout(shape, strides, 0)
     t = build(UntypedStorage._nowhere(layout.required_bytes(d.itemsize)), layout, d)
     t._leaf_grad = leaf_grad

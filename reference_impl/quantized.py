@@ -143,20 +143,22 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
 
 
 @checked
-def dequantize(input: Any = MISSING, *, tensors: Any = MISSING) -> Any:
+def dequantize(*given: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """The numbers as float32, of one tensor or of several, of which one is quantised.
 
     Raises: argument (TypeError), dtype (NotImplementedError).
     """
-    if (input is MISSING) == (tensors is MISSING):
+    found = [x for x in (*given, input, tensors) if x is not MISSING]
+    if len(found) != 1:
         raise bad_arguments("dequantize", "a tensor or several are needed")
-    if input is MISSING and not isinstance(tensors, (tuple, list)):
-        raise bad_arguments("dequantize", "tensors must be several")
-    input = tensors if input is MISSING else input
-    items = input if isinstance(input, (tuple, list)) else (input,)
+    several = isinstance(found[0], (tuple, list))
+    # By its keyword it is one tensor, or several.
+    if not given and several != (input is MISSING):
+        raise bad_arguments("dequantize", "input is one tensor, tensors are several")
+    items = found[0] if several else found
     check_tensors("dequantize", *items)
-    if items is not input:
-        return input.dequantize()
+    if not several:
+        return items[0].dequantize()
     if not any(isinstance(x, QuantizedTensor) for x in items):
         raise UnsupportedError("dtype", "dequantize of several tensors, none of them quantised (facts 10.1.13)")
     return tuple(x.dequantize() for x in items)

@@ -24,6 +24,7 @@ from .dtypes import QUANTIZED
 from .errors import LayoutError, UnsupportedError
 from .formats import contiguous_format
 from .nn import functional
+from .quantized_nowhere import CodesNowhere
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import PerTensor
 from .tensors import Tensor
@@ -59,6 +60,8 @@ def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         own = quantized_joins.joining(function)
     copied = _method(name.removesuffix("_copy")) if name.endswith("_copy") else None
 
+    refused = refusing(name, UnsupportedError, "device", "of codes on meta (facts 10.1.24)")
+
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         found = [*_codes_in(args), *_codes_in(kwargs.values())]
@@ -68,11 +71,13 @@ def dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             except TypeError as error:
                 tell_refusal(error)
                 raise
+        first = args[0] if args else kwargs.get("input")
+        named = {key: value for key, value in kwargs.items() if key != "input"}
+        if any(isinstance(codes, CodesNowhere) for codes in found) and (own or hasattr(first, name)):
+            return getattr(first, name, refused)(*args[1:], **named)
         if own:
             return own(*args, **kwargs)
-        first = args[0] if args else kwargs.get("input")
         if isinstance(first, QuantizedTensor):
-            named = {key: value for key, value in kwargs.items() if key != "input"}
             if method:
                 return method(first, *args[1:], **named)
             if copied:

@@ -40,8 +40,8 @@ _KEPT = frozenset(
         "is_conj", "is_neg",
         "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
         "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
-        "grad_fn", "register_hook", "is_same_size", "is_nonzero", "new_empty", "new_zeros", "new_ones", "new_full",
-        "new_tensor", "new_empty_strided", "__float__",
+        "grad_fn", "register_hook", "backward", "as_subclass", "is_same_size", "is_nonzero", "new_empty", "new_zeros",
+        "new_ones", "new_full", "new_tensor", "new_empty_strided", "__float__",
     )
 )  # fmt: skip
 
@@ -346,6 +346,12 @@ def unquantized(t: Tensor) -> QuantizedTensor:
     return quantized(t, UNKNOWN)
 
 
+def is_arithmetic(name: str) -> bool:
+    """Whether a method of that name is what an operator of Python's stands for."""
+    plain = name[2:].removeprefix("r").removeprefix("i")
+    return name.startswith("__") and plain[:3] in _ARITHMETIC and name != "__float__"
+
+
 def bind() -> None:
     """Give quantised tensors what they have of their own, and refuse the rest of what plain tensors do."""
     own = vars(QuantizedTensor)
@@ -364,13 +370,8 @@ def bind() -> None:
 
         setattr(QuantizedTensor, name, property(get))
     named = [name for cls in Tensor.__mro__[:-1] for name in vars(cls)]
-    arithmetic = {
-        n
-        for n in named
-        if n.startswith("__") and n[2:].removeprefix("r").removeprefix("i")[:3] in _ARITHMETIC and n != "__float__"
-    }
     for name in named:
-        known = name in own or name in _KEPT or (name.startswith("_") and name not in arithmetic)
+        known = name in own or name in _KEPT or (name.startswith("_") and not is_arithmetic(name))
         if not known and callable(getattr(Tensor, name)):
             setattr(
                 QuantizedTensor, name, refusing(name, UnsupportedError, "dtype", "of a quantised tensor (facts 10.1.8)")

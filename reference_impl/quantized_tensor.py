@@ -1,6 +1,7 @@
 """The quantised tensor: integer codes under strides, and the quantizer that says what they mean."""
 
 import copy
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -52,8 +53,8 @@ class QuantizedTensor(Tensor):
     _quantizer: Quantizer
 
     is_quantized = True
-    # As in PyTorch, where kernels are chosen below Python. That `type` names this class is the price of plain tensors
-    # that ask in none of their methods whether they are quantised.
+    # As in PyTorch, where kernels are chosen below Python. That `type` is this class, if by the same name, is the price
+    # of plain tensors that ask in none of their methods whether they are quantised.
     __class__ = property(lambda self: Tensor)
 
     @property
@@ -312,6 +313,9 @@ class QuantizedTensor(Tensor):
         vars(new).update(copy.deepcopy(vars(self), memo))
         return new
 
+    def _in_class(self, t: Any, cls: Any) -> Any:
+        return quantized(t, self._quantizer, _coded(cls))
+
     def __reduce_ex__(self, protocol: Any = None) -> Any:
         return _unpickled, (pickling.reduce_tensor(self), self._quantizer)
 
@@ -325,9 +329,18 @@ _TYPE_NAMES: Final = {
 }  # fmt: skip
 
 
-def quantized(t: Any, q: Quantizer) -> QuantizedTensor:
+QuantizedTensor.__name__ = QuantizedTensor.__qualname__ = Tensor.__name__
+
+
+@cache
+def _coded(cls: type) -> type[QuantizedTensor]:
+    """A class of tensors for codes, by the same name."""
+    return type(cls)(cls.__name__, (cls, QuantizedTensor), {"__slots__": (), "__class__": property(lambda self: cls)})
+
+
+def quantized(t: Any, q: Quantizer, cls: type[QuantizedTensor] = QuantizedTensor) -> QuantizedTensor:
     """A tensor of codes as a quantised one: the same storage, layout, base and versions."""
-    out: QuantizedTensor = as_class(t, QuantizedTensor)
+    out: QuantizedTensor = as_class(t, cls)
     out._quantizer = q
     return out
 

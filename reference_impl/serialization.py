@@ -7,6 +7,7 @@ each storage its place, length and checksum. A file is checked as a whole before
 that is mapped is read once for that, which costs time but no memory: whatever is loaded is right.
 """
 
+import io
 import json
 import os
 import pickle
@@ -26,6 +27,7 @@ from .core import TensorBase, requires_grad
 from .devices import device
 from .dtypes import dtype
 from .errors import (
+    LayoutAssertionError,
     LayoutAttributeError,
     LayoutDirectoryError,
     LayoutEOFError,
@@ -136,7 +138,7 @@ class _Writer:
         """The kind of an object that has an identity, and its parts."""
         if type(x) in (bytes, bytearray):
             return [type(x).__name__, bytes(x).hex()]
-        if type(x) is Parameter:
+        if x.__class__ is Parameter:
             return ["parameter", [self.encode(part) for part in (x.data, requires_grad(x), vars(x))]]
         if isinstance(x, TensorBase):
             return ["tensor", [*self._tensor(x), self.encode(vars(x)) if vars(x) else None]]
@@ -282,6 +284,8 @@ def _opened(f: Any, mode: str) -> Any:
     if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, wanted):
             raise LayoutAttributeError("argument", f"{type(f).__name__} is neither a path nor a file with {wanted!r}")
+        if mode == "wb" and isinstance(f, io.TextIOBase):
+            raise LayoutTypeError("argument", f"save: a {type(f).__name__} takes text, not bytes")
         return _Borrowed(f)
     if mode == "wb" and not os.path.isdir(os.path.dirname(os.path.abspath(f))):
         raise LayoutError("file", f"save: the folder of {f} does not exist")
@@ -330,7 +334,11 @@ def load(
         if mmap:
             content = np.memmap(f, np.uint8, "c") if os.path.getsize(f) else np.empty(0, np.uint8)
         else:
-            content = np.frombuffer(bytearray(file.read()), np.uint8)
+            read = file.read()
+            if isinstance(read, str) and read:
+                wrong = LayoutAssertionError if plain else LayoutTypeError  # as the unpickler which is then asked
+                raise wrong("argument", f"load: a {type(f).__name__} reads text, not bytes")
+            content = np.frombuffer(bytearray(read or b""), np.uint8)
     if not len(content):
         raise LayoutEOFError("file", "load: the file is empty")
     # PyTorch's unpickler is what refuses them.

@@ -245,8 +245,8 @@ def _moved(plain: "UntypedStorage", where: device) -> "UntypedStorage":
 
         return UntypedStorage._allocate(len(plain)).copy_(plain)
     message = f"storage to({where}): the reference lives on the CPU (facts 7.2)"
-    if where.type == "cuda":
-        # PyTorch compares the missing index of the device with 0.
+    if where.type == "cuda" and (where.index is None or where.index >= 0):
+        # PyTorch compares the index of the device with 0, a missing one, too: what is not less is made the current one.
         raise LayoutTypeError("device", message) if where.index is None else LayoutError("device", message)
     if where.type == "xpu":
         raise UnsupportedError("device", message)

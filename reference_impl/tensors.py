@@ -28,7 +28,7 @@ from .calls import refusing, taking_numpy_names
 from .core import register
 from .elementwise_methods import ElementwiseMethods
 from .errors import LayoutError, UnsupportedError
-from .history import RemovableHandle
+from .history import RemovableHandle, backward
 from .indexing_methods import IndexingMethods
 from .linear_algebra_methods import LinearAlgebraMethods
 from .operators import with_operators
@@ -172,6 +172,12 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
         if not self.requires_grad:
             raise LayoutError("grad", "retain_grad: the tensor requires no gradient")
 
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """Nothing: see `autograd.backward`. Raises: as it."""
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
     def register_hook(self, hook: Any) -> RemovableHandle:
         """A hook that nobody calls: there is no backward engine. Raises: grad (RuntimeError), as `retain_grad`."""
         if not self.requires_grad:
@@ -179,6 +185,7 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
         return RemovableHandle()
 
     as_subclass = metadata.as_subclass
+    _in_class = metadata.in_class
     _make_subclass = staticmethod(metadata.make_subclass)
 
     def is_distributed(self) -> bool:

@@ -4,10 +4,10 @@ from typing import Any, Self
 
 from ..calls import tell_refusal
 from ..constructors import empty
-from ..core import TensorBase, as_class, check_flag, detached, requires_grad
+from ..core import TensorBase, check_flag, requires_grad
 from ..errors import LayoutAttributeError
 from ..formats import preserve_format
-from ..metadata import set_requires_grad
+from ..metadata import make_subclass, set_requires_grad
 from ..tensors import Tensor
 
 
@@ -50,12 +50,11 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if not isinstance(data, TensorBase):
             raise LayoutAttributeError("argument", f"Parameter: a {type(data).__name__} cannot be detached")
         check_flag("requires_grad", requires_grad)
-        if type(data) in (Tensor, Parameter):
-            plain: Any = data
-            new = as_class(detached(plain), cls)
-        else:
-            new = data.detach()  # type: ignore[attr-defined]
-            new._is_param = True
+        if data.__class__ in (Tensor, Parameter) and not data.is_sparse:
+            made: Self = make_subclass(cls, data, requires_grad)
+            return made
+        new: Any = data.detach()  # type: ignore[attr-defined]
+        new._is_param = True
         set_requires_grad(new, requires_grad)
         return new  # type: ignore[no-any-return]
 

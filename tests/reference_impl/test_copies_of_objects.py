@@ -111,7 +111,8 @@ TABLE = {
         T.save(x,io.BytesIO(),pickle_module=pickle,pickle_protocol=2)|T.save(obj=x,f=io.BytesIO())
         T.save(x,io.BytesIO(),None)|T.save(x,io.BytesIO(),pickle,99)|T.save(x)|T.load()|rt(x,pickle_module=None)
         rt(x,pickle_module=pickle)|rt(x,weights_only=True,pickle_module=pickle)|rt(x,encoding="ascii")
-        rt(x,weights_only=False,encoding="ascii")|rt(x,weights_only=True,errors="strict")
+        T.load(io.StringIO("abc"))|T.load(io.StringIO("abc"),weights_only=False)|T.load(io.StringIO(""))
+        T.save(x,io.StringIO())|rt(x,weights_only=False,encoding="ascii")|rt(x,weights_only=True,errors="strict")
     """,
     "shrunk": """
         W(copy.copy(cut(x,8)))|W(copy.copy(cut(x,0)))|[copy.copy(cut(x,8)),x.untyped_storage().nbytes()][1]

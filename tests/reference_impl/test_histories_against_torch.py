@@ -4,7 +4,7 @@ import pytest
 import stridecheck.reference_impl as ref
 import torch
 
-from .agreement import exception_type, run
+from .agreement import disagreement, exception_type, run
 from .twins import base_of
 
 # torch warns of deprecated uses; a warning refuses nothing.
@@ -96,3 +96,26 @@ def test_what_a_value_with_a_history_leaves(dtype):
             names = {"x": x, "w": lib.tensor(1.0).requires_grad_()}
             got.append((refusal(expression, lib, names), x.requires_grad, x.is_leaf, x._version))
         assert got[0] == got[1], expression
+
+
+BACKWARD = [
+    "x.backward()", "g.backward()", "g.backward(T.ones(2))", "g.backward(3)", "x.backward([x])",
+    "s.backward(inputs=[])", "s.backward(inputs=3)", "s.backward(foo=3)", "s.backward(T.tensor(1j))",
+    "(s * 1j).backward()", "T.arange(1).backward()",
+    "T.autograd.backward([s, s], [None])", "T.autograd.backward([s, T.ones(())])", "T.autograd.backward(3)",
+    "T.autograd.backward([])", "T.autograd.backward(s, None, None, False, x, [])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", BACKWARD)
+def test_what_is_asked_before_gradients_are_computed(expression):
+    def names(lib):
+        g = lib.ones(2, 3, requires_grad=True)
+        return {"x": lib.ones(2, 3), "g": g, "s": g.sum()}
+
+    assert disagreement(expression, names) is None
+
+
+def test_gradients_are_not_computed():
+    with pytest.raises(ref.errors.UnspecifiedError, match=r"no engine"):
+        ref.ones(2, requires_grad=True).sum().backward()

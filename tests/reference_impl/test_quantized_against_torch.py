@@ -20,7 +20,24 @@ TABLE = {
         q.set_(T.ByteStorage([1]))|q.set_(T.QUInt8Storage([1]))|q.set_(T.UntypedStorage([1]))|q.set_([1])|q.set_(None)
         q.new()|q.new(2)|q.apply_(lambda a: a)|q.map_(q,lambda a,b: a)|q.storage_type().__name__
         Q(T.ones(0,3)).tolist()|q[:0].tolist()|q.tolist()|T.empty(0,dtype=T.quint8).tolist()
-        T.dequantize(tensors=[q])|T.dequantize(tensors=q)|T.dequantize(tensors=[x])|T.dequantize()
+        T.dequantize(tensors=[q])|T.dequantize(tensors=q)|T.dequantize(tensors=[x])|T.dequantize()|T.dequantize(q,input=q)
+        T.dequantize(input=[q])|T.dequantize(input=q)|T.dequantize(a=q)|q.backward()
+    """,
+    "classes": """
+        type(q).__name__|type(C()[1:]).__name__|type(P(q)).__name__|type(P(C(),False)).__name__|repr(P(q,False))
+        isinstance(P(q,False),P)|isinstance(q,P)|type(P(q,False)[0]).__name__|type(P(q,False).data).__name__
+        type(P(q,False).contiguous()).__name__|P(q,False)._is_view()|info(P(q,False))|P(q,False).q_scale()
+        [type(g(P(q,False))).__name__ for g in (copy.copy,copy.deepcopy,pk,rt)]|info(copy.deepcopy(P(Q().T,False)))
+        info(copy.copy(P(C(),False)))|info(pk(P(q,False)))|info(rt(P(C(cl),False)))|type(q.as_subclass(P)).__name__
+        q.as_subclass(P).int_repr()|T.Tensor._make_subclass(P,q).q_scale()|type(T.nn.Buffer(q)).__name__
+    """,
+    "nowhere": """
+        mq.is_quantized|type(mq).__name__|mq.stride()|mq.qscheme()|mq.int_repr()|mq.dequantize()|mq.clone()|mq.view(6)
+        mq[0]|mq.T|mq+1|mq.to("cpu")|mq.to(T.quint8) is mq|mq.contiguous() is mq|mq.permute(1,0)|mq.copy_(mq)._version
+        mq.fill_(1)|mq.zero_()|mq.resize_(7)|mq.set_()|mq.detach().is_quantized|mq.data.dtype|repr(mq)|copy.copy(mq)
+        copy.deepcopy(mq)|pk(mq)|rt(mq)|T.empty_like(mq)|mq.view(T.uint8).stride()|mq.tolist()|mq.numpy()|mq.type()
+        mq.is_signed()|mq.cpu()|mq.equal(mq)|mq.unbind()|mq.squeeze_().shape|mq.transpose_(0,1).stride()|T.permute(mq,(1,0))
+        T.detach(mq).is_quantized|T.cat([mq,mq])|mq.untyped_storage().nbytes()|mq.storage().dtype|P(mq,False).is_quantized
     """,
     "per_tensor": """
         info(Q())|info(Q(x.T))|info(Q(x[:, ::2]))|info(Q(cl))|info(Q(cl.contiguous()))
@@ -290,7 +307,8 @@ def make(lib):
         "ten": lib.arange(10.0).reshape(2, 5),
         "s4": lib.tensor([0.5, 1.0, 0.25, 3.0]), "z4": lib.tensor([0, 1, 2, 3]), "Q": q, "C": c,
         "H": lambda t: (t.dequantize() is t, t.is_leaf, t.requires_grad, t._version, t._is_view()),
-        "W": w, "F": f, "q": q(), "info": info, "copy": copy,
+        "W": w, "F": f, "q": q(), "info": info, "copy": copy, "P": lib.nn.Parameter,
+        "mq": lib.empty((2, 3), dtype=lib.quint8, device="meta"),
         "E": lib._empty_affine_quantized, "EC": lib._empty_per_channel_affine_quantized,
         "EQ": lib.empty_quantized, "M": lib._make_per_tensor_quantized_tensor,
         "MC": lib._make_per_channel_quantized_tensor, "u": lib.arange(6, dtype=lib.uint8).reshape(2, 3),

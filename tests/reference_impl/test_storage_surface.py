@@ -93,14 +93,18 @@ UNTYPED = {
         u.cpu()|u.cpu() is u|m.cpu()
     """,
     "cuda": """
-        u.cuda()|u.cuda(0)|u.cuda(1)|u.cuda(device=1)|m.cuda()
+        u.cuda()|u.cuda(0)|u.cuda(1)|u.cuda(device=1)|m.cuda()|u.cuda(127)|u.cuda(128)|u.cuda(200)|u.cuda(256)
+        u.to(device="cuda:200")|u.hpu(200)|u.to(device="xpu:200")
     """,
     "data_ptr": """
         u.data_ptr()!=0|U().data_ptr()|U(0).data_ptr()|m.data_ptr()|u.resize_(0).data_ptr()
         u.data_ptr()==u.data_ptr()
     """,
     "device": """
-        u.device|m.device|u.device==T.device('cpu')
+        u.device|m.device|u.device==T.device('cpu')|T.device(bytes([255]))|T.device(bytes([255]),1)|T.device(type=b"meta")
+        T.device(type=1)|T.device(device=T.device("cpu"))|T.device(type=T.device("cpu"))|T.device("cpu",type="cpu")
+        T.device("cpu",device="cpu")|T.device("cpu",1,2)|T.device(device="cpu",index=1)|T.device("cpu",index=1).index
+        T.device(foo=1)|T.device("cpu",foo=1)|T.device(index=1)
     """,
     "element_size": """
         u.element_size()|m.element_size()
@@ -316,7 +320,7 @@ TYPED = {
         s.cpu()|s.cpu().data_ptr()==s.data_ptr()|s.cpu() is s|ms.cpu()
     """,
     "cuda": """
-        s.cuda()|s.cuda(1)|T.QInt8Storage(1).cuda()
+        s.cuda()|s.cuda(1)|s.cuda(200)|T.QInt8Storage(1).cuda()
     """,
     "data_ptr": """
         s.data_ptr()!=0|F().data_ptr()|ms.data_ptr()|x[2:].storage().data_ptr()==x.data_ptr()
@@ -442,6 +446,7 @@ DEADLY = {
     "U.from_file(p,False,8).new()": RuntimeError,
     "x.share_memory_().resize_(100)": RuntimeError,
     "m.byteswap(T.int16)": RuntimeError,
+    "m.resize_(-1)": RuntimeError,
 }
 
 
