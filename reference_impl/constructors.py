@@ -9,7 +9,7 @@ from . import shadow
 from .calls import as_number, check_keywords
 from .contiguity import format_strides
 from .conversion import cast
-from .copies import like_strides, scalar_array, write_fill
+from .copies import like_strides, scalar_array, write_fill, zero_
 from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
 from .devices import check_device, check_pinned, is_meta
 from .dtypes import dtype, group_of
@@ -279,7 +279,14 @@ def empty_like(
 
 def zeros_like(input: "Tensor", **kwargs: Any) -> "Tensor":
     """`empty_like` filled with zeros. Raises: format, device. Source: facts 4.1.8, torch 2.13."""
-    return full_like(input, 0, **kwargs)
+    return full_like(input, 0, **kwargs) if input.dtype in dt.QUANTIZED else _zeros_like(input, **kwargs)
+
+
+def _zeros_like(input: "Tensor", *, requires_grad: bool = False, **kwargs: Any) -> "Tensor":
+    t = empty_like(input, **kwargs)
+    zero_(t)  # which has kernels for more dtypes than filling has
+    t._versions[0] = 0
+    return flagged(t, requires_grad)
 
 
 def ones_like(input: "Tensor", **kwargs: Any) -> "Tensor":

@@ -540,7 +540,11 @@ def type_(input: "Tensor", wanted: Any) -> Any:
             (f"{where}.{n}Tensor" for n, d in TYPE_NAMES.items() if d is input.dtype),
             f"{where}.{input.dtype.name}Tensor",
         )
-    return to(input, dtype=_dtype_named(wanted) if isinstance(wanted, (str, type)) else wanted)
+    named = isinstance(wanted, (str, type))
+    found = _dtype_named(wanted) if named else wanted
+    if named and input._storage._is_meta:
+        raise no_data("type")  # whose classes are those of the CPU
+    return to(input, dtype=found)
 
 
 def _dtype_named(wanted: Any) -> dtype:

@@ -96,6 +96,9 @@ class device:  # noqa: N801 - PyTorch's own name
     def __exit__(self, *exc: object) -> None:
         default.pop()
 
+    def __reduce__(self) -> Any:
+        return device, (self.type,) if self.index is None else (self.type, self.index)
+
     def __repr__(self) -> str:
         return (
             f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"

@@ -449,7 +449,8 @@ def _tensor(held: Any, address: int) -> "Tensor":
     deleter = held.deleter
     if deleter:
         weakref.finalize(memory, _Deleter(deleter), address)
-    data = np.frombuffer(memory, np.uint8) if nbytes else np.empty(0, np.uint8)
+    # What is empty has an address, too, where it is lent.
+    data = np.frombuffer(memory, np.uint8) if nbytes else np.ndarray((0,), np.uint8, memory if part.data else None)
     return build(UntypedStorage._wrap(data), layout, d)
 
 

@@ -29,6 +29,12 @@ class memory_format(Named):  # noqa: N801 - PyTorch's own name
         super().__init__(name)
         self.rank = rank
 
+    def __reduce_ex__(self, protocol: Any) -> str:
+        # PyTorch calls it by a name with a dot, which older protocols would write as an attribute of a module.
+        if protocol < 4:
+            raise LayoutTypeError("argument", f"{self} is not pickled by protocol {protocol}")
+        return self.name
+
 
 class layout(Named):  # noqa: N801 - PyTorch's own name
     """How a tensor is kept: under strides, or as one of the sparse kinds; the instances here are all there are.

@@ -44,7 +44,7 @@ def new(self: "Tensor", *args: Any, device: Any = None, **kwargs: Any) -> "Tenso
     (torch.Size([6]), torch.Size([2, 3]), [2.0, 3.0])
     """
     if self._bits:
-        raise LayoutError("device", "new: a tensor with the conjugate or negative bit tells no device")
+        raise LayoutError("device", "new of a tensor with a bit: PyTorch takes the bit for a device (facts 9.13)")
     here = "meta" if self._storage._is_meta else "cpu"
     return _constructed_alike(args, kwargs, self.dtype, here, device)
 

@@ -28,6 +28,7 @@ from .core import (
     view_of,
     written,
 )
+from .devices import is_count
 from .dtypes import QUANTIZED
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .formats import memory_format, preserve_format
@@ -182,9 +183,13 @@ def set_(
         return self
     if any(x is MISSING or x is None for x in (source, storage_offset, size)):
         raise bad_arguments("set_", "an explicit layout needs a storage, an offset and a size")
-    offset = as_int(storage_offset, "storage_offset")
+    if not is_count(storage_offset):
+        as_int(storage_offset, "storage_offset")
     shape = as_int_list(size, "size") if isinstance(size, (tuple, list)) else _not_sizes()
     strides = None if stride is None else as_int_list(stride, "stride")
+    if not isinstance(source, TensorBase):
+        _untyped(self, source)
+    offset = as_int(storage_offset, "storage_offset")
     if strides == () and shape:
         strides = None
     if isinstance(source, TensorBase):
@@ -234,6 +239,7 @@ def set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Sh
             raise LayoutError("dimension", "set_ of codes needs strides")
         layout = Layout(shape, accepted_strides(shape, strides or ()), offset)
         _check_same_device(self, storage)
+        check_required(shape, strides or (), offset, itemsize)
         check_bounds(layout, itemsize, len(storage._bytes) * self.dtype.pack)
         self._storage = storage
         self._layout = layout

@@ -110,6 +110,8 @@ class MetadataMethods(TensorBase):
             raise no_data("is_set_to")
         if tensor.is_sparse:
             raise UnsupportedError("format", "is_set_to a sparse tensor, which has no storage (facts 7.7)")
+        if tensor.is_quantized:
+            raise UnsupportedError("dtype", "is_set_to codes (facts 10.1.8)")
         if self._bits or tensor._bits:
             # PyTorch compares resolved copies, which are never one storage.
             return False

@@ -102,6 +102,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         raise LayoutTypeError("argument", "frombuffer: count and offset must be ints, got a bool")
     count, offset = as_length(count, "count"), as_length(offset, "offset")
     check_flag("requires_grad", requires_grad)
+    if not all(-(2**63) <= n < 2**63 for n in (count, offset)):
+        raise LayoutValueError("overflow", f"frombuffer: count {count} or offset {offset} does not fit 64 bits")
     try:
         data = np.frombuffer(buffer, np.uint8)
     except (TypeError, ValueError, BufferError):

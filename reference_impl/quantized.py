@@ -135,9 +135,10 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     _source(input, "quantize_per_channel")
     check_target(dtype)
     warn_once(QUANTISED_NOTICE)
-    q = by_channel(scales, zero_points, axis, input._layout.shape)
+    q = by_channel(scales, zero_points, axis, None)
     if dtype.pack > 1 and q.exact:
         raise UnsupportedError("dtype", f"quantize_per_channel has no kernel for {dtype} (facts 10.1.7)")
+    q = by_channel(scales, zero_points, axis, input._layout.shape)
     check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
 

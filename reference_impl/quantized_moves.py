@@ -10,7 +10,7 @@ from . import index_ops, indexing, joining, metadata, scans, shadow
 from .backing import MISSING
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone
-from .core import TensorBase, as_ints, build, fresh, from_array, given_once, values
+from .core import TensorBase, as_ints, build, check_tensors, fresh, from_array, given_once, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .formats import contiguous_format, memory_format
@@ -197,11 +197,13 @@ def comparing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def equal(self: Any, other: Any) -> bool:
     """Whether both are quantised alike and have the same codes. Raises: as the method."""
+    check_tensors("equal", self, other)
     return isinstance(self, QuantizedTensor) and self.equal(other)
 
 
 def resize_as_(self: QuantizedTensor, the_template: Any, **kwargs: Any) -> QuantizedTensor:
     """`resize_as_` of the codes. Raises: as it, dtype (RuntimeError) for a quantizer by channel."""
+    check_tensors("resize_as_", the_template)
     if not isinstance(self._quantizer, PerTensor):
         raise LayoutError("dtype", "resize_as_: only tensors with one scale can be resized")
     metadata.resize_as_(self, the_template, **kwargs)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import copies
+from . import copies, pickling
 from .backing import no_data
 from .calls import refusing
 from .contiguity import is_contiguous_in
@@ -21,8 +21,9 @@ _WITHOUT_KERNELS = (
 )  # fmt: skip
 _PARTS = (
     "select", "narrow", "unbind", "split", "split_with_sizes", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit",
-    "diagonal", "__getitem__", "__setitem__", "__iter__", "squeeze",
+    "diagonal", "__getitem__", "__setitem__", "__iter__",
 )  # fmt: skip
+_COPYING = ("__repr__", "__copy__", "__deepcopy__")
 
 
 class CodesNowhere(QuantizedTensor):
@@ -65,6 +66,8 @@ class CodesNowhere(QuantizedTensor):
     def _transposed(self) -> NoReturn:
         raise no_data("a transposition")
 
+    # What is written of it, nobody can put together again.
+    __reduce_ex__ = pickling.reduce_tensor
     data = property(lambda self: self.detach())
     real = property(lambda self: self)
     T = mT = H = mH = property(_transposed)  # noqa: N815 - PyTorch's own names
@@ -93,7 +96,7 @@ def bind() -> None:
     """Refuse what would need a kernel."""
     for name in dir(Tensor):
         own = name in vars(CodesNowhere) or name in _KEPT or name in ("item", "is_signed")
-        hidden = name.startswith("_") and name not in ("__repr__", "__deepcopy__") and not is_arithmetic(name)
+        hidden = name.startswith("_") and name not in _COPYING and not is_arithmetic(name)
         if not own and not hidden and callable(getattr(Tensor, name)):
             setattr(CodesNowhere, name, refusing(name, UnsupportedError, "device", "of codes on meta (facts 10.1.24)"))
     for name in _WITHOUT_KERNELS:

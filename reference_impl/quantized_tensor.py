@@ -9,7 +9,7 @@ import numpy as np
 from . import copies, pickling, shadow
 from . import dtypes as dt
 from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
-from .core import TensorBase, array, as_class, build, fresh, from_array, written
+from .core import TensorBase, array, as_class, build, check_tensors, fresh, from_array, written
 from .dtypes import dtype
 from .errors import (
     LayoutError,
@@ -281,6 +281,7 @@ class QuantizedTensor(Tensor):
 
         Raises: dtype (NotImplementedError) for packed codes out of order, which would have to be copied.
         """
+        check_tensors("equal", other)
         if not (
             isinstance(other, QuantizedTensor)
             and (self.dtype, self._layout.shape) == (other.dtype, other._layout.shape)
@@ -317,6 +318,8 @@ class QuantizedTensor(Tensor):
         return quantized(t, self._quantizer, _coded(cls))
 
     def __reduce_ex__(self, protocol: Any = None) -> Any:
+        if self._quantizer is UNKNOWN:
+            check_rebuilt(UNKNOWN, self._layout.shape)
         return _unpickled, (pickling.reduce_tensor(self), self._quantizer)
 
     def _saved_quantizer(self) -> Any:
@@ -357,8 +360,10 @@ def _unpickled(reduced: Any, q: Quantizer) -> QuantizedTensor:
 def check_rebuilt(q: Quantizer, shape: Shape) -> None:
     """Refuse to put a tensor together again whose quantizer does not fit its shape.
 
-    Raises: dimension, size (ValueError). Source: facts 10.1.16, torch 2.13.
+    Raises: dimension, size (ValueError); dtype (RuntimeError) without one. Source: facts 10.1.16, torch 2.13.
     """
+    if q is UNKNOWN:
+        raise LayoutError("dtype", "a copy of codes without a quantizer (facts 10.1.20)")
     if isinstance(q, PerChannel):
         if not 0 <= q.axis < len(shape):
             raise LayoutValueError("dimension", f"channel axis {q.axis} is out of range for shape {shape}")

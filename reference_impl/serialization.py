@@ -35,6 +35,7 @@ from .errors import (
     LayoutFileError,
     LayoutPermissionError,
     LayoutTypeError,
+    LayoutUnpicklingError,
     LayoutValueError,
     UnsupportedError,
 )
@@ -258,6 +259,7 @@ def save(
     table["arrays"] = [add(np.frombuffer(data, np.uint8)) for data in writer.arrays]
     table["objects"] = writer.objects
     table["length"] = place
+    table["protocol"] = pickle_protocol if pickle_protocol >= 0 else pickle.HIGHEST_PROTOCOL
     text = json.dumps(table, separators=(",", ":")).encode()
     head = _HEAD.pack(MAGIC, len(text), zlib.crc32(text)) + text
     with _opened(f, "wb") as file:
@@ -303,6 +305,8 @@ def _damaged(why: str) -> LayoutError:
     return LayoutError("file", f"load: this is no file that save has written, or it is damaged: {why}")
 
 
+# Of which PyTorch's unpickler knows all that is written.
+_READ_PROTOCOLS: Final = frozenset((2, 3))
 # What Python's own unpickler takes, where it is asked for.
 _UNPICKLING: Final = frozenset(("encoding", "errors", "fix_imports", "buffers"))
 
@@ -346,6 +350,11 @@ def load(
         raise LayoutTypeError("argument", f"load: unknown keyword {keyword}")
     try:
         table, start = _table(content)
+        protocol = table.get("protocol", 2)
+        if plain and protocol not in _READ_PROTOCOLS:
+            raise LayoutUnpicklingError("argument", f"load: weights_only reads no protocol {protocol}")
+        if protocol == 0 and table["storages"]:
+            raise LayoutAssertionError("argument", "load: by protocol 0 storages have no name that can be read")
         return _Reader(table, content[start:], map_location, bool(plain)).decode(table["object"])
     except _Theirs as e:
         raise e.error from None
@@ -496,6 +505,9 @@ class _Reader:
             number, name = (inner, "uint8") if kind == "untyped" else inner
             known = self._typed.get(number)
             if known is None:
+                nbytes = self._parts[number][0]
+                if nbytes % dt.ALL[name].itemsize:
+                    raise LayoutError("size", f"load: a storage of {nbytes} bytes holds no whole elements of {name}")
                 known = typed(self._storage(number), dt.ALL[name])
                 if known._untyped_storage is self._storages.get(number):
                     self._typed[number] = known

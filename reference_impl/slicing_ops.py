@@ -100,7 +100,7 @@ def strided_layout(input: "Tensor", size: Any, stride: Any, storage_offset: Any)
         input._layout.offset if storage_offset is None else as_int(storage_offset, "storage_offset"),
         input.dtype.itemsize,
         # Nothing can be addressed on meta, so that nothing is out of bounds.
-        INT64_MAX if type(input._storage._bytes) is NoBytes else len(input._storage._bytes),
+        INT64_MAX if type(input._storage._bytes) is NoBytes else len(input._storage._bytes) * input.dtype.pack,
     )
 
 

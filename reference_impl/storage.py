@@ -49,7 +49,7 @@ def element_size(d: dtype) -> int:
 
 def _is_index(x: Any) -> bool:
     """Whether PyTorch's C code takes an object for an integer: no bool, no array, and a tensor without dimensions."""
-    if isinstance(x, (bool, np.ndarray)):
+    if isinstance(x, (bool, np.ndarray)) or (hasattr(x, "_layout") and x.dtype.category not in ("int", "uint")):
         return False
     return hasattr(type(x), "__index__") and not getattr(x, "shape", ())
 

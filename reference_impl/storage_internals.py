@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from .backing import no_data
-from .devices import is_meta
+from .backing import as_length, no_data
+from .devices import is_count, is_meta
 from .errors import (
     LayoutAssertionError,
     LayoutError,
     LayoutIndexError,
+    LayoutOverflowError,
     LayoutTypeError,
+    LayoutValueError,
+    fatal,
 )
 
 if TYPE_CHECKING:
@@ -31,15 +34,18 @@ _weak: "Final[dict[int, weakref.ref[UntypedStorage]]]" = {}
 
 
 def _handle(name: str, handle: Any) -> int:
-    if type(handle) is not int:
+    if not is_count(handle):
         raise LayoutError("argument", f"{name} takes an int, got {type(handle).__name__}")
-    return handle
+    if not -(2**63) <= handle < 2**63:
+        raise LayoutValueError("overflow", f"{name}: {handle} does not fit 64 bits")
+    return int(handle)
 
 
 def _as_bytes_count(size: Any) -> int:
-    if not isinstance(size, int):
-        raise LayoutTypeError("argument", f"a length must be an int, got {type(size).__name__}")
-    return size
+    found = as_length(size, "a length")
+    if not -(2**63) <= found < 2**63:
+        raise LayoutOverflowError("overflow", f"the length {found} does not fit 64 bits")
+    return found
 
 
 def _no_cuda(*args: Any, **kwargs: Any) -> NoReturn:
@@ -103,7 +109,8 @@ class StorageInternals:
             return UntypedStorage(size, device=device)
         size = _as_bytes_count(size)
         if size < 0:
-            raise LayoutError("size", f"_new_shared: the length {size} is a negative number")
+            # Of which PyTorch tells nothing but that an error was.
+            raise fatal(LayoutError("size", f"_new_shared: the length {size} is a negative number"))
         made = UntypedStorage._allocate(size)
         made._bytes[...] = 0
         made.share_memory_()
@@ -339,7 +346,7 @@ class TypedInternals:
     def _get_legacy_storage_class(self) -> Any:
         from .typed_storage import class_of
 
-        return class_of(self.dtype)
+        return None if self._untyped_storage._is_meta else class_of(self.dtype)
 
     def _new_wrapped_storage(self, untyped_storage: Any) -> Any:
         """A typed storage of the same dtype over other bytes. Raises: argument (AssertionError)."""

@@ -138,7 +138,9 @@ class StorageMethods:
         if not isinstance(wanted, type):
             raise LayoutTypeError("argument", f"type: a {type(wanted).__name__} cannot be called")
         if not issubclass(wanted, TypedStorage):
-            raise LayoutError("argument", f"type: {wanted!r} is a class of tensors (facts 7.4.9)")
+            # Those named after a dtype make a tensor, which copies no storage; the class of all is not called at all.
+            wrong = LayoutError if wanted.__name__ == "Tensor" else LayoutTypeError
+            raise wrong("argument", f"type: {wanted!r} is a class of tensors (facts 7.4.9)")
         return wanted(len(plain)).copy_(plain, non_blocking)
 
     def _type_name(self) -> str:

@@ -1,6 +1,7 @@
 """One expression on torch and on the reference: the same value, or the same type of exception, and a kind."""
 
 import warnings
+from pickle import UnpicklingError
 
 import numpy as np
 import stridecheck.reference_impl as ref
@@ -11,7 +12,7 @@ from .twins import base_of, short
 # Exceptions that twins' programs never raise, before those that they do.
 MORE = (
     AssertionError, AttributeError, OverflowError, KeyError, ModuleNotFoundError, EOFError, FileNotFoundError,
-    IsADirectoryError, PermissionError, OSError,
+    IsADirectoryError, PermissionError, OSError, UnpicklingError,
 )  # fmt: skip
 
 

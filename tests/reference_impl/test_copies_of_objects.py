@@ -111,6 +111,12 @@ TABLE = {
         T.save(x,io.BytesIO(),pickle_module=pickle,pickle_protocol=2)|T.save(obj=x,f=io.BytesIO())
         T.save(x,io.BytesIO(),None)|T.save(x,io.BytesIO(),pickle,99)|T.save(x)|T.load()|rt(x,pickle_module=None)
         rt(x,pickle_module=pickle)|rt(x,weights_only=True,pickle_module=pickle)|rt(x,encoding="ascii")
+        [T.load(saved(x,pickle_protocol=k)) for k in (2,3)]|T.load(saved(x,pickle_protocol=4))
+        T.load(saved([x],pickle_protocol=0))|T.load(saved(x,pickle_protocol=0),weights_only=False)
+        T.load(saved({"a":1},pickle_protocol=-1))|T.load(saved(x,pickle_protocol=5),weights_only=False)
+        rt(TS(wrap_storage=U([1,2,3]),dtype=T.int16))|rt(TS(wrap_storage=U([1,2]),dtype=T.int16))
+        [pickle.loads(pickle.dumps(T.device("cpu",1),k)) for k in range(6)]|pickle.dumps(T.channels_last,3)
+        [pickle.loads(pickle.dumps(x,k)) for k in range(6)]|pickle.loads(pickle.dumps(T.channels_last,4))
         T.load(io.StringIO("abc"))|T.load(io.StringIO("abc"),weights_only=False)|T.load(io.StringIO(""))
         T.save(x,io.StringIO())|rt(x,weights_only=False,encoding="ascii")|rt(x,weights_only=True,errors="strict")
     """,
@@ -181,6 +187,7 @@ def make(lib):
         "W": lambda t: (*shown(t), t.untyped_storage().nbytes()), "m": lib.empty(10, device="meta"),
         "x": x, "g": g, "nl": g * 2, "gg": gg, "c": c, "n": c.imag, "e": lib.ones(1).expand(3), "rt": rt, "copy": copy,
         "dc": copy.deepcopy, "pk": lambda o: pickle.loads(pickle.dumps(o)), "io": io,
+        "saved": lambda o, **how: (f := io.BytesIO(), lib.save(o, f, **how), f.seek(0))[0],
         "same": lambda a, b: a.untyped_storage() is b.untyped_storage(),
         "cl": lib.arange(24.0).reshape(1, 2, 3, 4).contiguous(memory_format=lib.channels_last),
     }  # fmt: skip

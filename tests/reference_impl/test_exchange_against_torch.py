@@ -131,6 +131,8 @@ NUMPY = {
         T.frombuffer(b,dtype=T.uint8).untyped_storage().resizable()|T.frombuffer(b,dtype=T.uint16).dtype
         T.frombuffer(b,dtype=T.float8_e5m2).dtype|T.frombuffer(b,dtype=T.int8,offset=True)|T.frombuffer(b,dtype=float)
         T.frombuffer(b,dtype=T.int8,count=True)|T.frombuffer(b,dtype=T.int8,offset=1.0)|T.frombuffer(b,dtype="int8")
+        T.frombuffer(a[:, ::2],dtype=T.int8,offset=2**70)|T.frombuffer(3,dtype=T.int8,count=2**70)
+        T.from_dlpack(np.zeros((0,3))).untyped_storage().data_ptr()!=0|T.from_dlpack(np.zeros((0,3)))
         T.frombuffer(b,dtype=T.int8,offset=T.tensor(1))|T.frombuffer(b,dtype=T.int8,requires_grad=1)
     """,
 }

@@ -85,6 +85,8 @@ TABLE = {
         x._neg_view().contiguous().is_neg()|x._neg_view()[1:].is_neg()|x._neg_view().view(T.int32)
         [x._neg_view().fill_(2.),x]|T.conj(c)|T.real(c.conj())|T.imag(c.conj())|T.resolve_conj(c.conj())
         T.resolve_neg(x._neg_view())|T.conj_physical(c.conj())|c.conj_physical()|T.empty_like(c.conj()).is_conj()
+        c.conj().new()|c.conj().new([1])|c.conj().imag.new(U(8))|T.zeros_like(c,dtype=T.bits8).dtype
+        T.zeros_like(c[:,None],dtype=T.int4).dtype|T.zeros_like(c,dtype=T.float4_e2m1fn_x2)
         T.zeros_like(c.conj())|c.conj().is_set_to(c.conj())|c.conj()+c|c.conj().abs()[:0]|c.conj().tolist()
         c.conj()[1].item()|c.conj().sum()|c.conj().squeeze()|c.conj().T|c.conj().data|c.conj().as_strided((2,),(1,))
         c.conj().is_contiguous()|w.conj().T.stride()|c.half().dtype|c.to(T.complex32).imag

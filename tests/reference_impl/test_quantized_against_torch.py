@@ -21,6 +21,11 @@ TABLE = {
         q.new()|q.new(2)|q.apply_(lambda a: a)|q.map_(q,lambda a,b: a)|q.storage_type().__name__
         Q(T.ones(0,3)).tolist()|q[:0].tolist()|q.tolist()|T.empty(0,dtype=T.quint8).tolist()
         T.dequantize(tensors=[q])|T.dequantize(tensors=q)|T.dequantize(tensors=[x])|T.dequantize()|T.dequantize(q,input=q)
+        T.quantize_per_channel(x,s4,z4,5,T.quint4x2)|T.quantize_per_channel(x,s4[:2],z4[:2],0,T.quint4x2)
+        [g(T.empty(2,dtype=T.quint8)) for g in (copy.copy,)]|[g(T.empty(2,dtype=T.quint8)) for g in (copy.deepcopy,pk)]
+        C().t_().stride()|info(C().transpose_(0,1))|T.empty(2,3,dtype=T.quint8).t_().stride()|x.is_set_to(q)|q.equal(3)
+        T.equal(q,3)|q.resize_as_(3)|Q().set_(T.UntypedStorage(9),1,(2,),(-1,))|Q(d=T.quint4x2).as_strided((12,),(1,))
+        Q(d=T.quint4x2).as_strided((13,),(1,))|Q(d=T.quint4x2)[1:].as_strided((2,),(1,),10)
         T.dequantize(input=[q])|T.dequantize(input=q)|T.dequantize(a=q)|q.backward()
     """,
     "classes": """
@@ -37,7 +42,7 @@ TABLE = {
         mq.fill_(1)|mq.zero_()|mq.resize_(7)|mq.set_()|mq.detach().is_quantized|mq.data.dtype|repr(mq)|copy.copy(mq)
         copy.deepcopy(mq)|pk(mq)|rt(mq)|T.empty_like(mq)|mq.view(T.uint8).stride()|mq.tolist()|mq.numpy()|mq.type()
         mq.is_signed()|mq.cpu()|mq.equal(mq)|mq.unbind()|mq.squeeze_().shape|mq.transpose_(0,1).stride()|T.permute(mq,(1,0))
-        T.detach(mq).is_quantized|T.cat([mq,mq])|mq.untyped_storage().nbytes()|mq.storage().dtype|P(mq,False).is_quantized
+        x.to("meta").type("torch.FloatTensor")|x.to("meta").type(T.IntTensor)|T.detach(mq).is_quantized|T.cat([mq,mq])|mq.untyped_storage().nbytes()|mq.storage().dtype|P(mq,False).is_quantized
     """,
     "per_tensor": """
         info(Q())|info(Q(x.T))|info(Q(x[:, ::2]))|info(Q(cl))|info(Q(cl.contiguous()))

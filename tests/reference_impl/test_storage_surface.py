@@ -105,6 +105,9 @@ UNTYPED = {
         T.device(type=1)|T.device(device=T.device("cpu"))|T.device(type=T.device("cpu"))|T.device("cpu",type="cpu")
         T.device("cpu",device="cpu")|T.device("cpu",1,2)|T.device(device="cpu",index=1)|T.device("cpu",index=1).index
         T.device(foo=1)|T.device("cpu",foo=1)|T.device(index=1)
+        u._byteswap(np.int64(1))|u._byteswap(2**70)|u._new_shared(np.int64(2))|u._new_shared(T.tensor([1]))
+        u._new_shared(1.0)|u._new_shared(2**63)|s._new_shared(np.int64(2))|ms._get_legacy_storage_class()
+        U(T.tensor(1.5))|U(T.tensor(True))|U(T.tensor(2)).nbytes()|u.type(T.IntTensor)|s.type(T.ByteTensor)
     """,
     "element_size": """
         u.element_size()|m.element_size()
