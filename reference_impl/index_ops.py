@@ -114,7 +114,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
         a.size and where.size and not _moved_whole(input._layout, d, where.size) and (d == 1 or 0 <= where[0] < length)
     ):
         check_copyable(input.dtype)
-    if out is not None and a.ndim > 1 and out.numel() and not (d == 1 and row_major):
+    if out is not None and a.ndim > 1 and out.numel() and not out._bits and not (d == 1 and row_major):
         # Slices are written one by one, and where the first ends is looked at.
         first = select(out._layout, d, 0)
         check_bounds(first, out.dtype.itemsize, len(out._storage))
