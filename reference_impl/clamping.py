@@ -26,6 +26,8 @@ def clamp(input: "Tensor", min: Any = None, max: Any = None, *, out: "Tensor | N
     if of_tensors:
         return apply(op, (input, *bounds), out)
     bounds, fixed = _converted(input, bounds)
+    if out is input:
+        _check_result(input, bounds)
     inner = Op("clamp", lambda a: op.compute(a, *[b.astype(a.dtype) for b in fixed]), "bif", smooth=True)
     return apply_with_scalars(inner, input, bounds, out, exact=True)
 
@@ -50,6 +52,13 @@ def _converted(input: "Tensor", bounds: tuple[Any, ...]) -> tuple[tuple[Any, ...
         bounds = tuple([as_real("clamp", b) for b in bounds])
     common = common_dtype(input, *bounds)
     return bounds, [scalar_array(b, common) for b in bounds]
+
+
+def _check_result(input: "Tensor", bounds: tuple[Any, ...]) -> None:
+    """Refuse another dtype than that of what is written to, before memory is looked at."""
+    common = common_dtype(input, *bounds)
+    if common is not input.dtype:
+        raise LayoutError("dtype", f"clamp: a {common} result cannot be cast to {input.dtype} (facts 4.3.8)")
 
 
 def _check_kernel(input: "Tensor", bounds: tuple[Any, ...]) -> None:
@@ -87,6 +96,7 @@ def clamp_(input: "Tensor", min: Any = None, max: Any = None) -> "Tensor":
     of_tensors = isinstance(bounds[0], TensorBase)
     if not of_tensors:
         bounds, _ = _converted(input, bounds)
+        _check_result(input, bounds)
     return apply_(_clamp_op(min is not None, max is not None, of_tensors=of_tensors), input, bounds)
 
 

@@ -29,7 +29,7 @@ from .constructors import empty_like, ones_like
 from .contiguity import is_contiguous
 from .convolution import conv1d
 from .copies import clone, to
-from .core import array, as_dims, as_int, as_ints, check_flag, from_array, recorded, values
+from .core import TensorBase, array, as_dims, as_int, as_ints, bad_arguments, check_flag, from_array, recorded, values
 from .dtype_view import conj, neg_view
 from .embedding_bags import embedding_bag_of
 from .errors import LayoutError, LayoutIndexError, UnspecifiedError
@@ -324,8 +324,15 @@ def adaptive_avg_pool3d(input: "Tensor", output_size: Any, *, out: "Tensor | Non
 
 
 def unsafe_index(input: "Tensor", indices: Any) -> "Tensor":
-    """What index tensors name, a copy. Raises: as indexing."""
-    return getitem(input, tuple(slice(None) if i is None else i for i in indices))
+    """What index tensors name, a copy. Raises: argument, dtype (RuntimeError) for masks, index; as indexing."""
+    if not isinstance(indices, (tuple, list)) or not all(isinstance(i, TensorBase) for i in indices):
+        raise bad_arguments("_unsafe_index", "indices are a tuple of tensors")
+    if not indices:
+        raise LayoutIndexError("index", "_unsafe_index: no index given")
+    for index in indices:
+        if index.dtype not in (dt.int64, dt.int32):
+            raise LayoutError("dtype", f"_unsafe_index: an index of {index.dtype}")
+    return getitem(input, tuple(indices))
 
 
 def index_put_impl_(

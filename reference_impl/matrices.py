@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arithmetic, linear_algebra, products, reductions, shadow, slicing_ops, view_ops
+from . import arithmetic, linear_algebra, pointwise_ops, products, reductions, shadow, slicing_ops, view_ops
 from . import dtypes as dt
-from .constructors import eye, ones
+from .constructors import empty_like, eye, ones
 from .copies import clone, copy_
-from .core import TensorBase, as_int, check_tensors
+from .core import TensorBase, as_int, check_tensors, recorded
 from .dtype_view import conj
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -106,10 +106,18 @@ def _identity(t: "Tensor") -> "Tensor":
 
 
 def matrix_exp(input: "Tensor") -> "Tensor":
-    """Exponential of matrices, row-major. Raises: dimension, size, dtype. Source: torch 2.13."""
+    """Exponential of matrices, row-major; of single numbers `exp`, and of nothing, laid out as the input.
+
+    Raises: dimension, size, dtype; view where the stack cannot be seen as one of a single dimension.
+    Source: torch 2.13.
+    """
     check_matrices("matrix_exp", input, square=True, kernel="never")
-    if input.numel():
-        need_kernel("matrix_exp", input.dtype, "fc")
+    if not input.numel():
+        return recorded(empty_like(input), input)
+    if input._layout.shape[-1] == 1:
+        return pointwise_ops.exp(input)  # type: ignore[no-any-return]
+    need_kernel("matrix_exp", input.dtype, "fc")
+    view_ops.view(input, (-1, *input._layout.shape[-2:]))
     return lapack_result(np.zeros(input._layout.shape), input.dtype, input, columns=False)
 
 

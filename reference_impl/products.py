@@ -240,6 +240,9 @@ def rmatmul(self: "Tensor", other: "Tensor") -> "Tensor":
 def addbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
            out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """`beta * input + alpha * sum(batch1 @ batch2)`, row-major. Raises: dimension, size, broadcast, dtype."""
+    for t, looked_at in ((batch1, 2), (batch2, 3)):
+        if t.ndim < looked_at:
+            raise LayoutIndexError("dimension", f"addbmm: 3 dimensions are needed, got {t.ndim}")
     for t in (batch1, batch2):
         if t.ndim != 3:
             raise LayoutError("dimension", f"addbmm: 3 dimensions are needed, got {t.ndim}")

@@ -364,9 +364,10 @@ def bind() -> None:
         strided = name in ("T", "mT", "H", "mH")
 
         def get(self: QuantizedTensor, name: str = name, fget: Any = inner.fget, strided: bool = strided) -> Any:
+            found = fget(self)  # what is wrong with the shape comes first
             if strided and not isinstance(self._quantizer, PerTensor) and not _stays(self, name, ()):
                 raise LayoutError("view", "strides can only be set with one scale for the tensor (facts 10.1.6)")
-            return _wrapped(self, fget(self))
+            return _wrapped(self, found)
 
         setattr(QuantizedTensor, name, property(get))
     named = [name for cls in Tensor.__mro__[:-1] for name in vars(cls)]

@@ -65,12 +65,15 @@ class QuantizedTensor(Tensor):
 
     def _check_quantizer(self, name: str) -> None:
         """Refuse what needs another quantizer like the tensor's own."""
+        self._check_exact(name)
+        if isinstance(self._quantizer, PerChannel):
+            self._quantizer.checked()
+
+    def _check_exact(self, name: str) -> None:
         if self._quantizer is UNKNOWN:
             raise LayoutError("dtype", f"{name} of codes without a quantizer (facts 10.1.20)")
         if isinstance(self._quantizer, PerChannel) and not self._quantizer.exact:
             raise LayoutError("dtype", f"{name}: not where zero points are floats (facts 10.1.11)")
-        if isinstance(self._quantizer, PerChannel):
-            self._quantizer.checked()
 
     @property
     def _by_channel(self) -> PerChannel:
@@ -240,7 +243,7 @@ class QuantizedTensor(Tensor):
                 raise LayoutError("size", f"copy_: shape {other._layout.shape} to {self._layout.shape}")
             if self.dtype.pack > 1:
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
-            self._check_quantizer("copy_")
+            self._check_exact("copy_")
             check_zero_points(self._quantizer.whole_points, self.dtype)
             # As in memory: bits are not looked at.
             codes, unknown = encode(array(other), self._quantizer, self.dtype)
@@ -370,6 +373,7 @@ def check_rebuilt(q: Quantizer, shape: Shape) -> None:
         if (q.scales.numel(), q.zero_points.numel()) != (shape[q.axis], shape[q.axis]):
             found = f"{q.scales.numel()} scales and {q.zero_points.numel()} zero points"
             raise LayoutValueError("size", f"{found} for {shape[q.axis]} channels")
+        q.checked()
 
 
 def restored(t: Tensor, saved: Any) -> QuantizedTensor:

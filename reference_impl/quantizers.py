@@ -109,7 +109,7 @@ class PerChannel(NamedTuple):
         if not within or shape[self.axis] != count:
             found = shape[self.axis] if within else "no"
             raise LayoutError("size", f"{count} scales for {found} channels (facts 10.1.6)")
-        self.checked()
+        self._check_counts()
         along = tuple(count if d == self.axis else 1 for d in range(len(shape)))
         with np.errstate(over="ignore"):
             scales, points = (_in_turn(t).astype(np.float32).reshape(along) for t in (self.scales, self.zero_points))
@@ -123,7 +123,7 @@ class PerChannel(NamedTuple):
     @property
     def whole_points(self) -> list[int]:
         """The zero points that must be codes: none where they are floats."""
-        return self.zero_points.tolist() if self.exact else []
+        return _in_turn(self.zero_points).reshape(-1).tolist() if self.exact else []
 
     def checked(self) -> "PerChannel":
         """The quantizer itself, where something is made that has it: who holds its tensors may have changed them.
@@ -132,10 +132,13 @@ class PerChannel(NamedTuple):
         """
         if self.scales.ndim != 1 or self.zero_points.ndim != 1:
             raise LayoutError("size", f"scales of shape {tuple(self.scales.shape)}, not one a channel (facts 10.1.6)")
+        self._check_counts()
+        return self
+
+    def _check_counts(self) -> None:
         if self.scales.numel() != self.zero_points.numel():
             found = f"{self.scales.numel()} scales with {self.zero_points.numel()} zero points"
             raise LayoutError("size", f"{found} (facts 10.1.6)")
-        return self
 
     def single(self) -> PerTensor:
         """The quantizer of the only channel, its zero point cut off to a whole number.

@@ -197,17 +197,26 @@ def poisson(input: "Tensor", generator: Any = None) -> "Tensor":
 
 
 def normal(
-    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
-    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: "Tensor | None" = None,
+    dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> "Tensor":  # fmt: skip
-    """Normal values by means and deviations, row-major. Raises: argument, broadcast, dtype. Source: facts 4.4."""
+    """Normal values by means and deviations, row-major, in the dtype of the first tensor or of `out`.
+
+    Raises: argument, broadcast (also of `out`, which is not resized where the deviation is a number), dtype.
+    Source: facts 4.4.
+    """
     check_operands("normal", (mean, std))
     check_device(device, pin_memory)
     if size is not None:
-        return randn(as_int_list(size, "size"), generator=generator, dtype=dtype, requires_grad=requires_grad)
+        if std < 0:
+            raise LayoutError("argument", f"normal: std {std} is negative")
+        options = {"generator": generator, "dtype": dtype, "requires_grad": requires_grad}
+        return randn(as_int_list(size, "size"), out=out, **options)
     tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
     if not tensors:
         raise LayoutTypeError("argument", "normal: numbers alone need a size")
+    if any((dtype, layout, device, requires_grad, pin_memory)):
+        raise bad_arguments("normal", "tensors say what is made of them")
     if not isinstance(std, TensorBase):
         if std < 0:
             raise LayoutError("argument", f"normal: std {std} is negative")
@@ -216,13 +225,18 @@ def normal(
     elif std.numel() and (values(std) < 0).any():  # type: ignore[attr-defined]
         raise LayoutError("argument", "normal: a std is negative")
     shape = broadcast_shapes(*[t._layout.shape for t in tensors])
+    if out is not None and not isinstance(std, TensorBase):
+        shape = broadcast_shapes(shape, out._layout.shape)
+    if out is not None:
+        check_internal_overlap(out)
+    d = tensors[0].dtype if out is None else out.dtype
     # Of nothing, it is a product and a sum that are looked for.
-    need_kernel("normal", tensors[0].dtype, "bifch" if 0 in shape else "fch")
+    need_kernel("normal", d, "bifch" if 0 in shape else "fch")
     check_read(*tensors)
-    check_real_gradient("normal", tensors[0].dtype, *tensors)
+    check_real_gradient("normal", d, *tensors)
     center, spread = (values(x).real.astype(np.float64) if isinstance(x, TensorBase) else x for x in (mean, std))
     drawn = center + spread * numbers_of(generator).standard_normal(shape)
-    return recorded(_unspecified(drawn, tensors[0].dtype), *tensors)
+    return write_out(out, recorded(_unspecified(drawn, d), *tensors), *tensors)
 
 
 def randperm(

@@ -480,6 +480,8 @@ def rot90(input: "Tensor", k: int = 1, dims: Any = (0, 1)) -> "Tensor":
 def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "Tensor":
     """Running `logsumexp` along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
+    if out is not None and out.dtype is not input.dtype:
+        raise LayoutError("dtype", f"logcumsumexp: out must have the dtype {input.dtype}, got {out.dtype}")
     need_kernel("logcumsumexp", input.dtype, "fc")
     a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     if a.ndim and a.size:

@@ -153,6 +153,8 @@ TABLE = {
         X(1,1)[:,:1]|M(X(1,1)[:,0])|X(1,1)[:,1]|X(1,1)[:,1:]|L(X(1,1)[1:])|L(X(1,1)[:,:0])|X(1,1).dequantize()
         X(2,3)[:2]|X(2,3)[:,:3]|X(2,3)[2]|X(3,2)[:,2]|X(3,2)[2]|X(3,2)[1:2]|X(3,2)[1:3]|X(3,2)[2:3]|X(3,2).clone()|X(3,2)[1]
         Z(1,"squeeze_").narrow(1,0,1)|Z(1,"squeeze_")[:,0]|K(Z(1,"squeeze_")[1:])|K(Z(1,"squeeze_")[0])
+        Z(4,"unsqueeze_",0).dequantize()|Z(4,"unsqueeze_",0).fill_(3.).int_repr()|Z(1,"squeeze_").copy_(T.ones(3,1)).int_repr()
+        copy.deepcopy(Z(4,"unsqueeze_",0))|Z(4,"unsqueeze_",1).clone()|Z(1,"squeeze_").unsqueeze(0)|C()[0].mT|C().mT
         K(Z(4,"unsqueeze_",0)[:,0])|Z(4,"unsqueeze_",0)[:,1]|Z(4,"unsqueeze_",0)[1:]|Z(4,"unsqueeze_",0)[:, ::2]
         K(Z(4,"unsqueeze_",1)[:,3])|K(Z(4,"unsqueeze_",1)[:,:1])|Z(4,"unsqueeze_",1)[:, ::2]
         M(Z(3,"as_strided_",(3,),(2,))[:, ::2])|M(Z(3,"as_strided_",(3,),(2,))[:,1:])
@@ -191,7 +193,7 @@ def names(lib):
         )
         for parameter in (scales, zero_points):
             getattr(parameter, name)(*args)
-        return t.copy_(lib.ones(3, count)) if parameter.ndim == 1 else t
+        return t.copy_(lib.ones(3, count))
 
     known = make(lib)
     return {
