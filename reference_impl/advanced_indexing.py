@@ -10,7 +10,7 @@ import numpy as np
 
 from . import division, pointwise_ops, shadow, slicing_ops, view_ops
 from . import dtypes as dt
-from .conversion import cast
+from .conversion import cast, nan_marks
 from .copies import change_in_copy, clone, reader, resolved
 from .core import (
     TensorBase,
@@ -254,6 +254,8 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
     else:
         a[key] = wide
     marks = shadow.marks_of(value)
+    if accumulate:
+        marks = shadow.merge(g.shape, marks, nan_marks(a[key], placed.dtype))
     storage = placed._storage
     repeated = _repeats(g, placed) and (value.numel() > 1 or accumulate)
     order = order_marks(placed, value) if value.numel() > 1 or accumulate else None
@@ -272,6 +274,8 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
             before[key] = shadow.UNSPECIFIED
         elif float_sum:
             before[key] = np.maximum(before[key], shadow.TOLERANCE)
+            if marks is not None:
+                before[key] = np.maximum(before[key], marks)
     else:
         before[key] = 0 if marks is None else np.broadcast_to(marks, g.shape)
     shadow.stamp(placed, before)

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import cast, check_fillable, nan_marks
+from .conversion import cast, cast_marks, check_fillable, nan_marks
 from .core import (
     as_dims,
     as_int,
@@ -257,6 +257,11 @@ def _accumulate(
             loose = _product_marks(plain, total, d, dims, keepdim)
         marks = loose if marks is None else np.maximum(marks, loose)
         marks = nan_or(marks, result, d)
+    else:
+        converted = cast_marks(a, source, d, None)
+        if converted is not None:
+            worst = np.max(converted, axis=dims, keepdims=keepdim, initial=0).astype(np.uint8)
+            marks = shadow.merge(result.shape, marks, worst)
     return deliver(result, d, marks, input, out, over=dim)
 
 

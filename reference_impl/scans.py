@@ -9,7 +9,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .contiguity import is_contiguous
-from .conversion import cast, check_copyable, check_fillable, nan_marks
+from .conversion import cast, cast_marks, check_copyable, check_fillable, nan_marks
 from .copies import clone, store
 from .core import (
     array,
@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _scan_marks(input: "Tensor", d: int) -> Any:
-    marks = shadow.marks_of(input)
+def _scan_marks(marks: Any, d: int) -> Any:
     if marks is None:
         return None
     marks = np.where(marks == shadow.NAN, shadow.EXACT, np.where(marks == shadow.TOLERANCE, shadow.UNSPECIFIED, marks))
@@ -89,7 +88,7 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
             # A sum starts from zero, and so does not keep the sign of one.
             result = result + 0
         result = cast(np.asarray(result), wide, target) if wide else result
-    marks = _scan_marks(input, d)
+    marks = _scan_marks(cast_marks(values(input), input.dtype, target, shadow.marks_of(input)), d)
     if target.category in ("float", "complex"):
         with np.errstate(all="ignore"):
             small = np.all(np.abs(np.cumsum(np.abs(a))) < 2.0**23) and np.all(a == np.rint(a.real)) and name == "cumsum"
@@ -167,7 +166,7 @@ def _cumulative_extreme(name: str, input: "Tensor", dim: Any, out: Any) -> Any:
         steps = np.arange(a.shape[d]).reshape([-1 if k == d else 1 for k in range(a.ndim)])
         where = np.maximum.accumulate(np.where(hit, steps, 0), axis=d)
         best = np.take_along_axis(a, where, d)  # zeros of two signs are equal
-    marks = _scan_marks(input, d) if input.numel() else None
+    marks = _scan_marks(shadow.marks_of(input), d) if input.numel() else None
     first, second = from_array(best.astype(a.dtype), input.dtype), from_array(where, dt.int64)
     known = nan_or_none(marks, best, input.dtype)
     if known is not None:

@@ -11,6 +11,7 @@ from stridecheck.conformance.capabilities import Capabilities
 from stridecheck.conformance.classify import Catalogue
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
+from stridecheck.conformance.memory import UNSPECIFIED
 from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Step, Storage
 
 CLAIMS_ALL = Capabilities(frozenset(ITEMSIZES), exact_errors=True)
@@ -18,8 +19,18 @@ ROW = Program((Storage(16),), (Input("float32", (4,), (1,)),), (Step("neg", (Ref
 
 
 def _marks(observations):
-    """The bytes that PyTorch specifies exactly, and which they are: what else there is, `judge` compares."""
-    return [{name: state.shadow or state.data for name, state in one.storages.items()} for one in observations]
+    """The bytes that PyTorch specifies exactly, and which they are: what else there is, `judge` compares.
+
+    Storages are observed where their bytes have changed, which is chance where none of them is specified.
+    """
+    return [
+        {
+            name: state.shadow or state.data
+            for name, state in one.storages.items()
+            if state.shadow is None or state.shadow.strip(bytes([UNSPECIFIED]))
+        }
+        for one in observations
+    ]
 
 
 def test_the_oracle_does_what_is_recorded(whole_corpus, oracle, rules):
