@@ -28,6 +28,9 @@ class WholeAdapter(Adapter, Idiom, Protocol):
     def scope(self) -> dict[str, Any]:
         """What the names in printed steps mean."""
 
+    def missing(self, error: Exception) -> Unsupported | None:
+        """What an error says that the library does not have, if it says so."""
+
 
 def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
     """Observations of a whole program: the inputs first, then one for each step.
@@ -52,6 +55,9 @@ def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
         except Unsupported:
             raise
         except Exception as error:
+            missing = adapter.missing(error)
+            if missing is not None:
+                raise missing from error
             # What a function that raised did to its inputs is seen; what it made before is lost with it.
             raised = raised_by(error, adapter)
             observation = Observation(raised=raised) if kept else fresh.refused(raised)

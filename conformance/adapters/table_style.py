@@ -102,12 +102,19 @@ class TableStyle:
             try:
                 return function(*args)
             except Exception as error:
-                text = str(error)
-                if any(fragment in text for fragment in self.not_offered):
-                    raise Unsupported(f"kernel:{text.strip().splitlines()[0][:80]}") from error
-                raise
+                missing = self.missing(error)
+                if missing is None:
+                    raise
+                raise missing from error
 
         return run
+
+    def missing(self, error: Exception) -> Unsupported | None:
+        """What an error says that the library does not have, if it says so (`not_offered`)."""
+        text = str(error)
+        if not any(fragment in text for fragment in self.not_offered):
+            return None
+        return Unsupported(f"kernel:{text.strip().splitlines()[0][:80]}")
 
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom."""

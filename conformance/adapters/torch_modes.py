@@ -149,6 +149,9 @@ class Compiled(Torch):
         torch._dynamo.reset()
         return torch.compile(function, backend=self.backend, dynamic=False)
 
+    def missing(self, error: Exception) -> None:
+        """Nothing: it claims all that eager PyTorch does."""
+
 
 def mode(variant: str) -> Torch | None:
     """The adapter of a variant of `torch` that is a mode; None where it is none.
