@@ -10,7 +10,7 @@ from . import dtypes as dt
 from . import shadow
 from .contiguity import is_contiguous
 from .conversion import cast, cast_marks, check_copyable, check_fillable, nan_marks
-from .copies import clone, store
+from .copies import clone, resolved, store
 from .core import (
     array,
     as_dims,
@@ -441,7 +441,7 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
         raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")
     if not input.ndim:
         raise LayoutIndexError("dimension", "roll: the tensor has no dimensions")
-    result = input
+    result = resolved(input)  # what has a bit is copied first, in its own order
     for shift, d in zip(by, along, strict=True):
         at = wrap_dim(d, input.ndim)
         length = input._layout.shape[at]
