@@ -441,7 +441,7 @@ def roll(input: "Tensor", shifts: Any, dims: Any = None) -> "Tensor":
         raise LayoutError("size", f"roll: {len(by)} shifts for {len(along)} dimensions")
     if not input.ndim:
         raise LayoutIndexError("dimension", "roll: the tensor has no dimensions")
-    result = resolved(input)  # what has a bit is copied first, in its own order
+    result: Tensor = resolved(input)  # what has a bit is copied first, in its own order
     for shift, d in zip(by, along, strict=True):
         at = wrap_dim(d, input.ndim)
         length = input._layout.shape[at]
