@@ -86,6 +86,17 @@ def _into_rows(out: Any, shape: Shape) -> bool:
     return is_contiguous(shape, preserved_strides(shape, strides) if out._bits else strides)
 
 
+def _partly_written(out: Any) -> None:
+    """Note that elements before the one with a wrong index may be written."""
+    if out is None:
+        return
+    storage = out._storage
+    if out._layout.required_bytes(out.dtype.itemsize) > len(storage):  # as one that could not grow
+        storage._shadow = np.full(len(storage), shadow.UNSPECIFIED, np.uint8)
+    else:
+        shadow.leave_unspecified(out)
+
+
 @keeps("input", "index", rule="1<0")
 def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the slices that a vector of indices names.
@@ -121,6 +132,8 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     if where.size and (where.min() < 0 or where.max() >= length):
         # Dimension 1 into rows has a kernel of its own, and so do empty tensors, which know no IndexError.
         kind = LayoutError if a.ndim > 1 and ((d == 1 and row_major) or not a.size) else LayoutIndexError
+        if kind is LayoutIndexError:
+            _partly_written(out)
         raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
     if input.dtype is dt.bool_ and (a.ndim < 2 or _moved_whole(input._layout, d, where.size)):
         a = array(input)  # bytes other than 0 and 1 stay what they are
@@ -150,6 +163,7 @@ def gather(
     need_kernel("gather", input.dtype, "bifc")
     length = input._layout.shape[d] if input.ndim else 1
     if where.min() < 0 or where.max() >= length:
+        _partly_written(out)
         raise LayoutError("index", f"gather: an index is out of bounds for dimension {d} of length {length}")
     key = places_along(where, d)
     a = np.atleast_1d(values(input))
@@ -211,6 +225,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     if where.size:
         need_kernel("take", input.dtype, "bifc")
     if where.size and (where.min() < -n or where.max() >= n):
+        _partly_written(out)
         raise LayoutIndexError("index", f"take: an index is out of range for {n} elements")
     marks = shadow.marks_of(input)
     result = from_array(values(input).reshape(-1)[where], input.dtype)
