@@ -68,7 +68,7 @@ def _take_along(stage: Stage) -> Step:
     if stage.source.chance(30):
         # Along all of it, which has to be a view of one dimension.
         shape = shape[:1] if stage.source.chance(60) else shape
-        x = stage.tensor(shape)
+        x = stage.tensor(shape, kind="free" if stage.source.chance(50) else None)
         return step("take_along_dim", x, stage.indices(_shape(stage, 0, 3), prod(shape)))
     return step("take_along_dim", stage.tensor(shape), stage.indices(_with(inside, dim, _count(stage)), size), dim)
 
@@ -251,7 +251,7 @@ def _getitem(stage: Stage) -> Step:
         # An index that is one number is a view, and is none where it is a tensor of another kind.
         before = (Slice(),) * stage.source.integer(0, len(shape) - 1)
         return step("__getitem__", x, (*before, stage.indices((), shape[len(before)], low=-shape[len(before)])))
-    if what == 4 and stage.source.chance(30):
+    if what == 4:
         return step("__getitem__", x, _bytes(stage, shape))
     return step("__getitem__", x, _advanced(stage, shape))
 
@@ -259,8 +259,11 @@ def _getitem(stage: Stage) -> Step:
 def _setitem(stage: Stage) -> Step:
     shape = _shape(stage, 1, 3)
     x = stage.tensor(shape)
-    if stage.source.chance(50):
-        return step("__setitem__", x, _advanced(stage, shape), True if stage.dtype == "bool" else 2)
+    what = stage.source.integer(0, 9)
+    if what < 5:
+        mask = what == 0 and shape
+        index = (stage.tensor(shape, dtype="bool"),) if mask else _advanced(stage, shape)
+        return step("__setitem__", x, index, True if stage.dtype == "bool" else 2)
     size = shape[0]
     if not size:
         return step("__setitem__", x, (Slice(),), 1)

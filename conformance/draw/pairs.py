@@ -19,6 +19,11 @@ KINDS = (
 """(weight, dtype): all that PyTorch promotes to one another."""
 UNSIGNED = ((1, "uint16"), (1, "uint32"), (1, "uint64"))
 """(weight, dtype): those with few operations."""
+_KIN = {
+    "float16": "bfloat16", "bfloat16": "float16", "uint8": "int8", "int8": "uint8", "bool": "uint8", "int16": "uint8",
+    "float64": "complex64", "int64": "float16",
+}  # fmt: skip
+"""Dtypes of like size or kind, of which neither is the other's."""
 _NUMBERS: tuple[Argument, ...] = (2, -1, True, 0.5, 1.5, 2 + 1j)
 _OF_TWO = ("add", "sub", "mul", "div", "maximum", "eq", "lt", "where", "cat", "copy_", "add_")
 _FUNCTIONS = tuple([name for name in group("unary").split() if name not in ("bitwise_not", "nn.functional.dropout")])
@@ -53,7 +58,9 @@ def _two(stage: Stage) -> Step:
     source = stage.source
     shape, other = _shapes(stage)
     name = source.choice(_OF_TWO)
-    x, y = stage.tensor(shape), stage.tensor(shape if name == "cat" else other, dtype=weighted(source, KINDS))
+    kin = _KIN.get(stage.dtype) if source.chance(40) else None
+    x = stage.tensor(shape)
+    y = stage.tensor(shape if name == "cat" else other, dtype=kin or weighted(source, KINDS), seldom=20)
     if name == "cat":
         return step(name, (x, y))
     return step(name, stage.tensor(shape, dtype="bool"), x, y) if name == "where" else step(name, x, y)
@@ -62,6 +69,8 @@ def _two(stage: Stage) -> Step:
 def _number(stage: Stage) -> Step:
     source = stage.source
     x = stage.tensor(tuple([min(size, 4) for size in draw_shape(source, 0, 3)]))
+    if source.chance(10):
+        return step(source.choice(("mean", "nanmean", "std", "var")), x)
     name = source.choice(("add", "sub", "mul", "div", "pow", "eq", "new_full", "full_like", "mul_", "fill_", "where"))
     number = source.choice(_NUMBERS)
     if name == "where":
@@ -71,7 +80,7 @@ def _number(stage: Stage) -> Step:
 
 def _converted(stage: Stage) -> Step:
     source = stage.source
-    x = stage.tensor(draw_shape(source, 0, 3))
+    x = stage.tensor(draw_shape(source, 0, 3), seldom=30)
     return step("to", x, dtype=DType(weighted(source, (*KINDS, *UNSIGNED, (2, "float8_e4m3fn"), (2, "float8_e5m2")))))
 
 
@@ -90,11 +99,27 @@ def _one(stage: Stage) -> Step:
     is_complex = which > 7 and source.chance(30)
     x = stage.tensor(shape, dtype="complex64" if is_complex else None, seldom=_MOSTLY)
     if which < 4:
+        if source.chance(10):
+            return step("nan_to_num", x, 1.0, source.choice((2.0, None)), source.choice((-2.0, None)))
         return step(source.choice(_FUNCTIONS), x)
     if which < 8:
         args = (source.integer(-len(shape), len(shape) - 1),) if shape and source.chance(70) else ()
         return step(source.choice(_ALONG if args else _OVER_ALL), x, *args)
     return step("to", x, dtype=DType(source.choice(("bool", "int64", "uint8", "int16", "bfloat16", "complex64"))))
+
+
+def _same(stage: Stage) -> Step:
+    """Two tensors that hold the same numbers, each in a layout of its own."""
+    shape = tuple([min(size, 3) for size in draw_shape(stage.source, 1, 3)])
+    return step(stage.source.choice(("equal", "equal", "eq")), stage.counting(shape), stage.counting(shape))
+
+
+def _of_many(stage: Stage) -> Step:
+    """More dimensions than loops are written for."""
+    shape = tuple([stage.source.integer(1, 2) for _ in range(7)])
+    x = stage.tensor(shape, kind="permuted")
+    name = stage.source.choice(("add", "mul", "neg", "clone", "contiguous"))
+    return step(name, x, stage.tensor(shape, kind="permuted")) if name in ("add", "mul") else step(name, x)
 
 
 def _beside(stage: Stage) -> Step:
@@ -106,6 +131,6 @@ def _beside(stage: Stage) -> Step:
 
 PAIRS: tuple[tuple[int, Scene], ...] = (
     (8, on(KINDS, _two)), (6, on(KINDS, _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
-    (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
+    (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)), (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""

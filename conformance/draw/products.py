@@ -115,6 +115,10 @@ def _matmul(stage: Stage) -> Step:
     """Stacks of matrices that broadcast, a vector on either side."""
     n, k, m = _sizes(stage, 3)
     batch = tuple(_sizes(stage, stage.source.integer(0, 2)))
+    if stage.source.chance(15):
+        # Either is broadcast along the other's.
+        a, b = _sizes(stage, 2)
+        return step("matmul", stage.tensor((a, 1, n, k)), stage.tensor((1, b, _inner(stage, k), m)))
     left = (*batch, n, k) if stage.source.chance(80) else (k,)
     right = (*[b if stage.source.chance(60) else 1 for b in batch], _inner(stage, k), m)
     if stage.source.chance(20):

@@ -22,7 +22,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (22, OUTS),
     (4, FACTORIES),
     (18, LONG),
-    (30, PAIRS),
+    (50, PAIRS),
 )
 """(weight, scenes with their own weights)."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import TypeAlias
 
 from ..program import ITEMSIZES, Input, Ref, Step, Storage
@@ -95,6 +96,17 @@ class Stage:
         data = b"".join(n.to_bytes(ITEMSIZES[dtype], "little", signed=True) for n in numbers)
         self.storages.append(Storage(len(data), "literal", "owned", data))
         return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
+
+    def counting(self, shape: tuple[int, ...]) -> Ref:
+        """A tensor of an integer dtype that counts from 1 in row-major order, wherever its elements lie."""
+        drawn = draw_layout(self.source, shape=shape, kind="permuted")
+        width = ITEMSIZES[self.dtype]
+        numbers = bytearray(drawn.reach * width)
+        for count, index in enumerate(product(*[range(size) for size in shape]), 1):
+            place = drawn.offset + sum(i * step for i, step in zip(index, drawn.strides, strict=True))
+            numbers[place * width] = count % 128
+        self.storages.append(Storage(len(numbers), "literal", "owned", bytes(numbers)))
+        return self._add(Input(self.dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
 
     def _add(self, item: Input) -> Ref:
         self.inputs.append(item)

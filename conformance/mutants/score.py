@@ -48,6 +48,8 @@ from .mutant import Mutant
 
 BATCHES = (8, 24, 96)
 """Programs sent at a time, the last number again and again: most mutants are found out by the first few."""
+UNITS = 8
+"""Units of random programs that are tried at a time."""
 
 
 class Trial(NamedTuple):
@@ -151,9 +153,14 @@ def _lanes(options: Options) -> Iterator[Lane]:
     programs = corpus.read(count=options.programs) if options.programs != 0 else []
     yield Lane(_trials(((program, _expected(program, oracle)) for program in programs), 1, "corpus"))
     done = len(programs)
-    for unit in whole(drawings(options), oracle):
-        yield Lane(_trials(zip(unit.programs, unit.expected, strict=True), done + 1, unit.name))
-        done += len(unit.programs)
+    units = whole(drawings(options), oracle)
+    # A process is forked for each mutant and lane: several units at a time cost a quarter of one after the other.
+    while some := list(islice(units, UNITS)):
+        trials = []
+        for unit in some:
+            trials.append(_trials(zip(unit.programs, unit.expected, strict=True), done + 1, unit.name))
+            done += len(unit.programs)
+        yield Lane(chain(*trials))
 
 
 def _expected(program: Program, oracle: Adapter) -> Sequence[Observation] | None:
