@@ -12,7 +12,7 @@ from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_inplace, has_gradient, view_of, written
 from .dtype_view import imag, real
 from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
-from .layout import Layout
+from .layout import Layout, check_bounds
 from .slicing import select, slice_dim
 from .storage import UntypedStorage
 from .views import expand, unsqueeze, view
@@ -68,6 +68,9 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
         raise LayoutIndexError("dimension", f"{named} indices for a tensor of {ndim} dimensions (facts 3.7)")
     dim = 0
     for item in items:
+        if input._storage._short and layout != input._layout and not input._storage._is_meta:
+            # Each item is a view of what the one before it left, which has to lie in the storage.
+            check_bounds(layout, input.dtype.itemsize, input._storage.nbytes())
         kind = type(item)
         if kind is int:
             layout = select(layout, dim, item)
@@ -149,7 +152,8 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
     ):
         raise LayoutIndexError("dimension", "a 0-dim tensor takes no index or slice (facts 3.7)")
     p = plan(self, _as_items(index))
-    view = view_of(self, p.layout, free=p.layout == self._layout)
+    # A slice on its own is taken also where it leaves everything, one among others is not.
+    view = view_of(self, p.layout, free=p.layout == self._layout and type(index) is not slice)
     if p.tensors:
         return gather_indexed(view, p.tensors)
     return view

@@ -47,7 +47,7 @@ from .out import grow
 from .slicing_ops import strided_layout
 from .storage import UntypedStorage
 from .versions import inference
-from .view_ops import squeeze_layout, t_layout
+from .view_ops import same_dim, squeeze_layout, t_layout
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -299,8 +299,8 @@ def _untyped(self: "Tensor", source: Any) -> UntypedStorage:
     raise bad_arguments("set_", f"{type(source).__name__} is neither a storage nor a tensor")
 
 
-def _relaid(self: "Tensor", layout: Layout) -> "Tensor":
-    if self._storage._short and not self._storage._is_meta:
+def _relaid(self: "Tensor", layout: Layout, *, free: bool = False) -> "Tensor":
+    if self._storage._short and not free and not self._storage._is_meta:
         check_bounds(layout, self.dtype.itemsize, len(self._storage._bytes))
     self._layout = layout
     self._versions[0] += 1
@@ -348,7 +348,8 @@ def transpose_(self: "Tensor", dim0: int, dim1: int) -> "Tensor":
     (True, (1, 3), 1)
     """
     check_inplace(self)
-    return _relaid(self, views.transpose(self._layout, as_int(dim0, "dim0"), as_int(dim1, "dim1")))
+    dim0, dim1 = as_int(dim0, "dim0"), as_int(dim1, "dim1")
+    return _relaid(self, views.transpose(self._layout, dim0, dim1), free=same_dim(self, dim0, dim1))
 
 
 def swapaxes_(self: "Tensor", axis0: int, axis1: int) -> "Tensor":
@@ -368,7 +369,7 @@ def t_(self: "Tensor") -> "Tensor":
     (1, 3)
     """
     check_inplace(self)
-    return _relaid(self, t_layout(self, "t_"))
+    return _relaid(self, t_layout(self, "t_"), free=self.ndim < 2)
 
 
 def detach_(input: "Tensor") -> "Tensor":

@@ -30,14 +30,15 @@ from .quantizers import PerTensor
 from .tensors import Tensor
 
 _JOINING = ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack", "concatenate", "row_stack")
+# `unfold` of images: the method that is called so does something else.
+_UNKNOWN = ("fold", "unfold", "view_as_real", "view_as_complex", "view_as_real_copy", "view_as_complex_copy")
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{name: getattr(quantized_joins, name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
     "equal": quantized_moves.equal,
     **quantized_numbers.FUNCTIONS,
     **quantized_pooling.FUNCTIONS,
     **quantized_shuffles.FUNCTIONS,
-    # Of images: the method that is called `unfold` does something else.
-    **{name: refusing(name, UnsupportedError, "dtype", "of codes (facts 10.1.8)") for name in ("fold", "unfold")},
+    **{name: refusing(name, UnsupportedError, "dtype", "of codes (facts 10.1.8)") for name in _UNKNOWN},
     "where": quantized_moves.where,
 }
 FUNCTIONS["alias_copy"] = QuantizedTensor.clone

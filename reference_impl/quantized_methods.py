@@ -41,7 +41,8 @@ _KEPT = frozenset(
         "is_complex", "is_floating_point", "get_device", "is_inference", "is_shared", "is_pinned", "pin_memory", "cuda",
         "requires_grad_", "numpy", "retain_grad", "is_quantized", "detach_", "grad", "dtype", "output_nr",
         "grad_fn", "register_hook", "backward", "as_subclass", "is_same_size", "is_nonzero", "new_empty", "new_zeros",
-        "new_ones", "new_full", "new_tensor", "new_empty_strided", "__float__",
+        "new_ones", "new_full", "new_tensor", "new_empty_strided", "__float__", "conj_physical_", "dense_dim",
+        "sparse_dim",
     )
 )  # fmt: skip
 
@@ -245,6 +246,13 @@ def _itself(self: QuantizedTensor) -> QuantizedTensor:
     return self
 
 
+def _unconjugated(self: QuantizedTensor, *, out: Any = None) -> QuantizedTensor:
+    """The tensor itself. Raises: dtype (NotImplementedError) for `out`. Source: torch 2.13."""
+    if out is not None:
+        raise UnsupportedError("dtype", "conj_physical of a quantised tensor has no out (facts 10.1.8)")
+    return self
+
+
 _OWN: Final[dict[str, Callable[..., Any]]] = {
     "select": _select,
     "unbind": _unbind,
@@ -255,6 +263,7 @@ _OWN: Final[dict[str, Callable[..., Any]]] = {
     "__setitem__": _setitem,
     "positive": _itself,
     "__pos__": _itself,
+    "conj_physical": _unconjugated,
     "__invert__": refusing("__invert__", LayoutTypeError, "dtype", "of a quantised tensor (facts 10.1.8)"),
 }
 _PARTING: Final[dict[str, Callable[[int], int]]] = {

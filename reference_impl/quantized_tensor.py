@@ -229,7 +229,8 @@ class QuantizedTensor(Tensor):
         if isinstance(other, QuantizedTensor):
             if other.dtype is not self.dtype or other.qscheme() is not self.qscheme():
                 raise LayoutError("dtype", f"copy_: {other.dtype}, {other.qscheme()} to {self.dtype}, {self.qscheme()}")
-            if self.dtype.pack > 1 and other is not self:
+            # What is copied to its own place is left as it is, and needs no kernel.
+            if self.dtype.pack > 1 and (other._storage is not self._storage or other._layout != self._layout):
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
             copies.write_copy(self, other)
             self._quantizer = other._quantizer

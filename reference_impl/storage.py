@@ -356,8 +356,8 @@ class UntypedStorage(StorageInternals, StorageMethods):
         if not self._resizable:
             raise LayoutError("resize", "storage resize_: this storage is not resizable (facts 6.6)")
         size = _length(size, "storage resize_", self._is_meta)
-        if self.is_shared():
-            # PyTorch says that it is resizable, and dies (facts 7.2).
+        if size and not self._allocated:
+            # PyTorch says that what was shared is resizable, and dies: nothing is there to allocate with (facts 7.2).
             raise fatal(LayoutError("resize", "storage resize_: shared memory cannot be resized (facts 7.8)"))
         old = self._bytes
         if self._is_meta:
@@ -371,6 +371,7 @@ class UntypedStorage(StorageInternals, StorageMethods):
             marks[:kept] = 0 if self._shadow is None else self._shadow[:kept]
             self._shadow = marks if marks.any() else None
         self._bytes = new
+        self._backing = None
         return self
 
     def resizable(self) -> bool:

@@ -160,7 +160,13 @@ def transpose(input: "Tensor", dim0: int, dim1: int) -> "Tensor":
     if type(dim0) is not int or type(dim1) is not int:
         dim0, dim1 = as_int(dim0, "dim0"), as_int(dim1, "dim1")
     check_history(input)
-    return view_of(input, views.transpose(input._layout, dim0, dim1))
+    layout = views.transpose(input._layout, dim0, dim1)
+    return view_of(input, layout, free=same_dim(input, dim0, dim1))
+
+
+def same_dim(input: "Tensor", dim0: int, dim1: int) -> bool:
+    """Whether two dimensions are one, so that PyTorch transposes nothing and does not look at the storage either."""
+    return (dim0 - dim1) % (input.ndim or 1) == 0
 
 
 def swapaxes(input: "Tensor", axis0: int, axis1: int) -> "Tensor":
@@ -195,7 +201,7 @@ def t(input: "Tensor") -> "Tensor":
     >>> torch.zeros(2, 3).t().stride()
     (1, 3)
     """
-    return view_of(input, t_layout(input, "t"))
+    return view_of(input, t_layout(input, "t"), free=input.ndim < 2)
 
 
 def numpy_T(input: "Tensor") -> "Tensor":  # noqa: N802 - PyTorch's own name

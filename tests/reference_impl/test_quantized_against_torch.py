@@ -27,6 +27,10 @@ TABLE = {
         T.equal(q,3)|q.resize_as_(3)|Q().set_(T.UntypedStorage(9),1,(2,),(-1,))|Q(d=T.quint4x2).as_strided((12,),(1,))
         Q(d=T.quint4x2).as_strided((13,),(1,))|Q(d=T.quint4x2)[1:].as_strided((2,),(1,),10)
         T.dequantize(input=[q])|T.dequantize(input=q)|T.dequantize(a=q)|q.backward()
+        T.view_as_real(q)|T.view_as_complex(q)|T.view_as_real_copy(C())|T.conj_physical(q,out=q.clone())|q.sparse_dim()
+        q.conj_physical() is q|T.conj_physical(C()) is None|info(q.conj_physical_())|q.dense_dim()|C().dense_dim()
+        info(Q(d=T.quint4x2).conj_physical_())|(lambda p:info(p.copy_(p[:])))(Q(d=T.quint4x2))
+        (lambda p:p.copy_(p.clone()))(Q(d=T.quint4x2))|(lambda p:info(p[:1].copy_(p[:1])))(Q(d=T.quint2x4))
     """,
     "classes": """
         type(q).__name__|type(C()[1:]).__name__|type(P(q)).__name__|type(P(C(),False)).__name__|repr(P(q,False))

@@ -44,6 +44,20 @@ TABLE = {
         T.empty(3,pin_memory=None).shape|T.empty_like(x,pin_memory=3)|T.full((2,),1.,pin_memory=True)
         T.empty_permuted((2,3),(0,1),device="meta",pin_memory=True).device|x.new_zeros(2,pin_memory=False)
     """,
+    "past a storage's end": """
+        short(2,3).t()|short(6).t().stride()|short(6).transpose(0,-1).stride()|short(2,3).transpose(1,1).stride()
+        short(2,3).transpose(0,1)|short(2,3).swapaxes(-1,1).stride()|short(2,3).transpose_(0,0).stride()|short(2,3).t_()
+        short(6).t_().stride()|short(6)[:]|short(6)[0:6]|short(6)[:,].stride()|short(6)[...,:].stride()|short(6)[:2]
+        short(2,3)[:]|short(2,3)[:,:].stride()|short(2,3)[0,0]|short(2,3)[0,:1]|short(3,2)[0,0]|short(2,3)[:1,:1]
+        f(short(2,3),(0,0),1)|short(6).T|short(2,3).view(3,2).stride()
+    """,
+    "no longer shared": """
+        s.share_memory_().resize_(0)|[s.share_memory_().resize_(0),s.is_shared(),s.resizable(),s.size()]
+        u.share_memory_().resize_(0)|u.share_memory_().resize_(0).is_shared()|u.share_memory_().resize_(0).resizable()
+        u.share_memory_().resize_(0).clone()|u.share_memory_().resize_(0).share_memory_().is_shared()
+        u.share_memory_().resize_(0).data_ptr()|u.share_memory_().resize_(0).filename|U(0).share_memory_().resize_(0)
+        [x.share_memory_().untyped_storage().resize_(0).nbytes(),x.is_shared(),x.data_ptr()]
+    """,
     "without a storage": """
         T.zeros(2).set_(sp)|sp.is_pinned()|sp.is_pinned("cuda")|sp.pin_memory()|sp.pin_memory("cuda")|float(sp[0])|sp[0:1]
         setattr(x,"data",meta)|setattr(meta,"data",x)|setattr(x,"data",sp)|setattr(meta,"data",T.empty(3,device="meta"))
@@ -116,7 +130,13 @@ def more(names, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.chdir(tmp_path)
 
     def make(lib):
+        def short(*shape):
+            made = lib.arange(6.0).view(shape)
+            made.untyped_storage().resize_(8)
+            return made
+
         return {
+            "short": short,
             **names(lib),
             "meta": lib.empty(3, device="meta"),
             "sp": lib.sparse_coo_tensor([[0]], [1.0], (3,)),
