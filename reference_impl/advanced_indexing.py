@@ -297,19 +297,16 @@ def _put_under_one(input: "Tensor", mask: Any, value: Any, accumulate: bool) -> 
 
 
 def index_put_(input: "Tensor", indices: Any, values: "Tensor", accumulate: bool = False) -> "Tensor":
-    """Write or add values where a tuple of index tensors names; None stands for a whole dimension.
+    """Write or add values where a tuple of index tensors names; none of them is None.
 
-    Raises: grad, overlap, dtype, broadcast, index. Source: facts 3.12, torch 2.13.
+    Raises: argument (TypeError), grad, overlap, dtype, broadcast, index. Source: facts 3.12, torch 2.13.
     """
     items: dict[int, Any] = {}
     dim = 0
-    check_tensors("index_put_", *[t for t in indices if t is not None])
+    check_tensors("index_put_", *indices)
     for t in indices:
-        if t is not None:
-            items[dim] = t
-            dim += len(t._layout.shape) if t.dtype in (dt.bool_, dt.uint8) else 1
-        else:
-            dim += 1
+        items[dim] = t
+        dim += len(t._layout.shape) if t.dtype in (dt.bool_, dt.uint8) else 1
     if max(dim, len(indices)) > input.ndim:
         raise LayoutIndexError("dimension", f"index_put_: {max(dim, len(indices))} indices for {input.ndim} dimensions")
     if len(items) == 1 and dim == 0:

@@ -71,7 +71,8 @@ def tell_refusal(error: TypeError) -> None:
 def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False) -> Callable[..., Any]:
     """A function whose arguments that are annotated as tensors must be tensors, whatever it does with them.
 
-    What it calls `dtype` may be one of Python's types of numbers.
+    What it calls `dtype` may be one of Python's types of numbers. What is annotated as a bool must be one of Python's,
+    not 1 or NumPy's.
 
     Raises: argument (TypeError), before anything else is looked at.
     Source: `FunctionParameter::check` of PyTorch's parser of arguments. What PyTorch has in Python may raise an
@@ -84,7 +85,7 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     ...
     stridecheck.reference_impl.errors.LayoutTypeError: twice: x must be a Tensor, got list
     """
-    from .core import TensorBase, as_scalar  # which imports storages, and they import this
+    from .core import TensorBase, as_scalar, check_flag  # which imports storages, and they import this
     from .dtypes import dtype
     from .nowhere import lent
     from .promotion import as_dtype
@@ -93,6 +94,7 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
     dtype_place = _place_of_dtype(function)
     given_only = _given_only(function)
     numbers = _numbers(function)
+    flags = _flags(function)
     needs_dim = function.__name__ in _KEEPING_ONE
     needs_dim_for_out = function.__name__ in _DELIVERING_ONE
     generator_place = place_of("generator", function)
@@ -118,15 +120,20 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
             if (args[place] if place < given else kwargs.get(name, MISSING)) is None:
                 raise LayoutTypeError("argument", f"{function.__name__}: {name} may be left out, but is not None")
         for place, name in numbers:
-            x = args[place] if place < given else kwargs.get(name)
-            if isinstance(x, TensorBase):
+            x = args[place] if place < given else kwargs.get(name, MISSING)
+            if not isinstance(x, _NUMBERS) and x is not MISSING:
                 x = as_scalar(x)
-                if isinstance(x, TensorBase):
-                    raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a number, got a Tensor")
+                if not isinstance(x, _NUMBERS):
+                    got = type(x).__name__
+                    raise LayoutTypeError("argument", f"{function.__name__}: {name} must be a number, got {got}")
                 if place < given:
                     args = (*args[:place], x, *args[place + 1 :])
                 else:
                     kwargs[name] = x
+        for place, name, may_be_none in flags:
+            x = args[place] if place < given else kwargs.get(name, False)
+            if x is not True and x is not False:
+                check_flag(f"{function.__name__}: {name}", x, optional=may_be_none)
         if dtype_place is not None:
             wanted = kwargs.get("dtype")
             if wanted is not None and not isinstance(wanted, dtype):
@@ -184,6 +191,8 @@ _DELIVERING_ONE = frozenset(("sum", "prod", "median", "nanmedian"))
 """Those of them that take `out` only with a dimension, too."""
 
 
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+
 _ASKING_FIRST = frozenset((
     "addmm", "amax", "amin", "baddbmm", "bmm", "cat", "cumprod", "cumsum", "gather", "index_add", "index_copy",
     "index_select", "kthvalue", "logsumexp", "masked_select", "max", "mean", "min", "mm", "nansum", "prod", "scatter",
@@ -208,22 +217,49 @@ def _ask_first(out: Any, given: list[Any]) -> None:
 
 def _given_only(function: Callable[..., Any]) -> list[tuple[int, str]]:
     """Place and name of each argument that is not None where it is given."""
-    code: Any = unwrap(function).__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     wanted = _GIVEN_ONLY.get(function.__name__, "").split()
-    return [(k if k < code.co_argcount else sys.maxsize, name) for k, name in enumerate(names) if name in wanted]
+    return [(k, name) for k, name in _places(unwrap(function)) if name in wanted]
 
 
 def _numbers(function: Callable[..., Any]) -> list[tuple[int, str]]:
     """Place and name of each argument that is a number, for which a tensor without dimensions may stand."""
     inner: Any = unwrap(function)
-    code = inner.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [(k, name) for k, name in _places(inner) if inner.__annotations__.get(name) is float or name == "alpha"]
+
+
+_READ_IN_PYTHON = {
+    "stft": "center align_to_window",
+    "lu": "get_infos",
+    "lu_with_info": "get_infos",
+    "gaussian_nll_loss": "full",
+    "interpolate": "recompute_scale_factor antialias",
+    "triplet_margin_with_distance_loss": "swap",
+    "multi_head_attention_forward": "add_zero_attn training need_weights use_separate_proj_weight "
+    "average_attn_weights is_causal",
+    "backward": "retain_graph create_graph",
+}
+"""Flags that PyTorch's Python code asks for their truth, and hands to no parser; `inplace` is one everywhere."""
+_OPTIONS = frozenset(("requires_grad", "pin_memory"))
+"""Flags of new tensors, which may be None."""
+
+
+def _flags(function: Callable[..., Any]) -> list[tuple[int, str, bool]]:
+    """Place and name of each argument that must be a bool, and whether None will do."""
+    inner: Any = unwrap(function)
+    kinds = inner.__annotations__
+    free = ["inplace", "return_indices", "hard", *_READ_IN_PYTHON.get(function.__name__, "").split()]
     return [
-        (k if k < code.co_argcount else sys.maxsize, name)
-        for k, name in enumerate(names)
-        if inner.__annotations__.get(name) is float or name == "alpha"
+        (place, name, kinds[name] is not bool or name in _OPTIONS)
+        for place, name in _places(inner)
+        if kinds.get(name) in (bool, bool | None) and name not in free
     ]
+
+
+def _places(function: Any) -> list[tuple[int, str]]:
+    """Place and name of each argument; the place of a keyword is `sys.maxsize`."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [(k if k < code.co_argcount else sys.maxsize, name) for k, name in enumerate(names)]
 
 
 def place_of(name: str, function: Callable[..., Any]) -> int | None:

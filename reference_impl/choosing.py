@@ -9,6 +9,7 @@ from . import shadow
 from .advanced_indexing import nonzero
 from .calls import as_number, as_real
 from .conversion import cast_marks
+from .copies import scalar_array
 from .core import TensorBase, array, check_history, check_inplace, check_tensors, fresh, recorded, values
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Tensor | None" = None) -> Any:
     """Elements of one operand or the other; the condition is the first operand for the layout.
 
-    Raises: broadcast, dtype. Source: facts 4.3.9, torch 2.13.
+    Raises: broadcast, dtype, overflow. Source: facts 4.3.9, torch 2.13.
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
@@ -49,6 +50,9 @@ def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Te
     strides = output_strides(shape, layouts)
     result = fresh(shape, strides, common)
     chosen = values(condition) != 0
+    for x in operands:
+        if not isinstance(x, TensorBase):
+            scalar_array(as_number(x), common)  # a number is filled in, so it must fit
     a, b = (_raw_bool(x) if common is dt.bool_ else operand_array(x, common) for x in operands)
     array(result)[...] = np.where(chosen, a, b)
     marks = [_copy_marks(x, common, shape) for x in operands]

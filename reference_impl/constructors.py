@@ -10,7 +10,7 @@ from .calls import as_number, check_keywords
 from .contiguity import format_strides
 from .conversion import cast
 from .copies import like_strides, scalar_array, write_fill, zero_
-from .core import TensorBase, array, as_int, as_int_list, as_ints, build, fresh, from_array
+from .core import TensorBase, array, as_int, as_int_list, as_ints, build, check_flag, fresh, from_array
 from .devices import check_device, check_pinned, is_meta
 from .dtypes import dtype, group_of
 from .errors import LayoutError, UnsupportedError
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def flagged(t: "Tensor", requires_grad: bool) -> "Tensor":
-    """The tensor, marked as one that gradients are wanted for. Raises: grad (RuntimeError) for other dtypes."""
+def flagged(t: "Tensor", requires_grad: bool | None) -> "Tensor":
+    """The tensor, marked as one that gradients are wanted for.
+
+    Raises: argument (TypeError), grad (RuntimeError) for other dtypes.
+    """
+    check_flag("requires_grad", requires_grad, optional=True)
     if requires_grad:
         if not (t.dtype.is_floating_point or t.dtype.is_complex):
             raise LayoutError(

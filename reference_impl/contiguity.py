@@ -72,7 +72,7 @@ def is_channels_last(shape: Shape, strides: Strides) -> bool:
 def is_contiguous_in(shape: Shape, strides: Strides, format: memory_format) -> bool:
     """`is_contiguous` for any memory format; a format of another rank is simply not met.
 
-    Source: facts 2.1 to 2.4, torch 2.13.
+    Raises: argument (TypeError) for what is no format. Source: facts 2.1 to 2.4, torch 2.13.
 
     >>> is_contiguous_in((2, 3), (3, 1), channels_last)
     False
@@ -81,6 +81,8 @@ def is_contiguous_in(shape: Shape, strides: Strides, format: memory_format) -> b
         return len(shape) == 4 and is_channels_last(shape, strides)
     if format is channels_last_3d:
         return len(shape) == 5 and is_channels_last(shape, strides)
+    if not isinstance(format, memory_format):
+        raise _wrong_format(shape, format)
     return is_contiguous(shape, strides)
 
 

@@ -234,15 +234,16 @@ def _to_arguments(
         elif key == "device":
             nowhere = None if value is None else is_meta(value)
             copy = copy or _is_numbered(value)
-        elif key == "copy":
-            copy = copy or value
+        elif key in names:
+            check_flag(key, value)
+            copy = copy or (key == "copy" and value)
         elif key == "memory_format":
             format = value
-        elif key == "other":
+        elif key == "tensor":
             check_tensors("to", value)
             wanted = value.dtype
             nowhere = value._storage._is_meta
-        elif key != "non_blocking":
+        else:
             raise bad_arguments("to", f"unknown keyword {key}")
     wanted = input.dtype if wanted is None else as_dtype(wanted)
     return wanted, bool(copy), format, nowhere

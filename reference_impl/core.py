@@ -463,7 +463,7 @@ def check_tensors(name: str, *operands: Any) -> None:
 
 
 def as_int(x: Any, name: str = "argument") -> int:
-    """An int from what PyTorch takes for one: ints and integers of NumPy, no bool and no float.
+    """An int from what PyTorch takes for one: ints, integers of NumPy, tensors of one; no bool, float or array.
 
     Raises: argument (TypeError); overflow (ValueError) past 64 bits.
     """
@@ -471,7 +471,7 @@ def as_int(x: Any, name: str = "argument") -> int:
         if -(2**63) <= x < 2**63:
             return x
         raise LayoutValueError("overflow", f"{name}: {x} does not fit 64 bits (facts 1.19)")
-    if isinstance(x, (bool, np.bool_)):
+    if isinstance(x, (bool, np.bool_, np.ndarray)) or (isinstance(x, TensorBase) and x.dtype is bool_):
         raise LayoutTypeError("argument", f"{name} must be an int, got {type(x).__name__}")
     try:
         found = index(x)

@@ -297,7 +297,7 @@ def dlpack_device(self: "Tensor") -> tuple[int, int]:
 
 
 @checked
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> "Tensor":
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> "Tensor":
     """A tensor over the memory of another library's array, or of a capsule.
 
     The storage starts at the data pointer, so that the offset is what the capsule says of it; it spans what the layout

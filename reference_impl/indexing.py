@@ -121,8 +121,8 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
 
 
 def _as_items(index: Any) -> tuple[Any, ...]:
-    if type(index) is tuple:
-        return index
+    if isinstance(index, tuple):  # a Size and a named tuple, too
+        return tuple(index)
     if isinstance(index, list) and _is_nested(index):
         return tuple(index)
     return (index,)

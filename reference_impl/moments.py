@@ -101,22 +101,26 @@ def _centre(centre: Any, size: Any, input: "Tensor", dims: tuple[int, ...], keep
     return inexact(centre, input, input.dtype, dims, keepdim, None, magnitude=size, sums=False)
 
 
-def var(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
-        out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+def var(
+    input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
     """Variance over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, _, size, dims = _moments(input, dim, unbiased, keepdim, correction, alone=True)
     return _variance(spread, size, input, dims, keepdim, out, alone=True)
 
 
-def std(input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None,
-        out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
+def std(
+    input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None,
+    out: "Tensor | None" = None,
+) -> "Tensor":  # fmt: skip
     """Standard deviation over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, _, size, dims = _moments(input, dim, unbiased, keepdim, correction, alone=True)
     return _deviation(spread, size, input, dims, keepdim, out, alone=True)
 
 
 def var_mean(
-    input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
     """Variance and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)
@@ -125,7 +129,7 @@ def var_mean(
 
 
 def std_mean(
-    input: "Tensor", dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
     """Standard deviation and mean over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     spread, centre, magnitude, dims = _moments(input, dim, unbiased, keepdim, correction)

@@ -28,7 +28,7 @@ from .core import (
     written,
 )
 from .dtypes import dtype, group_of
-from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
+from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .kept import POINTWISE, check_kept
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, output_strides, preserved_strides
@@ -155,14 +155,16 @@ def operand_layout(x: Any, common: dtype) -> tuple[Any, Any]:
 
 
 def operand_array(x: Any, common: dtype) -> Any:
-    """An operand's values in the common dtype."""
+    """An operand's values in the common dtype. Raises: overflow (OverflowError) for a number past 64 bits."""
     if isinstance(x, TensorBase):
         return cast(values(x), x.dtype, common)
     d = _NUMBER_DTYPES[type(x)]
+    if d is dt.int64 and x >= 2**63:
+        d = dt.uint64  # which promotes as int64 does
     try:
         return cast(np.array(x, d.numpy), d, common)
     except OverflowError:
-        raise LayoutError("overflow", f"{x} does not fit 64 bits") from None
+        raise LayoutOverflowError("overflow", f"{x} does not fit 64 bits") from None
 
 
 # Python's numbers keep their precision until they meet the common dtype.

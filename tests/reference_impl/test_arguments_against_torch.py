@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+from collections import namedtuple
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
@@ -25,7 +26,6 @@ for _space in ("fft", "linalg", "masked", "special"):
 NO_TENSORS: list[Any] = [[1], None, 1]
 LEFT_OUT = {
     "gradient": "distances of a dimension may be numbers, whatever the others are",
-    "index_put": "a tuple of indices may hold None, though not alone",
     "meshgrid": "without a tensor there is nothing to make a grid of",
     "normal": "a method of another name takes other arguments",
     "to": "what is no tensor may be a device or a dtype",
@@ -208,3 +208,28 @@ MISTAKEN = split(
 def test_a_call_that_fits_no_signature_is_refused_as_one(mistaken: str) -> None:
     """Whatever lies around a function that Python cannot call so."""
     assert not disagreement(mistaken, lambda lib: {"x": lib.arange(6.0).reshape(2, 3)})
+
+
+KINDS_OF_NUMBERS = split(
+    "x.sum(1,keepdim=1)|x.sum(1,keepdim=np.bool_(True))|x.max(1,None)|x.std(1,unbiased=1)|x.std(1,unbiased=None)"
+    "|x.sort(stable=1)|x.sort(stable=None)|T.unique(x,sorted=0)|x.norm(2,1,1)|x.to(T.float64,copy=1)"
+    "|x.to(T.float64,non_blocking=None)|T.zeros(2,requires_grad=None)|T.zeros_like(x,requires_grad=1)"
+    "|F.max_pool2d(x[None],2,ceil_mode=1)|F.max_pool2d(x[None],2,return_indices=0)|F.relu(x,inplace=1)"
+    "|F.dropout(x,0.5,training=1)|F.kl_div(x,x,log_target=0)|F.batch_norm(x,x[0],x[0],momentum=None)"
+    "|F.layer_norm(x,(3,),eps=None)|F.elu(x,'a')|F.elu(x,np.float64(2))|F.softplus(x,np.array(1))"
+    "|F.interpolate(x[None,None],size=2,antialias=0)|F.gaussian_nll_loss(x,x,x+1,full=1).shape"
+    "|T.from_dlpack(x,copy=0)|x.contiguous(memory_format=1)|x.is_contiguous(memory_format=None)|x.to(tensor=x.int())|x.to(other=x.int())"
+    "|x.unsqueeze(T.tensor(True))|x.unsqueeze(np.array(1))|x.unsqueeze(T.tensor(1))"
+    "|x.index_put_([T.tensor([0]),None],x[:1])|T.index_put(x,(None,T.tensor([0])),x[:,:1])"
+    "|x[T.Size([0,1])]|x[x.max(0).indices.shape[:1]]|x[N(0,1)]|x.__setitem__(N(0,1),5) or x"
+    "|x+2**63|x.int()+2**63|x.long()*(2**64-1)|x.long()>2**63|x.byte()-2**63|x<2**64|x+(-2**63-1)"
+    "|T.where(x>1,x,2**63)|T.where(x>1,x.long(),2**63)"
+)
+
+
+@pytest.mark.parametrize("expression", KINDS_OF_NUMBERS)
+def test_flags_numbers_and_indices_are_of_the_kinds_that_torch_takes(expression: str) -> None:
+    def names(lib: Any) -> dict[str, Any]:
+        return {"x": lib.arange(6.0).reshape(2, 3), "F": lib.nn.functional, "N": namedtuple("N", "a b")}
+
+    assert not disagreement(expression, names)

@@ -71,6 +71,8 @@ def native_functions():
 def test_takes_every_argument_by_its_name(function, name, is_method):
     parameters = inspect.signature(function).parameters
     wanted = schema_names(name, method=is_method) - NOT_IN_PYTHON
+    if name == "to":  # whose parser has a name of its own for what the schema calls other
+        wanted = wanted - {"other"} | {"tensor"}
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):  # what it takes shows when it is called
         assert is_unknown(function, "no_such_name")
         assert not [name for name in wanted if is_unknown(function, name)]
