@@ -215,7 +215,7 @@ class Memory:
                 home = self._around(name, address, nbytes)
                 if home is not None:
                     self._homes[name], self._addresses[name] = home, address
-                elif self.copies_vague and self._adapter.shadow_of(self._handles[name]) is None:
+                elif self.copies_vague:
                     self._adapter.mark(self._handles[name], bytes([UNSPECIFIED]) * nbytes)
             elif not address and self._is_nowhere(self._handles[name]):
                 self._nowhere.append(name)

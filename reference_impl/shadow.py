@@ -56,15 +56,25 @@ def _byte_view(shadow: Marks, layout: Layout, itemsize: int) -> Marks:
 def element_marks(shadow: Marks, layout: Layout, dtype: dtype) -> Marks:
     """Mark of every element of a layout: EXACT, TOLERANCE, NAN or UNSPECIFIED, the worst of its bytes.
 
+    Of what was overwritten in part nothing is known any more: neither a tolerance nor that it is a NaN.
+
     Shapes: the result has the layout's shape.
 
     >>> element_marks(np.array([0x13] * 4 + [0] * 4, np.uint8), Layout((2,), (1,)), dt.float32).tolist()
     [1, 0]
     >>> element_marks(np.array([0x13] * 4 + [0] * 4, np.uint8), Layout((2,), (1,)), dt.int32).tolist()
     [255, 0]
+    >>> element_marks(np.array([0x13] * 3 + [0], np.uint8), Layout((1,), (1,)), dt.float32).tolist()
+    [255]
     """
-    worst: Marks = _byte_view(shadow, layout, dtype.itemsize).max(axis=-1)
-    return _read_as(dtype).take(worst)
+    rows = _byte_view(shadow, layout, dtype.itemsize)
+    found: Marks = _read_as(dtype).take(rows.max(axis=-1))
+    open_ = (found != EXACT) & (found != UNSPECIFIED)
+    if open_.any():
+        parts = rows.reshape(*layout.shape, -1, dtype.to_real().itemsize)
+        torn = (parts.min(axis=-1) != parts.max(axis=-1)).any(axis=-1)
+        found = np.where(open_ & torn, np.uint8(UNSPECIFIED), found)
+    return found
 
 
 @cache
