@@ -188,7 +188,8 @@ def _checked(g: _Geometry, input: "Tensor", weight: "Tensor", bias: "Tensor | No
     least = 0 if g.transposed and _uses_onednn(g, _flat(shape), _flat(kernel), d.to_real()) else 1
     if min(out_shape[2:]) < least:
         # Memory of another format is asked for before oneDNN looks at the lengths.
-        overflows = least == 0 and _either(input._layout, weight._layout) is not contiguous_format
+        x, w = (unsqueezed(t._layout, 2) if g.spatial == 1 else t._layout for t in (input, weight))
+        overflows = least == 0 and _either(x, w) is not contiguous_format
         raise LayoutError("overflow" if overflows else "size", f"{g.name}: the output would have shape {out_shape}")
     if 0 in kernel:
         raise LayoutError("size", f"{g.name}: the weight of shape {kernel} is empty")

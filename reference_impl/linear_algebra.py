@@ -21,7 +21,7 @@ from .core import (
     written,
 )
 from .dtype_view import conj
-from .dtypes import dtype
+from .dtypes import FLOAT8, dtype
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .kept import keeps
 from .layout import Shape, wrap_dim
@@ -84,10 +84,19 @@ def _factor(name: str, value: Any, d: dtype) -> Any:
     return np.array(int(value)).astype(d.numpy)
 
 
+_SMALL = 400
+"""Products of one matrix with another below which PyTorch loops itself, by the dtype of the first."""
+
+
 def _computed(name: str, x: "Tensor", y: "Tensor") -> tuple[Any, Any]:
     """Product and magnitude of operands whose shapes agree; PyTorch asks for a kernel only where there is work."""
     a, b = wide(x), wide(y)
     if x.numel() and y.numel():
+        if name == "bmm" and a.shape[-2] * a.shape[-1] * b.shape[-1] >= _SMALL:
+            # Dispatched by the second operand, before both dtypes are looked at.
+            if y.dtype in FLOAT8:
+                raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {y.dtype}")
+            same_dtype(name, x, y)
         need_kernel(name, x.dtype, _KERNELS + "8" * (name in ("mm", "addmm")))
         same_dtype(name, x, y)
     elif x.dtype is not y.dtype:

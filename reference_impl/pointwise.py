@@ -13,7 +13,7 @@ import numpy as np
 from . import dtypes as dt
 from . import shadow
 from .calls import as_number
-from .conversion import cast, cast_marks, digits, nan_marks, pack_half_complex, unpack_half_complex
+from .conversion import cast, cast_marks, digits, half_nans, nan_marks, pack_half_complex, unpack_half_complex
 from .copies import reader, store, to_copy
 from .core import (
     TensorBase,
@@ -55,7 +55,8 @@ class Op:
 
     __slots__ = (
         "composed", "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude",
-        "name", "overlaps", "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "wide_scalar",
+        "name", "overlaps", "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "unknown",
+        "wide_scalar",
     )  # fmt: skip
 
     def __init__(
@@ -78,11 +79,14 @@ class Op:
         composed: bool = False,
         overlaps: bool = False,
         magnitude: Callable[..., Any] | None = None,
+        unknown: Callable[..., Any] | None = None,
         roundings: int = 0,
     ) -> None:
         self.name = name
         self.compute = compute
         self.magnitude, self.roundings = magnitude, roundings
+        # Which results of floats whole registers and single numbers disagree on.
+        self.unknown = unknown
         self.groups = groups
         self.result = result
         self.exact = exact
@@ -177,6 +181,8 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...], com
     for place, x in enumerate(operands):
         if isinstance(x, TensorBase) and (x._storage._shadow is not None or op.reads_signs):
             m = shadow.marks_of(x)
+            if op.reads_signs and x.dtype is not common:
+                m = shadow.merge(x._layout.shape, m, half_nans(values(x), x.dtype))
             if m is not None:
                 # A NaN is a NaN whatever its bits.
                 m = np.where(m == shadow.NAN, shadow.UNSPECIFIED if op.reads_signs else shadow.EXACT, m)
@@ -270,6 +276,10 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
                 tiny = float(ml_dtypes.finfo(result.numpy).tiny)  # type: ignore[no-untyped-call]
                 known = np.where((r != 0) & (np.abs(r) < tiny), np.uint8(shadow.UNSPECIFIED), known)
             marks = known if marks is None else np.maximum(marks, known)
+        if op.unknown is not None and common.category == "float":
+            with np.errstate(all="ignore"):
+                open_ = np.where(op.unknown(*arrays), shadow.UNSPECIFIED, 0).astype(np.uint8)
+            marks = open_ if marks is None else np.maximum(marks, open_)
         if op.loose_zero and r.dtype.kind not in "iub":
             signs = np.where(r == 0, shadow.TOLERANCE, 0).astype(np.uint8)
             marks = signs if marks is None else np.maximum(marks, signs)

@@ -128,6 +128,11 @@ def _fmod(a: Any, b: Any) -> Any:
     return np.fmod(a, b)
 
 
+def _quotient_overflows(a: Any, b: Any) -> Any:
+    """Whole registers divide before they subtract: NaN where the quotient is more than the dtype holds."""
+    return np.isfinite(a) & (b != 0) & np.isinf(a / b)
+
+
 _COMPARE: dict[str, tuple[Function, str]] = {
     "eq": (np.equal, "bifchu8e4"), "ne": (np.not_equal, "bifchu8e4"), "lt": (np.less, "bif"),
     "le": (np.less_equal, "bif"), "gt": (np.greater, "bif"), "ge": (np.greater_equal, "bif"),
@@ -141,8 +146,8 @@ BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE
     "bitwise_xor": Op("bitwise_xor", np.bitwise_xor, "biu"),
     "maximum": Op("maximum", np.maximum, "bif", smooth=True, refusal="ch", loose_zero=True),
     "minimum": Op("minimum", np.minimum, "bif", smooth=True, refusal="ch", loose_zero=True),
-    "fmod": Op("fmod", _fmod, "if", exact_short=False),
-    "remainder": Op("remainder", _remainder, "if", exact_short=False),
+    "fmod": Op("fmod", _fmod, "if", exact_short=False, unknown=_quotient_overflows),
+    "remainder": Op("remainder", _remainder, "if", exact_short=False, unknown=_quotient_overflows),
     "atan2": Op("atan2", np.arctan2, "f", result="float", exact=False),
 }
 

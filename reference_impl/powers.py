@@ -40,10 +40,18 @@ def _power(a: Any, b: Any) -> Any:
     if a.dtype.kind == "c":
         # Powers of a complex zero depend on the vector width; what is not finite is left unspecified.
         return np.where(a == 0, np.nan, np.power(a, b))
-    return np.power(a, b)
+    return _real_power(a, b)
 
 
-def _power_of(exponent: Any) -> Op:
+def _real_power(a: Any, b: Any) -> Any:
+    """Powers, each computed: of one exponent for all NumPy takes roots, which differ for -inf and -0."""
+    a, b = np.broadcast_arrays(a, b)
+    return np.power(a, b.copy())
+
+
+def _power_of(exponent: Any, d: dt.dtype) -> Op:
+    roots = d is not dt.float16  # whose loops know of no roots
+
     def compute(a: Any) -> Any:
         if a.dtype.kind in "iu":
             if exponent < 0:
@@ -51,8 +59,10 @@ def _power_of(exponent: Any) -> Op:
             return np.power(a, np.array(exponent).astype(a.dtype))
         if exponent == 2:
             return a * a
-        if exponent == 0.5:
+        if exponent == 0.5 and roots:
             return np.sqrt(a)
+        if exponent == -0.5 and roots and a.dtype.kind == "f":
+            return 1 / np.sqrt(a)
         if exponent == -1:
             return 1 / a
         if exponent == 1:
@@ -61,7 +71,7 @@ def _power_of(exponent: Any) -> Op:
             return np.ones(a.shape, np.bool_)
         if exponent == 3:
             return a * a * a
-        return np.power(a, np.array(exponent).astype(a.dtype))
+        return _real_power(a, np.array(exponent).astype(a.dtype))
 
     groups = "bifc" if exponent is True or exponent is False else "ifc"
     return Op(
@@ -88,7 +98,7 @@ def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
         return apply(POW, (input, exponent), out)
     if isinstance(exponent, int) and exponent < 0 and input.dtype.category == "int":
         raise LayoutError("argument", "pow: integers to negative integer powers are not allowed")
-    return apply_with_scalars(_power_of(exponent), input, (exponent,), out)
+    return apply_with_scalars(_power_of(exponent, input.dtype), input, (exponent,), out)
 
 
 def pow_(self: "Tensor", exponent: Any) -> "Tensor":
@@ -102,7 +112,7 @@ def pow_(self: "Tensor", exponent: Any) -> "Tensor":
     check_internal_overlap(self)
     if not can_cast(common, self.dtype):
         raise LayoutError("dtype", f"pow_: a {common} result cannot be cast to {self.dtype} (facts 4.3.8)")
-    return apply_(_power_of(exponent), self, ())
+    return apply_(_power_of(exponent, self.dtype), self, ())
 
 
 def rpow(input: "Tensor", other: Any) -> "Tensor":
