@@ -207,12 +207,14 @@ def normal(
     """
     check_operands("normal", (mean, std))
     check_device(device, pin_memory)
+    tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
     if size is not None:
+        if tensors:
+            raise bad_arguments("normal", "a tensor and a size")
+        shape = as_int_list(size, "size")
         if std < 0:
             raise LayoutError("argument", f"normal: std {std} is negative")
-        options = {"generator": generator, "dtype": dtype, "requires_grad": requires_grad}
-        return randn(as_int_list(size, "size"), out=out, **options)
-    tensors = [x for x in (mean, std) if isinstance(x, TensorBase)]
+        return randn(shape, generator=generator, out=out, dtype=dtype, requires_grad=requires_grad)
     if not tensors:
         raise LayoutTypeError("argument", "normal: numbers alone need a size")
     if any((dtype, layout, device, requires_grad, pin_memory)):
