@@ -57,8 +57,9 @@ def test_a_block_calls_so_often_and_waits_for_the_device_on_both_sides():
 
 def test_arguments_cost_next_to_nothing_beside_the_call_itself():
     # A ratio, because both are measured in the same moment on the same machine; partial() would be near 2.
-    ratios = [found["bound"] / found["loop"] for found in (overhead_ns(BRIEF) for _ in range(7))]
-    assert min(ratios) < 1.5
+    # Others may take the core at any moment: one quiet one is enough.
+    ratios = (found["bound"] / found["loop"] for found in (overhead_ns(BRIEF) for _ in range(60)))
+    assert any(ratio < 1.5 for ratio in ratios)
 
 
 def test_things_compared_take_turns_and_each_begins_a_round(monkeypatch):

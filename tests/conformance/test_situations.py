@@ -52,7 +52,7 @@ def test_arguments_count_from_the_end(step, name, holds, oracle):
 def test_each_situation_tells_some_steps_from_others(oracle):
     """A situation that is always there, or never, would tell nothing: random programs know both of each."""
     seen, steps = Counter(), 0
-    for number in range(2_000):
+    for number in range(4_000):
         drawn = draw_program(Seeded(f"situations:{number}"), oracle, draw="mixed" if number % 2 else "tensors")
         for event in events(*drawn):
             if event is not None:
