@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Final, TypeVar
 
-from .calls import place_of, tell_refusal
+from .calls import checked, place_of
 from .core import TensorBase, records_history, requires_grad
 from .errors import LayoutError
 from .versions import inferred
@@ -76,17 +76,14 @@ def keeps(*operands: str, rule: str = EACH) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         places = [(place_of(name, function) or 0, name) for name in operands]
+        inner = checked(function)
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if inferred[0]:  # asked here, too, as this is on every operator's way
                 n = len(args)
                 check_kept(function.__name__, rule, [args[k] if k < n else kwargs.get(name) for k, name in places])
-            try:
-                return function(*args, **kwargs)
-            except TypeError as e:
-                tell_refusal(e)
-                raise
+            return inner(*args, **kwargs)
 
         return call  # type: ignore[return-value]
 
