@@ -7,7 +7,7 @@ from itertools import product
 from typing import TypeAlias
 
 from ..program import ITEMSIZES, Input, Ref, Step, Storage
-from .layouts import MAX_SPAN, draw_layout
+from .layouts import MAX_SPAN, Drawn, draw_layout
 from .source import Source, weighted
 from .steps import ODD
 
@@ -94,8 +94,7 @@ class Stage:
         if numbers and not sure and source.chance(ODD // 2):
             numbers[drawn.offset if drawn.offset < len(numbers) else 0] = limit
         data = b"".join(n.to_bytes(ITEMSIZES[dtype], "little", signed=True) for n in numbers)
-        self.storages.append(Storage(len(data), "literal", "owned", data))
-        return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
+        return self._over(data, dtype, drawn)
 
     def counting(self, shape: tuple[int, ...]) -> Ref:
         """A tensor of an integer dtype that counts from 1 in row-major order, wherever its elements lie."""
@@ -105,8 +104,12 @@ class Stage:
         for count, index in enumerate(product(*[range(size) for size in shape]), 1):
             place = drawn.offset + sum(i * step for i, step in zip(index, drawn.strides, strict=True))
             numbers[place * width] = count % 128
-        self.storages.append(Storage(len(numbers), "literal", "owned", bytes(numbers)))
-        return self._add(Input(self.dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
+        return self._over(bytes(numbers), self.dtype, drawn)
+
+    def _over(self, data: bytes, dtype: str, drawn: Drawn) -> Ref:
+        """A tensor over a storage of these bytes."""
+        self.storages.append(Storage(len(data), "literal", "owned", data))
+        return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
 
     def _add(self, item: Input) -> Ref:
         self.inputs.append(item)

@@ -154,7 +154,7 @@ def _lanes(options: Options) -> Iterator[Lane]:
     yield Lane(_trials(((program, _expected(program, oracle)) for program in programs), 1, "corpus"))
     done = len(programs)
     units = whole(drawings(options), oracle)
-    # A process is forked for each mutant and lane: several units at a time cost a quarter of one after the other.
+    # A process is forked for each mutant and lane: several units at a time share it.
     while some := list(islice(units, UNITS)):
         trials = []
         for unit in some:
