@@ -227,9 +227,9 @@ def normal(
     elif std.numel() and (values(std) < 0).any():  # type: ignore[attr-defined]
         raise LayoutError("argument", "normal: a std is negative")
     shape = broadcast_shapes(*[t._layout.shape for t in tensors])
-    if out is not None and not isinstance(std, TensorBase):
-        shape = broadcast_shapes(shape, out._layout.shape)
     if out is not None:
+        if not isinstance(std, TensorBase):
+            shape = broadcast_shapes(shape, out._layout.shape)
         check_internal_overlap(out)
     d = tensors[0].dtype if out is None else out.dtype
     # Of nothing, it is a product and a sum that are looked for.
