@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from . import claims, handovers, mutants
+from .records import Timing
 from .run import Run
 from .summary import AdapterSummary, summaries
 from .text import count, time_ns, times
@@ -28,19 +29,26 @@ def lines(run: Run) -> Iterator[str]:
     yield from handovers.lines(run.handovers)
 
 
+_READS_MUCH = 4
+"""Bytes touched for each one of the output, from which on a copy of the output says nothing: a copy touches two."""
+
+
+def _ratio(timing: Timing) -> str:
+    if timing.touched_bytes > _READS_MUCH * timing.output_bytes:
+        return "" if timing.x_traffic is None else f" ~{times(timing.x_traffic)}"
+    return "" if timing.x_copy is None else f" {times(timing.x_copy)}"
+
+
 def _times(run: Run) -> Iterator[str]:
-    """A line for each case, each library's time with `x_copy` beside it."""
+    """A line for each case, each library's time with its ratio beside it."""
     timed = [timing for timing in run.timings if timing.status == "ok"]
     if not timed:
         return
-    yield "  median time a call, and over the best contiguous copy of the same output bytes (x_copy):"
+    yield "  median time a call, and over the best contiguous copy of the same output bytes (x_copy);"
+    yield "  of what reads much more than it writes: over the copy's rate for what it touches (x_traffic, ~):"
     width = max(len(timing.case) for timing in timed)
     for case in dict.fromkeys(timing.case for timing in timed):
-        parts = [
-            f"{one.adapter} {time_ns(one.median_ns)}{'' if one.x_copy is None else f' {times(one.x_copy)}'}"
-            for one in timed
-            if one.case == case
-        ]
+        parts = [f"{one.adapter} {time_ns(one.median_ns)}{_ratio(one)}" for one in timed if one.case == case]
         yield f"  {case:<{width}}  {'   '.join(parts)}"
 
 

@@ -1,5 +1,7 @@
 """What a run prints at its end is what the page says first."""
 
+from dataclasses import replace
+
 from stridecheck.reports.run import load
 from stridecheck.reports.terminal import lines
 
@@ -14,10 +16,18 @@ def test_the_verdict_and_one_line_an_adapter(write, sample):
 
 def test_times_are_printed_where_they_are_all_there_is_to_say(write, sample):
     _, *said = lines(load([write([sample.header(), *sample.adapters(), *sample.timings(), sample.footer()])]))
-    heading, *times = said[4:]
+    heading, second, *times = said[4:]
     assert "x_copy" in heading
-    assert all("×" in line for line in times)
+    assert "x_traffic" in second
+    assert all("×" in line and "~" not in line for line in times)
     assert times
+
+
+def test_a_sum_is_weighed_against_what_it_reads_not_against_a_copy_of_its_result(write, sample):
+    one = replace(sample.timings()[0], output_bytes=16, touched_bytes=4096, x_copy=2132.0, x_traffic=1.25)
+    *_, line = lines(load([write([sample.header(), *sample.adapters(), one, sample.footer()])]))
+    assert "~1.2×" in line or "~1.3×" in line
+    assert "2,132" not in line
 
 
 def test_an_incomplete_run_says_so(write, sample):
