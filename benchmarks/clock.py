@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
+from random import Random
 from time import perf_counter_ns
 from typing import Any
 
@@ -145,19 +146,20 @@ class Runner:
 
 
 def race(runners: Sequence[Runner], effort: Effort = FULL) -> None:
-    """Measure all runners in turns, round by round, each round begun by another one.
+    """Measure all runners in turns, round by round, each round in another order.
 
+    What ran before decides what the caches hold: in a fixed order the same one would profit each time.
     One whose call raises has no samples afterwards, but an `error`; the others go on.
     """
     with collector_held():
         for runner in runners:
             runner.attempt(partial(runner.calibrate, effort))
         deadline = perf_counter_ns() + effort.case_ns
+        orders = Random(0)
         for turn in range(effort.most):
             if turn >= effort.least and perf_counter_ns() > deadline:
                 return
-            first = turn % max(1, len(runners))
-            for runner in (*runners[first:], *runners[:first]):
+            for runner in orders.sample(runners, len(runners)):
                 runner.attempt(runner.measure)
 
 

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
+from random import Random
 from typing import Any
 
 import click
@@ -111,8 +112,9 @@ def _race_on_one_core(runners: Sequence[Runner]) -> None:
         runner.call()
         took = time.thread_time_ns() - start
         runner.number = max(1, min(2000, 300_000 // max(1, took)))
+    orders = Random(0)
     for turn in range(_ROUNDS):
-        for runner in (*runners[turn % len(runners) :], *runners[: turn % len(runners)]):
+        for runner in orders.sample(runners, len(runners)):
             if turn >= _FEW and runner.median_ns > _SLOW_NS:
                 continue
             if runner.number < 4:

@@ -68,7 +68,6 @@ from .joining import (
     hstack, meshgrid, stack, tile, torch_repeat_interleave as repeat_interleave, trace, vstack,
     vstack as row_stack,
 )
-from .kernels import strided_copy
 from .layout import Layout
 from .linear_algebra import addmm, addmv, addmv_, baddbmm, bmm, dot, mm, mv, vdot
 from .losses import cosine_similarity, pairwise_distance
@@ -279,3 +278,6 @@ float = _ALL["float32"]
 int = _ALL["int32"]
 
 _let_functions_know_quantised_tensors()
+
+# It takes arrays: what looks at the arguments of tensors' functions would cost more than a small copy.
+from .kernels import strided_copy  # noqa: E402

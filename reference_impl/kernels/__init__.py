@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from .planner import Plan
+    from .plans import Plan
 
 _engine: Any = None
 _threads = 1

@@ -12,7 +12,7 @@ from math import gcd, prod
 from typing import Literal
 
 from .normal import WORD, Dim, Normal
-from .planner import in_words, touched
+from .plans import in_words, touched
 
 SECTOR = 32
 """Bytes that a GPU's memory is read and written by."""

@@ -13,7 +13,8 @@ from . import items, machine, runs, transpose, tuning, weave
 from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR
 from .llvm import WORDS
 from .normal import Normal, normal
-from .planner import OWN, Choice, Plan, Target, plan_for
+from .planner import plan_for
+from .plans import OWN, Choice, Plan, Target
 from .pool import share
 
 Array = npt.NDArray[Any]

@@ -5,7 +5,7 @@ import platform
 from functools import lru_cache
 from pathlib import Path
 
-from .planner import Target
+from .plans import Target
 
 _WIDTHS = {"avx512": 64, "avx2": 32, "portable": 0}
 VARIABLE = "STRIDECHECK_KERNELS"
@@ -47,10 +47,11 @@ def vector_bytes() -> int:
 
 @lru_cache(1)
 def kept_bytes(root: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:
-    """Bytes from which on a core's caches do not keep what is copied; 32 MiB where Linux tells nothing.
+    """Bytes from which on a core's caches do not keep what is copied; 20 MiB where Linux tells nothing.
 
-    That is the last-level cache; but the third level of Intel's servers is spread over all cores of the package, and
-    a virtual machine is told of the whole: what one core can count on is about as much again as its second level.
+    That is five eighths of the last-level cache: other cores and other data take the rest. But the third level of
+    Intel's servers is spread over all cores of the package, and a virtual machine is told of the whole: what one core
+    can count on is about as much again as its second level.
     """
     sizes = {}
     for path in root.glob("index*/size"):
@@ -62,7 +63,7 @@ def kept_bytes(root: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:
             continue
     if is_intel() and 2 in sizes:
         return 2 * sizes[2]
-    return max(sizes.values(), default=_DEFAULT_CACHE)
+    return max(sizes.values(), default=_DEFAULT_CACHE) // 8 * 5
 
 
 def model() -> str:

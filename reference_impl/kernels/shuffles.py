@@ -14,8 +14,6 @@ from .llvm import constant, load, meaning, prefetch, shuffle, store, vector
 
 _LANE = 16
 """Bytes within which x86 shuffles are cheapest."""
-AHEAD = 128
-"""Bytes ahead of a block that are asked for, in each row of the source."""
 
 _Values = list[Any]
 
@@ -93,16 +91,15 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
     """An intrinsic that transposes a square of `width` bytes a row: each line of the source is read once."""
 
     @instruction
-    def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, word: Any) -> Any:
+    def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, ahead: Any, word: Any) -> Any:
         item, width = meaning(word)
         number = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = []
             for k in range(number):
-                address = read(builder, args[0], args[1], k)
-                values.append(load(builder, address, vector(width, item)))
-                prefetch(builder, builder.add(address, constant(AHEAD)))
+                values.append(load(builder, read(builder, args[0], args[1], k), vector(width, item)))
+                prefetch(builder, read(builder, args[4], args[1], k))
             values = _lanes_exchanged(builder, values, width, item)
             per = _LANE // item
             for q in range(width // _LANE):
@@ -111,7 +108,7 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
                 store(builder, values[k], write(builder, args[2], args[3], k), width if streamed else 0)
             return context.get_dummy_value()
 
-        return types.void(types.intp, types.intp, types.intp, types.intp, word), generate
+        return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, word), generate
 
     return wide
 

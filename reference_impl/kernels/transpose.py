@@ -47,9 +47,20 @@ _AHEAD = 24
 
 
 @compiled
+def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, word: Any) -> Any:
+    """What a block asks for: its own place in the next tile, or two blocks on in its rows where that is `near`."""
+    item = size_of(word)
+    if not near:
+        return next_tile + a * item
+    later = a + 2 * width_of(word) // item
+    return src + later * item if later < a_count else next_tile + (later - a_count) * item
+
+
+@compiled
 def _between_memories(
-    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, word: Any
-) -> None:
+    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool,
+    next_tile: int, near: bool, word: Any,
+) -> None:  # fmt: skip
     item = size_of(word)
     block = width_of(word) // item
     b = 0
@@ -57,10 +68,11 @@ def _between_memories(
         a = 0
         whole = b % block == 0
         while True:
+            later = _later(src, next_tile, near, a, a_count, word)
             if streamed and whole:
-                wide_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, word)
+                wide_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
             else:
-                wide_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, word)
+                wide_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
             a += block
             if a >= a_count:
                 break
@@ -72,14 +84,18 @@ def _between_memories(
 
 
 @compiled
-def _memory_to_buffer(buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int, word: Any) -> None:
+def _memory_to_buffer(
+    buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int,
+    next_tile: int, near: bool, word: Any,
+) -> None:  # fmt: skip
     item = size_of(word)
     block = width_of(word) // item
     b = 0
     while True:
         a = 0
         while True:
-            wide_packed(src + a * item, b_table + 8 * b, buffer + a * pitch + b * item, pitch, word)
+            later = _later(src, next_tile, near, a, a_count, word)
+            wide_packed(src + a * item, b_table + 8 * b, buffer + a * pitch + b * item, pitch, later, word)
             a += block
             if a >= a_count:
                 break
@@ -138,20 +154,22 @@ def _buffer_to_buffer(
     ahead: int, b_table: int, word: Any,
 ) -> None:  # fmt: skip
     # Rows of the target may follow each other without a gap. A single block then hangs over its rows, and the next row
-    # overwrites that; of several blocks the last is pulled back.
+    # overwrites that; of several blocks the last is pulled back. Four blocks side by side take one line of each row
+    # of the buffer: they follow each other, while it is near.
     item = size_of(word)
     columns = 16 // item
     block = columns if narrow else width_of(word) // item
-    for a in range(0, a_count, columns):
+    for group in range(0, a_count, 4 * columns):
         b = 0
         while True:
-            at, to = buffer + b * pitch + a * item, out + a * out_pitch + b * item
-            if narrow:
-                narrow_packed(at, pitch, to, out_pitch, word)
-            else:
-                if ahead and b + block <= b_count:
-                    _ask_for_rows(ahead, b_table, a, b, word)
-                tall_packed(at, pitch, to, out_pitch, word)
+            for a in range(group, min(group + 4 * columns, a_count), columns):
+                at, to = buffer + b * pitch + a * item, out + a * out_pitch + b * item
+                if narrow:
+                    narrow_packed(at, pitch, to, out_pitch, word)
+                else:
+                    if ahead and b + block <= b_count:
+                        _ask_for_rows(ahead, b_table, a, b, word)
+                    tall_packed(at, pitch, to, out_pitch, word)
             b += block
             if b >= b_count:
                 break
@@ -199,7 +217,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
     memory = np.empty(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128, np.uint8)
     gathered = (memory.ctypes.data + 63) & ~63
     held = gathered + peek(row + 8 * IN_BYTES)
-    streamed = (mode & STREAM) != 0
+    streamed, near = (mode & STREAM) != 0, (mode & AHEAD) == 0
     d, s = place(row, index, first)
     for task in range(first, last):
         a_count, b_count = counts(row, index)
@@ -223,9 +241,9 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
             else:
                 _buffer_to_memory(to, gathered, in_pitch, a_table, a_count, b_count, streamed, ahead, b_table, word)
         elif stage_out:
-            _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, word)
+            _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, src + s, near, word)
         else:
-            _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, word)
+            _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, src + s, near, word)
         if stage_out:
             _write_rows(to, a_table, held, out_pitch, a_count, b_count * item, out_group, streamed)
     if streamed:

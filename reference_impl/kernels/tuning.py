@@ -18,7 +18,7 @@ from typing import Any
 
 from .descriptor import STAGE_IN, STAGE_OUT
 from .normal import Normal
-from .planner import OWN, Choice, Plan
+from .plans import OWN, Choice, Plan
 
 VARIABLE = "STRIDECHECK_TUNING"
 SMALLEST = 4 << 20
@@ -39,10 +39,12 @@ def choices(plan: Plan) -> list[Choice]:
     """The variants of a plan that are worth a try, the planner's own first."""
     if plan.kernel != "transpose":
         return [OWN]
-    sizes = ((128, 2048), (256, 1024), (1024, 256)) if plan.form.item >= 4 else ((512, 256), (1024, 1024), (256, 256))
+    sizes = ((64, 4096), (128, 2048), (1024, 2048)) if plan.form.item >= 4 else ((128, 1024), (256, 512), (1024, 256))
     found = [OWN, *[Choice(order, a, b) for order in ("src", "dst") for a, b in sizes]]
+    # Through buffers that the planner may do without.
+    found += [Choice("src", 512, 4096, STAGE_OUT)] if not plan.staged & STAGE_OUT else []
     if plan.form.item < 4:
-        found += [Choice("src", 256, 1024, STAGE_IN | STAGE_OUT)]
+        found += [Choice("src", 256, 256, STAGE_IN)]
     return found
 
 

@@ -12,7 +12,8 @@ from stridecheck.reference_impl import kernels, strided_copy
 from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.descriptor import DONE, STAGE_IN, STAGE_OUT
 from stridecheck.reference_impl.kernels.normal import normal
-from stridecheck.reference_impl.kernels.planner import Choice, Target, plan_for
+from stridecheck.reference_impl.kernels.planner import plan_for
+from stridecheck.reference_impl.kernels.plans import Choice, Target
 
 from .arrays import TYPES, expected, pairs
 

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from stridecheck.reference_impl.kernels import engine, tuning
-from stridecheck.reference_impl.kernels.planner import OWN
+from stridecheck.reference_impl.kernels.plans import OWN
 
 
 @pytest.fixture

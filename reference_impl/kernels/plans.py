@@ -1,0 +1,158 @@
+"""What a plan of a copy is: the choices and the machine that it is made for, its loops, kernel and descriptor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Loop, described
+from .normal import Normal
+
+LINE = 64
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What may be chosen differently without a change of the result; the defaults are the planner's own choice."""
+
+    order: str = ""
+    """`src` or `dst`: in whose memory order the tiles are visited."""
+    a_bytes: int = 0
+    """Bytes of a source row in a tile."""
+    b_bytes: int = 0
+    """Bytes of a target row in a tile."""
+    staged: int = -1
+    """STAGE_IN and STAGE_OUT."""
+    streamed: int = -1
+
+
+OWN = Choice()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a plan is made for: the machine, and where the arrays lie."""
+
+    width: int = 64
+    """Bytes of a vector register, 0 for none: only the portable kernel is used."""
+    cache_bytes: int = 20 << 20
+    """Bytes of source and target together that the caches do not keep."""
+    intel: bool = False
+    """Whether longer pieces of source rows make the better tiles, and stores that hold two lines are slow."""
+    phase: int = 0
+    """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A copy as a kernel performs it."""
+
+    kernel: str
+    """runs, transpose, interleave, deinterleave, step, fill or items."""
+    form: Normal
+    loops: tuple[Loop, ...]
+    """Odometer of tiles, outermost first."""
+    row: npt.NDArray[np.int64]
+    """The kernel's descriptor."""
+    streamed: bool
+    staged: int = 0
+    tables: tuple[npt.NDArray[np.int64], ...] = field(default=(), repr=False)
+    more: tuple["Plan", ...] = ()
+    """Plans of what this one leaves out: strips beside the whole lines of the target."""
+
+    @property
+    def tasks(self) -> int:
+        """Number of tiles, which threads share."""
+        return prod(loop.length for loop in self.loops)
+
+    @property
+    def touched_bytes(self) -> int:
+        """Bytes of the cache lines that are read and written, counted as if every row began at the start of a line."""
+        dims, item = self.form.dims, self.form.item
+        return touched([(d.length, d.dst) for d in dims], item) + touched([(d.length, d.src) for d in dims], item)
+
+    @property
+    def predicted(self) -> float:
+        """Time over that of a dense copy of as many bytes, as expected of a large copy on one thread.
+
+        The share of traffic, times what this kernel took beyond it on the machine of docs/kernels.md.
+        """
+        factor = _BEYOND.get(self.kernel, 1.0)
+        if self.kernel == "transpose":
+            factor = 1.3 if not self.staged else 1.8 if self.streamed and not self.staged & STAGE_OUT else 2.5
+        return factor * self.touched_bytes / max(1, 2 * self.form.nbytes)
+
+    def explain(self) -> str:
+        """The plan in words: kernel, order of loops, bytes touched, and the expected time.
+
+        >>> from stridecheck.reference_impl.kernels.normal import normal
+        >>> from stridecheck.reference_impl.kernels.planner import plan_for
+        >>> form = normal((1000, 64, 32, 32), (262144, 4, 8192, 256), (262144, 4096, 128, 4), 4)
+        >>> print(plan_for(form, Target()).explain())
+        transpose of 262.1 MB, 4-byte items, stores past the caches
+          loop over 1000: target +262144, source +262144
+          loop over 4, chunks of A: target +65536, source +1024
+          touches 524.3 MB; expected time 1.30 of a dense copy's
+        """
+        streamed = ", stores past the caches" if self.streamed else ""
+        lines = [f"{self.kernel} of {in_words(self.form.nbytes)}, {self.form.item}-byte items{streamed}"]
+        for loop in self.loops:
+            of = f", chunks of {loop.of.upper()}" if loop.of else ""
+            lines.append(f"  loop over {loop.length}{of}: target {loop.dst:+}, source {loop.src:+}")
+        if self.staged:
+            sides = [side for flag, side in ((STAGE_IN, "source"), (STAGE_OUT, "target")) if self.staged & flag]
+            lines.append(f"  tiles go through buffers for the {' and the '.join(sides)}")
+        lines += [f"  and beside it a {plan.kernel} of {in_words(plan.form.nbytes)}" for plan in self.more]
+        lines.append(f"  touches {in_words(self.touched_bytes)}; expected time {self.predicted:.2f} of a dense copy's")
+        return "\n".join(lines)
+
+
+_BEYOND = {"runs": 1.0, "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fill": 1.1, "items": 4.0}
+"""Time of a kernel over that which its traffic makes due."""
+
+
+def touched(steps: Sequence[tuple[int, int]], item: int, line: int = LINE) -> int:
+    """Bytes of the lines on which items lie, counted as if every row began at the start of a line.
+
+    Units: lengths in items, strides, items and lines in bytes.
+
+    >>> touched([(100, 400), (100, 4)], 4), touched([(100, 400)], 4), touched([(100, 400)], 4, 32)
+    (40000, 6400, 3200)
+    """
+    run, rows = item, 1
+    for stride, length in sorted((abs(s), n) for n, s in steps if s):
+        if stride < run + line:
+            run += (length - 1) * stride
+        else:
+            rows *= length
+    return rows * -(-run // line) * line
+
+
+def in_words(number: int) -> str:
+    """A number of bytes as it is read."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number} bytes"
+
+
+def made(
+    kernel: str, form: Normal, loops: Sequence[Loop], streamed: bool, a: Chunked = ONE, b: Chunked = ONE,
+    staged: int = 0, tables: tuple[npt.NDArray[np.int64], ...] = (), **fields: int,
+) -> Plan:  # fmt: skip
+    """A plan with its descriptor; `fields` are those of the descriptor that the kernel alone reads."""
+    dst_low, dst_high = form.dst_extent
+    src_low, src_high = form.src_extent
+    row = described(
+        loops, a, b, dst_shift=form.dst_shift, src_shift=form.src_shift, dst_low=dst_low, dst_high=dst_high,
+        src_low=src_low, src_high=src_high, **fields,
+    )  # fmt: skip
+    return Plan(kernel, form, tuple(loops), row, streamed, staged, tables)
+
+
+def ordered(loops: Sequence[Loop], order: str) -> list[Loop]:
+    """Loops of more than one turn, outermost first, in the memory order of `src` or `dst`."""
+    key = (lambda x: (-abs(x.src), -x.dst)) if order == "src" else (lambda x: (-abs(x.dst), -abs(x.src)))
+    return sorted((x for x in loops if x.length > 1), key=key)
