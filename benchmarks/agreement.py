@@ -2,7 +2,8 @@
 
     python -m stridecheck.benchmarks.agreement
 
-The two take turns, several times, so that a machine that changes its speed changes it for both.
+The two take turns, many times and briefly, so that a machine that changes its speed changes it for both; their blocks
+have as many calls, since a short block has more of what comes before its first.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import click
 import torch
 from torch.utils.benchmark import Timer
 
-from .clock import FULL, Call, Runner, race
+from .clock import Call, Effort, Runner, race
 
-ROUNDS = 9
+ROUNDS, ROUND_NS = 25, 60_000_000
 
 
 def operations() -> Mapping[str, Call]:
@@ -46,9 +47,10 @@ def compare(call: Call) -> tuple[float, float]:
     timer = Timer("call()", globals={"call": call}, num_threads=1)
     for _ in range(ROUNDS):
         runner = Runner(call)
-        race([runner], FULL)
+        race([runner], Effort(case_ns=ROUND_NS))
         ours.append(runner.median_ns)
-        theirs.append(timer.blocked_autorange(min_run_time=0.15).median * 1e9)
+        blocks = [timer.timeit(runner.number).median * 1e9 for _ in runner.samples_ns]
+        theirs.append(statistics.median(blocks))
     return statistics.median(ours), statistics.median(theirs)
 
 

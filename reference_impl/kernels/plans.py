@@ -81,7 +81,7 @@ class Plan:
         """
         factor = _BEYOND.get(self.kernel, 1.0)
         if self.kernel == "transpose":
-            factor = 1.3 if not self.staged else 1.8 if self.streamed and not self.staged & STAGE_OUT else 2.5
+            factor = {0: 1.3, STAGE_OUT: 2.0}.get(self.staged, 2.5)
         return factor * self.touched_bytes / max(1, 2 * self.form.nbytes)
 
     def explain(self) -> str:
