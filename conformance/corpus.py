@@ -12,7 +12,7 @@ import zlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import chain, combinations_with_replacement
+from itertools import chain, combinations_with_replacement, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,8 @@ PROMOTED = PATH.with_name("promoted.jsonl")
 """Shrunk programs that once showed something, put there by `stridecheck promote`; they come first."""
 ENOUGH = 6
 """Programs that each rule has at least, if as many were drawn: a library supports some, and some aspects need more."""
+FEW = 32
+"""Programs of a rule among which the first one of it is chosen."""
 
 
 class CorpusError(Exception):
@@ -120,7 +122,8 @@ def promote(programs: Iterable[Program], path: Path = PROMOTED) -> list[Program]
 def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
     """The programs, reordered so that the rules they exercise come up as evenly as they can.
 
-    Each comes with the ids of its rules. The rule seen least so far picks the next program.
+    Each comes with the ids of its rules. The rule seen least so far picks the next program; one that was not seen yet
+    takes, of its first few, that with most rules of which the same is true, so that a short prefix has nearly all.
     """
     queues: dict[str, deque[int]] = defaultdict(deque)
     for number, (_, rules) in enumerate(programs):
@@ -141,7 +144,8 @@ def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
             heappush(waiting, (seen[rule], rule))  # seen since then, in programs that others picked
             continue
         heappush(waiting, (times, rule))
-        number = queue.popleft()
+        few = [number for number in islice(queue, 1 if times else FEW) if not taken[number]]
+        number = max(few, key=lambda number: sum(not seen[exercised] for exercised in programs[number][1]))
         taken[number] = True
         program, rules = programs[number]
         ordered.append(program)

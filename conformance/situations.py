@@ -274,7 +274,17 @@ def traits(event: Event) -> list[str]:
     if event.raised is not None:
         return [f"refused: {event.kind}"]
     company = ["others see its memory"] if _has_company(event) else []
-    return [*[one.name for one in NAMED if one(event)], *company, *_other_kind(event.operand), *_arguments(event)]
+    index = [f"index of {' '.join(_index_kinds(event))}"] if _index_items(event) else []
+    own = [one.name for one in NAMED if one(event)]
+    return [*own, *company, *index, *_other_kind(event.operand), *_arguments(event)]
+
+
+def _index_kinds(event: Event) -> Iterator[str]:
+    """What stands in each place between the square brackets."""
+    for item in _index_items(event):
+        state = event.before.get(event.named(item)) if isinstance(item, Ref) else None
+        is_mask = state is not None and state.dtype in ("bool", "uint8")
+        yield "mask" if is_mask else type(item).__name__
 
 
 def _other_kind(operand: State | None) -> Iterator[str]:
@@ -319,8 +329,7 @@ def _arguments(event: Event) -> Iterator[str]:
             yield f"{name}={value.name}"
         elif isinstance(value, (int, float)):
             yield f"{name}{'<' if value < 0 else '>' if value > 0 else '='}0"
-            if isinstance(value, float):
-                yield f"{name} is a fraction"
+            yield f"{name} is {'whole' if isinstance(value, int) else 'a fraction'}"
         elif isinstance(value, complex):
             yield f"{name} is complex"
         elif isinstance(value, tuple) and not isinstance(value, Ref):
@@ -333,4 +342,5 @@ def _arguments(event: Event) -> Iterator[str]:
             if 0 in numbers:
                 yield f"{name} with 0"
         elif isinstance(value, Ref) and value.key != event.x_key:
-            yield f"{name} is a tensor"
+            other = event.known.get(event.named(value))
+            yield f"{name} is a storage of {other.dtype}" if isinstance(other, StorageObject) else f"{name} is a tensor"

@@ -241,6 +241,13 @@ def _bytes(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
     return (stage.indices(shape[: stage.source.integer(1, len(shape))], 2, dtype="uint8", sure=True),)
 
 
+def _masked(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
+    """A mask of one dimension or two, behind slices: what it takes out stays in its place."""
+    place = stage.source.integer(0, len(shape) - 1)
+    mask = stage.tensor(shape[place : place + stage.source.integer(1, 2)], dtype="bool", grad=False)
+    return (*[Slice() if stage.source.chance(60) else Slice(0, None, 2) for _ in range(place)], mask)
+
+
 def _getitem(stage: Stage) -> Step:
     what = stage.source.integer(0, 9)
     shape = _shape(stage, 3 if what < 3 else 1)
@@ -253,6 +260,8 @@ def _getitem(stage: Stage) -> Step:
         return step("__getitem__", x, (*before, stage.indices((), shape[len(before)], low=-shape[len(before)])))
     if what == 4:
         return step("__getitem__", x, _bytes(stage, shape))
+    if what == 5:
+        return step("__getitem__", x, _masked(stage, shape))
     return step("__getitem__", x, _advanced(stage, shape))
 
 

@@ -25,6 +25,8 @@ COMMON_DTYPES: dict[Family, str] = {TURNING: "complex64", CODING: "float32"}
 """What most of a theme's operations are for."""
 THEMED, PLAIN = 55, 25
 """Percent of a program's steps that keep to its theme, and that are for tensors alone; the rest are of any kind."""
+ANOTHER = 40
+"""Percent of steps on the only storage that make another one instead: copies and comparisons take two."""
 MAX_TRIES = 40
 """Operations that are tried until one has something to work on."""
 
@@ -49,7 +51,8 @@ def draw_mixed_step(source: Source, there: Inventory, theme: Theme) -> Step | No
         if THEMED <= where < THEMED + PLAIN and there.tensors:
             return draw_step(source, there.tensors)
         family = weighted(source, theme if where < THEMED else weighted(source, THEMES))
-        if family in (UNTYPED, TYPED) and not there.storages:
+        count = len(there.storages)
+        if family in (UNTYPED, TYPED) and (not count or (count == 1 and source.chance(ANOTHER))):
             family = MAKING
         name, drawer = weighted(source, family)
         drawn = drawer(source, there)

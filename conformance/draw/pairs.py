@@ -26,6 +26,7 @@ _KIN = {
 """Dtypes of like size or kind, of which neither is the other's."""
 _NUMBERS: tuple[Argument, ...] = (2, -1, True, 0.5, 1.5, 2 + 1j)
 _OF_TWO = ("add", "sub", "mul", "div", "maximum", "eq", "lt", "where", "cat", "copy_", "add_")
+_WITH_NUMBERS = ("add", "add", "sub", "mul", "div", "pow", "eq", "new_full", "full_like", "mul_", "fill_", "where")
 _FUNCTIONS = tuple([name for name in group("unary").split() if name not in ("bitwise_not", "nn.functional.dropout")])
 _OVER_ALL = (
     "sum", "nansum", "mean", "nanmean", "prod", "amax", "amin", "max", "min", "median", "nanmedian", "argmax", "argmin",
@@ -71,7 +72,7 @@ def _number(stage: Stage) -> Step:
     x = stage.tensor(tuple([min(size, 4) for size in draw_shape(source, 0, 3)]))
     if source.chance(10):
         return step(source.choice(("mean", "nanmean", "std", "var")), x)
-    name = source.choice(("add", "sub", "mul", "div", "pow", "eq", "new_full", "full_like", "mul_", "fill_", "where"))
+    name = source.choice(_WITH_NUMBERS)
     number = source.choice(_NUMBERS)
     if name == "where":
         return step(name, stage.tensor((), dtype="bool"), x, number)
@@ -80,8 +81,10 @@ def _number(stage: Stage) -> Step:
 
 def _converted(stage: Stage) -> Step:
     source = stage.source
-    x = stage.tensor(draw_shape(source, 0, 3), seldom=30)
-    return step("to", x, dtype=DType(weighted(source, (*KINDS, *UNSIGNED, (2, "float8_e4m3fn"), (2, "float8_e5m2")))))
+    into = weighted(source, (*KINDS, *UNSIGNED, (4, "float8_e4m3fn"), (4, "float8_e5m2")))
+    # What is too large for few bits shows how a conversion rounds.
+    x = stage.tensor(draw_shape(source, 0, 3), seldom=_MOSTLY if into.startswith("float8") else 30)
+    return step("to", x, dtype=DType(into))
 
 
 def _compared(stage: Stage) -> Step:
@@ -130,7 +133,7 @@ def _beside(stage: Stage) -> Step:
 
 
 PAIRS: tuple[tuple[int, Scene], ...] = (
-    (8, on(KINDS, _two)), (6, on(KINDS, _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
+    (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
     (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip

@@ -5,6 +5,8 @@ Storages that others lie in, or that are shared, are not asked to move: what wou
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..observation import StorageObject
 from ..program import ITEMSIZES, Argument, DType, File, Ref, Slice
 from .inventory import Family, Inventory, StepDrawer, pick
@@ -47,6 +49,18 @@ def _asked(typed: bool, *, movable: bool = False) -> StepDrawer:
 
     def draw(source: Source, there: Inventory) -> Arguments | None:
         found = chosen(source, there, typed=typed, movable=movable)
+        return None if found is None else ((found[0],), {})
+
+    return draw
+
+
+def _brought(typed: bool) -> StepDrawer:
+    """Storages brought to the processor, rather those that are elsewhere."""
+
+    def draw(source: Source, there: Inventory) -> Arguments | None:
+        elsewhere = {key: state for key, state in there.storages.items() if "m" in state.flags}
+        among = replace(there, storages=elsewhere) if elsewhere and source.chance(80) else there
+        found = chosen(source, among, typed=typed)
         return None if found is None else ((found[0],), {})
 
     return draw
@@ -115,10 +129,15 @@ def _filled(source: Source, there: Inventory, state: StorageObject) -> tuple[Arg
 
 
 def _another(source: Source, there: Inventory, state: StorageObject) -> tuple[Argument, ...] | None:
-    """Another storage, rather one of as many elements, of whatever dtype."""
+    """Another storage, rather one of as many elements, of whatever dtype; at times, where there is none, itself."""
     alike = [key for key, other in there.storages.items() if _length(other) == _length(state)]
     others = [key for key in alike if there.storages[key] is not state]
-    alike = others if others and source.chance(70) else alike
+    if not others and source.chance(70):
+        return None
+    # As wide and of another dtype: what tells a copy of bytes from a conversion.
+    kin = [k for k in others if there.storages[k].nbytes == state.nbytes and there.storages[k].dtype != state.dtype]
+    others = kin or others
+    alike = others if others and source.chance(80) else alike
     key = pick(source, alike if alike and not source.chance(20) else there.storages)
     return None if key is None else (ref_of(key),)
 
@@ -191,7 +210,7 @@ def _shared(source: Source, there: Inventory) -> Arguments | None:
 def _untyped(source: Source, there: Inventory) -> Arguments:
     keywords: dict[str, Argument] = {}
     if source.chance(12):
-        keywords["device"] = source.choice(("meta", "cpu", "cuda", "xyz"))
+        keywords["device"] = source.choice(("meta", "meta", "cpu", "cuda", "xyz"))
     if source.chance(ODD):
         return (source.choice((-1, 1.5, "ab", (1, 2.5), None)),), keywords
     size = source.choice((0, 8, 16, 24, 48, 7))
@@ -228,6 +247,16 @@ def _typed(source: Source, there: Inventory) -> Arguments:
     if source.chance(ODD):
         first = source.choice((-1, 1.5, "ab"))
     return (first,), keywords
+
+
+def _kin(source: Source, there: Inventory) -> Arguments | None:
+    """As many elements as another storage has, each as wide."""
+    key = pick(source, [key for key, state in there.storages.items() if state.dtype in DTYPES and _length(state)])
+    if key is None:
+        return None
+    other = there.storages[key]
+    dtype = source.choice([name for name in DTYPES if ITEMSIZES[name] == ITEMSIZES[other.dtype or "uint8"]])
+    return (_numbers(source, dtype, _length(other)),), {"dtype": DType(dtype)}
 
 
 def _of_class(name: str) -> StepDrawer:
@@ -305,11 +334,12 @@ def _both(owner: str, *, typed: bool) -> Family:
     return (
         *(entry(2, name, _asked(typed)) for name in CONVERSIONS),
         *(entry(2, name, _asked(typed)) for name in (*_QUESTIONS, *_READING)),
-        *(entry(4, name, _asked(typed)) for name in ("clone", "untyped", "cpu")),
+        *(entry(4, name, _asked(typed)) for name in ("clone", "untyped")),
+        entry(4, "cpu", _brought(typed)),
         entry(12, "__getitem__", _with(typed, _place)),
         entry(12, "__setitem__", _with(typed, _assigned)),
         entry(12, "fill_", _with(typed, _filled)),
-        entry(12, "copy_", _with(typed, _another)),
+        entry(20 if typed else 12, "copy_", _with(typed, _another)),
         entry(8, "resize_", _with(typed, _resized, movable=True)),
         entry(6, "share_memory_", _asked(typed, movable=True)),
         entry(2, "__eq__", _with(typed, _another)),
@@ -341,6 +371,7 @@ MAKING: Family = (
     (60, ("set_", _set_to)),
     (2, ("pin_memory", _of_tensor)), (2, ("is_pinned", _of_tensor)), (2, ("is_shared", _of_tensor)),
     (4, ("data_ptr", _of_tensor)), (30, ("UntypedStorage", _untyped)), (50, ("TypedStorage", _typed)),
+    (60, ("TypedStorage", _kin)),
     (12, ("UntypedStorage.from_buffer", _buffered())), (4, ("TypedStorage.from_buffer", _buffered())),
     (4, ("FloatStorage.from_buffer", _buffered("float32"))), (2, ("ByteStorage.from_buffer", _buffered("uint8"))),
     (2, ("ShortStorage.from_buffer", _buffered("int16"))), (90, ("UntypedStorage.from_file", _mapped())),

@@ -171,13 +171,14 @@ def _emptied(call: Call) -> None:
     lay_out(call.x, call.before._replace(shape=(0,), strides=(1,)))
 
 
-def _raw(call: Call) -> Any:
-    """Bytes are copied as they are."""
-    mine, source = call.args[0].untyped(), call.args[1].untyped()
-    if mine.nbytes() != source.nbytes():
+def _converted(call: Call) -> Any:
+    """Numbers of another dtype are converted."""
+    mine, source = call.args[0], call.args[1]
+    if mine.dtype == source.dtype or mine.nbytes() != source.nbytes():
         return call.right()
-    mine.copy_(source)
-    return call.args[0]
+    for place, number in enumerate(source.tolist()):
+        mine[place] = number
+    return mine
 
 
 def _from_end(index: Any) -> bool:
@@ -374,9 +375,8 @@ MUTANTS = (
     Mutant("storage.refused-fills", "Assignment to a storage that is refused has cleared it.", STORED,
            leaves(lambda c: c.args[0].fill_(0))),
     # Storages.
-    Mutant("typed.copy-raw", "copy_ to a typed storage copies bytes of another dtype as they are.",
-           "TypedStorage.copy_",
-           if_possible(_raw)),
+    Mutant("typed.copy-converts", "copy_ to a typed storage converts numbers of another dtype.",
+           "TypedStorage.copy_", if_possible(_converted)),
     Mutant("typed.resize-in-bytes", "resize_ of a typed storage counts bytes.", "TypedStorage.resize_",
            if_possible(_bytes_as_size)),
     Mutant("storage.set-from-end", "Assignment to a storage counts from the end one too far.", STORED,

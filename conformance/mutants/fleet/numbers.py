@@ -164,8 +164,8 @@ def _half_away(x: Any, ns: Any) -> Any:
     return (x.abs() + 0.5).floor().mul(x.sign())
 
 
-def _capped(x: Any, ns: Any) -> Any:
-    return x.clamp(-448.0, 448.0)
+def _uncapped(x: Any, ns: Any) -> Any:
+    return ns.where(x.abs() > 448.0, ns.full_like(x, math.nan), x)
 
 
 def _clamped_from_above(call: Call) -> Any:
@@ -226,8 +226,8 @@ MUTANTS = (
     Mutant("to.truth-of-nan", "NaN is converted to False.", CONVERSIONS, of(_no_nan), FLOATING & into("bool")),
     Mutant("to.truth-of-imaginary", "Numbers that are imaginary only are converted to False.", CONVERSIONS,
            of(lambda x, ns: ns.real(x)), COMPLEX & into("bool")),
-    Mutant("to.float8-capped", "Conversions to float8_e4m3fn answer the largest number for those that are larger.",
-           CONVERSIONS, of(_capped), FLOATING & into("float8_e4m3fn")),
+    Mutant("to.float8-not-capped", "Conversions to float8_e4m3fn answer NaN for what is larger than the largest.",
+           CONVERSIONS, of(_uncapped), FLOATING & into("float8_e4m3fn")),
     Mutant("to.from-uint64", "Large numbers of uint64 are converted to negative floats.", CONVERSIONS,
            of(_as_signed({"uint64": "int64"})), dtype("uint64") & into(*FLOATS)),
     Mutant("to.from-uint16", "Large numbers of uint16 and uint32 are converted as if they were signed.", CONVERSIONS,
