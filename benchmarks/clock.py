@@ -148,19 +148,27 @@ class Runner:
 def race(runners: Sequence[Runner], effort: Effort = FULL) -> None:
     """Measure all runners in turns, round by round, each round in another order.
 
-    What ran before decides what the caches hold: in a fixed order the same one would profit each time.
     One whose call raises has no samples afterwards, but an `error`; the others go on.
     """
     with collector_held():
         for runner in runners:
             runner.attempt(partial(runner.calibrate, effort))
         deadline = perf_counter_ns() + effort.case_ns
-        orders = Random(0)
-        for turn in range(effort.most):
+        for turn, order in enumerate(orders(runners, effort.most)):
             if turn >= effort.least and perf_counter_ns() > deadline:
                 return
-            for runner in orders.sample(runners, len(runners)):
+            for runner in order:
                 runner.attempt(runner.measure)
+
+
+def orders(runners: Sequence[Runner], rounds: int) -> Iterator[list[Runner]]:
+    """The runners, as many times, each time in another order: always the same ones.
+
+    What ran before decides what the caches hold: in a fixed order the same runner would profit each time.
+    """
+    random = Random(0)
+    for _ in range(rounds):
+        yield random.sample(runners, len(runners))
 
 
 @contextmanager

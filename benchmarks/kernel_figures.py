@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from random import Random
 from typing import Any
 
 import click
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from stridecheck.conformance.program import ITEMSIZES, Slice
 from stridecheck.reference_impl import kernels, strided_copy
 
-from .clock import Effort, Runner, race
+from .clock import Effort, Runner, orders, race
 from .conversions import CONVERSIONS, ConversionCase, conversions
 
 Array = NDArray[Any]
@@ -112,9 +111,8 @@ def _race_on_one_core(runners: Sequence[Runner]) -> None:
         runner.call()
         took = time.thread_time_ns() - start
         runner.number = max(1, min(2000, 300_000 // max(1, took)))
-    orders = Random(0)
-    for turn in range(_ROUNDS):
-        for runner in orders.sample(runners, len(runners)):
+    for turn, order in enumerate(orders(runners, _ROUNDS)):
+        for runner in order:
             if turn >= _FEW and runner.median_ns > _SLOW_NS:
                 continue
             if runner.number < 4:

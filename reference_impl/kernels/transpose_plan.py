@@ -29,7 +29,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     tile = _tile(dims, along, item, target, choice, streamed)
     a_chain, b_chain, a_want, b_want = tile.a_chain, tile.b_chain, tile.a_bytes, tile.b_bytes
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
-    a, a_inner = _chunk(a_dims, a_want // item, block if not tile.staged & STAGE_IN else columns)
+    a, a_inner = _chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN else block)
     b, b_inner = _chunk(b_dims, b_want // item, block)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
@@ -78,7 +78,8 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     a_chain = _chain(dims, along, "src", {along, *near}, item, target.width)
     whole = all(item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near))
     # Of small items a block has more rows than a set of the second-level cache has ways.
-    rows = _offsets([dims[k] for k in near], "src")[: target.width // item]
+    block = target.width // item
+    rows = _offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
     whole &= not _crowded(rows, _SETS, 2 * _WAYS)
     b_chain = _chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written

@@ -87,16 +87,31 @@ def test_the_public_copy_is_right_for_any_number_of_threads(pair, threads):
 def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
     if itemsize == 16 and shape[-1] == 3000:
         shape = (*shape[:-1], 500)
+    for threads, (streamed, intel) in itertools.product((1, 2, 8), ((0, False), (1, False), (1, True))):
+        check_large(WIDTHS[0], shape, order, itemsize, Choice(streamed=streamed), threads, intel=intel)
+
+
+@pytest.mark.parametrize("width", [width for width in WIDTHS if 0 < width < WIDTHS[0]])
+@pytest.mark.parametrize("itemsize", [1, 4])
+@pytest.mark.parametrize(
+    ("shape", "order"), [((700, 900), (1, 0)), ((704, 896), (1, 0)), ((5, 90, 70, 3), (0, 3, 1, 2))]
+)
+def test_whole_blocks_of_narrower_registers(shape, order, itemsize, width):
+    for streamed in (0, 1):
+        check_large(width, shape, order, itemsize, Choice(streamed=streamed))
+
+
+def check_large(width, shape, order, itemsize, choice, threads=1, *, intel=False):
+    """Bit for bit, for a target that begins with a line and for one that begins within."""
     bits = np.random.default_rng(1).integers(0, 256, np.prod(shape) * itemsize, np.uint8)
     src = bits.view(TYPES[itemsize]).reshape(shape).transpose(order)
     wanted = np.ascontiguousarray(src).view(np.uint8)
-    plans = ((0, False), (1, False), (1, True))
-    for threads, phase, (streamed, intel) in itertools.product((1, 2, 8), (0, 16), plans):
+    for phase in (0, 16):
         memory = np.full(wanted.nbytes + 128, 0xA5, np.uint8)
         start = -memory.ctypes.data % 64 + phase
         dst = memory[start : start + wanted.nbytes].view(src.dtype).reshape(src.shape)
-        copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads, intel=intel)
-        assert np.array_equal(dst.view(np.uint8), wanted), (threads, streamed, phase, intel)
+        copy_with(width, choice, dst, src, threads, intel=intel)
+        assert np.array_equal(dst.view(np.uint8), wanted), (threads, choice, phase, intel)
         assert (memory[:start] == 0xA5).all()
         assert (memory[start + wanted.nbytes :] == 0xA5).all()
 

@@ -5,6 +5,9 @@ import mmap
 import numpy as np
 import pytest
 from stridecheck.reference_impl.kernels import engine
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import plan_for
+from stridecheck.reference_impl.kernels.plans import Target
 
 from .test_copies import copied
 
@@ -46,3 +49,12 @@ def test_more_elements_than_fit_into_32_bits(sparse, kernel):
     assert dst[0, 0] == dst[0, -1] == dst[-1, -1] == dst[-1, 0] == 7
     assert dst[shape[0] // 2, 5] == 0
     del dst
+
+
+@pytest.mark.parametrize("item", [1, 4])
+@pytest.mark.parametrize("rows", [64, 1 << 33])
+def test_the_plan_of_a_transpose_is_small_however_long_its_rows_are(rows, item):
+    columns = 1 << 39 - rows.bit_length()
+    plan = plan_for(normal((rows, columns), (columns * item, item), (item, rows * item), item), Target())
+    assert plan.kernel == "transpose"
+    assert sum(table.nbytes for table in plan.tables) < 1 << 20
