@@ -169,6 +169,7 @@ QUANTISED = """
 function quantize_per_tensor(input, scale, zero_point, dtype)
 function quantize_per_channel(input, scales, zero_points, axis, dtype)
 function _empty_affine_quantized(size, scale=1.0, zero_point=0, dtype=None)
+function _make_per_tensor_quantized_tensor(input, scale, zero_point)
 function _empty_per_channel_affine_quantized(size, scales, zero_points, axis, dtype=None)
 method   int_repr|dequantize|q_scale|q_zero_point|qscheme(self)
 method   q_per_channel_scales|q_per_channel_zero_points|q_per_channel_axis(self)

@@ -117,6 +117,17 @@ def _same(stage: Stage) -> Step:
     return step(stage.source.choice(("equal", "equal", "eq")), stage.counting(shape), stage.counting(shape))
 
 
+def _same_codes(stage: Stage) -> Step:
+    """Codes that are the same, and mean the same or something else."""
+    source = stage.source
+    shape = tuple([min(size, 3) for size in draw_shape(source, 1, 3)])
+    codes = stage.counting(shape), stage.counting(shape)
+    meanings = [(source.choice((0.5, 0.5, 0.25)), source.choice((0, 0, 3))) for _ in codes]
+    pairs = zip(codes, meanings, strict=True)
+    x, y = [stage.made(step("_make_per_tensor_quantized_tensor", c, *meaning)) for c, meaning in pairs]
+    return step(source.choice(("equal", "equal", "eq", "lt", "copy_")), x, y)
+
+
 def _of_many(stage: Stage) -> Step:
     """More dimensions than loops are written for."""
     shape = tuple([stage.source.integer(1, 2) for _ in range(7)])
@@ -135,6 +146,7 @@ def _beside(stage: Stage) -> Step:
 PAIRS: tuple[tuple[int, Scene], ...] = (
     (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
+    (1, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)),
     (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""

@@ -18,7 +18,7 @@ from .compute import substituted
 from .inventory import inventory_of
 from .layouts import draw_layout, draw_shape
 from .mixed import draw_mixed_step, draw_theme, dtype_for
-from .scenes import draw_scene
+from .scenes import DrawnScene, draw_scene
 from .source import Source, weighted
 from .spelling import respelled
 from .stage import FILLS, ODD_FILLS, SELDOM
@@ -69,16 +69,14 @@ def draw_program(
         storages = (*storages, Storage(20, backing="file"))
     count = steps or weighted(source, MIXED_COUNTS if mixed else COUNTS)
     run = _Run(oracle, storages, inputs)
-    again = _turned(source, first.step, inputs) if first is not None and steps is None else ()
-    count = max(count, 3) if again else count
+    planned = () if first is None else (*first.steps, *(_turned(source, first) if steps is None else ()))
+    count = steps or max(count, len(planned))
     tries = 0
     while len(run.steps) < count and tries < 4 * count:
         tries += 1
         there = inventory_of(run.execution, storages)
-        if first is not None and not run.steps:
-            step: Step | None = first.step
-        elif again and len(run.steps) + len(again) == 3:
-            step, again = again[0], again[1:]
+        if planned:
+            step: Step | None = planned[0]
         elif mixed:
             step = draw_mixed_step(source, there, theme)
         else:
@@ -89,20 +87,25 @@ def draw_program(
         try:
             run.step(step)
         except Undefined:
+            planned = ()  # the others are about what it would have made
             continue
         except OracleError:
             # The program is kept: whoever runs it finds out, and says so.
             return DrawnProgram(Program(storages, inputs, (*run.steps, step)), None)
+        planned = planned[1:]
         if _leaves_undefined(step, run.observations[-1]):
             break
     return DrawnProgram(Program(storages, inputs, tuple(run.steps)), run.observations)
 
 
-def _turned(source: Source, step: Step, inputs: tuple[Input, ...]) -> tuple[Step, ...]:
+def _turned(source: Source, scene: DrawnScene) -> tuple[Step, ...]:
     """A bit on one of a scene's operands, and its operation once more on what has the bit; mostly nothing.
 
     Operands that fit each other hardly ever come up where bits do.
     """
+    _, inputs, (*before, step) = scene
+    if before:
+        return ()
     out = dict(step.kwargs).get("out")
     # With a bit on another output than the first, PyTorch trips over an assertion of its own; its fallback for bits
     # gives images layouts of its own.

@@ -28,14 +28,14 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
 
 
 class DrawnScene(NamedTuple):
-    """Storages, inputs over them, and a first step."""
+    """Storages, inputs over them, and the first steps, of which the last is what all is for."""
 
     storages: tuple[Storage, ...]
     inputs: tuple[Input, ...]
-    step: Step
+    steps: tuple[Step, ...]
 
 
 def draw_scene(source: Source) -> DrawnScene:
     """Operands in all kinds of layouts, and the operation that they are for."""
     stage, step = weighted(source, weighted(source, SCENES))(source)
-    return DrawnScene(tuple(stage.storages), tuple(stage.inputs), step)
+    return DrawnScene(tuple(stage.storages), tuple(stage.inputs), (*stage.steps, step))

@@ -1,4 +1,4 @@
-"""Inputs that are drawn for one operation: shapes that fit each other, layouts that differ as they like."""
+"""Operands that are drawn for one operation: shapes that fit each other, layouts that differ as they like."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ ALL = (*NUMBERS, (10, "bool"))
 
 
 class Stage:
-    """Collects storages and inputs; `tensor` and `indices` answer with the reference to the input that they add."""
+    """Collects storages and inputs; `tensor` and `indices` answer with the reference to the input that they add.
+
+    `made` adds a step, after which there are no more inputs.
+    """
 
     def __init__(self, source: Source, dtype: str) -> None:
         self.source = source
         self.dtype = dtype
         self.storages: list[Storage] = []
         self.inputs: list[Input] = []
+        self.steps: list[Step] = []
+        """What is done before the operation."""
 
     def tensor(
         self,
@@ -106,12 +111,18 @@ class Stage:
             numbers[place * width] = count % 128
         return self._over(bytes(numbers), self.dtype, drawn)
 
+    def made(self, step: Step) -> Ref:
+        """An operand that a step makes of those that there are."""
+        self.steps.append(step)
+        return Ref(len(self.inputs) + len(self.steps) - 1)
+
     def _over(self, data: bytes, dtype: str, drawn: Drawn) -> Ref:
         """A tensor over a storage of these bytes."""
         self.storages.append(Storage(len(data), "literal", "owned", data))
         return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
 
     def _add(self, item: Input) -> Ref:
+        assert not self.steps, "inputs have slots before all steps"
         self.inputs.append(item)
         return Ref(len(self.inputs) - 1)
 

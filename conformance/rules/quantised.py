@@ -10,7 +10,7 @@ from ._define import ANSWERS, GEOMETRY, RAISING, VIEWS, Family, viewed
 family = Family("quantised")
 rule, succeeds, refused = family.rule, family.succeeds, family.refused
 
-BY_TENSOR = "quantize_per_tensor _empty_affine_quantized"
+BY_TENSOR = "quantize_per_tensor _empty_affine_quantized _make_per_tensor_quantized_tensor"
 BY_CHANNEL = "quantize_per_channel _empty_per_channel_affine_quantized"
 QUESTIONS = "q_scale q_zero_point qscheme q_per_channel_axis"
 CHANNELS = "q_per_channel_scales q_per_channel_zero_points"
