@@ -68,7 +68,7 @@ evidence: $(INSTALLED)  ## what is too long for `make test`
 	$(BIN)/stridecheck mutants --seconds 60 --out out/evidence/mutants
 	$(BIN)/python -m stridecheck.benchmarks.throughput
 	$(BIN)/python -m stridecheck.benchmarks.agreement
-	$(BIN)/stridecheck bench --self-test --pairs 20 --quick --processes 3 --adapters torch --out out/evidence/self-test
+	$(BIN)/stridecheck bench --self-test --pairs 20 --quick --processes 3 --visits 4 --adapters torch --out out/evidence/self-test
 
 # Each library in an environment of its own under .cache/libraries; what cannot be had here is named and left out.
 # `make libraries LIBRARIES="--only mlx,jax --programs 200"` checks some on less, `LIBRARIES=--update` writes the lists anew.

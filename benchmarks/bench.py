@@ -7,6 +7,7 @@ with its reason, and the others go on.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import multiprocessing
 import shlex
 import time
@@ -56,6 +57,8 @@ class Options:
     """Only the quick set, with fewer blocks."""
     processes: int = 1
     """Processes that measure all cases, one after the other: times of one process agree more than they should."""
+    visits: int = 1
+    """Times that each process measures all cases, one round after the other; the quietest visit to a case counts."""
     cold: bool = False
     """Empty the caches before each call."""
     slowdown: float = 0.0
@@ -104,10 +107,10 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
             with Measurer(options) as measurer:
                 adapters = _load(options, measurer, writer, progress, tally)
                 if process == 0:
-                    progress.begin("bench", len(chosen) * options.processes)
-                for case in chosen:
+                    progress.begin("bench", len(chosen) * options.visits * options.processes)
+                for visit, case in itertools.product(range(options.visits), chosen):
                     for timing in measurer.time(case, adapters):
-                        writer.write(dataclasses.replace(timing, process=process))
+                        writer.write(dataclasses.replace(timing, process=process, visit=visit))
                         tally.measured += timing.status == "ok"
                         if timing.status == "error":
                             tally.errors += 1
@@ -138,6 +141,8 @@ def _command(options: Options) -> str:
         words += ["--threads", str(options.threads)]
     if options.processes != 1:
         words += ["--processes", str(options.processes)]
+    if options.visits != 1:
+        words += ["--visits", str(options.visits)]
     words += ["--cold"] if options.cold else []
     return " ".join([*words, *(["--quick"] if options.quick else [])])
 

@@ -36,7 +36,7 @@ class Effort:
 
 
 FULL = Effort()
-QUICK = Effort(warm_ns=15_000_000, case_ns=120_000_000, least=5, most=15)
+QUICK = Effort(block_ns=500_000, warm_ns=10_000_000, case_ns=80_000_000, least=5, most=40)
 
 _LONE = 4
 """Blocks of fewer calls than this begin with one that is not timed."""

@@ -77,7 +77,7 @@ class Operation:
     sizes: tuple[str, ...] = ("small", "cache", "large")
     fill: str = "ramp1"
     """Fill of the storages: products overflow and long sums are inexact over any but `grid1`."""
-    quick: str = "large"
+    quick: str = "cache"
     """Size class that stands in the quick set."""
     kind: str = "matrix"
     """Kind of shapes, for layouts that go with any."""
@@ -179,7 +179,6 @@ OPERATIONS: Mapping[str, Operation] = {
         _COPIED,
         args=lambda refs, shape: (*refs, 0),
         fill="grid1",
-        quick="cache",
     ),
     "sum_last": Operation(
         "sum(-1), along the last dimension",
@@ -187,7 +186,6 @@ OPERATIONS: Mapping[str, Operation] = {
         _COPIED,
         args=lambda refs, shape: (*refs, -1),
         fill="grid1",
-        quick="cache",
     ),
     "sum_channels": Operation(
         "sum(1), over the channels of images",
@@ -269,7 +267,6 @@ OPERATIONS: Mapping[str, Operation] = {
         _alike(2),
         sizes=("small", "cache"),
         fill="grid1",
-        quick="cache",
     ),
     "bmm": Operation(
         "x @ y, a batch of matrices",
@@ -289,7 +286,6 @@ OPERATIONS: Mapping[str, Operation] = {
         kwargs=(("padding", 1),),
         sizes=("small", "cache"),
         fill="grid1",
-        quick="cache",
     ),
     "batch_norm": Operation(
         "batch_norm with the statistics of the batch",

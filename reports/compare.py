@@ -1,9 +1,11 @@
 """Two runs compared: which cases are slower or faster, and which failures are new or gone.
 
-A case is compared by the medians of its processes, for two processes that run the same code differ by more than the
-blocks of one do. It is `slower` or `faster` where three things come together: the ratio is worth reporting, the
-interval of the bootstrap leaves out 1, and the blocks differ by Mann-Whitney's test, corrected for the number of cases.
-It is the `same` where the interval leaves out changes of twice the smallest that is worth reporting.
+What else runs on a machine makes times longer, never shorter, so a process's figure for a case is its quickest block:
+blocks are long enough that none is quick by chance. A case is compared by the medians of these over the processes, for
+two processes that run the same code differ by more than the blocks of one do. It is `slower` or `faster` where three
+things come together: the ratio is worth reporting, the interval of the bootstrap leaves out 1, and the blocks differ by
+Mann-Whitney's test, corrected for the number of cases. It is the `same` where the interval leaves out changes of twice
+the smallest that is worth reporting.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ COLUMNS: Mapping[str, str] = {
     "adapter": "library under test",
     "threads": "threads that the library was given",
     "cache": "warm, or cold: emptied before each call",
-    "old_ns": "median time of a call before, ns",
-    "new_ns": "median time of a call now, ns",
+    "old_ns": "time of a call before, ns: median over the processes of the quickest block of each",
+    "new_ns": "the same now, ns",
     "by": "what is compared: `time`, or `x_copy` where the machine itself has another speed now",
     "ratio": "new over old",
     "low": "lower end of the ratio's interval",
@@ -47,22 +49,33 @@ COLUMNS: Mapping[str, str] = {
 """Columns of `compare_timings`."""
 
 _DRIFT = 0.02
-"""Change of the copies' own speed, as a fraction, from which on times are weighed by it."""
+"""Change of the copies' own speed, as a fraction and over all cases, from which on times are weighed by it."""
 
 Key = tuple[str, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One case on one library in one run: the samples of each process, and what the machine could do beside them."""
+    """One case on one library in one run: the blocks of each process, and what the machine could do beside them."""
 
-    samples: tuple[tuple[float, ...], ...]
-    copies: tuple[float, ...] | None
-    """Time of the best contiguous copy in each process, ns; None where a case has none (a view)."""
+    blocks: tuple[NDArray[np.float64], ...]
+    """Nanoseconds a call, an array for each process."""
+    copy_ns: float | None
+    """Time of the best contiguous copy in the run, ns; None where a case has none (a view)."""
 
     @property
-    def median_ns(self) -> float:
-        return median(median(samples) for samples in self.samples)
+    def quickest(self) -> NDArray[np.float64]:
+        """Each process's quickest block."""
+        return np.array([blocks.min() for blocks in self.blocks])
+
+    @property
+    def all(self) -> NDArray[np.float64]:
+        """The blocks of all processes."""
+        return np.concatenate(self.blocks)
+
+    def over(self, ns: float) -> _Side:
+        """Times as multiples of another one."""
+        return _Side(tuple([blocks / ns for blocks in self.blocks]), self.copy_ns)
 
 
 def compare_timings(old: Run, new: Run, smallest: float = SMALLEST) -> pd.DataFrame:
@@ -78,7 +91,9 @@ def compare_timings(old: Run, new: Run, smallest: float = SMALLEST) -> pd.DataFr
     common = [key for key in after if key in before]
     if not common:
         raise ResultsError("the two runs have no timed case in common")
-    rows = [_row(key, before[key], after[key], smallest, len(common)) for key in common]
+    drifts = [b / a for key in common if (a := before[key].copy_ns) and (b := after[key].copy_ns)]
+    has_drifted = bool(drifts) and abs(median(drifts) - 1) > _DRIFT
+    rows = [_row(key, before[key], after[key], len(common), has_drifted=has_drifted) for key in common]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["p"] = _corrected(frame["p"].to_numpy(float))
     frame["verdict"] = [_verdict(row, smallest) for row in frame.itertuples(index=False)]
@@ -129,37 +144,33 @@ def _sides(run: Run) -> dict[Key, _Side]:
 
 
 def _side(group: Sequence[Timing]) -> _Side:
+    by_process: dict[int, list[float]] = {}
+    for timing in group:
+        by_process.setdefault(timing.process, []).extend(timing.samples_ns)
     copies = [timing.median_ns / timing.x_copy for timing in group if timing.x_copy]
-    return _Side(tuple([timing.samples_ns for timing in group]), tuple(copies) if len(copies) == len(group) else None)
+    blocks = tuple([np.array(samples) for samples in by_process.values()])
+    return _Side(blocks, min(copies) if len(copies) == len(group) else None)
 
 
-def _row(key: Key, old: _Side, new: _Side, smallest: float, cases: int) -> tuple[Any, ...]:
-    weights: list[Sequence[float]] = [[1.0] * len(side.samples) for side in (old, new)]
-    by = "time"
-    if old.copies and new.copies and abs(median(new.copies) / median(old.copies) - 1) > _DRIFT:
-        weights, by = [old.copies, new.copies], "x_copy"
-    sides = [
-        [np.asarray(samples) / weight for samples, weight in zip(side.samples, of_side, strict=True)]
-        for side, of_side in zip((old, new), weights, strict=True)
-    ]
-    ratio, low, high = ratio_interval(sides[0], sides[1], cases)
-    return (*key, old.median_ns, new.median_ns, by, ratio, low, high, _p_value(sides[0], sides[1]), "")
+def _row(key: Key, old: _Side, new: _Side, cases: int, *, has_drifted: bool) -> tuple[Any, ...]:
+    by, before, after = "time", old, new
+    if has_drifted and old.copy_ns and new.copy_ns:
+        by, before, after = "x_copy", old.over(old.copy_ns), new.over(new.copy_ns)
+    by_process = min(len(old.blocks), len(new.blocks)) > 1
+    figures = [side.quickest if by_process else side.all for side in (before, after)]
+    times = [float(np.median(side.quickest if by_process else side.all)) for side in (old, new)]
+    return (*key, *times, by, *_ratio_interval(figures, cases), _p_value(before, after), "")
 
 
-def ratio_interval(
-    old: Sequence[NDArray[np.float64]], new: Sequence[NDArray[np.float64]], cases: int = 1
-) -> tuple[float, float, float]:
-    """The ratio of medians, and its interval: over processes, or over blocks where a side has one process only."""
+def _ratio_interval(figures: Sequence[NDArray[np.float64]], cases: int) -> tuple[float, float, float]:
+    """The ratio of the medians of two samples, and its interval."""
     from scipy.stats import bootstrap  # takes a while to import
-
-    by_process = min(len(old), len(new)) > 1
-    data = [np.array([np.median(s) for s in side]) if by_process else np.concatenate(list(side)) for side in (old, new)]
 
     def ratio(old: Any, new: Any, axis: int = -1) -> Any:
         return np.median(new, axis=axis) / np.median(old, axis=axis)
 
     found = bootstrap(
-        data,
+        figures,
         ratio,
         n_resamples=2000,
         confidence_level=1 - (1 - CONFIDENCE) / cases,
@@ -167,13 +178,13 @@ def ratio_interval(
         vectorized=True,
         rng=np.random.default_rng(0),  # the same files give the same verdicts
     ).confidence_interval
-    return float(ratio(data[0], data[1])), float(found.low), float(found.high)
+    return float(ratio(figures[0], figures[1])), float(found.low), float(found.high)
 
 
-def _p_value(old: Sequence[NDArray[np.float64]], new: Sequence[NDArray[np.float64]]) -> float:
+def _p_value(old: _Side, new: _Side) -> float:
     from scipy.stats import mannwhitneyu
 
-    return float(mannwhitneyu(np.concatenate(list(old)), np.concatenate(list(new))).pvalue)
+    return float(mannwhitneyu(old.all, new.all).pvalue)
 
 
 def _corrected(p: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -180,6 +180,8 @@ class Timing:
     """`warm`: as the call before left it; `cold`: emptied before each call."""
     process: Count = 0
     """Which of the run's measuring processes it comes from: processes differ by more than blocks of one do."""
+    visit: Count = 0
+    """How often the process had measured the case before: whoever comes back later sees what else ran meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

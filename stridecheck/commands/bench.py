@@ -51,6 +51,14 @@ from .exit_codes import EXIT_CODES
     metavar="N",
     help="Measure everything in N processes, one after the other: what a comparison needs on both sides.",
 )
+@click.option(
+    "--visits",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Let each process come back to all cases, N times in all: the quietest visit to a case counts.",
+)
 @click.option("--cold", is_flag=True, help="Empty the caches before each call.")
 @click.option(
     "--baseline",
@@ -77,6 +85,7 @@ def bench_command(
     threads: int,
     quick: bool,
     processes: int,
+    visits: int,
     cold: bool,
     baseline: Path | None,
     self_test: bool,
@@ -112,7 +121,7 @@ def bench_command(
     names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
     if asked and not names:
         fail(USAGE, "--adapters names none")
-    options = benchmarks.Options(cases, names, threads, quick, processes, cold)
+    options = benchmarks.Options(cases, names, threads, quick, processes, visits, cold)
     if self_test:
         with told(out), Bars("cases") as bars:
             rates = measure_trust(options, pairs, out, bars)

@@ -284,7 +284,7 @@ def test_cold_caches_cost_time(tmp_path):
 
 def test_a_run_is_compared_with_an_earlier_one(tmp_path):
     """Both sides are measured by several processes; the comparison is printed and written."""
-    command = ("bench", "--cases", TINY[0], "--adapters", "numpy", "--processes", "2")
+    command = ("bench", "--cases", TINY[0], "--adapters", "numpy", "--processes", "2", "--visits", "2")
     assert run(*command, "--out", str(tmp_path / "old")).returncode == 0
     done = run(*command, "--out", str(tmp_path / "new"), "--baseline", str(tmp_path / "old"))
     assert done.returncode in (0, 1), done.stderr
@@ -292,7 +292,7 @@ def test_a_run_is_compared_with_an_earlier_one(tmp_path):
     assert (done.returncode == 1) == ("1 slower" in done.stdout)
     assert (tmp_path / "new" / "diff.csv").is_file()
     records = [record for record in read_results(tmp_path / "new" / "results.jsonl") if isinstance(record, Timing)]
-    assert [record.process for record in records] == [0, 1]
+    assert [(record.process, record.visit) for record in records] == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def test_a_bad_baseline_is_told_before_anything_is_timed(tmp_path):

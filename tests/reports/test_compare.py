@@ -16,21 +16,39 @@ CASES = [f"copy/{layout}/float32/{size}" for layout in ("a", "b", "c", "d", "e")
 
 @pytest.fixture
 def timed(write, sample):
-    """A function that writes a run: `processes` times each case, with a spread between processes and within one."""
+    """A function that writes a run: `processes` times each case, with a spread between processes and within one.
 
-    def timed_(name, slower=1.0, *, speed=1.0, processes=5, spread=0.01, seed=0, cpu="one", cases=CASES):
+    Of a process's `visits` to a case only one, at random, is not `disturbed`.
+    """
+
+    def timed_(
+        name,
+        slower=1.0,
+        *,
+        speed=1.0,
+        processes=5,
+        visits=1,
+        disturbed=1.0,
+        spread=0.01,
+        seed=0,
+        cpu="one",
+        cases=CASES,
+    ):
         rng = np.random.default_rng([seed, *name.encode()])
         header = sample.header()
         records = [replace(header, machine={**header.machine, "cpu": cpu}), *sample.adapters()]
         for process in range(processes):
             for case in cases:
                 mean = 1e6 * speed * rng.normal(1, spread)
-                samples = tuple(mean * slower * rng.normal(1, spread, 15))
-                operation, layout, _, size = case.split("/")
-                timing = sample.timing("torch:cpu", operation, layout, size, float(np.median(samples)) / (1e6 * speed))
-                records.append(
-                    replace(timing, samples_ns=samples, median_ns=float(np.median(samples)), process=process)
-                )
+                quiet = rng.integers(visits)
+                for visit in range(visits):
+                    longer = slower * (1.0 if visit == quiet else rng.uniform(1, disturbed))
+                    samples = tuple(mean * longer * rng.normal(1, spread, 15))
+                    operation, layout, _, size = case.split("/")
+                    median = float(np.median(samples))
+                    timing = sample.timing("torch:cpu", operation, layout, size, median / (1e6 * speed))
+                    where = {"process": process, "visit": visit}
+                    records.append(replace(timing, samples_ns=samples, median_ns=median, **where))
         return write([*records, sample.footer(0)], name)
 
     return timed_
@@ -66,6 +84,16 @@ def test_processes_that_differ_widely_are_no_change(timed):
     assert "cannot tell" in found
 
 
+def test_what_disturbs_some_visits_is_no_change(timed):
+    """The quickest block counts: a change of a tenth is found between visits that are twice as slow."""
+    noisy = {"visits": 3, "disturbed": 2.0}
+    assert verdicts(timed("old", **noisy), timed("new", seed=1, **noisy)) == {"same"}
+    assert verdicts(timed("old", **noisy), timed("slow", 1.1, seed=1, **noisy)) == {"slower"}
+    run = load([timed("old", **noisy)])
+    assert len(run.measurements) == 3 * 5 * len(CASES)
+    assert all(0.9e6 < timing.median_ns < 1.1e6 for timing in run.timings)
+
+
 def test_a_machine_of_another_speed_is_weighed_by_its_copies(timed):
     frame = compare_timings(load([timed("old")]), load([timed("new", speed=1.3)]))
     assert set(frame.by) == {"x_copy"}
@@ -74,7 +102,7 @@ def test_a_machine_of_another_speed_is_weighed_by_its_copies(timed):
 
 def test_another_processor_is_not_comparable(timed):
     with pytest.raises(ResultsError, match="different processors"):
-        compare_timings(load([timed("old")]), load([timed("new", cpu="two")]))
+        compare_timings(load([timed("old")]), load([timed("new", cpu="2")]))
 
 
 def test_runs_without_a_common_case_are_not_comparable(timed):
