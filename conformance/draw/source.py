@@ -6,10 +6,11 @@ choices are simpler: Hypothesis shrinks towards the low end of `integer` and the
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from random import Random
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -75,9 +76,16 @@ class Tape:
 
 def weighted(source: Source, options: Sequence[tuple[int, T]]) -> T:
     """One of the options, each drawn in proportion to the number before it."""
-    point = source.integer(0, sum(weight for weight, _ in options) - 1)
-    for weight, option in options:
-        if point < weight:
-            return option
-        point -= weight
-    raise AssertionError("unreachable")
+    known = _ENDS.get(id(options))
+    if known is None:
+        if len(_ENDS) >= _KNOWN:
+            _ENDS.clear()
+        known = _ENDS[id(options)] = options, list(accumulate([weight for weight, _ in options]))
+    ends = known[1]
+    return options[bisect_right(ends, source.integer(0, ends[-1] - 1))][1]
+
+
+_ENDS: dict[int, tuple[Sequence[tuple[int, Any]], list[int]]] = {}
+"""Running sums of the weights, by the address of the options, which are kept so that no others come to lie there."""
+_KNOWN = 1000
+"""Options whose sums are remembered: those that are made for one choice would fill the memory."""
