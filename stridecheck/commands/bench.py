@@ -109,8 +109,8 @@ def bench_command(
       stridecheck bench --adapters torch,my_library/adapter.py --threads 2
       stridecheck bench --list --cases '*/channels_last'
       stridecheck bench --cases 'model.*' --adapters torch
-      stridecheck bench --processes 5 --out old
-      stridecheck bench --processes 5 --out new --baseline old
+      stridecheck bench --processes 3 --visits 4 --out old
+      stridecheck bench --processes 3 --visits 4 --out new --baseline old
     """
     with told():
         if list_only:
