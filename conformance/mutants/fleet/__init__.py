@@ -20,13 +20,15 @@ from . import (
     matters,
     numbers,
     options,
+    strangers,
     views,
+    visitors,
     writes,
 )
 
 FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
-    matters,
+    matters, strangers, visitors,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
