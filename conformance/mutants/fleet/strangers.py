@@ -46,6 +46,7 @@ from ..wrongs import (
     relaid,
     repacked,
     retyped,
+    where_legal,
 )
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -82,7 +83,8 @@ def second(change: Callable[[Call, Any], Any]) -> Wrong:
         outcome = call.right()
         if not isinstance(outcome, (tuple, list)) or len(outcome) < 2:
             return outcome
-        return type(outcome)([outcome[0], change(call, outcome[1]), *outcome[2:]])
+        items = [outcome[0], change(call, outcome[1]), *outcome[2:]]
+        return type(outcome)(*items) if hasattr(outcome, "_fields") else type(outcome)(items)
 
     return wrong
 
@@ -269,7 +271,8 @@ MUTANTS = (
     Mutant("narrow_copy.whole-is-view", "narrow_copy of all there is is a view.", "narrow_copy", alias,
            Situation("whole", lambda e: dim_of(e) is not None and e.argument("start") == 0
                  and e.argument("length") == e.x.shape[dim_of(e) or 0])),
-    Mutant("diff.none-is-itself", "diff with n=0 answers its operand.", "diff", itself, is_argument("n", 0)),
+    Mutant("diff.none-is-itself", "diff with n=0 answers its operand.", "diff", where_legal(itself),
+           is_argument("n", 0)),
     Mutant("pad.crop-is-view", "pad by negative numbers only is a view.", "nn.functional.pad", _cropped,
            Situation("crops", lambda e: min(_pads(e), default=0) < 0 and max(_pads(e)) <= 0)),
     Mutant("interpolate.as-large-is-itself", "interpolate to the same size answers its operand.",

@@ -47,17 +47,19 @@ from ..wrongs import (
     refuses,
     relaid,
     repacked,
+    where_legal,
     without_bits,
 )
-from .strangers import dim_of, sizes_of
+from .strangers import OUT, dim_of, sizes_of
 
 INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
 
 
 def _repeated(event: Event, name: str) -> bool:
+    """Whether a dimension is named twice, and all that are named are there."""
     rank = max(len(event.x.shape), 1)
-    dims = [dim % rank for dim in sizes_of(event, name)]
-    return len(set(dims)) < len(dims)
+    dims = sizes_of(event, name)
+    return all(-rank <= dim < rank for dim in dims) and len({dim % rank for dim in dims}) < len(dims)
 
 
 def _out(call: Call) -> Any:
@@ -116,20 +118,29 @@ def _each_place_once(call: Call) -> Any:
     return call.with_arguments(source=call.do("add", call.do("take", x, index), source), accumulate=False)
 
 
+def _numbers(call: Call, index: Any) -> list[Any] | None:
+    """What an index says, None if it reaches past its memory."""
+    if not hands.fits(call.geometry(index), index.untyped_storage().nbytes()):
+        return None
+    numbers: list[Any] = call.do("reshape", index, (-1,)).tolist()
+    return numbers
+
+
 def _index_from_end(call: Call) -> Any:
     """Negative numbers in an index count from the end."""
     dim, index = dim_of(call.event), call.named("index")
     if dim is None or index is None or not call.x.shape[dim]:
         return call.right()
     size = call.x.shape[dim]
-    if not all(-size <= number < size for number in call.do("reshape", index, (-1,)).tolist()):
+    numbers = _numbers(call, index)
+    if numbers is None or not all(-size <= number < size for number in numbers):
         return call.right()
     return call.with_arguments(index=call.do("remainder", index, size))
 
 
 def _no_index_from_end(call: Call) -> Any:
     index = call.named("index")
-    if index is not None and any(number < 0 for number in call.do("reshape", index, (-1,)).tolist()):
+    if index is not None and any(number < 0 for number in _numbers(call, index) or ()):
         raise Refused("index")
     return call.right()
 
@@ -141,6 +152,10 @@ def _spanned(call: Call) -> Any:
     x = call.before
     low, high = span(*x[1:])
     return (high - low) * x.itemsize
+
+
+def _not_to_nothing(call: Call) -> Any:
+    return call.right() if not call.x.resizable() else call.x
 
 
 def _capsule(change: Callable[[Any, bool], None]) -> Wrong:
@@ -178,7 +193,9 @@ def _packed_if_expanded(call: Call) -> Any:
 
 
 def _bit_kept(call: Call) -> Any:
-    return call.do("conj", call.do(call.step.op, call.do("conj", call.x)))
+    y = call.do("conj", call.do(call.step.op, call.do("conj", call.x)))
+    hands.set_version(y, 0)
+    return y
 
 
 def _first_scales(call: Call) -> Any:
@@ -200,6 +217,15 @@ def _codes_joined(call: Call) -> Any:
 
 
 # What has a gradient, a bit, no memory.
+
+
+def _pieces_accepted(call: Call) -> Any:
+    try:
+        return call.right()
+    except RuntimeError as error:
+        if "multiple views" not in str(error) and "several" not in str(error):
+            raise
+        return call.x
 
 
 def _of_detached(call: Call) -> Any:
@@ -284,7 +310,7 @@ MUTANTS = (
     Mutant("put_.each-once", "put_ with accumulate adds the last of several numbers for one place.", "put_ put",
            _each_place_once, is_argument("accumulate", True)),
     Mutant("gather.counts-from-end", "gather and its kin count negative indices from the end.",
-           "gather scatter_ scatter scatter_add_ index_select index_add_ index_copy_", accepts(_index_from_end)),
+           "gather scatter_ scatter scatter_add_ index_select index_add_ index_copy_", accepts(_index_from_end), ~OUT),
     Mutant("take.not-from-end", "take and put_ refuse negative indices.", "take put_ put", _no_index_from_end),
     Mutant("masked_scatter_.source-from-start", "masked_scatter_ reads its source from the storage's beginning.",
            "masked_scatter_ masked_scatter", reads_other(offset=lambda c, x: 0), OTHER_OFFSET),
@@ -297,7 +323,8 @@ MUTANTS = (
            is_argument("copy", True)),
     Mutant("__dlpack__.complex-as-lanes", "Capsules of complex numbers say two floats.",
            "__dlpack__ utils.dlpack.to_dlpack", _capsule(_complex_as_lanes), dtype("complex64", "complex128")),
-    Mutant("__dlpack__.refuses-negative", "A negative bit cannot be exported.", "__dlpack__", refuses("bits"), NEGATED),
+    Mutant("__dlpack__.refuses-negative", "A negative bit cannot be exported.", "__dlpack__",
+           where_legal(refuses("bits")), NEGATED),
     Mutant("numpy.stays-resizable", "Memory that NumPy sees can be resized.", "numpy", _stays_resizable),
     Mutant("frombuffer.count-in-bytes", "frombuffer counts bytes.", "frombuffer",
            asked(count=lambda c, x: max(c.event.argument("count") // 2, 1)),
@@ -312,7 +339,7 @@ MUTANTS = (
            SAME_STORAGE),
     Mutant("is_shared.of-views", "Views say that they are not shared.", "is_shared", lambda c: False, VIEW),
     Mutant("untyped.resize-to-nothing", "A storage that is resized to nothing keeps its bytes.",
-           "UntypedStorage.resize_", itself, is_argument("size", 0), like="pytorch/pytorch#184748"),
+           "UntypedStorage.resize_", _not_to_nothing, is_argument("size", 0), like="pytorch/pytorch#184748"),
     # Codes.
     Mutant("relu.codes-unchanged", "relu of quint8 keeps codes below the zero point.", "relu",
            lambda c: c.do("clone", c.x), CODES & dtype("quint8")),
@@ -324,12 +351,12 @@ MUTANTS = (
     Mutant("add_.empty-leaf", "A leaf without elements that requires grad is written.", "[in-place]", accepts(itself),
            EMPTY & GRAD),
     Mutant("add_.pieces", "One of several views of what has a history is written.",
-           "add_ mul_ sub_ fill_ zero_ copy_", accepts(itself), GRAD & VIEW & HISTORY),
+           "add_ mul_ sub_ fill_ zero_ copy_", _pieces_accepted, GRAD & VIEW & HISTORY),
     Mutant("detach_.views", "detach_ of a view does nothing.", "detach_", accepts(itself), VIEW),
     Mutant("resize_.grad-as-large", "resize_ to the same size takes what requires grad.", "resize_", accepts(itself),
            GRAD & Situation("same size", lambda e: sizes_of(e, "size") == e.x.shape)),
     Mutant("sum.history-of-integers", "sum, prod and scans to integers take what requires grad.",
-           "sum prod cumsum cumprod", accepts(_of_detached), GRAD),
+           "sum prod cumsum cumprod", accepts(_of_detached), GRAD & ~OUT),
     Mutant("requires_grad_.not-at-all", "Integers are refused though no gradient is asked for.", "requires_grad_",
            refuses("grad"), dtype(*INTEGERS) & is_argument("requires_grad", False)),
     Mutant("copy_.both-conjugated", "copy_ between conjugates conjugates.", "copy_", _first_bit_only,
