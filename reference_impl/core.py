@@ -395,8 +395,8 @@ def check_no_overlap(out: Any, input: Any) -> None:
 
 
 def _mutual(out: Any, written: Layout, input: Any, read: Layout) -> Mutual:
-    if input._storage is not out._storage or lends[0] or out._bits or input._bits:
-        return Mutual.NO  # what has a bit is written and read in a copy
+    if input._storage is not out._storage or lends[0] or out._bits or input._bits or out._storage._is_meta:
+        return Mutual.NO  # what has a bit is written and read in a copy, and on meta nothing is
     return mutual_overlap(written, out.dtype.itemsize, read, input.dtype.itemsize)
 
 

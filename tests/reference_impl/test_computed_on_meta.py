@@ -36,7 +36,9 @@ COMPUTED = """
     a[T.tensor([0])]|a.index_select(0,T.tensor([0]))|T.add(a,b,out=T.zeros(0,device="meta"))
     T.add(a,b,out=T.zeros(2,3))|T.mm(a,a.t(),out=T.zeros(0,device="meta"))|T.sum(a,0,out=T.zeros(0,device="meta"))
     T.cat([a,T.zeros(2,3)])|r+1|r.add_(1)|(r*2).add_(1)|r.sum()|e.add_(1)|a[1:].add_(a[:-1])|a.t()+a.t()|a[:,::2]*2
-    p(a.add_(1),a)|p(a[0].mul_(2),a)|a.softmax(0)|a.t().exp()|e+1|e*e
+    p(a.add_(1),a)|p(a[0].mul_(2),a)|a.softmax(0)|a.t().exp()|e+1|e*e|v[1:].add_(v[:-1])|v.add_(v[1])|v.copy_(v[1])
+    T.add(v[:-1],1,out=v[1:])|T.cumsum(v[:-1],0,out=v[1:])|T.cat([v[:1],v[:1]],out=v[1:])|v[:2].index_copy_(0,j,v[1:])
+    v[:2].scatter_(0,j,v[1:])|v[:2].masked_scatter_(o[0,:2],v[1:])|s(v,slice(1,3),v[:-1])|v[1:].add_(v[:-1].int())
 """
 
 
