@@ -17,12 +17,14 @@ from .observation import ForeignState
 from .program import ITEMSIZES, Ref, Step, fill_bytes, span
 from .protocol import Adapter, Unsupported
 
+ALIGNMENT = 64
+"""Bytes that libraries want memory to be aligned to, at most."""
 MAX_TEXT = 200
 """Characters of an exception's text that are kept."""
 
 
 class Case(NamedTuple):
-    """An array to hand over; its memory begins `shift` bytes after a multiple of 64."""
+    """An array to hand over; its memory, where it can be seen, begins `shift` bytes after a multiple of `ALIGNMENT`."""
 
     name: str
     dtype: str = "float32"
@@ -70,6 +72,7 @@ PROTOCOLS: Mapping[str, str] = {
     "dlpack share": "DLPack, a copy forbidden",
     "buffer": "Python's buffer protocol",
     "interface": "NumPy's array interface",
+    "cuda interface": "the same for memory on a GPU, `__cuda_array_interface__`",
 }
 """Ways to hand an array over."""
 
@@ -126,7 +129,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     except Exception as error:
         return Handover("damaged", f"what arrived cannot be read: {_text(error)}")
     if (difference := _difference(case, elements, found)) is not None:
-        honest = "" if _says(said, elements) else "; what the producer said of it was wrong already"
+        honest = "" if _says(said, protocol, elements) else "; what the producer said of it was wrong already"
         return Handover("damaged", difference + honest)
     if not elements:
         return Handover("empty")
@@ -142,6 +145,8 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
 
 _PROMISES = {"dlpack copy": False, "dlpack share": True}
 """Whether memory is shared, by protocols that promise it."""
+_ON_DEVICE = "cuda interface"
+"""The protocol whose addresses are none of the host's: they are compared, and nothing is read there."""
 
 
 # The producer's side.
@@ -152,7 +157,7 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     itemsize = ITEMSIZES[case.dtype]
     low, high = span(case.shape, case.strides, case.offset)
     assert low >= 0
-    contents = fill_bytes("bool1" if case.dtype == "bool" else "ramp1", max(high, 1) * itemsize)
+    contents = fill_bytes("bool1" if case.dtype == "bool" else "ramp1", max(high, 1) * itemsize + ALIGNMENT)
     features = producer.capabilities.features
     if case.dtype not in producer.capabilities.dtypes:
         raise Unsupported(f"{producer.name} has no {case.dtype}")
@@ -163,19 +168,28 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     freeze = getattr(producer, "freeze", None)
     if case.is_read_only and freeze is None:
         raise Unsupported(f"{producer.name} has no read-only arrays")
-    # Memory that is not the library's own came from somewhere: only where it must lie at an odd address.
-    storage = producer.storage(_aligned(contents, case.shift), "guarded" if case.shift else "owned")
-    x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset)
+    # Memory that is not the library's own came from somewhere: only where it must lie at an odd address. Of its own the
+    # array begins where it is aligned: that decides whether some libraries copy, and what allocators do is chance.
+    backing = "guarded" if case.shift else "owned"
+    storage = producer.storage(_aligned(contents, case.shift), backing)
+    lead = 0 if case.shift else _lead(producer, storage, itemsize)
+    x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset + lead)
     if case.is_read_only and freeze is not None:
         x = freeze(x)
-    places = list(_places(case.shape, case.strides, case.offset))
+    places = list(_places(case.shape, case.strides, case.offset + lead))
     return x, [contents[place * itemsize : (place + 1) * itemsize] for place in places]
 
 
+def _lead(producer: Library, storage: Any, itemsize: int) -> int:
+    """Elements of a storage before its first that is aligned; 0 where the library shows no address."""
+    address = producer.extent_of(storage)[0] if producer.observes_storage else 0
+    return -address % ALIGNMENT // itemsize
+
+
 def _aligned(contents: bytes, shift: int) -> memoryview:
-    """A buffer with these contents that begins `shift` bytes after a multiple of 64."""
-    block = bytearray(len(contents) + shift + 64)
-    begin = -ctypes.addressof(ctypes.c_char.from_buffer(block)) % 64 + shift
+    """A buffer with these contents that begins `shift` bytes after a multiple of `ALIGNMENT`."""
+    block = bytearray(len(contents) + shift + ALIGNMENT)
+    begin = -ctypes.addressof(ctypes.c_char.from_buffer(block)) % ALIGNMENT + shift
     block[begin : begin + len(contents)] = contents
     return memoryview(block)[begin : begin + len(contents)]
 
@@ -221,6 +235,12 @@ class _Interface(_Only):
         return self._x.__array_interface__
 
 
+class _CudaInterface(_Only):
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self._x.__cuda_array_interface__
+
+
 def _offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Described]:
     """What the consumer gets to see of an array, and what that says."""
     try:
@@ -231,6 +251,8 @@ def _offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Descr
             # A library whose arrays are no buffers may have a method that answers with one.
             view = getattr(producer, "buffer", memoryview)(x)
             return view, foreign.describe(view)
+        if protocol == _ON_DEVICE:
+            return _CudaInterface(x), foreign.describe(x.__cuda_array_interface__)
         return _Interface(x), foreign.describe(x.__array_interface__)
     except (AttributeError, TypeError, BufferError, ValueError, RuntimeError, AssertionError) as error:
         raise Unsupported(f"{producer.name} offers none: {_text(error)}") from error
@@ -271,10 +293,11 @@ def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, 
     return None
 
 
-def _says(said: foreign.Described, elements: list[bytes]) -> bool:
+def _says(said: foreign.Described, protocol: str, elements: list[bytes]) -> bool:
     """Whether what a protocol says of an array leads to its elements."""
     state = said.state
-    if said.address is None or state.storage is not None or (state.kind == "capsule" and state.header[2] != 1):
+    is_elsewhere = protocol == _ON_DEVICE or (state.kind == "capsule" and state.header[2] != 1)
+    if is_elsewhere or said.address is None or state.storage is not None:
         return True
     places = _places(state.shape, _byte_strides(state), said.address)
     return [ctypes.string_at(place, state.itemsize) for place in places] == elements

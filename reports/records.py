@@ -240,7 +240,7 @@ class Handover:
     producer: str
     consumer: str
     protocol: str
-    """`dlpack`, `dlpack 0`, `dlpack copy`, `dlpack share`, `buffer` or `interface`."""
+    """`dlpack`, `dlpack 0`, `dlpack copy`, `dlpack share`, `buffer`, `interface` or `cuda interface`."""
     case: str
     """Which array: a layout of float32, or a dtype."""
     outcome: str

@@ -18,7 +18,7 @@ class Cupy(NumpyStyle):
     """CuPy on the current device."""
 
     name = "cupy"
-    ports: Mapping[str, str] = takes_by("cupy.from_dlpack")
+    ports: Mapping[str, str] = takes_by("cupy.from_dlpack") | {"cuda interface": "cupy.asarray({x})"}
     helpers: Mapping[str, str] = {}
     capabilities = Capabilities(
         frozenset(DTYPES),

@@ -33,6 +33,8 @@ class OnDevice(Torch):
             features=Torch.capabilities.features - {"guarded"},
         )
         self.forks = False  # a device's context does not survive it
+        if device.type == "cuda":
+            self.ports = {**self.ports, "cuda interface": "torch.as_tensor({x}, device='cuda')"}
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict, with the device's name."""

@@ -1,0 +1,105 @@
+"""Arrays handed from one library to another: what arrives is seen, and harm that is not on the list is red."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from stridecheck.conformance import exchanges
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
+from stridecheck.reports.records import Footer, Handover, read_results
+
+
+@pytest.fixture(scope="module")
+def between(tmp_path_factory):
+    """Everything between NumPy and torch: the exit code, and what became of each array."""
+    out = tmp_path_factory.mktemp("exchange")
+    code = exchanges.exchange(["numpy", "torch"], out)
+    records = list(read_results(out / "results.jsonl"))
+    assert isinstance(records[-1], Footer)
+    found = [one for one in records if isinstance(one, Handover)]
+    return code, {(one.producer, one.consumer, one.protocol, one.case): one for one in found}
+
+
+def test_what_numpy_and_torch_hand_each_other_is_as_listed(between):
+    """Every pair, protocol and case is tried, and no harm is new or gone; a crash costs one array."""
+    code, found = between
+    assert code == 0
+    assert len(found) == 4 * len(PROTOCOLS) * len(CASES)
+    assert found["numpy", "torch", "dlpack", "reversed"].outcome == "crash"
+    assert found["numpy", "torch", "dlpack", "read-only"].read_only == "lost"
+    assert found["numpy", "numpy", "dlpack", "read-only"].read_only == "kept"
+    for case in ("row-major", "transposed", "stepped", "expanded", "off by 4 bytes", "bool", "complex64"):
+        one = found["torch", "numpy", "dlpack", case]
+        assert (one.outcome, one.strides) == ("shared", True), case
+        assert one.writes == "fb" or case == "expanded"
+
+
+def test_harm_that_is_new_or_gone_is_red(tmp_path, monkeypatch):
+    """A list that lacks a line, or has one too many, ends the run with 1, and each is marked."""
+    known = {line for line in exchanges.read_known(exchanges.KNOWN) if line.startswith("numpy\tnumpy\t")}
+    assert known == set()
+    monkeypatch.setattr(exchanges, "KNOWN", tmp_path / "known.txt")
+    exchanges.write_known(exchanges.KNOWN, {"numpy\tnumpy\tbuffer\tbool\tdamaged"})
+    assert exchanges.exchange(["numpy"], tmp_path) == 1
+    marked = [one for one in read_results(tmp_path / "results.jsonl") if isinstance(one, Handover) and not one.is_known]
+    assert [(one.protocol, one.case, one.is_harm) for one in marked] == [("buffer", "bool", False)]
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "offset", "bool", "complex128"])
+def test_memory_begins_where_it_is_aligned(case):
+    """Where an allocator put it by chance must not decide whether a consumer copies."""
+    seen = []
+
+    class Looking(Numpy):
+        def tensor(self, storage, dtype, shape, strides, offset):
+            seen.append(x := super().tensor(storage, dtype, shape, strides, offset))
+            return x
+
+    for _ in range(20):
+        assert hand_over(Looking(), Numpy(), "dlpack", CASES[case]).outcome == "shared"
+    begins = [x.ctypes.data - CASES[case].offset * x.itemsize for x in seen]
+    assert {begin % ALIGNMENT for begin in begins} == {0}
+
+
+class _OnDevice(np.ndarray):
+    @property
+    def __cuda_array_interface__(self):
+        return self.__array_interface__
+
+
+class _Gpu(Numpy):
+    """NumPy's memory, told of as if it were a GPU's."""
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        return super().tensor(storage, dtype, shape, strides, offset).view(_OnDevice)
+
+
+class _Careless(_Gpu):
+    """Takes the address and the shape."""
+
+    ports: Mapping[str, str] = {"cuda interface": "taken({x}.__cuda_array_interface__ | {{'strides': None}})"}
+
+    def scope(self):
+        return super().scope() | {"taken": _taken}
+
+
+class _Careful(_Careless):
+    ports: Mapping[str, str] = {"cuda interface": "taken({x}.__cuda_array_interface__)"}
+
+
+def _taken(interface):
+    holder = type("Holder", (), {"__array_interface__": interface})()
+    return np.asarray(holder)
+
+
+def test_what_a_gpu_tells_of_its_memory_is_handed_on():
+    """`__cuda_array_interface__` is a protocol like the others; who offers none, or drops the strides, is told."""
+    for case in ("row-major", "transposed", "stepped", "bool"):
+        found = hand_over(_Gpu(), _Careful(), "cuda interface", CASES[case])
+        assert (found.outcome, found.strides, found.writes) == ("shared", True, "fb"), case
+    assert hand_over(_Gpu(), _Careless(), "cuda interface", CASES["transposed"]).outcome == "damaged"
+    assert hand_over(Numpy(), _Careful(), "cuda interface", CASES["bool"]).outcome == "not offered"
+    assert hand_over(_Gpu(), Numpy(), "cuda interface", CASES["bool"]).outcome == "not offered"
