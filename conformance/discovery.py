@@ -6,6 +6,7 @@ import difflib
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +18,20 @@ EXTRAS = ("torch", "cupy", "paddle", "mlx", "tinygrad", "jax", "dpnp", "dask", "
 """Bundled adapters whose library is an extra of the suite."""
 BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" for name in (*_OURS, *EXTRAS)}
 """Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
+
+OLDEST: Mapping[str, tuple[str, str]] = {
+    "numpy": ("numpy", "2.0"),
+    "torch": ("torch", "2.9"),
+    "cupy": ("cupy-cuda12x", "13"),
+    "paddle": ("paddlepaddle", "3.0"),
+    "mlx": ("mlx", "0.29"),
+    "tinygrad": ("tinygrad", "0.11"),
+    "jax": ("jax", "0.6"),
+    "dpnp": ("dpnp", "0.19"),
+    "dask": ("dask", "2025.1"),
+    "array_api_strict": ("array-api-strict", "2.4"),
+}
+"""What pip calls the library of each bundled adapter, and the oldest that is driven, as in `pyproject.toml`."""
 
 _MODULES = {
     **BUNDLED,
@@ -31,7 +46,7 @@ class UnknownAdapter(Exception):
 
 
 class NotInstalled(Exception):
-    """The library under test is not to be had here; the message names the extra that installs it."""
+    """The library under test is not to be had here, or too old; the message names the extra that installs it."""
 
 
 def names() -> list[str]:
@@ -84,14 +99,43 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
 
 
 def _bundled(name: str, variant: str) -> Any:
+    _refuse_old(name)
     try:
         module = importlib.import_module(_MODULES[name])
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "stridecheck":
             raise
-        package = f"'stridecheck[{name}]'" if name in EXTRAS else str(error.name).split(".")[0]
-        raise NotInstalled(f"{error.name} is not installed here: pip install {package}") from None
+        # A library that misses a part of itself may say so in its own words.
+        lacking = f"{error.name} is not installed here" if error.name else str(error).rstrip(".")
+        raise NotInstalled(f"{lacking}: pip install {_package(name, str(error.name).split('.')[0])}") from None
     return module.adapter(variant)
+
+
+def _package(name: str, otherwise: str) -> str:
+    """What to tell pip."""
+    return f"'stridecheck[{name}]'" if name in EXTRAS else otherwise
+
+
+def _refuse_old(name: str) -> None:
+    """Whether a library can be driven is decided before it is imported: what an old one lacks would fail anywhere."""
+    distribution, oldest = OLDEST.get(name, ("", ""))
+    try:
+        found = importlib.metadata.version(distribution) if distribution else ""
+    except importlib.metadata.PackageNotFoundError:
+        return  # not installed, or by another name
+    if found and _numbers(found) < _numbers(oldest):
+        package = _package(name, f"'{distribution}>={oldest}'")
+        raise NotInstalled(f"{distribution} {found} is too old, it must be {oldest} or later: pip install {package}")
+
+
+def _numbers(version: str) -> list[int]:
+    """The numbers that a version begins with.
+
+    >>> _numbers("2.13.0+cpu") > _numbers("2.9")
+    True
+    """
+    found = re.match(r"\d+(\.\d+)*", version)
+    return [int(number) for number in found[0].split(".")] if found else []
 
 
 def _module_from(path: Path) -> Any:

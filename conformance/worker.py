@@ -103,7 +103,7 @@ def _load(name: str, channel: Channel) -> Any:
     except discovery.UnknownAdapter as error:
         channel.send({"failed": "unknown", "reason": str(error)})
     except (discovery.NotInstalled, ImportError) as error:
-        channel.send({"failed": "missing", "reason": str(error)})
+        channel.send({"failed": "missing", "reason": " ".join(str(error).split())})  # in one line
     except BaseException as error:
         traceback.print_exc()
         channel.send({"failed": "error", "reason": _told(error)})

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from stridecheck.conformance.discovery import EXTRAS, OLDEST
 from stridecheck.conformance.runner import AdapterFailed, Worker
 
 from .misbehaving import GOOD, answers_of, children_of, is_well
@@ -53,6 +57,52 @@ def test_a_library_that_hangs_while_importing_is_given_up(library):
     with Worker(library(at_import="time.sleep(60)"), start_timeout=1.0) as w, pytest.raises(AdapterFailed, match=says):
         w.start()
     assert children_of(os.getpid()) == []
+
+
+PARTS = {
+    "an old one": (
+        {"jax-0.5.3.dist-info/METADATA": "Name: jax\nVersion: 0.5.3\n"},
+        "jax 0.5.3 is too old, it must be 0.6 or later: pip install 'stridecheck[jax]'",
+    ),
+    "a part is missing": (
+        {"jax/__init__.py": "import jaxlib"},
+        "jaxlib is not installed here: pip install 'stridecheck[jax]'",
+    ),
+    "it says so itself": (
+        {"jax/__init__.py": "raise ModuleNotFoundError('jax requires jaxlib.')"},
+        "jax requires jaxlib: pip install 'stridecheck[jax]'",
+    ),
+    "half of it": ({"jax/__init__.py": ""}, "cannot import name 'numpy' from 'jax'"),
+    "in many lines": (
+        {"jax/__init__.py": "raise ImportError('No.\\n\\n  pip install jax')"},
+        "No. pip install jax",
+    ),
+}
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_a_library_that_is_old_or_half_installed_is_missing(parts, tmp_path, monkeypatch):
+    """It is skipped, with what to install in one line, before anything of it is judged."""
+    files, says = PARTS[parts]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Worker("jax") as worker, pytest.raises(AdapterFailed) as failed:
+        worker.start()
+    assert failed.value.kind == "missing"
+    assert failed.value.reason.startswith(says)
+
+
+def test_the_oldest_that_is_driven_is_the_oldest_that_is_installed():
+    """What is refused as too old is what no extra would install."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    assert OLDEST.keys() == {*EXTRAS, "numpy"}
+    for name, (distribution, oldest) in OLDEST.items():
+        listed = [Requirement(text) for text in extras.get(name.replace("_", "-"), project["dependencies"])]
+        bounds = {str(bound) for one in listed if one.name == distribution for bound in one.specifier}
+        assert f">={oldest}" in bounds, name
 
 
 def test_an_adapter_that_claims_nonsense_is_told(adapter_file):
