@@ -18,14 +18,12 @@ from tinygrad import Tensor, dtypes
 from ..capabilities import Capabilities
 from ..discovery import without_variants
 from .table_style import methods
-from .value_style import ASPECTS, FEATURES, ValueStyle
+from .value_style import ASPECTS, CHECKS, FEATURES, ValueStyle
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64",
 )  # fmt: skip
-
-_HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
 class Tinygrad(ValueStyle):
@@ -39,9 +37,10 @@ class Tinygrad(ValueStyle):
     imports = f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad"
     templates: Mapping[str, str] = methods(
         """__getitem__ __setitem__ view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze
-        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul cumsum(dim) cumprod(dim) softmax(dim)
-        flip roll(shifts, dims) split chunk masked_fill masked_select sum(dim, keepdim) mean(dim, keepdim)
-        prod(dim, keepdim) argmax all sort(dim, descending) argsort(dim, descending)"""
+        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul add(other) sub(other) mul(other)
+        cumsum(dim) cumprod(dim) softmax(dim) flip roll(shifts, dims) split chunk masked_fill masked_select
+        sum(dim, keepdim) mean(dim, keepdim) prod(dim, keepdim) argmax all sort(dim, descending)
+        argsort(dim, descending)"""
     ) | {
         "view.dtype": "{self}.bitcast({dtype})",
         "view_as": "{self}.view({other}.shape)",
@@ -57,9 +56,6 @@ class Tinygrad(ValueStyle):
         "mul_": "{self}.assign({self} * {other})",
         "relu_": "{self}.assign({self}.relu())",
         "type": "{self}.cast({dtype})",
-        "add": "{self} + {other}",
-        "sub": "{self} - {other}",
-        "mul": "{self} * {other}",
         "amax": "{self}.max(None if {dim} == () else {dim}, {keepdim})",
         "amin": "{self}.min(None if {dim} == () else {dim}, {keepdim})",
         "cat": "tinygrad.Tensor.cat(*{tensors}, dim={dim})",
@@ -67,11 +63,7 @@ class Tinygrad(ValueStyle):
     }
     not_offered = ("not supported", "unsupported", "NotImplemented")
     row = "tinygrad.Tensor({data}, dtype=tinygrad.dtypes.uint8).bitcast({dtype})"
-    checks: Mapping[str, str] = {
-        "shape": "({x}.dtype.name, list({x}.shape))",
-        "values": "repr({x}.tolist())",
-        "same-object": "{x} is {y}",
-    }
+    checks: Mapping[str, str] = CHECKS | {"shape": "({x}.dtype.name, list({x}.shape))"}
 
     def __init__(self) -> None:
         super().__init__(tinygrad, {name: getattr(dtypes, name) for name in DTYPES})
@@ -84,8 +76,7 @@ class Tinygrad(ValueStyle):
 
     def buffer(self, x: Any) -> memoryview:
         """What it offers in the place of the buffer protocol: its elements, copied."""
-        view: memoryview = x.data()
-        return view
+        return memoryview(x.data())
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict, with the device."""
@@ -110,7 +101,7 @@ class Tinygrad(ValueStyle):
         if 0 in x.shape:
             return b""
         # The memoryviews that it answers with know no halves before Python 3.12.
-        return bytes((x.bitcast(dtypes.uint16) if x.dtype in _HALVES else x).data().tobytes())
+        return bytes((x.bitcast(dtypes.uint16) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x).data().tobytes())
 
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""

@@ -22,7 +22,7 @@ FEATURES = frozenset({"free-strides"})
 """Features of one: of any layout that views reach, it shows the elements."""
 
 
-CHECKS: Mapping[str, str] = {
+CHECKS = {
     "shape": "(str({x}.dtype), list({x}.shape))",
     "values": "repr({x}.tolist())",
     "same-object": "{x} is {y}",

@@ -77,6 +77,13 @@ def test_pip_failing_is_told_in_its_words(monkeypatch, tmp_path):
     assert libraries.environment(mlx) == (None, "ERROR: No matching distribution found for mlx")
 
 
+def test_an_adapter_of_a_third_party_is_short():
+    """What the mixins do is not done again: nobody should need more than 120 lines to drive a library."""
+    for path in {library.adapter for library in libraries.LIBRARIES if library.extra}:
+        lines = (ROOT / "conformance" / "adapters" / f"{path}.py").read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= 120, path
+
+
 def test_every_bundled_adapter_is_checked(monkeypatch):
     """Each extra but CuPy, which needs a GPU, is a library here, with an expectation file; its extra can be read."""
     monkeypatch.chdir(ROOT)
