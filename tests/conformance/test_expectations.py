@@ -148,12 +148,13 @@ VERSIONS = {"torch": "2.13.0", "another": "2026.1"}
 
 
 def test_bundled_files_can_be_read_and_give_reasons():
-    """The expectations that come with the suite are valid, and each has a reason of more than a few words."""
+    """The expectations that come with the suite are valid, each has a reason of more than a few words and versions."""
     assert len(KNOWN) >= 13
     for adapter in KNOWN:
         found = bundled(adapter, VERSIONS)
         assert found.entries
         assert all(len(entry.reason.split()) > 8 and entry.reason.endswith(".") for entry in found.entries)
+        assert all(entry.versions for entry in found.entries)
     assert bundled("nobody", {}) == Expectations()
 
 
