@@ -62,7 +62,7 @@ def _extreme(
     f = np.max if name in ("amax", "max") else np.min
     with np.errstate(all="ignore"):
         result = f(a.astype(np.float32) if short else a, axis=dims, keepdims=keepdim)
-    return np.asarray(result).astype(input.dtype.numpy)
+        return np.asarray(result).astype(input.dtype.numpy)
 
 
 def amax(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":

@@ -385,6 +385,9 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
             f"{op.name}: a result of shape {shape} does not fit the tensor written to of shape {target._layout.shape} "
             "(facts 4.3.7)",
         )
+    if target._storage._is_meta and op.name in _WRITES_NOTHING:
+        _check_promotion_on_meta(op, target, operands[1])
+        return
     common, result = op.dtypes(operands)
     if not can_cast(result, target.dtype):
         raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)")
@@ -397,6 +400,22 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
     if order is not None:
         marks = order
     store(target, r, marks)
+
+
+_WRITES_NOTHING: Final = ("add", "sub", "mul", "logical_and", "logical_or", "logical_xor")
+"""In place on meta these answer with what they were given; the dtype that numbers would have is not found out."""
+
+
+def _check_promotion_on_meta(op: Op, target: "Tensor", other: Any) -> None:
+    """Raises: dtype (RuntimeError) where a float would be added to integers, or what is no bool to bools."""
+    if op.name not in ("add", "sub"):
+        return
+    dtype = other.dtype if isinstance(other, TensorBase) else None
+    is_bool = dtype is dt.bool_ or isinstance(other, bool)
+    is_float = isinstance(other, float) if dtype is None else dtype.is_floating_point
+    is_integer = not (target.dtype.is_floating_point or target.dtype.is_complex)
+    if (is_float and is_integer) if target.dtype is not dt.bool_ else not is_bool:
+        raise LayoutError("dtype", f"{op.name}: {target.dtype} in place, and another kind (facts 4.3.8)")
 
 
 def _spread(x: Any, shape: tuple[int, ...]) -> Any:

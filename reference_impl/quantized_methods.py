@@ -64,7 +64,10 @@ def _kept(name: str, strided: bool) -> Callable[..., Any]:
         if strided and not isinstance(self._quantizer, PerTensor) and not _stays(self, name, dims):
             function(self, *args, **kwargs)  # what is wrong with the arguments comes first
             raise LayoutError("view", f"{name}: strides can only be set with one scale for the tensor (facts 10.1.6)")
-        return _wrapped(self, function(self, *args, **kwargs))
+        result = function(self, *args, **kwargs)
+        if isinstance(result, Tensor) and result._storage is not self._storage:
+            self.clone()  # where no view can be had it is a copy that is viewed, if there can be a copy
+        return _wrapped(self, result)
 
     method.__name__ = name
     method.__doc__ = function.__doc__

@@ -54,12 +54,16 @@ def uniform(q: QuantizedTensor, name: str) -> PerTensor:
     return q._quantizer
 
 
+_DTYPE_FIRST: Final = ("clamp", "sigmoid", "threshold")
+"""What is refused for its dtype before anybody asks for its scales."""
+
+
 def by_bytes(q: QuantizedTensor, name: str) -> PerTensor:
     """`uniform` for what PyTorch has no kernel for where codes are packed.
 
     Raises: dtype (RuntimeError; NotImplementedError for packed ones).
     """
-    if q.dtype.pack > 1 and isinstance(q._quantizer, PerTensor):
+    if q.dtype.pack > 1 and (name in _DTYPE_FIRST or isinstance(q._quantizer, PerTensor)):
         raise UnsupportedError("dtype", f"{name} has no kernel for {q.dtype} (facts 10.1.7)")
     return uniform(q, name)
 

@@ -27,6 +27,8 @@ def _ordering(name: str) -> Callable[..., Any]:
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], TensorBase):
             raise UnsupportedError("dtype", f"{name} of two quantised tensors (facts 10.1.8)")
+        if name in ("sort", "argsort"):
+            function(blank(self), *args, **kwargs)  # a dimension that is not there is told first
         uniform(self, name)
         found = function(self.int_repr(), *args, **kwargs)
         if not isinstance(found, ValuesAndIndices):

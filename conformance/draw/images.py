@@ -117,7 +117,7 @@ def _batch_norm(stage: Stage) -> Step:
     moments: list[Argument] = [None, None]
     if source.chance(60):
         moments = [stage.tensor((channels,), grad=False), stage.tensor((channels,), grad=False)]
-    keywords: dict[str, Argument] = {"training": True} if moments[0] is None or source.chance(20) else {}
+    keywords: dict[str, Argument] = {"training": True} if moments[0] is None or source.chance(40) else {}
     if source.chance(50):
         keywords["weight"] = stage.tensor((channels,))
         keywords["bias"] = stage.tensor((channels,))

@@ -188,7 +188,18 @@ def _put(stage: Stage) -> Step:
         total *= size
     count = min(_count(stage), total)
     x = stage.tensor(shape)
-    return step(_twin(stage, "put"), x, stage.indices((count,), total, distinct=True), stage.tensor((count,)))
+    keywords = _accumulated(stage)
+    index = stage.indices((count,), total, distinct=not _adds_exactly(stage, keywords))
+    return step(_twin(stage, "put"), x, index, stage.tensor((count,)), **keywords)
+
+
+def _accumulated(stage: Stage) -> dict[str, Argument]:
+    return {"accumulate": True} if stage.source.chance(30) else {}
+
+
+def _adds_exactly(stage: Stage, keywords: dict[str, Argument]) -> bool:
+    """Whether a place may be named twice: unless one adds, one of them would win, and sums of floats are inexact."""
+    return bool(keywords) and stage.dtype.startswith(("int", "uint"))
 
 
 def _advanced(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
@@ -289,9 +300,9 @@ def _index_put(stage: Stage) -> Step:
     shape = _shape(stage, 1, 3)
     x = stage.tensor(shape)
     count = min(_count(stage), shape[0])
-    index = (stage.indices((count,), shape[0], distinct=True),)
+    keywords = _accumulated(stage)
+    index = (stage.indices((count,), shape[0], distinct=not _adds_exactly(stage, keywords)),)
     values = stage.tensor((count, *shape[1:]) if stage.source.chance(70) else ())
-    keywords: dict[str, Argument] = {"accumulate": True} if stage.source.chance(30) else {}
     return step(_twin(stage, "index_put"), x, index, values, **keywords)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ..observation import StorageObject, TensorState
 from ..program import ITEMSIZES, QUANTISED, Argument, DType
-from .inventory import Family, Inventory, pick
+from .changes import CHANGING
+from .inventory import Family, Inventory, StepDrawer, pick
 from .layouts import draw_shape
 from .source import Source
-from .steps import ODD, Arguments, ref_of
+from .steps import BASIC, ODD, Arguments, Drawer, ref_of
 from .storages import DTYPES
 
 
@@ -95,10 +98,33 @@ def _without_bytes(source: Source, there: Inventory) -> Arguments | None:
     return None if key is None else ((ref_of(key),), {})
 
 
+_ON_META = (
+    "transpose", "permute", "__getitem__", "select", "narrow", "expand", "as_strided", "unsqueeze", "view", "reshape",
+    "unfold", "diagonal", "copy_", "add_", "mul_", "fill_", "zero_",
+)  # fmt: skip
+_DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in (*BASIC, *CHANGING) if name in _ON_META}
+
+
+def _on_meta(name: str) -> StepDrawer:
+    """A view of a tensor on meta, or a write into it, at times of another tensor's numbers."""
+
+    def draw(source: Source, there: Inventory) -> Arguments | None:
+        key = pick(source, [k for k, x in there.nowhere.items() if prod(x.shape)])
+        if key is None:
+            return None
+        x = there.nowhere[key]
+        others = there.nowhere if source.chance(70) else {**there.tensors, **there.nowhere}
+        args, keywords = _DRAWERS[name](source, x, {k: v for k, v in others.items() if v.dtype == x.dtype})
+        return (ref_of(key), *args), keywords
+
+    return draw
+
+
 COPYING: Family = (
     (20, ("copy.copy", _alone)), (30, ("copy.deepcopy", _together)), (20, ("pickle", _pickled)),
     (40, ("save_load", _saved)), (12, ("save_load", _one_storage)), (6, ("pickle", _one_storage)),
     (6, ("copy.deepcopy", _one_storage)), (8, ("view", _bytes_of)), (2, ("load", _loaded)), (12, ("empty", _empty)),
+    *((2, (name, _on_meta(name))) for name in _DRAWERS),
     *((2, (name, _without_bytes)) for name in ("t", "detach", "clone", "contiguous", "tolist", "item", "numpy")),
 )  # fmt: skip
 """Copies of objects, and tensors on meta."""

@@ -19,6 +19,8 @@ KINDS = (
 """(weight, dtype): all that PyTorch promotes to one another."""
 UNSIGNED = ((1, "uint16"), (1, "uint32"), (1, "uint64"))
 """(weight, dtype): those with few operations."""
+INTEGERS = ((3, "int64"), (2, "int8"), (2, "uint8"), (2, "int16"), (2, "int32"))
+"""(weight, dtype): whole numbers, with an end on either side."""
 _KIN = {
     "float16": "bfloat16", "bfloat16": "float16", "uint8": "int8", "int8": "uint8", "bool": "uint8", "int16": "uint8",
     "float64": "complex64", "int64": "float16",
@@ -43,6 +45,7 @@ _BESIDE = (
 )  # fmt: skip
 _MOSTLY = 60
 """Percent of operands that have numbers that are seldom, where these are what it is about."""
+_FIRST_OF = ("cummax", "cummin", "max", "min", "argmax", "argmin", "mode", "median")
 _OF_UNSIGNED = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -128,6 +131,30 @@ def _same_codes(stage: Stage) -> Step:
     return step(source.choice(("equal", "equal", "eq", "lt", "copy_")), x, y)
 
 
+def _at_the_ends(stage: Stage) -> Step:
+    """Integers beyond which there are no more."""
+    source = stage.source
+    shape = tuple([min(size, 4) for size in draw_shape(source, 1, 3)])
+    x = stage.extreme(shape, stage.dtype)
+    which = source.integer(0, 9)
+    if which < 4:
+        return step(source.choice(("abs", "neg", "sign", "square", "abs_", "neg_", "clone")), x)
+    if which < 6:
+        name = source.choice(("sum", "amax", "amin", "cumsum", "cummax", "max", "min", "argmax", "prod"))
+        return step(name, x, source.integer(-len(shape), len(shape) - 1))
+    if which < 7:
+        return step("to", x, dtype=DType(weighted(source, (*KINDS, *UNSIGNED))))
+    return step(source.choice(("add", "sub", "mul", "maximum", "eq", "lt")), x, stage.extreme(shape, stage.dtype))
+
+
+def _tied(stage: Stage) -> Step:
+    """The first of equal numbers, or the last: few numbers, many places."""
+    source = stage.source
+    shape = tuple([min(size, 5) for size in draw_shape(source, 1, 3)])
+    x = stage.indices(shape, 2 + (stage.dtype != "bool"), dtype=stage.dtype, sure=True)
+    return step(source.choice(_FIRST_OF), x, source.integer(-len(shape), len(shape) - 1))
+
+
 def _of_many(stage: Stage) -> Step:
     """More dimensions than loops are written for."""
     shape = tuple([stage.source.integer(1, 2) for _ in range(7)])
@@ -146,7 +173,8 @@ def _beside(stage: Stage) -> Step:
 PAIRS: tuple[tuple[int, Scene], ...] = (
     (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
-    (1, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)),
+    (1, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(INTEGERS, _at_the_ends)),
+    (2, on((*INTEGERS[:3], (1, "bool")), _tied)),
     (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip
 """(weight, how an operation and its operands are drawn)."""

@@ -161,6 +161,47 @@ def _of_channels(source: Source, there: Inventory) -> Arguments | None:
     return None if key is None else ((ref_of(key),), {})
 
 
+def _joined(source: Source, there: Inventory) -> Arguments | None:
+    """Codes, perhaps of two scales, in one tensor."""
+    found = _coded(source, there)
+    if found is None:
+        return None
+    alike = [k for k, x in there.coded.items() if x.dtype == found[1].dtype and x.shape[1:] == found[1].shape[1:]]
+    other = ref_of(source.choice(alike or list(there.coded)))
+    return (((found[0], other),), {}) if found[1].shape else None
+
+
+def _later_part(source: Source, there: Inventory) -> Arguments | None:
+    """All but what comes first along a dimension: of channels, all scales but the first."""
+    fitting = [(k, dim) for k, x in there.coded.items() for dim, size in enumerate(x.shape) if size > 2]
+    if not fitting:
+        return None
+    key, dim = source.choice(fitting)
+    return (ref_of(key), dim, 1, there.coded[key].shape[dim] - 1), {}
+
+
+def _along(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    if found is None or not found[1].shape:
+        return None
+    return (found[0], source.integer(-len(found[1].shape), len(found[1].shape) - 1)), {}
+
+
+def _flipped(source: Source, there: Inventory) -> Arguments | None:
+    found = _along(source, there)
+    return None if found is None else ((found[0][0], (found[0][1],)), {})
+
+
+def _repeated(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    return None if found is None else ((found[0], tuple([source.integer(1, 2) for _ in found[1].shape])), {})
+
+
+def _between(source: Source, there: Inventory) -> Arguments | None:
+    found = _coded(source, there)
+    return None if found is None else ((found[0], source.choice((-1.0, 0.5, 1.0)), source.choice((1.0, 2.5, 20.0))), {})
+
+
 def _compared(source: Source, there: Inventory) -> Arguments | None:
     found = _coded(source, there)
     return None if found is None else ((found[0], ref_of(source.choice(list(there.coded)))), {})
@@ -191,6 +232,10 @@ CODING: Family = (
     (20, ("__getitem__", _like_any("__getitem__"))), (10, ("narrow", _like_any("narrow"))),
     (10, ("contiguous", _like_any("contiguous"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
     (10, ("view", _seen_as)), (8, ("save_load", _asked)), (4, ("copy.deepcopy", _asked)), (4, ("numpy", _asked)),
+    (3, ("relu", _asked)), (3, ("clamp", _between)), (2, ("sort", _along)), (2, ("max", _along)),
+    (2, ("flip", _flipped)),
+    (5, ("cat", _joined)), (2, ("stack", _joined)), (2, ("repeat", _repeated)), (2, ("eq", _compared)),
+    (1, ("lt", _compared)), (6, ("narrow", _later_part)),
     (6, ("copy_", _copied)), (3, ("equal", _compared)), (2, ("add", _refused)), (2, ("mul", _refused)),
 )  # fmt: skip
 """Quantised tensors."""

@@ -150,7 +150,9 @@ def _listed(source: Source, x: TensorState, values: Values) -> Arguments:
 def _into_layout(source: Source, x: TensorState, values: Values) -> Arguments:
     other = source.choice([k for k, v in values.items() if v.dtype == x.dtype] or list(values))
     drawn = draw_layout(source, shape=values[other].shape)
-    return (ref_of(other), drawn.shape, tuple([min(s, 3) for s in drawn.strides]), source.integer(0, 2)), {}
+    strides = tuple([min(s, 3) for s in drawn.strides])
+    offset = () if source.chance(35) else (source.integer(0, 2),)  # left out, it is the tensor's own
+    return (ref_of(other), drawn.shape, strides, *offset), {}
 
 
 REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (

@@ -9,15 +9,15 @@ from ..program import Argument
 from .compute import either_end
 from .pointwise import COMPLEX, INTEGERS, NUMBERS, REAL
 from .source import Source
-from .steps import Arguments, Drawer, Values, draw_dim
+from .steps import ODD, Arguments, Drawer, Values, draw_dim
 
 
 def _dims(source: Source, x: TensorState) -> Argument:
-    """One dimension, several of them, or one that is not there."""
+    """One dimension, several of them, or one that is not there, or is named twice."""
     rank = len(x.shape)
     if rank > 1 and source.chance(45):
-        first = source.integer(0, rank - 1)
-        return either_end(source, sorted({first, *(source.integer(0, rank - 1) for _ in range(2))}), rank)
+        dims = [source.integer(0, rank - 1) for _ in range(3)]
+        return either_end(source, dims[1:] if source.chance(ODD) else sorted(set(dims)), rank)
     return draw_dim(source, rank)
 
 

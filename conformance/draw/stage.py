@@ -21,7 +21,7 @@ SELDOM = 6
 """Percent of tensors that hold such."""
 REAL = ((50, "float32"), (20, "float64"), (12, "bfloat16"), (8, "float16"))
 """(weight, dtype): what images and products are computed in."""
-NUMBERS = (*REAL, (15, "int64"), (5, "int16"), (5, "uint8"), (10, "complex64"))
+NUMBERS = (*REAL, (15, "int64"), (5, "int16"), (5, "uint8"), (10, "complex64"), (4, "complex128"))
 """(weight, dtype): numbers of every kind."""
 ALL = (*NUMBERS, (10, "bool"))
 
@@ -60,10 +60,10 @@ class Stage:
         source, dtype = self.source, dtype or self.dtype
         drawn = draw_layout(source, shape=shape, kind=kind, most=most)
         nbytes = drawn.reach * ITEMSIZES[dtype]
-        if beside is not None and self.inputs[beside.slot].dtype == dtype and source.chance(12):
-            number = self.inputs[beside.slot].storage
+        if beside is not None and source.chance(14):
+            number, other = self.inputs[beside.slot].storage, self.inputs[beside.slot].dtype
             old = self.storages[number]
-            if old.fill != "literal":
+            if old.fill == "ramp1" if other != dtype else old.fill != "literal":
                 self.storages[number] = Storage(max(old.nbytes, nbytes), old.fill, old.backing)
                 return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, number))
         fill = FILLS.get(dtype, "ramp1") if tame or dtype == "bool" or source.chance(75) else "ramp1"
@@ -110,6 +110,14 @@ class Stage:
             place = drawn.offset + sum(i * step for i, step in zip(index, drawn.strides, strict=True))
             numbers[place * width] = count % 128
         return self._over(bytes(numbers), self.dtype, drawn)
+
+    def extreme(self, shape: tuple[int, ...], dtype: str) -> Ref:
+        """A tensor of integers that hold the smallest and the largest number, -1, 0 and 1, wherever they lie."""
+        drawn, width = draw_layout(self.source, shape=shape), ITEMSIZES[dtype]
+        top = 1 << 8 * width - (not dtype.startswith("u"))
+        found = (top - 1, 0 if dtype.startswith("u") else top, 2 * top - 1, 1, 0)
+        numbers = [self.source.choice(found) % (1 << 8 * width) for _ in range(drawn.reach)]
+        return self._over(b"".join([n.to_bytes(width, "little") for n in numbers]), dtype, drawn)
 
     def made(self, step: Step) -> Ref:
         """An operand that a step makes of those that there are."""

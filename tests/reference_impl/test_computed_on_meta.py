@@ -39,6 +39,7 @@ COMPUTED = """
     p(a.add_(1),a)|p(a[0].mul_(2),a)|a.softmax(0)|a.t().exp()|e+1|e*e|v[1:].add_(v[:-1])|v.add_(v[1])|v.copy_(v[1])
     T.add(v[:-1],1,out=v[1:])|T.cumsum(v[:-1],0,out=v[1:])|T.cat([v[:1],v[:1]],out=v[1:])|v[:2].index_copy_(0,j,v[1:])
     v[:2].scatter_(0,j,v[1:])|v[:2].masked_scatter_(o[0,:2],v[1:])|s(v,slice(1,3),v[:-1])|v[1:].add_(v[:-1].int())
+    i.mul_(2.5)|i.mul_(a)|o.mul_(2)|i.mul_(1j)|i.add_(1j)|i.add_(b)|o.add_(1)|o.sub_(o)|o.logical_and_(i)|a.add_(1j)|i.div_(2)
 """
 
 
