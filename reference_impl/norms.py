@@ -57,7 +57,7 @@ def vector_norm(
     a = values(to(input, dt.complex64) if input.dtype is dt.complex32 else input)
     with np.errstate(all="ignore"):
         size = np.abs(a.astype(np.complex128 if input.dtype.is_complex else np.float64))
-    found = _norm(size, power, dims, keepdim)
+    found = _norm(size, power, dims, keepdim, is_single=_is_single(input, dims, dim))
     # A norm is the root of a sum whose terms are added in turn, an extreme or a number of elements.
     lost = None if power == 0 or abs(power) == np.inf else np.abs(found) / abs(power)
     made = inexact(found, input, d.to_real(), dims, keepdim, None, magnitude=lost, in_turn=True)
@@ -70,14 +70,17 @@ def vector_norm(
 
 def _need_kernel(x: "Tensor", power: float, dims: tuple[int, ...], dim: Any) -> None:
     """Refuse what there is no kernel for. Where every group is a single element, only its size is asked for."""
-    shape = x._layout.shape
-    single = builtins.all(shape[k] == 1 for k in dims) if shape else dim is None
     taken = "fch"
     if not x.numel():
         taken = "fch8e"
-    elif single:
+    elif _is_single(x, dims, dim):
         taken = "fch8e" if power == 0 else "fch8"
     need_kernel("vector_norm", x.dtype, taken)
+
+
+def _is_single(x: "Tensor", dims: tuple[int, ...], dim: Any) -> bool:
+    """Whether each group is one element; a dimension of a scalar has no length that would say so."""
+    return builtins.all(x._layout.shape[k] == 1 for k in dims) if x._layout.shape else dim is None
 
 
 def _need_elements(name: str, x: "Tensor", power: float, dims: tuple[int, ...], dim: Any) -> None:
@@ -90,7 +93,7 @@ def _need_elements(name: str, x: "Tensor", power: float, dims: tuple[int, ...], 
             raise LayoutError("size", f"{name}: dimensions {dims} of shape {shape} are empty")
 
 
-def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
+def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool, *, is_single: bool) -> Any:
     with np.errstate(all="ignore"):
         if power == np.inf:
             return np.max(size, axis=dims, keepdims=keepdim)
@@ -98,7 +101,7 @@ def _norm(size: Any, power: float, dims: tuple[int, ...], keepdim: bool) -> Any:
             return np.min(size, axis=dims, keepdims=keepdim)
         if power == 0:
             return np.sum(size != 0, axis=dims, keepdims=keepdim).astype(np.float64)
-        if builtins.all(size.shape[k] == 1 for k in dims):
+        if is_single:
             return np.sum(size, axis=dims, keepdims=keepdim)  # of one number: no power is taken
         return np.sum(size**power, axis=dims, keepdims=keepdim) ** (1 / power)
 

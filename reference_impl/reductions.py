@@ -371,7 +371,8 @@ def _logical(f: Callable[..., Any], input: "Tensor", dim: Any, keepdim: bool, ou
     dims = reduced_dims(input, dim, empty_is_all=False)
     if input.numel():
         need_reducing_kernel("all, any", input.dtype, "biufch8e", input, dims, keepdim, out)
-    result = np.asarray(f(values(input) != 0, axis=dims, keepdims=keepdim)).astype(d.numpy)
+    with np.errstate(invalid="ignore"):
+        result = np.asarray(f(values(input) != 0, axis=dims, keepdims=keepdim)).astype(d.numpy)
     # A list of dimensions is not looked for in a scalar.
     over = dim if isinstance(dim, int) or result.ndim else ()
     return deliver(result, d, reduce_marks(input, dims, keepdim, smooth=False), input, out, over=over)

@@ -194,7 +194,7 @@ def _put(stage: Stage) -> Step:
 
 
 def _accumulated(stage: Stage) -> dict[str, Argument]:
-    return {"accumulate": True} if stage.source.chance(30) else {}
+    return {"accumulate": True} if stage.source.chance(50) else {}
 
 
 def _adds_exactly(stage: Stage, keywords: dict[str, Argument]) -> bool:

@@ -46,6 +46,7 @@ _BESIDE = (
 _MOSTLY = 60
 """Percent of operands that have numbers that are seldom, where these are what it is about."""
 _FIRST_OF = ("cummax", "cummin", "max", "min", "argmax", "argmin", "mode", "median")
+_CONVERSIONS = ("bool", "bool", "byte", "char", "short", "int", "long", "half", "bfloat16", "float", "double")
 _OF_UNSIGNED = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -87,6 +88,8 @@ def _converted(stage: Stage) -> Step:
     into = weighted(source, (*KINDS, *UNSIGNED, (4, "float8_e4m3fn"), (4, "float8_e5m2")))
     # What is too large for few bits shows how a conversion rounds.
     x = stage.tensor(draw_shape(source, 0, 3), seldom=_MOSTLY if into.startswith("float8") else 30)
+    if source.chance(25):
+        return step(source.choice(_CONVERSIONS), x)
     return step("to", x, dtype=DType(into))
 
 
@@ -118,17 +121,6 @@ def _same(stage: Stage) -> Step:
     """Two tensors that hold the same numbers, each in a layout of its own."""
     shape = tuple([min(size, 3) for size in draw_shape(stage.source, 1, 3)])
     return step(stage.source.choice(("equal", "equal", "eq")), stage.counting(shape), stage.counting(shape))
-
-
-def _same_codes(stage: Stage) -> Step:
-    """Codes that are the same, and mean the same or something else."""
-    source = stage.source
-    shape = tuple([min(size, 3) for size in draw_shape(source, 1, 3)])
-    codes = stage.counting(shape), stage.counting(shape)
-    meanings = [(source.choice((0.5, 0.5, 0.25)), source.choice((0, 0, 3))) for _ in codes]
-    pairs = zip(codes, meanings, strict=True)
-    x, y = [stage.made(step("_make_per_tensor_quantized_tensor", c, *meaning)) for c, meaning in pairs]
-    return step(source.choice(("equal", "equal", "eq", "lt", "copy_")), x, y)
 
 
 def _at_the_ends(stage: Stage) -> Step:
@@ -173,7 +165,7 @@ def _beside(stage: Stage) -> Step:
 PAIRS: tuple[tuple[int, Scene], ...] = (
     (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)), (5, on((*KINDS, *UNSIGNED), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
-    (1, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(INTEGERS, _at_the_ends)),
+    (2, on(INTEGERS, _at_the_ends)),
     (2, on((*INTEGERS[:3], (1, "bool")), _tied)),
     (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip

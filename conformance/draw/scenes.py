@@ -12,6 +12,7 @@ from .lengths import LONG
 from .outs import OUTS
 from .pairs import PAIRS
 from .products import PRODUCTS
+from .sequences import SEQUENCES
 from .source import Source, weighted
 from .stage import Scene
 
@@ -23,6 +24,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (4, FACTORIES),
     (18, LONG),
     (50, PAIRS),
+    (12, SEQUENCES),
 )
 """(weight, scenes with their own weights)."""
 

@@ -1,0 +1,131 @@
+"""Draws what takes several steps in a row that hardly ever come together: parts of parts, and what is made of them."""
+
+from __future__ import annotations
+
+from ..program import Argument, DType, MemoryFormat, Ref, Slice, Step
+from .layouts import draw_shape
+from .stage import NUMBERS, REAL, Scene, Stage, on, step
+
+_SCALES = (0.5, 0.25, 1.0, 2.0)
+_ROW = ((4, "float32"), (2, "int64"), (1, "complex64"), (1, "int16"))
+
+
+def _small(stage: Stage, low: int = 1, high: int = 3) -> tuple[int, ...]:
+    return tuple([min(size, 4) for size in draw_shape(stage.source, low, high)])
+
+
+def _same_codes(stage: Stage) -> Step:
+    """Codes that are the same, and mean the same or something else."""
+    source = stage.source
+    shape = _small(stage)
+    codes = stage.counting(shape), stage.counting(shape)
+    meanings = [(source.choice((0.5, 0.5, 0.25)), source.choice((0, 0, 3))) for _ in codes]
+    pairs = zip(codes, meanings, strict=True)
+    x, y = [stage.made(step("_make_per_tensor_quantized_tensor", c, *meaning)) for c, meaning in pairs]
+    return step(source.choice(("equal", "equal", "eq", "lt", "copy_")), x, y)
+
+
+def _joined_codes(stage: Stage) -> Step:
+    """Codes of two scales in one tensor, which has the first one's."""
+    source = stage.source
+    shape = _small(stage)
+    floats = stage.tensor(shape, tame=True), stage.tensor(shape, tame=True)
+    dtype = DType(source.choice(("quint8", "qint8", "qint32")))
+    given = [(source.choice(_SCALES), source.integer(0, 3)) for _ in floats]
+    pairs = zip(floats, given, strict=True)
+    x, y = [stage.made(step("quantize_per_tensor", f, *meaning, dtype)) for f, meaning in pairs]
+    return step(source.choice(("cat", "cat", "stack")), (x, y))
+
+
+def _part_of_channels(stage: Stage) -> Step:
+    """Several channels, the first one not among them, and what they mean then."""
+    source = stage.source
+    axis, channels = source.integer(0, 1), source.integer(3, 4)
+    shape = (channels, 3) if axis == 0 else (2, channels)
+    x = stage.tensor(shape, tame=True, grad=False)
+    scales = tuple([source.choice(_SCALES) for _ in range(channels)])
+    points = tuple([source.integer(0, 3) for _ in range(channels)])
+    s = stage.made(step("tensor", scales, dtype=DType("float64")))
+    z = stage.made(step("tensor", points, dtype=DType("int64")))
+    q = stage.made(step("quantize_per_channel", x, s, z, axis, DType(source.choice(("quint8", "qint8")))))
+    start = source.integer(1, channels - 2)
+    index = (*[Slice()] * axis, Slice(start, None))
+    narrowed = step("narrow", q, axis, start, channels - start)
+    part = stage.made(narrowed if source.chance(50) else step("__getitem__", q, index))
+    asked = ("dequantize", "int_repr", "q_per_channel_scales", "q_per_channel_zero_points", "clone")
+    return step(source.choice(asked), part)
+
+
+def _gapped(stage: Stage) -> Step:
+    """A part of images with gaps between its rows, asked for in a format."""
+    source = stage.source
+    shape = (source.integer(1, 2), source.integer(1, 3), source.integer(2, 4), source.integer(2, 4))
+    x = stage.tensor(shape, kind="channels-last" if source.chance(75) else None)
+    where = source.integer(1, 3)
+    cut = Slice(None, None, 2) if source.chance(60) else Slice(0, shape[where] - 1 or None)
+    part = stage.made(step("__getitem__", x, (*[Slice()] * where, cut)))
+    kept = MemoryFormat(source.choice(("channels_last", "channels_last", "contiguous_format", "preserve_format")))
+    name = source.choice(("to", "to", "contiguous", "clone"))
+    if name == "contiguous" and kept.name == "preserve_format":
+        kept = MemoryFormat("channels_last")
+    return step(name, part, memory_format=kept)
+
+
+def _view_of(stage: Stage, x: Ref, rank: int) -> Ref:
+    """Some view of a tensor of that rank."""
+    source = stage.source
+    views = [
+        step("detach", x),
+        step("unsqueeze", x, 0),
+        step("__getitem__", x, (Slice(1, None),)),
+        step("view_as", x, x),
+    ]
+    return stage.made(source.choice([*views, step("transpose", x, 0, rank - 1)]))
+
+
+def _shared(stage: Stage) -> Step:
+    """Whether memory is shared that other tensors lie in."""
+    shape = _small(stage)
+    x = stage.tensor(shape, grad=False)
+    if stage.source.chance(70):
+        stage.made(step("share_memory_", x))
+    return step("is_shared", _view_of(stage, x, len(shape)))
+
+
+def _nowhere(stage: Stage) -> Step:
+    """Tensors without bytes: neither overlap nor the end of a storage is looked at."""
+    source = stage.source
+    length = source.integer(3, 6)
+    real = stage.tensor((length,), grad=False)
+    keywords: dict[str, Argument] = {"device": "meta", "dtype": DType(stage.dtype)}
+    m = stage.made(step("empty", (length,), **keywords))
+    which = source.integer(0, 9)
+    if which < 3:
+        return step("as_strided", m, (length, 2), (2, source.integer(1, 3)), source.integer(0, 4))
+    if which < 5:
+        return step("copy_", m, real)
+    later = stage.made(step("__getitem__", m, (Slice(1, None),)))
+    earlier = stage.made(step("__getitem__", m, (Slice(None, -1),)))
+    return step(source.choice(("add_", "mul_", "copy_")), later, earlier)
+
+
+def _overlapping(stage: Stage) -> Step:
+    """A write into memory that what is read lies in as well, perhaps under another dtype."""
+    source = stage.source
+    length = source.integer(3, 6)
+    x = stage.tensor((length,), kind="row-major", grad=False)
+    size, first = {"float32": 4, "int64": 8, "complex64": 8, "int16": 2}[stage.dtype], source.integer(0, 2)
+    other = source.choice({4: ("int32", "int16"), 8: ("float32", "float64"), 2: ("float16", "uint8")}[size])
+    y = stage.made(step("view", x, DType(other))) if source.chance(70) else x
+    count = source.integer(1, 2)
+    target = stage.made(step("__getitem__", x, (Slice(0, count),)))
+    read = stage.made(step("__getitem__", y, (Slice(first, first + count),)))
+    return step(source.choice(("add_", "mul_", "copy_")), target, read)
+
+
+SEQUENCES: tuple[tuple[int, Scene], ...] = (
+    (2, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(REAL[:1], _joined_codes)),
+    (3, on(REAL[:1], _part_of_channels)), (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
+    (3, on(_ROW, _nowhere)), (3, on(_ROW, _overlapping)),
+)  # fmt: skip
+"""(weight, how the steps and their operands are drawn)."""
