@@ -85,6 +85,8 @@ def _observe(
 def _function(program: Program, numbers: Sequence[int], adapter: WholeAdapter) -> Callable[..., Any]:
     """Some steps as a function of the inputs, made of the very text that scripts print."""
     steps = [program.steps[number] for number in numbers]
+    if any(step.op == "set_" and len(step.args) + len(step.kwargs) == 1 for step in steps):
+        raise Unsupported("set_:what a function that is taken as a whole has let go of is not seen")
     if any(list(step.files()) for step in steps):
         raise Unsupported("files:a function that is taken as a whole has no folder")
     source = function_source(program, numbers, adapter)

@@ -98,15 +98,20 @@ def clamp(self: QuantizedTensor, min: Any = None, max: Any = None) -> QuantizedT
 
 def relu(self: QuantizedTensor) -> QuantizedTensor:
     """Codes not below the zero point. Raises: dtype (RuntimeError; NotImplementedError for packed codes)."""
-    return _bounded(self, by_bytes(self, "relu").zero_point, None)
+    return _bounded(self, _zero(self, "relu"), None)
 
 
 def relu_(self: QuantizedTensor) -> QuantizedTensor:
     """`relu` in place. Raises: as it."""
-    zero, codes = by_bytes(self, "relu_").zero_point, array(self)
+    zero, codes = _zero(self, "relu_"), array(self)
     codes[...] = np.maximum(codes, zero)
     written(self)
     return self
+
+
+def _zero(self: QuantizedTensor, name: str) -> Any:
+    """The code of 0, which wraps around where the zero point is none."""
+    return np.asarray(by_bytes(self, name).zero_point).astype(array(self).dtype)
 
 
 def hardtanh(input: QuantizedTensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:

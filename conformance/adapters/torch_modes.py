@@ -51,8 +51,8 @@ class Meta(Torch):
         return b""
 
     def extent_of(self, storage: Any) -> tuple[int, int]:
-        """How long it is, at no address: a storage under FakeTensorMode may not be asked for one."""
-        return 0, storage.nbytes()
+        """How long it is, at no address; but what a program makes of numbers alone is on the CPU, and has one."""
+        return super().extent_of(storage) if storage.device.type == "cpu" else (0, storage.nbytes())
 
     def describe_storage(self, x: Any) -> tuple[Any, str | None, str]:
         """What a storage says of itself, but for that it is on meta, where all are."""
@@ -116,6 +116,10 @@ class Fake(Meta):
         meta = super().tensor(storage, dtype, shape, strides, offset)
         with self.mode:
             return fake_tensor.FakeTensor(self.mode, meta, torch.device("cpu"))
+
+    def extent_of(self, storage: Any) -> tuple[int, int]:
+        """How long it is: a storage under FakeTensorMode may not be asked for an address."""
+        return 0, storage.nbytes()
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run one operation under the mode."""
