@@ -21,7 +21,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (30, IMAGES),
     (30, INDEXED),
     (22, OUTS),
-    (4, FACTORIES),
+    (7, FACTORIES),
     (18, LONG),
     (50, PAIRS),
     (12, SEQUENCES),

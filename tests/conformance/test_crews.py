@@ -199,7 +199,7 @@ def test_a_library_that_is_lost_elsewhere(adapter_file, tmp_path):
     """A library that dies and cannot be started again in another process is told as in this one; the next goes on."""
     spec = adapter_file(DYING.format(gone=str(tmp_path / "gone")))
     options = Options(
-        (spec, "no.such:adapter", "numpy"), programs=prefix_with("transpose", 2), workers=2, python=sys.executable
+        (spec, "no.such:adapter", "numpy"), programs=prefix_with("transpose", 6), workers=2, python=sys.executable
     )
     assert check(options, tmp_path) == 1  # it had crashed
     states = [(r.name, r.status) for r in read_results(tmp_path / "results.jsonl") if isinstance(r, Adapter)]

@@ -187,7 +187,7 @@ EXPECTED = """
 name = "zeros"
 reason = "Its clones are zero."
 rules = ["*"]
-aspects = ["values", "storage", "flags"]
+aspects = ["values", "storage", "flags", "raises"]
 operations = ["clone"]
 """
 
@@ -284,7 +284,7 @@ def test_the_end_of_a_process_can_be_expected(run, entries):
     few = prefix_with("clone")
     path = entries(EXPECTED)
     assert run(path, few, source)[0] == 1
-    path.write_text(EXPECTED.replace('["values", "storage", "flags"]', '["crash"]'))
+    path.write_text(EXPECTED.replace('["values", "storage", "flags", "raises"]', '["crash"]'))
     run(path, few, source, update_expectations=True)
     code, failures = run(path, few, source)
     assert code == 0
