@@ -77,7 +77,10 @@ def _moving(name: str, function: Callable[..., Any], check: Callable[..., Any] =
     """A method that copies codes to other places. Raises: as the check; as the function."""
 
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
-        check(self, name)
+        # Where nothing is copied no kernel is asked for.
+        is_empty = check is by_bytes and not function(blank(self), *args, **kwargs).numel()
+        if not (is_empty and isinstance(self._quantizer, PerTensor)):
+            check(self, name)
         return as_codes(function(codes_as_integers(self), *args, **kwargs), self)
 
     method.__name__ = name
