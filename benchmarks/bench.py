@@ -58,7 +58,7 @@ class Options:
     processes: int = 1
     """Processes that measure all cases, one after the other: times of one process agree more than they should."""
     visits: int = 1
-    """Times that each process measures all cases, one round after the other; the quietest visit to a case counts."""
+    """Times that each process measures all cases, round by round: what disturbs it at one visit counts at none."""
     cold: bool = False
     """Empty the caches before each call."""
     slowdown: float = 0.0

@@ -9,6 +9,7 @@ from ..program import Argument, MemoryFormat
 from .layouts import draw_layout, draw_shape, edit_shape
 from .source import Source
 from .steps import (
+    BASIC,
     Arguments,
     Drawer,
     Values,
@@ -90,3 +91,6 @@ CHANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (3, ("tensor_split", _sections)), (3, ("unbind", _along)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""
+
+DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in (*BASIC, *CHANGING)}
+"""How the arguments of each are drawn, by the operation's name."""

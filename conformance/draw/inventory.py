@@ -14,7 +14,7 @@ from ..execute import Execution
 from ..observation import ForeignState, StorageObject, StorageState, TensorState
 from ..program import ITEMSIZES, QUANTISED, Ref, Storage, span
 from .source import Source
-from .steps import Arguments, Values, ref_of
+from .steps import Arguments, Drawer, Values, ref_of
 
 MAX_NUMEL = 2_000
 """Values of more elements are not used as operands: programs stay small."""
@@ -96,5 +96,24 @@ def pick(source: Source, keys: Iterable[str]) -> str | None:
 
 StepDrawer: TypeAlias = Callable[[Source, Inventory], Arguments | None]
 """Draws the arguments of a step for what there is; None where that is not enough."""
+Beside: TypeAlias = Callable[[Source, Inventory, TensorState], Values]
+"""Tensors that may be operands beside one."""
+
+
+def of_every_tensors(drawer: Drawer, own: Callable[[Inventory], Values], others: Beside | None = None) -> StepDrawer:
+    """An operation of every tensor's, on one of those that `own` picks; beside it are `others`, else itself alone."""
+
+    def draw(source: Source, there: Inventory) -> Arguments | None:
+        fitting = own(there)
+        key = pick(source, fitting)
+        if key is None:
+            return None
+        x = fitting[key]
+        args, keywords = drawer(source, x, {key: x} if others is None else others(source, there, x))
+        return (ref_of(key), *args), keywords
+
+    return draw
+
+
 Family: TypeAlias = tuple[tuple[int, tuple[str, StepDrawer]], ...]
 """(weight, (operation, how its arguments are drawn))."""

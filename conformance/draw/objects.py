@@ -6,11 +6,11 @@ from math import prod
 
 from ..observation import StorageObject, TensorState
 from ..program import ITEMSIZES, QUANTISED, Argument, DType
-from .changes import CHANGING
-from .inventory import Family, Inventory, StepDrawer, pick
+from .changes import DRAWERS
+from .inventory import Family, Inventory, of_every_tensors, pick
 from .layouts import draw_shape
 from .source import Source
-from .steps import BASIC, ODD, Arguments, Drawer, ref_of
+from .steps import ODD, Arguments, Values, ref_of
 from .storages import DTYPES
 
 
@@ -102,29 +102,23 @@ _ON_META = (
     "transpose", "permute", "__getitem__", "select", "narrow", "expand", "as_strided", "unsqueeze", "view", "reshape",
     "unfold", "diagonal", "copy_", "add_", "mul_", "fill_", "zero_",
 )  # fmt: skip
-_DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in (*BASIC, *CHANGING) if name in _ON_META}
 
 
-def _on_meta(name: str) -> StepDrawer:
-    """A view of a tensor on meta, or a write into it, at times of another tensor's numbers."""
+def _with_elements(there: Inventory) -> Values:
+    return {k: x for k, x in there.nowhere.items() if prod(x.shape)}
 
-    def draw(source: Source, there: Inventory) -> Arguments | None:
-        key = pick(source, [k for k, x in there.nowhere.items() if prod(x.shape)])
-        if key is None:
-            return None
-        x = there.nowhere[key]
-        others = there.nowhere if source.chance(70) else {**there.tensors, **there.nowhere}
-        args, keywords = _DRAWERS[name](source, x, {k: v for k, v in others.items() if v.dtype == x.dtype})
-        return (ref_of(key), *args), keywords
 
-    return draw
+def _beside(source: Source, there: Inventory, x: TensorState) -> Values:
+    """Others on meta, and at times those whose numbers would be read."""
+    others = there.nowhere if source.chance(70) else {**there.tensors, **there.nowhere}
+    return {k: v for k, v in others.items() if v.dtype == x.dtype}
 
 
 COPYING: Family = (
     (20, ("copy.copy", _alone)), (30, ("copy.deepcopy", _together)), (20, ("pickle", _pickled)),
     (40, ("save_load", _saved)), (12, ("save_load", _one_storage)), (6, ("pickle", _one_storage)),
     (6, ("copy.deepcopy", _one_storage)), (8, ("view", _bytes_of)), (2, ("load", _loaded)), (12, ("empty", _empty)),
-    *((2, (name, _on_meta(name))) for name in _DRAWERS),
+    *((2, (name, of_every_tensors(DRAWERS[name], _with_elements, _beside))) for name in _ON_META),
     *((2, (name, _without_bytes)) for name in ("t", "detach", "clone", "contiguous", "tolist", "item", "numpy")),
 )  # fmt: skip
 """Copies of objects, and tensors on meta."""

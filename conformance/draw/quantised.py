@@ -9,11 +9,11 @@ from math import prod
 
 from ..observation import TensorState
 from ..program import PACKED, QUANTISED, Argument, DType, Ref
-from .changes import CHANGING
-from .inventory import Family, Inventory, StepDrawer, pick
+from .changes import DRAWERS
+from .inventory import Family, Inventory, StepDrawer, of_every_tensors, pick
 from .layouts import draw_shape
 from .source import Source
-from .steps import BASIC, ODD, Arguments, Drawer, ref_of
+from .steps import ODD, Arguments, Values, ref_of
 
 WHOLE = tuple(name for name in QUANTISED if name not in PACKED)
 SCALES = (0.5, 0.25, 1.0, 2.0, 0.1)
@@ -127,21 +127,15 @@ _VIEWS = (
     "expand", "as_strided", "t", "detach", "contiguous", "clone", "ravel", "movedim", "fill_", "swapaxes", "unflatten",
     "unfold", "diagonal", "mT", "transpose_", "t_", "as_strided_", "squeeze_", "unsqueeze_", "split", "unbind",
 )  # fmt: skip
-_DRAWERS: dict[str, Drawer] = {name: drawer for _, (name, drawer) in (*BASIC, *CHANGING) if name in _VIEWS}
+
+
+def _whole_bytes(there: Inventory) -> Values:
+    return {k: x for k, x in there.coded.items() if x.dtype not in PACKED and prod(x.shape) < 200}
 
 
 def _like_any(name: str) -> StepDrawer:
     """An operation of every tensor's, on one with codes that fill whole bytes."""
-
-    def draw(source: Source, there: Inventory) -> Arguments | None:
-        keys = [k for k, x in there.coded.items() if x.dtype not in PACKED and prod(x.shape) < 200]
-        key = pick(source, keys)
-        if key is None:
-            return None
-        args, keywords = _DRAWERS[name](source, there.coded[key], {key: there.coded[key]})
-        return (ref_of(key), *args), keywords
-
-    return draw
+    return of_every_tensors(DRAWERS[name], _whole_bytes)
 
 
 def _copied(source: Source, there: Inventory) -> Arguments | None:
@@ -230,7 +224,7 @@ CODING: Family = (
     (6, ("q_per_channel_zero_points", _of_channels)), (6, ("q_per_channel_axis", _of_channels)),
     (24, ("clone", _like_any("clone"))), (24, ("permute", _like_any("permute"))),
     (20, ("__getitem__", _like_any("__getitem__"))), (10, ("narrow", _like_any("narrow"))),
-    (10, ("contiguous", _like_any("contiguous"))), *((4, (name, _like_any(name))) for name in _DRAWERS),
+    (10, ("contiguous", _like_any("contiguous"))), *((4, (name, _like_any(name))) for name in _VIEWS),
     (10, ("view", _seen_as)), (8, ("save_load", _asked)), (4, ("copy.deepcopy", _asked)), (4, ("numpy", _asked)),
     (3, ("relu", _asked)), (3, ("clamp", _between)), (2, ("sort", _along)), (2, ("max", _along)),
     (2, ("flip", _flipped)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..program import Argument, DType, MemoryFormat, Ref, Slice, Step
+from ..program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice, Step
 from .layouts import draw_shape
 from .stage import NUMBERS, REAL, Scene, Stage, on, step
 
@@ -64,11 +64,8 @@ def _gapped(stage: Stage) -> Step:
     where = source.integer(1, 3)
     cut = Slice(None, None, 2) if source.chance(60) else Slice(0, shape[where] - 1 or None)
     part = stage.made(step("__getitem__", x, (*[Slice()] * where, cut)))
-    kept = MemoryFormat(source.choice(("channels_last", "channels_last", "contiguous_format", "preserve_format")))
-    name = source.choice(("to", "to", "contiguous", "clone"))
-    if name == "contiguous" and kept.name == "preserve_format":
-        kept = MemoryFormat("channels_last")
-    return step(name, part, memory_format=kept)
+    wanted = MemoryFormat(source.choice(("channels_last", "channels_last", "contiguous_format")))
+    return step(source.choice(("to", "to", "contiguous", "clone")), part, memory_format=wanted)
 
 
 def _view_of(stage: Stage, x: Ref, rank: int) -> Ref:
@@ -112,10 +109,10 @@ def _nowhere(stage: Stage) -> Step:
 def _overlapping(stage: Stage) -> Step:
     """A write into memory that what is read lies in as well, perhaps under another dtype."""
     source = stage.source
-    length = source.integer(3, 6)
+    length, width = source.integer(3, 6), ITEMSIZES[stage.dtype]
     x = stage.tensor((length,), kind="row-major", grad=False)
-    size, first = {"float32": 4, "int64": 8, "complex64": 8, "int16": 2}[stage.dtype], source.integer(0, 2)
-    other = source.choice({4: ("int32", "int16"), 8: ("float32", "float64"), 2: ("float16", "uint8")}[size])
+    first = source.integer(0, 2)
+    other = source.choice({4: ("int32", "int16"), 8: ("float32", "float64"), 2: ("float16", "uint8")}[width])
     y = stage.made(step("view", x, DType(other))) if source.chance(70) else x
     count = source.integer(1, 2)
     target = stage.made(step("__getitem__", x, (Slice(0, count),)))

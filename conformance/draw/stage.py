@@ -63,7 +63,9 @@ class Stage:
         if beside is not None and source.chance(14):
             number, other = self.inputs[beside.slot].storage, self.inputs[beside.slot].dtype
             old = self.storages[number]
-            if old.fill == "ramp1" if other != dtype else old.fill != "literal":
+            # In another dtype the bytes are numbers where they are no pattern for one.
+            converts = old.fill == "ramp1" and "bool" not in (dtype, other)
+            if converts or (dtype == other and old.fill != "literal"):
                 self.storages[number] = Storage(max(old.nbytes, nbytes), old.fill, old.backing)
                 return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, number))
         fill = FILLS.get(dtype, "ramp1") if tame or dtype == "bool" or source.chance(75) else "ramp1"

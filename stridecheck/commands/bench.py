@@ -13,7 +13,7 @@ from stridecheck.benchmarks.self_test import self_test as measure_trust
 from stridecheck.conformance.check import USAGE
 from stridecheck.reports.run import Run, load
 
-from .common import Bars, fail, out_option, run_in, show_comparison, told
+from .common import Bars, count_option, fail, out_option, run_in, show_comparison, told
 from .exit_codes import EXIT_CODES
 
 
@@ -33,32 +33,12 @@ from .exit_codes import EXIT_CODES
     metavar="A,B",
     help="Libraries to time, as `check` names them. Of the default ones, those that are installed.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    envvar="STRIDECHECK_THREADS",
-    show_envvar=True,
-    help="Threads that one operation may use.",
-)
+@count_option("--threads", "Threads that one operation may use.", envvar="STRIDECHECK_THREADS", show_envvar=True)
 @click.option("--quick", is_flag=True, help="Only the quick set, measured more briefly: half a minute.")
-@click.option(
-    "--processes",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Measure everything in N processes, one after the other: what a comparison needs on both sides.",
+@count_option(
+    "--processes", "Measure everything in N processes, one after the other: a comparison needs it on both sides."
 )
-@click.option(
-    "--visits",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Let each process come back to all cases, N times in all: the quietest visit to a case counts.",
-)
+@count_option("--visits", "Let each process come to all cases N times: what disturbs it at one visit counts at none.")
 @click.option("--cold", is_flag=True, help="Empty the caches before each call.")
 @click.option(
     "--baseline",
@@ -67,14 +47,7 @@ from .exit_codes import EXIT_CODES
     help="Compare with this earlier run, and exit with 1 where a case is slower.",
 )
 @click.option("--self-test", "self_test", is_flag=True, help="Measure how far comparisons can be trusted here.")
-@click.option(
-    "--pairs",
-    type=click.IntRange(1),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="Pairs of complete runs of the self-test.",
-)
+@count_option("--pairs", "Pairs of complete runs of the self-test.", 2)
 @click.option("--list", "list_only", is_flag=True, help="List the cases and time nothing.")
 @out_option()
 @click.pass_context

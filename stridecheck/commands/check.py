@@ -11,7 +11,7 @@ import click
 from stridecheck.conformance.check import USAGE, Options, check
 from stridecheck.conformance.draw.programs import DRAWS
 
-from .common import Seconds, fail, out_option, run_in
+from .common import Seconds, count_option, fail, out_option, run_in
 from .exit_codes import EXIT_CODES
 
 
@@ -96,14 +96,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
     metavar="MIB",
     help="Memory by which the library's process may grow; 0 sets no limit.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Processes that judge at the same time, each with a library of its own.",
-)
+@count_option("--workers", "Processes that judge at the same time, each with a library of its own.")
 @click.option(
     "--shard",
     callback=_shard,

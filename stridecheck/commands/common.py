@@ -121,6 +121,13 @@ def out_option(default: str = "out") -> Callable[[Any], Any]:
     )
 
 
+def count_option(name: str, help: str, default: int = 1, **more: Any) -> Callable[[Any], Any]:
+    """An option that says how many, at least one."""
+    return click.option(
+        name, type=click.IntRange(1), default=default, show_default=True, metavar="N", help=help, **more
+    )
+
+
 class Bars:
     """Progress on standard error, a bar an adapter; where that is no terminal, only the notes."""
 

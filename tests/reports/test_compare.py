@@ -102,7 +102,7 @@ def test_a_machine_of_another_speed_is_weighed_by_its_copies(timed):
 
 def test_another_processor_is_not_comparable(timed):
     with pytest.raises(ResultsError, match="different processors"):
-        compare_timings(load([timed("old")]), load([timed("new", cpu="2")]))
+        compare_timings(load([timed("old")]), load([timed("new", cpu="two")]))
 
 
 def test_runs_without_a_common_case_are_not_comparable(timed):
