@@ -9,7 +9,7 @@ from . import dtypes as dt
 from .advanced_indexing import gather_indexed, index_tensor, mask_tensor, scatter_indexed
 from .conversion import cast, check_fillable
 from .copies import reader, scalar_array, write_copy, write_fill
-from .core import TensorBase, array, build, check_inplace, has_gradient, view_of, written
+from .core import TensorBase, array, build, check_history, check_inplace, has_gradient, view_of, written
 from .dtype_view import imag, real
 from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
 from .layout import Layout, check_bounds
@@ -41,7 +41,9 @@ def _sliced(layout: Layout, dim: int, item: slice) -> Layout:
     step = 1 if item.step is None else _bound(item.step)
     # A step of 0 is refused before the bounds are looked at.
     start, stop = (None if bound is None or not step else _bound(bound) for bound in (item.start, item.stop))
-    return slice_dim(layout, dim, start, stop, step)
+    sliced = slice_dim(layout, dim, start, stop, step)
+    # What names a whole dimension, not counted from its end, takes no view: the layout is the same object.
+    return layout if step == 1 and not start and sliced == layout else sliced
 
 
 def _is_basic_tensor(item: Any) -> bool:
@@ -68,9 +70,11 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
         raise LayoutIndexError("dimension", f"{named} indices for a tensor of {ndim} dimensions (facts 3.7)")
     dim = 0
     for item in items:
-        if input._storage._short and layout != input._layout and not input._storage._is_meta:
-            # Each item is a view of what the one before it left, which has to lie in the storage.
-            check_bounds(layout, input.dtype.itemsize, input._storage.nbytes())
+        if layout is not input._layout:
+            # Each item is a view of what the one before it left, which needs a history and has to lie in the storage.
+            check_history(input)
+            if input._storage._short and not input._storage._is_meta:
+                check_bounds(layout, input.dtype.itemsize, input._storage.nbytes())
         kind = type(item)
         if kind is int:
             layout = select(layout, dim, item)
@@ -153,7 +157,7 @@ def getitem(self: "Tensor", index: Any) -> "Tensor":
         raise LayoutIndexError("dimension", "a 0-dim tensor takes no index or slice (facts 3.7)")
     p = plan(self, _as_items(index))
     # A slice on its own is taken also where it leaves everything, one among others is not.
-    view = view_of(self, p.layout, free=p.layout == self._layout and type(index) is not slice)
+    view = view_of(self, p.layout, free=p.layout is self._layout and type(index) is not slice)
     if p.tensors:
         return gather_indexed(view, p.tensors)
     return view
@@ -186,7 +190,7 @@ def setitem(self: "Tensor", index: Any, value: Any) -> None:
         p = plan(self, _as_items(index))
         tensors = p.tensors
         # What slices nothing off before index tensors is the tensor itself, which overlaps with itself also when empty.
-        target = self if tensors and p.layout == self._layout else view_of(self, p.layout)
+        target = self if tensors and p.layout is self._layout else view_of(self, p.layout)
     if tensors:
         scatter_indexed(self, target, tensors, value)
         return
