@@ -122,7 +122,8 @@ def forget_what_is_gone() -> None:
     for path in (BUNDLED / f"{library.adapter.replace(':', '-')}.txt" for library in LIBRARIES):
         if path.is_file():
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            path.write_text("".join(line for line in lines if line.split()[-1] in ids), encoding="utf-8")
+            kept = [line for line in lines if line.startswith("#") or line.split()[-1] in ids]
+            path.write_text("".join(kept), encoding="utf-8")
 
 
 def run_findings(library: Library, python: Path) -> list[str]:

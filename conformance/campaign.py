@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from stridecheck.reports import records
 
 from . import recorded
+from .attribution import Eager
 from .classify import Catalogue, Rule
 from .exchange import Exchange
 from .execute import execute
@@ -47,6 +48,8 @@ class Judged:
     failures: list[Found] = field(default_factory=list)
     out_of_date: list[records.Failure] = field(default_factory=list)
     """Listed programs that pass."""
+    beyond: frozenset[str] = frozenset()
+    """Programs that the list is not about, though they are of the corpus."""
 
 
 @dataclass
@@ -63,10 +66,12 @@ class Campaign:
     rules: str = "*"
     lists_hold: bool = True
     """Whether a program that is listed under an expectation and passes is red; not while the list is being made."""
+    eager: Eager | None = None
+    """The library without its mode, where it is one."""
     failures: Failures = field(init=False)
 
     def __post_init__(self) -> None:
-        self.failures = Failures(self.worker, self.oracle, self.catalogue, self.expectations)
+        self.failures = Failures(self.worker, self.oracle, self.catalogue, self.expectations, self.eager)
 
     def run(self, units: Iterable[Unit]) -> Iterator[list[records.Record]]:
         """The records of each unit: its failures, then its counts, so that a unit whose counts are there is whole.
@@ -116,7 +121,8 @@ class Campaign:
 
     def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""
-        judged = Judged(unit.name, unit.from_corpus, len(unit.programs))
+        beyond = [p.id for at, p in enumerate(unit.programs, unit.place) if not self.expectations.is_about(at)]
+        judged = Judged(unit.name, unit.from_corpus, len(unit.programs), beyond=frozenset(beyond))
         for number, answer in answers.items():
             expected = exchange.expected.get(number, ())
             if isinstance(answer, Unsupported) and self.rules != "*" and not expected:
@@ -198,7 +204,8 @@ class Campaign:
             covered = judged.covered[entry.name]
             if judged.from_corpus:
                 covered.add(program.id)
-            if not judged.from_corpus or self.expectations.is_listed(program.id, entry.name):
+            has_no_list = not judged.from_corpus or program.id in judged.beyond
+            if has_no_list or self.expectations.is_listed(program.id, entry.name):
                 return "xfail"
         return outcome
 

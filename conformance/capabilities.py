@@ -55,6 +55,8 @@ class Capabilities:
     aspects: frozenset[str] = frozenset(ASPECTS)
     exact_errors: bool = False
     """Whether exceptions have PyTorch's types, not only a kind."""
+    mode_of: str = ""
+    """The adapter that runs the same library eagerly, where this is a mode of it: failures say what that does."""
 
     def __post_init__(self) -> None:
         # A name that is not known would never be needed or judged: the claim would silently be nothing.
@@ -69,7 +71,7 @@ class Capabilities:
             "features": sorted(self.features),
             "aspects": [a for a in ASPECTS if a in self.aspects],
             "exact_errors": self.exact_errors,
-        }
+        } | ({"mode_of": self.mode_of} if self.mode_of else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> Capabilities:
@@ -79,6 +81,7 @@ class Capabilities:
             frozenset(data["features"]),
             frozenset(data["aspects"]),
             data["exact_errors"],
+            data.get("mode_of", ""),
         )
 
     def missing(self, needs: Iterable[str]) -> str | None:

@@ -110,7 +110,7 @@ class _Sessions:
         """The session of this thread."""
         thread, key = threading.get_ident(), (settings, spec)
         if thread in self._open and self._open[thread][0] != key:
-            self._open.pop(thread)[1].worker.stop()
+            self._open.pop(thread)[1].stop()
         if thread not in self._open:
             self._open[thread] = key, Session(Options.from_json(json.loads(settings)), spec)
         return self._open[thread][1]
@@ -118,7 +118,7 @@ class _Sessions:
     def close(self) -> None:
         """End all of them."""
         while self._open:
-            self._open.popitem()[1][1].worker.stop()
+            self._open.popitem()[1][1].stop()
 
 
 _SESSIONS = _Sessions()

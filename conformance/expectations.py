@@ -2,7 +2,8 @@
 
 A TOML file has one `[[expect]]` table per known deviation (rule glob, aspect, conditions, reason, upstream issue);
 beside it a sorted text file names the corpus programs that fail under each. A failure that is not listed is red; so is
-a listed program that passes, and an expectation whose rules ran and which matched nothing.
+a listed program that passes, and an expectation whose rules ran and which matched nothing. A list that was made of the
+corpus' first programs says so, and of the others, as of random ones, the entries alone decide.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from .program import Program
 
 ENDS = ("crash", "timeout")
 """How the library's process may end, which an expectation can name in the place of an aspect."""
+_REACH = "# programs of the corpus, from the first: "
+"""How a list begins that was not made of the whole corpus."""
 BUNDLED = Path(__file__).with_name("expectations")
 
 
@@ -72,6 +75,8 @@ class Expectations:
     """Program id -> names of the expectations that it is listed under."""
     dormant: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The same for expectations that do not hold for these versions: kept when the list is written anew."""
+    reach: int | None = None
+    """How many of the corpus' first programs the list is about; None where it is about all."""
 
     def match(self, operation: str, difference: Difference, rules: Sequence[Rule]) -> Expectation | None:
         """The first expectation that covers a difference."""
@@ -112,10 +117,15 @@ class Expectations:
                 found.append((entry, tuple(rules)))
         return found
 
+    def is_about(self, place: int) -> bool:
+        """Whether the list is about the corpus program at a place; others are judged by the entries alone."""
+        return self.reach is None or place < self.reach
+
     def write_list(self, matched: Mapping[str, Iterable[str]], ran: Collection[str] | None = None) -> Path:
         """Write the sorted text file: `matched` has the programs that failed under each expectation.
 
-        What was listed of programs that are not in `ran` stays; None means that every program there is was run.
+        `ran` are the programs that were run, the corpus' first; None means all. What was listed of others stays where
+        the list is about them.
 
         Raises
         ------
@@ -130,6 +140,8 @@ class Expectations:
             pairs |= {(name, p) for p, names in self.listed.items() if p not in ran for name in names}
         lines = sorted(f"{name} {program}" for name, program in pairs)
         path = self.path.with_suffix(".txt")
+        if ran is not None and (self.reach is not None or not path.is_file()):
+            lines.insert(0, f"{_REACH}{max(len(ran), self.reach or 0)}")
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return path
 
@@ -172,7 +184,7 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
             entries.append(entry)
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ExpectationError(f"{path}: two expectations have the same name, {', '.join(twice)}")
-    listed = _read_list(path.with_suffix(".txt"))
+    listed, reach = _read_list(path.with_suffix(".txt"))
     active = frozenset(entry.name for entry in entries)
     known = frozenset(names)
     return Expectations(
@@ -180,6 +192,7 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
         tuple(entries),
         {program: under & active for program, under in listed.items() if under & active},
         {program: under & known - active for program, under in listed.items() if under & known - active},
+        reach,
     )
 
 
@@ -222,16 +235,20 @@ def _is_in(specifier: SpecifierSet, version: str) -> bool:
         return False  # a driver's or a device's name among the versions
 
 
-def _read_list(path: Path) -> dict[str, frozenset[str]]:
-    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair."""
+def _read_list(path: Path) -> tuple[dict[str, frozenset[str]], int | None]:
+    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair; and its reach."""
     listed: dict[str, frozenset[str]] = {}
-    if path.is_file():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            name, _, program = line.rpartition(" ")
-            if not name:
-                raise ExpectationError(f"{path}, line {number}: a line is `NAME PROGRAM`, not {line!r}")
-            listed[program] = listed.get(program, frozenset()) | {name}
-    return listed
+    reach = None
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        if number == 1 and line.startswith(_REACH) and line.removeprefix(_REACH).isdecimal():
+            reach = int(line.removeprefix(_REACH))
+            continue
+        name, _, program = line.rpartition(" ")
+        if not name:
+            raise ExpectationError(f"{path}, line {number}: a line is `NAME PROGRAM`, not {line!r}")
+        listed[program] = listed.get(program, frozenset()) | {name}
+    return listed, reach
 
 
 def bundled(adapter: str, versions: Mapping[str, str]) -> Expectations:

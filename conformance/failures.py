@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from stridecheck.reports import records
 
-from . import observation
+from . import attribution, observation
 from .claim import claim_of, symptom
 from .classify import Catalogue, Rule
 from .exchange import Exchange
@@ -103,6 +103,8 @@ class _Shown(NamedTuple):
     found: Found
     ran: _Ran
     repro: str
+    eager: str = ""
+    """What eager code does with it, where the library is a mode."""
 
 
 @dataclass
@@ -113,6 +115,8 @@ class Failures:
     oracle: Adapter
     catalogue: Catalogue
     expectations: Expectations
+    eager: attribution.Eager | None = None
+    """The library without its mode, where it is one."""
     _is_over: bool = False
     _hangs: int = 0
     _hang_was_shown: bool = False
@@ -199,10 +203,20 @@ class Failures:
                 else:
                     del trying[number]
         self._run(smallest.values())  # one that nothing smaller was found for may not fail every time
-        for number, program in smallest.items():
-            again = self._again(program, found[number])
-            if again is not None:
-                yield number, self._with_script(again, found[number])
+        shown = {
+            number: self._with_script(again, found[number])
+            for number, program in smallest.items()
+            if (again := self._again(program, found[number])) is not None
+        }
+        yield from zip(shown, self._beside_eager(list(shown.values())), strict=True)
+
+    def _beside_eager(self, shown: Sequence[_Shown]) -> Sequence[_Shown]:
+        """With what eager code does; as they are where the library is no mode."""
+        if self.eager is None:
+            return shown
+        cases = {at: one for at, one in enumerate(shown) if one.found.difference is not None}
+        said = self.eager.says([(o.found.program, o.found.difference, o.ran.expected) for o in cases.values()])
+        return [one._replace(eager=dict(zip(cases, said, strict=True)).get(at, "")) for at, one in enumerate(shown)]
 
     def _again(self, program: Program, found: Found) -> Found | None:
         """How a program that was run fails, if it does as `found` did."""
@@ -280,7 +294,7 @@ class Failures:
             message=difference.message,
             source=found.source,
             expectation=found.expectation.reason if found.expectation else "",
-            attribution=_attribution(told),
+            attribution=self._attribution(told, shown),
             found=found.program.to_json(),
             listing=listing(told.program),
         )
@@ -298,6 +312,17 @@ class Failures:
             repro=shown.repro,
         )
 
+    def _attribution(self, told: Found, shown: _Shown | None) -> str:
+        """Who is wrong; empty where that cannot be told: it ended in silence, or was not run again."""
+        if told.broken is not None:
+            return attribution.of_end(self.worker.name, told.broken.outcome)
+        if told.difference is None or shown is None:
+            return ""
+        said = attribution.of_difference(
+            self.worker.name, told.program, told.difference.step, shown.ran.expected, shown.ran.got
+        )
+        return f"{said}; {shown.eager}" if shown.eager else said
+
 
 def _ended(found: Found, *, is_shrunk: bool) -> Difference:
     """In the place of a difference, how a program ended: the smallest one that ends so does it at its last step."""
@@ -310,12 +335,3 @@ def _until_it_fails(found: Found) -> Program:
     if found.difference is None:
         return found.program
     return replace(found.program, steps=found.program.steps[: found.difference.step + 1])
-
-
-def _attribution(found: Found) -> str:
-    """Which invariant a failure breaks, whoever is right about layout; empty where none that can be told from it."""
-    if found.broken is not None and found.broken.outcome == "crash":
-        return "breaks an invariant: no operation ends its process"
-    if found.difference is not None and (found.difference.detail or {}).get("guard"):
-        return "breaks an invariant: nothing outside a storage is written"
-    return ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from stridecheck.reports import records
 
+from .attribution import Eager
 from .campaign import Campaign
 from .expectations import Expectations, bundled, load
 from .options import Options
@@ -29,18 +30,24 @@ class Session:
     """
 
     def __init__(self, options: Options, spec: str) -> None:
-        self.worker = Worker(
-            spec,
-            python=options.python or sys.executable,
-            program_timeout=options.timeout,
-            start_timeout=options.start_timeout,
-            memory=options.memory << 20,
-        )
+        def worker(spec: str) -> Worker:
+            return Worker(
+                spec,
+                python=options.python or sys.executable,
+                program_timeout=options.timeout,
+                start_timeout=options.start_timeout,
+                memory=options.memory << 20,
+            )
+
+        self.worker = worker(spec)
+        self._eager: Eager | None = None
         try:
             self.worker.start()
             self.introduction = records.Adapter(
                 self.worker.name, "ready", "", dict(self.worker.versions), self.worker.capabilities.to_json(), spec
             )
+            mode_of = self.worker.capabilities.mode_of
+            self._eager = Eager(worker(mode_of)) if mode_of else None
             self.campaign = Campaign(
                 worker=self.worker,
                 oracle=oracle(),
@@ -48,16 +55,23 @@ class Session:
                 expectations=expectations(options, self.introduction),
                 rules=options.rules,
                 lists_hold=not options.update_expectations,
+                eager=self._eager,
             )
         except BaseException:
-            self.worker.stop()
+            self.stop()
             raise
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the library's processes."""
         self.worker.stop()
+        if self._eager is not None:
+            self._eager.stop()
 
     def run(self, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
         """The records of each part, as `Campaign.run` gives them."""

@@ -32,6 +32,8 @@ class Unit:
     programs: tuple[Program, ...]
     expected: tuple[list[Observation] | None, ...] = ()
     from_corpus: bool = True
+    place: int = 0
+    """Of the first program, in the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def to_json(part: Part) -> dict[str, Any]:
     if isinstance(part, Drawing):
         return asdict(part)
     programs = [program.to_json() for program in part.programs]
-    return {"name": part.name, "programs": programs, "from_corpus": part.from_corpus}
+    return {"name": part.name, "programs": programs, "from_corpus": part.from_corpus, "place": part.place}
 
 
 def from_json(data: dict[str, Any]) -> Part:
@@ -92,7 +94,7 @@ def from_json(data: dict[str, Any]) -> Part:
     if "seed" in data:
         return Drawing(**data)
     programs = tuple([Program.from_json(program) for program in data["programs"]])
-    return Unit(data["name"], programs, from_corpus=data["from_corpus"])
+    return Unit(data["name"], programs, from_corpus=data["from_corpus"], place=data["place"])
 
 
 def plan(options: Options, programs: Sequence[Program]) -> Iterator[Part]:
@@ -108,7 +110,7 @@ def units_of(programs: Sequence[Program], name: str, size: int = UNIT) -> Iterat
     """Corpus programs cut into units of `size`, named by their places."""
     for start in range(0, len(programs), size):
         part = tuple(programs[start : start + size])
-        yield Unit(f"{name}:{start}-{start + len(part)}", part)
+        yield Unit(f"{name}:{start}-{start + len(part)}", part, place=start)
 
 
 def drawings(options: Options) -> Iterator[Drawing]:

@@ -120,6 +120,9 @@ def batch_norm_of(
         raise LayoutError("dtype", f"batch_norm: {d} has no mean")
     need_kernel("batch_norm", d, "f")
     _check_dtypes("batch_norm", d, parameters)
+    for t in _present(running_mean, running_var):
+        if len(t._layout.shape) != 1:
+            raise LayoutError("dimension", f"batch_norm: a statistic has one dimension, not {len(t._layout.shape)}")
     x = wide(input)
     axes = (0, *range(2, len(shape)))
     count = x.size // shape[1]

@@ -33,6 +33,7 @@ class Meta(Torch):
         features=Torch.capabilities.features - {"bounds", "guarded"},
         aspects=WITHOUT_BYTES,
         exact_errors=False,
+        mode_of=Torch.name,
     )
     needs_data: tuple[type[Exception], ...] = (NotImplementedError,)
     """What an operation raises whose result depends on elements."""
@@ -136,7 +137,9 @@ class Compiled(Torch):
     """`torch.compile` of whole programs, static shapes, by one back end."""
 
     # Versions and views are eager's bookkeeping; compiled code promises what tensors look like afterwards.
-    capabilities = replace(Torch.capabilities, aspects=Torch.capabilities.aspects - {"flags"}, exact_errors=False)
+    capabilities = replace(
+        Torch.capabilities, aspects=Torch.capabilities.aspects - {"flags"}, exact_errors=False, mode_of=Torch.name
+    )
 
     def __init__(self, backend: str) -> None:
         super().__init__()

@@ -204,14 +204,6 @@ def test_a_unit_that_is_run_again_has_the_same_records(campaign):
     assert [next(campaign(WrongClone(), expectations=expectations).run([unit])) for unit in units] == whole
 
 
-def test_crashes_are_attributed_to_an_invariant(campaign):
-    """A crash breaks an invariant whatever the layout should be; an ordinary difference says nothing of the kind."""
-    run = campaign(WrongClone(), {"abs": Broken("crash", "killed by SIGSEGV")})
-    written = _records(run, [Unit("corpus:0-2", (_program("abs"), _program("clone")))])
-    by_outcome = {f.outcome: f.attribution for f in _failures(written)}
-    assert by_outcome == {"crash": "breaks an invariant: no operation ends its process", "fail": ""}
-
-
 def test_a_crash_accuses_the_operation_that_it_was_shrunk_to(campaign):
     """Where it crashed is the last step of the smallest program that does, and only that program's rules are red."""
     run = campaign(answers={"abs": Broken("crash", "killed by SIGSEGV")})

@@ -236,11 +236,38 @@ def test_expected_failures_are_no_news(run, listed):
 
 def test_a_failure_that_is_not_listed_is_red(run, listed):
     """A deviation that an entry covers, on a program that is not in its list, is a failure all the same."""
-    lines = listed.with_suffix(".txt").read_text().splitlines()
-    listed.with_suffix(".txt").write_text("\n".join(lines[1:]) + "\n")
+    reach, first, *others = listed.with_suffix(".txt").read_text().splitlines()
+    listed.with_suffix(".txt").write_text("\n".join([reach, *others]) + "\n")
     code, failures = run(listed)
     assert code == 1
-    assert {f.program for f in failures if f.outcome == "fail"} == {lines[0].split()[-1]}
+    assert {f.program for f in failures if f.outcome == "fail"} == {first.split()[-1]}
+
+
+def test_beyond_its_reach_a_list_says_nothing(run, listed):
+    """Programs after those that a list was made of are judged by the entries alone, as random ones are."""
+    path, first = listed.with_suffix(".txt"), prefix_with("clone") - 1
+    _, *lines = path.read_text().splitlines()
+    path.write_text(f"# programs of the corpus, from the first: {first}\n")
+    code, failures = run(listed)
+    assert code == 0
+    assert {f.outcome for f in failures} == {"xfail"}
+    assert len(lines) == len({f.program for f in failures})
+    listed.write_text(ENTRY)
+    path.unlink()
+    assert run(listed)[0] == 1
+
+
+def test_a_longer_run_makes_a_list_reach_further(run, listed):
+    """An update says of how many programs the list is; over the whole corpus it has nothing to say of that."""
+    path, first = listed.with_suffix(".txt"), prefix_with("clone") - 1
+    whole = path.read_text()
+    path.unlink()
+    run(listed, programs=first, update_expectations=True)
+    assert path.read_text() == f"# programs of the corpus, from the first: {first}\n"
+    run(listed, update_expectations=True)
+    assert path.read_text() == whole
+    load(listed, {}).write_list({})
+    assert path.read_text() == ""
 
 
 def test_a_listed_program_that_passes_is_red(run, listed, whole_corpus):
