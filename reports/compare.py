@@ -20,6 +20,7 @@ import pandas as pd
 
 from .records import RED, Failure, ResultsError, Timing
 from .run import Run
+from .text import count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,18 +111,23 @@ def only_timed_before(old: Run, new: Run) -> tuple[tuple[Timing, ...], int]:
     return tuple(failed), len(gone) - len(failed)
 
 
-def check_baseline(old: Run, cpu: str, cases: Collection[str]) -> None:
-    """Whether times of these cases, taken on this processor, can be compared with a run; what hinders is told early.
+def check_baseline(old: Run, cpu: str, cases: Collection[str], threads: int, cache: str) -> None:
+    """Whether times of these cases, taken so on this processor, can be compared with a run; what hinders is told early.
 
     Raises
     ------
     ResultsError
-        The run comes from another processor, or has timed none of the cases.
+        The run comes from another processor, has timed none of the cases, or all on other threads or caches.
     """
-    timed = [timing.case for timing in old.measurements if timing.status == "ok"]
-    if not timed:
+    found = [timing for timing in old.measurements if timing.status == "ok"]
+    if not found:
         raise ResultsError("the baseline has no times")
     _same_processor(_processors(old), {cpu})
+    timed = [timing.case for timing in found if (timing.threads, timing.cache) == (threads, cache)]
+    if not timed:
+        kinds = sorted({f"{count(timing.threads, 'thread')} and {timing.cache} caches" for timing in found})
+        asked = f"{count(threads, 'thread')} and {cache} caches"
+        raise ResultsError(f"the baseline's times are of {'; '.join(kinds)}, not of {asked}")
     if not set(timed) & set(cases):
         names = list(dict.fromkeys(timed))
         shown = [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]

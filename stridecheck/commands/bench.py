@@ -105,7 +105,7 @@ def bench_command(
         click.echo("\n".join(rates.lines()))
         return
     with told(out):
-        old = _baseline(baseline, [case.name for case in select(cases, quick=quick)]) if baseline else None
+        old = _baseline(baseline, [case.name for case in select(cases, quick=quick)], options) if baseline else None
     code = run_in(out, lambda bars: benchmarks.bench(options, out, bars), unit="cases")
     if old is not None:
         with told(out):
@@ -116,11 +116,12 @@ def bench_command(
     raise SystemExit(code)
 
 
-def _baseline(path: Path, cases: list[str]) -> Run:
+def _baseline(path: Path, cases: list[str], options: benchmarks.Options) -> Run:
     """The run to compare with, looked at before anything is timed: a mistake costs nothing."""
     from stridecheck.conformance.machine import describe as describe_machine
     from stridecheck.reports.compare import check_baseline  # pandas takes a while to import
 
     old = load([path])
-    check_baseline(old, str(describe_machine()["cpu"]), cases)
+    cache = "cold" if options.cold else "warm"
+    check_baseline(old, str(describe_machine()["cpu"]), cases, options.threads, cache)
     return old

@@ -338,6 +338,14 @@ def test_a_baseline_that_cannot_be_compared_with_costs_no_time(change, says, tin
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("option", [("--threads", "2"), ("--cold",)])
+def test_a_baseline_of_other_threads_or_caches_costs_no_time(option, tiny, tmp_path):
+    done = run("bench", "--cases", TINY[0], *option, "--baseline", str(tiny), "--out", str(tmp_path / "new"))
+    assert done.returncode == 2
+    assert "the baseline's times are of 1 thread and warm caches, not of" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
 def test_the_self_test_plants_a_slow_down_and_says_what_was_found(tmp_path):
     done = run(
         *("bench", "--self-test", "--pairs", "1", "--cases", TINY[0], "--adapters", "numpy"),
