@@ -18,6 +18,9 @@ LINE = 64
 _OVERWRITES = frozenset({"copy_", "fill_", "zero_"})
 """Operations that write their first operand without a need to read it."""
 
+_MAPS = frozenset({"UntypedStorage.from_file"})
+"""Operations whose result has its bytes when they are asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
@@ -86,8 +89,10 @@ def touched_bytes(steps: Sequence[Step], before: Mapping[str, TensorState], resu
 
     `before` are the states of all values before the steps, by key; `results` those of what the last one made or wrote;
     what lies between is not counted. A result that lies in the memory of an operand of steps that do not write (a view)
-    moves nothing: 0.
+    moves nothing, nor does one that is mapped: 0.
     """
+    if all(step.op in _MAPS for step in steps):
+        return 0
     read = dict.fromkeys(key for step in steps for key in _read(step))
     operands = [before[key] for key in read if key in before]
     if not writes_before(steps, before) and any(

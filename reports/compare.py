@@ -20,6 +20,7 @@ import pandas as pd
 
 from .records import RED, Failure, ResultsError, Timing
 from .run import Run
+from .text import count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,7 @@ COLUMNS: Mapping[str, str] = {
     "low": "lower end of the ratio's interval",
     "high": "upper end of the ratio's interval",
     "p": "Mann-Whitney's test over the blocks, corrected for the number of cases (Benjamini-Hochberg)",
+    "processes": "processes that measured it, on the side that has fewer; with one, nothing tells how far two differ",
     "verdict": "slower, faster, same or cannot tell",
 }
 """Columns of `compare_timings`."""
@@ -92,26 +94,40 @@ def compare_timings(old: Run, new: Run, smallest: float = SMALLEST) -> pd.DataFr
     if not common:
         raise ResultsError("the two runs have no timed case in common")
     drifts = [b / a for key in common if (a := before[key].copy_ns) and (b := after[key].copy_ns)]
-    has_drifted = bool(drifts) and abs(median(drifts) - 1) > _DRIFT
-    rows = [_row(key, before[key], after[key], len(common), has_drifted=has_drifted) for key in common]
+    drift = median(drifts) if drifts else 1.0
+    drift = drift if abs(drift - 1) > _DRIFT else 1.0
+    rows = [_row(key, before[key], after[key], len(common), drift) for key in common]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["p"] = _corrected(frame["p"].to_numpy(float))
     frame["verdict"] = [_verdict(row, smallest) for row in frame.itertuples(index=False)]
     return frame
 
 
-def check_baseline(old: Run, cpu: str, cases: Collection[str]) -> None:
-    """Whether times of these cases, taken on this processor, can be compared with a run; what hinders is told early.
+def only_timed_before(old: Run, new: Run) -> tuple[tuple[Timing, ...], int]:
+    """What the old run has timed and the new one has not: the new records of what fails now, and how many others."""
+    gone = _sides(old).keys() - _sides(new).keys()
+    now = {(timing.case, timing.adapter, timing.threads, timing.cache): timing for timing in new.timings}
+    failed = [now[key] for key in now if key in gone and now[key].status == "error"]
+    return tuple(failed), len(gone) - len(failed)
+
+
+def check_baseline(old: Run, cpu: str, cases: Collection[str], threads: int, cache: str) -> None:
+    """Whether times of these cases, taken so on this processor, can be compared with a run; what hinders is told early.
 
     Raises
     ------
     ResultsError
-        The run comes from another processor, or has timed none of the cases.
+        The run comes from another processor, has timed none of the cases, or all on other threads or caches.
     """
-    timed = [timing.case for timing in old.measurements if timing.status == "ok"]
-    if not timed:
+    found = [timing for timing in old.measurements if timing.status == "ok"]
+    if not found:
         raise ResultsError("the baseline has no times")
     _same_processor(_processors(old), {cpu})
+    timed = [timing.case for timing in found if (timing.threads, timing.cache) == (threads, cache)]
+    if not timed:
+        kinds = sorted({f"{count(timing.threads, 'thread')} and {timing.cache} caches" for timing in found})
+        asked = f"{count(threads, 'thread')} and {cache} caches"
+        raise ResultsError(f"the baseline's times are of {'; '.join(kinds)}, not of {asked}")
     if not set(timed) & set(cases):
         names = list(dict.fromkeys(timed))
         shown = [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
@@ -152,14 +168,18 @@ def _side(group: Sequence[Timing]) -> _Side:
     return _Side(blocks, min(copies) if len(copies) == len(group) else None)
 
 
-def _row(key: Key, old: _Side, new: _Side, cases: int, *, has_drifted: bool) -> tuple[Any, ...]:
+def _row(key: Key, old: _Side, new: _Side, cases: int, drift: float) -> tuple[Any, ...]:
     by, before, after = "time", old, new
-    if has_drifted and old.copy_ns and new.copy_ns:
+    if drift != 1 and old.copy_ns and new.copy_ns:
         by, before, after = "x_copy", old.over(old.copy_ns), new.over(new.copy_ns)
-    by_process = min(len(old.blocks), len(new.blocks)) > 1
+    processes = min(len(old.blocks), len(new.blocks))
+    by_process = processes > 1
     figures = [side.quickest if by_process else side.all for side in (before, after)]
     times = [float(np.median(side.quickest if by_process else side.all)) for side in (old, new)]
-    return (*key, *times, by, *_ratio_interval(figures, cases), _p_value(before, after), "")
+    ratio, low, high = _ratio_interval(figures, cases)
+    if by == "time":  # what has no copy of its own (a view) may have drifted with the copies, or not at all
+        low, high = min(low, low / drift), max(high, high / drift)
+    return (*key, *times, by, ratio, low, high, _p_value(before, after), processes, "")
 
 
 def _ratio_interval(figures: Sequence[NDArray[np.float64]], cases: int) -> tuple[float, float, float]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from .compare import VERDICTS, Changed, compare_failures, compare_timings
-from .records import ResultsError
+from .compare import VERDICTS, Changed, compare_failures, compare_timings, only_timed_before
+from .records import ResultsError, Timing
 from .run import Run
 from .text import count, time_ns
 
@@ -25,15 +25,22 @@ class Diff:
     failures: Changed
     timings: pd.DataFrame | None
     """With the columns of `compare.COLUMNS`; None where neither run has timed anything."""
+    broken: tuple[Timing, ...] = ()
+    """Cases that the old run has timed, and that fail in the new one."""
+    left_out: int = 0
+    """Other cases that only the old run has timed."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know about the runs."""
 
     @property
     def exit_code(self) -> int:
-        """1 where a failure that nobody expected is new, or a case is slower."""
+        """1 where a failure that nobody expected is new, or a case is slower or fails now."""
         slower = self.timings is not None and bool((self.timings["verdict"] == "slower").any())
-        return int(slower or bool(self.failures.red))
+        return int(slower or bool(self.failures.red) or bool(self.broken))
 
     def lines(self) -> Iterator[str]:
         """The changes, most important first."""
+        yield from self.notes
         for name, changed in (("new", self.failures.new), ("gone", self.failures.gone)):
             if changed:
                 yield f"{count(len(changed), 'failure')} {name}:"
@@ -45,12 +52,21 @@ class Diff:
             yield "no failure is new, none is gone"
         if self.timings is not None:
             yield from self._timing_lines(self.timings)
+        if self.broken:
+            yield f"{count(len(self.broken), 'case')} timed before, and failed now:"
+            yield from [f"  {one.case}  {one.adapter}: {one.reason}" for one in self.broken[:_SHOWN]]
+            if len(self.broken) > _SHOWN:
+                yield f"  … and {count(len(self.broken) - _SHOWN)} more"
+        if self.left_out:
+            yield f"{count(self.left_out, 'case')} timed in the old run only"
 
     @staticmethod
     def _timing_lines(timings: pd.DataFrame) -> Iterator[str]:
         counted = timings["verdict"].value_counts()
         says = ", ".join(f"{counted.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
         yield f"{count(len(timings), 'case')} timed in both runs: {says}"
+        if (timings["processes"] == 1).any():
+            yield "one process measured a side: how far two of the same code differ is not known (see --processes)"
         told = timings[timings["verdict"] != "same"].sort_values("ratio", ascending=False)
         width = max((len(case) for case in told["case"]), default=0)
         row: Any
@@ -83,5 +99,10 @@ def diff(old: Run, new: Run) -> Diff:
     """
     if bool(old.measurements) != bool(new.measurements) and not (old.units and new.units):
         raise ResultsError("one of the two runs has no times, and the other nothing else")
-    timings = compare_timings(old, new) if old.measurements and new.measurements else None
-    return Diff(compare_failures(old, new), timings)
+    notes = [
+        f"the {name} run ended before it was done" for name, run in (("old", old), ("new", new)) if not run.complete
+    ]
+    if not (old.measurements and new.measurements):
+        return Diff(compare_failures(old, new), None, notes=tuple(notes))
+    broken, left_out = only_timed_before(old, new)
+    return Diff(compare_failures(old, new), compare_timings(old, new), broken, left_out, tuple(notes))

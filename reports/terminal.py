@@ -53,6 +53,8 @@ def _times(run: Run) -> Iterator[str]:
 
 
 _NOT_TIMED = {"unsupported": "not supported", "error": "failed"}
+_REASONS = 2
+"""Reasons that a line names."""
 
 
 def _says(summary: AdapterSummary, run: Run) -> str:
@@ -70,5 +72,17 @@ def _says(summary: AdapterSummary, run: Run) -> str:
         ]
     if timings:
         parts.append(f"{count(timings['ok'], 'case')} timed")
-        parts += [f"{count(timings[status])} {says}" for status, says in _NOT_TIMED.items() if timings[status]]
+        parts += [
+            f"{count(timings[status])} {says}{_reasons(summary, run, status)}"
+            for status, says in _NOT_TIMED.items()
+            if timings[status]
+        ]
     return "  ".join(parts)
+
+
+def _reasons(summary: AdapterSummary, run: Run, status: str) -> str:
+    """Why a library has no times, where that can be said in a few words: the page has every reason."""
+    of = [timing.reason for timing in run.timings if (timing.adapter, timing.status) == (summary.name, status)]
+    reasons = list(dict.fromkeys(filter(None, of)))
+    shown = [*reasons[:_REASONS], *(["…"] if len(reasons) > _REASONS else [])]
+    return f" ({'; '.join(shown)})" if shown else ""

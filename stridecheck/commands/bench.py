@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from stridecheck.benchmarks import bench as benchmarks
 from stridecheck.benchmarks.cases import describe, select
 from stridecheck.benchmarks.self_test import self_test as measure_trust
-from stridecheck.conformance.check import USAGE
+from stridecheck.conformance.check import NOTHING_JUDGED, USAGE
 from stridecheck.reports.run import Run, load
 
 from .common import Bars, count_option, fail, out_option, run_in, show_comparison, told
@@ -94,26 +94,34 @@ def bench_command(
     names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
     if asked and not names:
         fail(USAGE, "--adapters names none")
+    if self_test and baseline is not None:
+        fail(USAGE, "--self-test makes its own runs: it compares with no --baseline")
     options = benchmarks.Options(cases, names, threads, quick, processes, visits, cold)
     if self_test:
         with told(out), Bars("cases") as bars:
+            if not select(cases, quick=quick):
+                fail(NOTHING_JUDGED, "none of the cases that match is in the quick set: ask for them without --quick")
             rates = measure_trust(options, pairs, out, bars)
         click.echo("\n".join(rates.lines()))
         return
     with told(out):
-        old = _baseline(baseline, [case.name for case in select(cases, quick=quick)]) if baseline else None
+        old = _baseline(baseline, [case.name for case in select(cases, quick=quick)], options) if baseline else None
     code = run_in(out, lambda bars: benchmarks.bench(options, out, bars), unit="cases")
     if old is not None:
         with told(out):
-            code = code or show_comparison(old, load([out]), out)
+            new = load([out])
+            if any(timing.status == "ok" for timing in new.timings):  # what failed hides nothing of what did not
+                compared = show_comparison(old, new, out)
+                code = code or compared
     raise SystemExit(code)
 
 
-def _baseline(path: Path, cases: list[str]) -> Run:
+def _baseline(path: Path, cases: list[str], options: benchmarks.Options) -> Run:
     """The run to compare with, looked at before anything is timed: a mistake costs nothing."""
     from stridecheck.conformance.machine import describe as describe_machine
     from stridecheck.reports.compare import check_baseline  # pandas takes a while to import
 
     old = load([path])
-    check_baseline(old, str(describe_machine()["cpu"]), cases)
+    cache = "cold" if options.cold else "warm"
+    check_baseline(old, str(describe_machine()["cpu"]), cases, options.threads, cache)
     return old

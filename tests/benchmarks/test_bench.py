@@ -132,6 +132,8 @@ def test_the_list_names_cases_and_runs_none(tmp_path):
         (["--cases", TINY[0], "--adapters", "cupy,numpy"], 3, "pip install 'stridecheck[cupy]'"),
         (["--cases", "conv2d/nchw/float32/small", "--adapters", "numpy"], 4, ""),
         (["--threads", "0"], 2, "--threads"),
+        (["--self-test", "--quick", "--cases", "narrow"], 4, "none of the cases that match is in the quick set"),
+        (["--self-test", "--baseline", "old"], 2, "compares with no --baseline"),
         (["--cases", TINY[0], "--adapters", "numpy", "--out", "/proc/none"], 3, "/proc/none"),
     ],
 )
@@ -295,6 +297,16 @@ def test_a_run_is_compared_with_an_earlier_one(tmp_path):
     assert [(record.process, record.visit) for record in records] == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
+def test_a_case_that_fails_does_not_hide_the_comparison(tmp_path):
+    (tmp_path / "bad.py").write_text(ADAPTER)
+    cases = "add/contiguous/float32/small,relu/contiguous/float32/small"
+    command = ("bench", "--cases", cases, "--adapters", "bad.py,numpy", "--out")
+    assert run(*command, "old", cwd=tmp_path).returncode == 1
+    done = run(*command, "new", "--baseline", "old", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "3 cases timed in both runs" in done.stdout
+
+
 def test_a_bad_baseline_is_told_before_anything_is_timed(tmp_path):
     done = run("bench", "--cases", TINY[0], "--baseline", "absent", "--out", "new", cwd=tmp_path)
     assert done.returncode == 2
@@ -323,6 +335,14 @@ def test_a_baseline_that_cannot_be_compared_with_costs_no_time(change, says, tin
     done = run("bench", "--cases", case, "--baseline", str(tmp_path), "--out", str(tmp_path / "new"))
     assert done.returncode == 2
     assert says in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("option", [("--threads", "2"), ("--cold",)])
+def test_a_baseline_of_other_threads_or_caches_costs_no_time(option, tiny, tmp_path):
+    done = run("bench", "--cases", TINY[0], *option, "--baseline", str(tiny), "--out", str(tmp_path / "new"))
+    assert done.returncode == 2
+    assert "the baseline's times are of 1 thread and warm caches, not of" in done.stderr
     assert not (tmp_path / "new").exists()
 
 

@@ -56,6 +56,29 @@ def test_what_slows_the_machine_slows_both_sides():
     assert (trial["ratio"], trial["low"], trial["high"]) == (1.5, 1.5, 1.5)
 
 
+def test_both_times_are_of_the_process_whose_ratio_is_shown():
+    """Processes of different speed: the median of one side over that of the other would be no process's ratio."""
+    processes = [[("trial", [first] * 5, [first * ratio] * 5)] for first, ratio in ((100, 2), (900, 1), (300, 1.5))]
+    (trial,) = claims._judged(SLOWER, processes).trials
+    assert (trial["first"], trial["second"], trial["ratio"]) == (300, 450, 1.5)
+
+
+def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no such engine")
+
+    monkeypatch.setattr(claims, "_try", broken)
+    assert claims.measure("memory.detach") == "RuntimeError: no such engine"
+    monkeypatch.setattr(
+        claims, "_measured", lambda chosen, _: [(claim, [claims.measure(claim.id)]) for claim in chosen]
+    )
+    assert claims.try_claims(tmp_path, chosen=[claim for claim in CLAIMS if claim.id == "memory.detach"]) == 1
+    records = {record.id: record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)}
+    assert (records["memory.detach"].verdict, records["memory.detach"].why) == (
+        "not tried", "RuntimeError: no such engine",
+    )  # fmt: skip
+
+
 def test_without_a_figure_there_is_no_verdict():
     assert judged(Claim("x", "It takes its time", "", **NO_FIGURE), [1.5, 1.4, 1.6]).verdict == "measured"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.benchmarks.traffic import LINE, Extent, lines_touched, touched_bytes
 from stridecheck.conformance.observation import TensorState
-from stridecheck.conformance.program import Ref, Step
+from stridecheck.conformance.program import File, Ref, Step
 
 
 def counted(extents):
@@ -65,6 +65,7 @@ BYTES = 16 * 16 * 4
         pytest.param([Step("add", (Ref(0), Ref(0)), (("out", Ref(1)),))], "s1", 2 * BYTES, id="out is not read"),
         pytest.param([Step("clone", (Ref(0),)), Step("relu_", (Ref(2),))], "v2", 2 * BYTES, id="what lies between"),
         pytest.param([Step("t", (Ref(0),)), Step("view", (Ref(2), (256,)))], "s0", 0, id="a chain of views"),
+        pytest.param([Step("UntypedStorage.from_file", (File(0), False, BYTES))], "v2", 0, id="a file is only mapped"),
         pytest.param([Step("relu", (Ref(0),))], None, 2 * BYTES, id="storages that cannot be seen"),
     ],
 )

@@ -1,12 +1,13 @@
 """Two runs compared: what counts as a change, and what the command says of it."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from stridecheck.reports.compare import COLUMNS, compare_failures, compare_timings
-from stridecheck.reports.records import ResultsError
+from stridecheck.reports.records import ResultsError, read_results
 from stridecheck.reports.run import load
 
 from stridecheck.cli import main
@@ -100,6 +101,25 @@ def test_a_machine_of_another_speed_is_weighed_by_its_copies(timed):
     assert set(frame.verdict) == {"same"}
 
 
+def test_what_has_no_copy_of_its_own_is_not_called_slower_for_a_machine_that_is(timed, tmp_path):
+    """A view has nothing to be weighed by: within the drift of the copies nobody can tell, beyond it one can."""
+
+    def views(directory):
+        path = directory / "results.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            if line.get("layout") == "a":
+                line.update(x_copy=None, x_traffic=None)
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        return load([path])
+
+    old = views(timed("old"))
+    for factor, verdict in ((1.0, "cannot tell"), (1.2, "slower")):
+        frame = compare_timings(old, views(timed("new", factor, speed=1.2))).set_index("case")
+        assert set(frame.by[CASES[:2]]) == {"time"}
+        assert set(frame.verdict[CASES[:2]]) == {verdict}
+
+
 def test_another_processor_is_not_comparable(timed):
     with pytest.raises(ResultsError, match="different processors"):
         compare_timings(load([timed("old")]), load([timed("new", cpu="two")]))
@@ -136,6 +156,21 @@ def test_diff_says_what_is_slower_and_exits_with_1(timed, tmp_path):
     assert "copy/a/float32/small" in done.output
     assert (tmp_path / "out" / "diff.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
     assert CliRunner().invoke(main, ["diff", str(old), str(old)]).exit_code == 0
+
+
+def test_diff_tells_of_cases_that_are_no_longer_timed(timed, write, sample):
+    """What fails now is worse than what is slower; what nobody asked for is only counted."""
+    old, new = timed("old", processes=1), timed("new", processes=1, cases=CASES[2:])
+    broken = replace(sample.timing("torch:cpu", "copy", "a", "small", 1.0), status="error", reason="worn out")
+    header, *others = read_results(new / "results.jsonl")
+    new = write([header, *others[:-1], replace(broken, samples_ns=(), median_ns=0.0)], "broken")
+    done = CliRunner().invoke(main, ["diff", str(old), str(new)])
+    assert done.exit_code == 1
+    assert "the new run ended before it was done" in done.output
+    assert "8 cases timed in both runs" in done.output
+    assert "one process measured a side" in done.output
+    assert "1 case timed before, and failed now:\n  copy/a/float32/small  torch:cpu: worn out" in done.output
+    assert "1 case timed in the old run only" in done.output
 
 
 def test_diff_tells_of_a_run_that_is_not_there(timed, tmp_path):

@@ -23,6 +23,11 @@ def test_times_are_printed_where_they_are_all_there_is_to_say(write, sample):
     assert times
 
 
+def test_what_is_not_timed_is_told_with_its_reason(write, sample):
+    said = list(lines(load([write([sample.header(), *sample.adapters(), *sample.timings(), sample.footer()])])))
+    assert said[3].endswith("10 not supported (no conv2d)")
+
+
 def test_a_sum_is_weighed_against_what_it_reads_not_against_a_copy_of_its_result(write, sample):
     one = replace(sample.timings()[0], output_bytes=16, touched_bytes=4096, x_copy=2132.0, x_traffic=1.25)
     *_, line = lines(load([write([sample.header(), *sample.adapters(), one, sample.footer()])]))
