@@ -19,6 +19,8 @@ from time import perf_counter_ns
 from typing import Any
 
 Call = Callable[[], Any]
+Take = Callable[[Call, int], int]
+"""Nanoseconds that so many calls take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Runner:
     """One of the things that are compared: its call, how many calls make a block, and what was measured."""
 
     call: Call
-    synchronize: Call | None = None
+    take: Take = block
     number: int = 1
     samples_ns: list[float] = field(default_factory=list)
     """Nanoseconds a call, one figure a block."""
@@ -137,7 +139,7 @@ class Runner:
             # The caches hold what another's block has left; in long blocks that is a small part.
             self.call()
         start = perf_counter_ns()
-        taken = block(self.call, self.number, self.synchronize)
+        taken = self.take(self.call, self.number)
         if not self.slowdown:
             return taken
         while perf_counter_ns() < start + (1 + self.slowdown) * taken:

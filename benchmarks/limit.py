@@ -16,7 +16,8 @@ import numpy as np
 from stridecheck.conformance.program import Ref, Step
 from stridecheck.reference_impl import strided_copy
 
-from .clock import Call, Runner, bind
+from .clock import Call, Runner, Take, bind, block
+from .device import is_device, take_of
 
 _KEPT = 4
 """Sizes whose buffers are kept: cases of one size follow each other."""
@@ -29,7 +30,7 @@ HOST = ""
 
 def place_of(adapter: Any) -> str:
     """Whose copies an adapter's times are compared with: the host's, or its own where it must wait for a device."""
-    return str(adapter.name) if hasattr(adapter, "synchronize") else HOST
+    return str(adapter.name) if is_device(adapter) else HOST
 
 
 class Copies:
@@ -38,7 +39,7 @@ class Copies:
     def __init__(self, adapters: Sequence[Any]) -> None:
         # NumPy and the reference are called directly: their adapters add a layer that costs time for small copies.
         self._adapters = [a for a in adapters if a.name not in ("numpy", "reference")]
-        self._kept: OrderedDict[tuple[str, int], list[tuple[Call, Call | None]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int], list[tuple[Call, Take]]] = OrderedDict()
 
     def runners(self, place: str, nbytes: int) -> list[Runner]:
         """Runners, not timed yet, of every contiguous copy of that many bytes in a place."""
@@ -48,19 +49,19 @@ class Copies:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
-        return [Runner(call, synchronize) for call, synchronize in self._kept[key]]
+        return [Runner(call, take) for call, take in self._kept[key]]
 
-    def _make(self, place: str, nbytes: int) -> list[tuple[Call, Call | None]]:
-        made: list[tuple[Call, Call | None]] = []
+    def _make(self, place: str, nbytes: int) -> list[tuple[Call, Take]]:
+        made: list[tuple[Call, Take]] = []
         if place == HOST:
             source = np.ones(nbytes, np.uint8)
             target = np.zeros_like(source)
-            made += [(bind(copy, (target, source)), None) for copy in (np.copyto, strided_copy)]
+            made += [(bind(copy, (target, source)), block) for copy in (np.copyto, strided_copy)]
         for adapter in self._adapters:
             if place_of(adapter) == place:
                 call = _copy_of(adapter, nbytes)
                 if call is not None:
-                    made.append((call, getattr(adapter, "synchronize", None)))
+                    made.append((call, take_of(adapter)))
         return made
 
 

@@ -19,7 +19,7 @@ from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reports import records
 
-from . import clock, memory
+from . import clock, device, memory
 from .cases import AnyCase
 from .clock import Call, Effort, Runner, race
 from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
@@ -91,7 +91,7 @@ class Session:
         self._threads = threads
         self._effort = effort
         self._slowdown = slowdown
-        self._before = memory.empty_caches if cold else None
+        self._cold = cold
         self._say = say
         self._copies = Copies(())
         self._oracle = reference.adapter()
@@ -136,12 +136,13 @@ class Session:
         prepared, blanks = self._prepare(case, adapters)
         self._say(At(""))
         runners = {
-            name: Runner(ready.call, ready.synchronize, before=self._before, slowdown=self._slowdown)
+            name: Runner(ready.call, ready.take, before=self._before(name), slowdown=self._slowdown)
             for name, ready in prepared.items()
         }
         copies = self._copies_for(prepared)
-        for runner in [runner for group in copies.values() for runner in group]:
-            runner.before = self._before
+        for (place, _), group in copies.items():
+            for runner in group:
+                runner.before = self._before(place)
         race([*runners.values(), *[runner for group in copies.values() for runner in group]], self._effort)
         found = []
         for adapter in adapters:
@@ -154,6 +155,10 @@ class Session:
             else:
                 found.append(self._timing(case, adapter, prepared[name], runners[name], copies))
         return found
+
+    def _before(self, place: str) -> Call | None:
+        """What empties the caches before each call, on the host or on a library's device; None where they are warm."""
+        return device.emptier_of(self._adapters.get(place)) if self._cold else None
 
     def _prepare(self, case: AnyCase, adapters: Sequence[Any]) -> tuple[dict[str, Prepared], dict[str, records.Timing]]:
         """What can be timed, and a record for each library where it cannot."""
@@ -210,10 +215,12 @@ class Session:
             output_bytes=ready.output_bytes,
             touched_bytes=ready.touched_bytes,
             copied=ready.copied,
+            predicted=ready.predicted,
             x_copy=ratio(median, limit),
             x_traffic=ratio(median, best_ns(copies.get((place, nbytes), ())), share),
             peak_bytes=memory.peak_bytes(adapter, ready.call),
-            cache="cold" if self._before else "warm",
+            cache="cold" if self._before(adapter.name) else "warm",
+            clocks=device.clocks_of(adapter),
         )
 
 

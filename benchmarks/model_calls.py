@@ -21,6 +21,7 @@ from stridecheck.conformance.protocol import Unsupported
 from torch import Tensor, nn
 
 from . import models
+from .device import take_of
 from .model_cases import MODELS, ModelCase
 from .prepare import CaseFailed, Prepared
 
@@ -63,7 +64,7 @@ def ready(case: ModelCase, adapter: Any) -> Prepared:
     moved = work.moved_bytes
     return Prepared(
         call=work.call,
-        synchronize=getattr(adapter, "synchronize", None),
+        take=take_of(adapter),
         output_bytes=moved or sum(tensor.nbytes for tensor in answer),
         touched_bytes=2 * moved,
         copied=None,

@@ -18,7 +18,8 @@ from stridecheck.conformance.observation import Observation, State, StorageObjec
 from stridecheck.conformance.program import ITEMSIZES, Program, Step
 from stridecheck.conformance.protocol import Adapter, OracleError, Unsupported
 
-from .clock import Call, bind
+from .clock import Call, Take, bind
+from .device import take_of
 from .memory import is_lack
 from .traffic import touched_bytes, writes_before
 
@@ -35,6 +36,8 @@ class Answer:
 
     states: tuple[TensorState, ...]
     storages: Storages
+    copied: bool | None = None
+    """Whether the results lie in memory of their own; None where a step writes, or nobody can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,14 @@ class Prepared:
 
     call: Call
     """Runs the timed step once more."""
-    synchronize: Call | None
-    """Waits for the device, where there is one."""
+    take: Take
+    """Times it: on a device by the device's events, where it has some."""
     output_bytes: int
     touched_bytes: int
     copied: bool | None
     """Whether the result lies in fresh memory; None where the step writes into old memory, or nobody can tell."""
+    predicted: bool | None = None
+    """The same of the oracle, which does as PyTorch; None where it was not asked."""
 
 
 def prepare(program: Program, adapter: Any, expected: Answer | None = None, timed: int = 1) -> Prepared:
@@ -66,8 +71,7 @@ def prepare(program: Program, adapter: Any, expected: Answer | None = None, time
         There is too little memory.
     """
     execution, steps = _set_up(program, adapter, timed)
-    known = {**execution.states, **execution.others}
-    before = {key: seen for key, state in known.items() if (seen := _as_tensor(state)) is not None}
+    before = _tensors(execution)
     call = bind(*execution.bound(steps[0]), needs=execution)  # files go with the run that they belong to
     answer = _answer(program, execution, steps)
     for step in steps[1:]:
@@ -77,10 +81,11 @@ def prepare(program: Program, adapter: Any, expected: Answer | None = None, time
         check_answer(expected, answer)
     return Prepared(
         call=call,
-        synchronize=getattr(adapter, "synchronize", None),
+        take=take_of(adapter),
         output_bytes=sum(math.prod(state.shape) * ITEMSIZES.get(state.dtype, 1) for state in answer.states),
         touched_bytes=touched_bytes(steps, before, answer.states),
-        copied=_copied(steps, before, answer.states),
+        copied=answer.copied,
+        predicted=None if expected is None else expected.copied,
     )
 
 
@@ -110,6 +115,7 @@ def _check_raised(step: Step, observation: Observation) -> None:
 
 def _answer(program: Program, execution: Execution, steps: Sequence[Step]) -> Answer:
     """Run the last steps: the tensors and storages that the very last answers with, and all storages."""
+    before = _tensors(execution)
     for step in steps:
         observation = execution.step(step)
         _check_raised(step, observation)
@@ -120,7 +126,14 @@ def _answer(program: Program, execution: Execution, steps: Sequence[Step]) -> An
     states = [_as_tensor(known.get(key)) if isinstance(key, str) else None for key in keys]
     if not states or None in states:
         raise CaseFailed(f"{step.op} answered {list(results)}, but should answer tensors or storages")
-    return Answer(tuple([state for state in states if state is not None]), dict(execution.contents))
+    seen = tuple([state for state in states if state is not None])
+    return Answer(seen, dict(execution.contents), _copied(steps, before, seen))
+
+
+def _tensors(execution: Execution) -> dict[str, TensorState]:
+    """What there is by now, as memory to be read."""
+    known = {**execution.states, **execution.others}
+    return {key: seen for key, state in known.items() if (seen := _as_tensor(state)) is not None}
 
 
 def _as_tensor(state: State | None) -> TensorState | None:

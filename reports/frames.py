@@ -89,6 +89,8 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         "peak_bytes": Column("memory held at the peak of a call, its result included", "Int64", "bytes"),
         "cache": Column("warm, or cold: emptied before each call", "str"),
         "copied": Column("whether the result lies in fresh memory; empty where not looked at", "boolean"),
+        "predicted": Column("whether it does in PyTorch, as the reference has it; empty where unknown", "boolean"),
+        "clocks": Column("rates that the device ran at, as its driver says; empty on the host", "str"),
         "reason": Column("why there is no time, where there is none", "str"),
     },
     "mutants": {
@@ -224,6 +226,8 @@ def _timing_row(timing: Timing) -> tuple[object, ...]:
         timing.peak_bytes,
         timing.cache,
         timing.copied,
+        timing.predicted,
+        timing.clocks,
         timing.reason,
     )
 

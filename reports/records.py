@@ -169,6 +169,8 @@ class Timing:
     """Bytes of the cache lines that must be read and written."""
     copied: bool | None = None
     """Whether the result lies in fresh memory; None where it was not looked at."""
+    predicted: bool | None = None
+    """Whether it does in PyTorch, as the reference has it; None where nothing was predicted."""
     x_copy: float | None = None
     """Time over the best contiguous copy of the same output bytes in the same run."""
     x_traffic: float | None = None
@@ -182,6 +184,8 @@ class Timing:
     """Which of the run's measuring processes it comes from: processes differ by more than blocks of one do."""
     visit: Count = 0
     """How often the process had measured the case before: whoever comes back later sees what else ran meanwhile."""
+    clocks: str = ""
+    """The rates that a device ran at when it was timed, as its driver says; they are noted, and never changed."""
 
 
 @dataclass(frozen=True, slots=True)

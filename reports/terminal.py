@@ -39,6 +39,13 @@ def _ratio(timing: Timing) -> str:
     return "" if timing.x_copy is None else f" {times(timing.x_copy)}"
 
 
+def _unforeseen(timing: Timing) -> str:
+    """Where bytes were moved and a view was predicted, or the other way round."""
+    if None in (timing.copied, timing.predicted) or timing.copied == timing.predicted:
+        return ""
+    return " (copies: PyTorch answers with a view)" if timing.copied else " (a view: PyTorch copies)"
+
+
 def _times(run: Run) -> Iterator[str]:
     """A line for each case, each library's time with its ratio beside it."""
     timed = [timing for timing in run.timings if timing.status == "ok"]
@@ -48,7 +55,11 @@ def _times(run: Run) -> Iterator[str]:
     yield "  of what reads much more than it writes: over the copy's rate for what it touches (x_traffic, ~):"
     width = max(len(timing.case) for timing in timed)
     for case in dict.fromkeys(timing.case for timing in timed):
-        parts = [f"{one.adapter} {time_ns(one.median_ns)}{_ratio(one)}" for one in timed if one.case == case]
+        parts = [
+            f"{one.adapter} {time_ns(one.median_ns)}{_ratio(one)}{_unforeseen(one)}"
+            for one in timed
+            if one.case == case
+        ]
         yield f"  {case:<{width}}  {'   '.join(parts)}"
 
 

@@ -121,7 +121,7 @@ def _cell(case: Any) -> TimeCell:
         return TimeCell("", "", "not timed", None)
     if case.status != "ok":
         return TimeCell("", "", "not supported" if case.status == "unsupported" else str(case.status), None)
-    remarks = [] if pd.isna(case.copied) else ["copy" if case.copied else "view"]
+    remarks = [] if pd.isna(case.copied) else [_moved(case)]
     if case.iqr_ns > _NOISY * case.median_ns > 0:
         remarks.append(f"IQR {case.iqr_ns / case.median_ns:.0%}".replace("%", " %"))
     known = not pd.isna(case.x_copy)
@@ -131,6 +131,13 @@ def _cell(case: Any) -> TimeCell:
         remark=" · ".join(remarks),
         heat=sum(case.x_copy > bound for bound in (1.5, 3, 6, 12)) if known else None,
     )
+
+
+def _moved(case: Any) -> str:
+    """Whether the result is a copy, and what was predicted where that is something else."""
+    words = ("view", "copy")
+    unforeseen = not pd.isna(case.predicted) and case.predicted != case.copied
+    return words[bool(case.copied)] + (f", not a {words[bool(case.predicted)]}" if unforeseen else "")
 
 
 def _remarks(rows: pd.DataFrame) -> list[str]:

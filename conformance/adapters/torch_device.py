@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +19,9 @@ MISSING = {
     "mps": ("float64", "complex128", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
 }
 """Dtypes that a device has no tensors of, by its documentation."""
+
+EVICTED_BYTES = 256 << 20
+"""More than the last cache of any device of today."""
 
 
 class OnDevice(Torch):
@@ -33,6 +37,7 @@ class OnDevice(Torch):
             features=Torch.capabilities.features - {"guarded"},
         )
         self.forks = False  # a device's context does not survive it
+        self._evicted: torch.Tensor | None = None
         if device.type == "cuda":
             self.ports = {**self.ports, "cuda interface": "torch.as_tensor({x}, device='cuda')"}
 
@@ -48,6 +53,18 @@ class OnDevice(Torch):
     def synchronize(self) -> None:
         """Wait until the device has done what it was told to: a time without that is the time to tell it."""
         torch.get_device_module(self.device).synchronize()
+
+    @property
+    def elapsed_ns(self) -> Callable[[Callable[[], Any], int], int] | None:
+        """Nanoseconds that so many calls take by events on the device; None where it has no events."""
+        event = getattr(torch.get_device_module(self.device), "Event", None)
+        return None if event is None else partial(_elapsed_ns, event)
+
+    def empty_caches(self) -> None:
+        """Write more of the device's memory than its caches hold."""
+        if self._evicted is None:
+            self._evicted = torch.empty(EVICTED_BYTES, dtype=torch.uint8, device=self.device)
+        self._evicted.fill_(0)
 
     def peak_bytes(self, call: Callable[[], Any]) -> int | None:
         """Bytes of the device that a call holds at its peak beyond what was there before, by its statistics.
@@ -88,6 +105,16 @@ class OnDevice(Torch):
         """Source that makes an input over a storage."""
         placed = f'{item.dtype}, device="{self.device}")'
         return super().write_input(name, item, storage).replace(f"{item.dtype})", placed, 1)
+
+
+def _elapsed_ns(event: Any, call: Callable[[], Any], number: int) -> int:
+    begin, end = event(enable_timing=True), event(enable_timing=True)
+    begin.record()
+    for _ in range(number):
+        call()
+    end.record()
+    end.synchronize()
+    return int(1e6 * begin.elapsed_time(end))
 
 
 def device(variant: str) -> OnDevice | None:

@@ -8,6 +8,7 @@ import torch
 from stridecheck.benchmarks import memory
 from stridecheck.benchmarks.cases import Case
 from stridecheck.benchmarks.clock import Effort, Runner, race
+from stridecheck.benchmarks.device import clocks_of, emptier_of, take_of
 from stridecheck.benchmarks.limit import HOST, Copies, best_ns, place_of, ratio, traffic_copy_bytes
 from stridecheck.conformance.adapters import numpy, reference
 from stridecheck.conformance.adapters.torch_device import OnDevice
@@ -105,12 +106,63 @@ def test_a_device_is_waited_for_and_tells_its_own_memory(monkeypatch):
     monkeypatch.setattr(torch, "get_device_module", lambda device: module)
     adapter = OnDevice("meta", torch.device("meta"))
     assert place_of(adapter) == "torch:meta"
-    runner = Runner(lambda: None, adapter.synchronize)
+    runner = Runner(lambda: None, take_of(adapter))
     race([runner], BRIEF)
     assert module.waited >= 2 * len(runner.samples_ns)
     assert memory.peak_bytes(adapter, lambda: setattr(module, "most", 140)) == 40
     monkeypatch.setattr(torch, "get_device_module", lambda device: object())
     assert memory.peak_bytes(adapter, lambda: None) is None
+
+
+class Event:
+    """A device's event; between one and the next lie 2 ms of the device's time."""
+
+    elapsed = 2.0
+
+    def __init__(self, *, enable_timing):
+        assert enable_timing
+
+    def record(self):
+        """It is noted at once."""
+
+    def synchronize(self):
+        """There is nothing to wait for."""
+
+    def elapsed_time(self, end):
+        return self.elapsed
+
+
+def test_a_device_with_events_is_timed_by_them(monkeypatch):
+    """What the host needs to say what is to be done is not part of the time."""
+    module = Module()
+    module.Event = Event
+    monkeypatch.setattr(torch, "get_device_module", lambda device: module)
+    adapter = OnDevice("meta", torch.device("meta"))
+    called = []
+    assert take_of(adapter)(lambda: called.append(1), 5) == 2_000_000
+    assert len(called) == 5
+
+
+def test_a_device_empties_its_own_caches():
+    """Filling the host's memory leaves a device's caches as they are: where nobody can empty them they are warm."""
+    adapter = OnDevice("meta", torch.device("meta"))
+    assert emptier_of(adapter) == adapter.empty_caches
+    emptier_of(adapter)()
+    assert emptier_of(Device()) is None
+    assert emptier_of(numpy.adapter()) is memory.empty_caches
+    assert emptier_of(None) is memory.empty_caches
+
+
+def test_a_devices_clocks_are_noted(tmp_path, monkeypatch):
+    """They are asked of the driver's own program; without one, and of the host, nothing is noted."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho 1755, 2619, 1980\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert clocks_of(Device()) == "cores 1755 of at most 1980 MHz, memory 2619 MHz"
+    assert clocks_of(numpy.adapter()) == ""
+    program.write_text("#!/bin/sh\nexit 9\n")
+    assert clocks_of(Device()) == ""
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the system keeps no peak to be reset")

@@ -53,6 +53,14 @@ def test_what_moves_and_whether_it_is_a_copy_is_observed(one, copied, output, to
     assert (ready.copied, ready.output_bytes, ready.touched_bytes) == (copied, output, touched)
 
 
+def test_a_copy_in_the_place_of_a_view_is_foreseen_otherwise():
+    """A view chain must move no bytes: what the oracle does is the prediction, also where a library copies."""
+    one = case("view_chain")
+    right = prepared(one, numpy.adapter())
+    copying = prepared(one, Wrong("permute", lambda x, dims: np.transpose(x, dims).copy()))
+    assert [(ready.copied, ready.predicted) for ready in (right, copying)] == [(False, False), (True, False)]
+
+
 def test_the_call_runs_the_timed_step_and_no_other():
     seen = []
     adapter = Wrong("relu", lambda x: seen.append(x.strides) or np.maximum(x, 0))

@@ -39,3 +39,15 @@ def test_an_incomplete_run_says_so(write, sample):
     told = list(lines(load([write([sample.header(), *sample.adapters(), *sample.units()[:3]])])))
     assert told[0].startswith("◐ Incomplete")
     assert "ended before it was done" in told[1]
+
+
+def test_a_copy_where_a_view_was_predicted_is_told(write, sample):
+    foreseen = replace(sample.timings()[0], copied=True, predicted=True)
+    copying, viewing = replace(foreseen, predicted=False), replace(foreseen, copied=False)
+
+    def said(timing):
+        return list(lines(load([write([sample.header(), *sample.adapters(), timing, sample.footer()])])))[-1]
+
+    assert said(copying).endswith("(copies: PyTorch answers with a view)")
+    assert said(viewing).endswith("(a view: PyTorch copies)")
+    assert "PyTorch" not in said(foreseen)
