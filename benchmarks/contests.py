@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,34 +20,9 @@ from torch import Tensor
 
 from . import models
 from .clock import Call
+from .device_contests import channels_last_on_device, pinned_uploads
 from .model_calls import forward
-
-
-@dataclass(frozen=True, slots=True)
-class Contest:
-    """Two calls that are compared: the claim is about the time (or memory) of `second` over that of `first`."""
-
-    label: str
-    make: Callable[[], tuple[Call, Call]]
-
-
-@dataclass(frozen=True, slots=True)
-class Bytes:
-    """Two amounts of memory that are compared, second over first, in bytes."""
-
-    label: str
-    count: Callable[[], tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """Something that holds or does not."""
-
-    label: str
-    holds: Callable[[], bool]
-
-
-Trial = Contest | Bytes | Statement
+from .trials import Bytes, Contest, Statement, Trial
 
 
 def _matrix(n: int) -> Tensor:
@@ -514,5 +488,9 @@ TRIALS: Mapping[str, Callable[[], Sequence[Trial]]] = {
     "loader.by-hand": batches_by_hand,
     "load.shared": shared_storage_loading,
     "storage.byte": conversion_changes_original,
+    "pinned.copies": pinned_uploads,
+    "channels-last.gpu": channels_last_on_device,
 }
 """Claim's id -> what makes its trials."""
+ON_DEVICE = frozenset({"pinned.copies", "channels-last.gpu"})
+"""Claims whose trials take a CUDA device."""

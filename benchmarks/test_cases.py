@@ -4,8 +4,9 @@
     STRIDECHECK_CASES='model.*' pytest --pyargs stridecheck.benchmarks --benchmark-only
 
 The list of cases and the calls are those of `stridecheck bench`; rounds and calibration are pytest-benchmark's. Each
-case is a group, so that its table compares libraries. `STRIDECHECK_THREADS` is the number of threads, and
-`STRIDECHECK_CASES` are globs as for `--cases`: what is not timed unless it is asked for is asked for so.
+case is a group, so that its table compares libraries. `STRIDECHECK_THREADS` is the number of threads,
+`STRIDECHECK_CASES` are globs as for `--cases`: what is not timed unless it is asked for is asked for so, and
+`STRIDECHECK_ADAPTERS` names libraries as `--adapters` does.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from .measure import Session, Time
 
 pytest.importorskip("pytest_benchmark", reason="pytest-benchmark is not installed: pip install 'stridecheck[pytest]'")
 
-THREADS = int(os.environ.get("STRIDECHECK_THREADS", "1"))
+
+def _threads() -> int:
+    said = os.environ.get("STRIDECHECK_THREADS", "1")
+    if not said.isdecimal() or not int(said):
+        raise pytest.UsageError(f"STRIDECHECK_THREADS is a number of threads, from 1 on, not {said!r}")
+    return int(said)
+
+
+THREADS = _threads()
+ADAPTERS = tuple(os.environ.get("STRIDECHECK_ADAPTERS", "").replace(",", " ").split()) or DEFAULT_ADAPTERS
 
 
 def _cases() -> list[AnyCase]:
@@ -35,27 +45,28 @@ def _cases() -> list[AnyCase]:
 
 
 @lru_cache(maxsize=1)
-def _session() -> tuple[Session, dict[str, str]]:
-    """A session, and the libraries that are here: what each is asked for as, and its name."""
+def _session() -> tuple[Session, dict[str, str], dict[str, str]]:
+    """A session, and libraries by what each is asked for as: names of those that are here, why others are not."""
     session = Session(THREADS, clock.QUICK)
-    loaded = {spec: session.load(spec).adapter for spec in DEFAULT_ADAPTERS}
-    return session, {spec: adapter.name for spec, adapter in loaded.items() if adapter.status == "ready"}
+    loaded = {spec: session.load(spec).adapter for spec in ADAPTERS}
+    absent = {spec: adapter.reason for spec, adapter in loaded.items() if adapter.status != "ready"}
+    return session, {spec: adapter.name for spec, adapter in loaded.items() if spec not in absent}, absent
 
 
 @lru_cache(maxsize=1)
 def _timings(case: AnyCase) -> dict[str, Timing]:
     """The case on all libraries by our own clock, which weighs each against the best copy of the same rounds."""
-    session, names = _session()
+    session, names, _ = _session()
     return {timing.adapter: timing for timing in session.time(Time(case, tuple(names.values())))}
 
 
-@pytest.mark.parametrize("name", DEFAULT_ADAPTERS)
+@pytest.mark.parametrize("name", ADAPTERS)
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
 def test_case(case: AnyCase, name: str, benchmark: Any) -> None:
     """One case on one library: its answer is compared with the oracle's before it is timed."""
-    session, names = _session()
-    if name not in names:
-        pytest.skip(f"{name} is not installed here")
+    session, names, absent = _session()
+    if name in absent:
+        pytest.skip(f"{name}: {absent[name]}")
     timing = _timings(case)[names[name]]
     if timing.status == "unsupported":
         pytest.skip(f"{timing.adapter}, unsupported: {timing.reason}")
@@ -68,7 +79,11 @@ def test_case(case: AnyCase, name: str, benchmark: Any) -> None:
         shape=list(case.shape),
         output_bytes=timing.output_bytes,
         touched_bytes=timing.touched_bytes,
+        threads=timing.threads,
+        cache=timing.cache,
+        peak_bytes=timing.peak_bytes,
         copied=timing.copied,
+        predicted=timing.predicted,
         x_copy=timing.x_copy,
         x_traffic=timing.x_traffic,
         program=case.program.id if isinstance(case, Case) else "",

@@ -1,9 +1,11 @@
 """Claims: each has trials, what they say follows from what was measured, and the command tells it."""
 
 import json
+import os
 
 import pytest
-from stridecheck.benchmarks import claims, contests
+import torch
+from stridecheck.benchmarks import claims, contests, device_contests
 from stridecheck.benchmarks.claims import CLAIMS, NO_FIGURE, Claim
 from stridecheck.reports.records import Claim as Record
 from stridecheck.reports.records import read_results
@@ -68,7 +70,7 @@ def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypa
         raise RuntimeError("no such engine")
 
     monkeypatch.setattr(claims, "_try", broken)
-    assert claims.measure("memory.detach") == "RuntimeError: no such engine"
+    assert claims.measure("memory.detach") == claims.NotTried("RuntimeError: no such engine")
     monkeypatch.setattr(
         claims, "_measured", lambda chosen, _: [(claim, [claims.measure(claim.id)]) for claim in chosen]
     )
@@ -77,6 +79,41 @@ def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypa
     assert (records["memory.detach"].verdict, records["memory.detach"].why) == (
         "not tried", "RuntimeError: no such engine",
     )  # fmt: skip
+
+
+def test_a_claim_that_ends_its_process_does_not_end_the_others(tmp_path, monkeypatch):
+    """The process is replaced; what was to be tried after it is tried."""
+    monkeypatch.setattr(claims, "PROCESSES", 1)
+    monkeypatch.setattr(claims, "measure", _end_or_measure)
+    chosen = [claim for claim in CLAIMS if claim.id in ("memory.detach", "storage.byte")]
+    assert claims.try_claims(tmp_path, chosen=chosen) == 1
+    found = {record.id: record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)}
+    assert found["memory.detach"].why == "the process that tried it has ended"
+    assert found["storage.byte"].verdict == "refuted"
+
+
+def _end_or_measure(id):
+    return os._exit(1) if id == "memory.detach" else _measure(id)
+
+
+_measure = claims.measure
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a device is here")
+def test_what_needs_a_device_says_so_without_one(tmp_path):
+    """That nothing is tried is no failure of the claims."""
+    done = run("--only", "pinned.copies", "--out", str(tmp_path))
+    assert done.returncode == 0
+    (record,) = [record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)]
+    assert record.verdict == "not tried"
+    assert record.why.startswith("needs a CUDA device, and PyTorch ")
+
+
+def test_the_nets_of_the_device_run_in_both_layouts():
+    """On the host, where float16 has kernels, too: what is compared computes the same."""
+    small, _ = device_contests.channels_last_on_device("cpu")
+    nchw, last = (call().float() for call in small.make())
+    assert torch.allclose(nchw, last, atol=0.02)
 
 
 def test_without_a_figure_there_is_no_verdict():
@@ -100,7 +137,6 @@ def test_the_command_tries_claims_and_renders_them(tmp_path):
     (trial, *_) = records["reshape.by-hand"].trials
     assert trial["unit"] == "ns"
     assert 0 < trial["low"] <= trial["ratio"] <= trial["high"]
-    assert records["pinned.copies"].verdict == "not tried"
     page = (tmp_path / "report.html").read_text()
     assert "A storage conversion such as storage.byte() changes the original" in page
     assert page.count("measured ratios, and the claimed range") == 2

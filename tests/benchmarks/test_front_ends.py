@@ -31,6 +31,26 @@ def test_pytest_benchmark_times_the_same_cases(tmp_path):
     assert (copy["layout"], copy["output_bytes"], copy["touched_bytes"]) == ("contiguous", 14_400, 28_800)
 
 
+def test_pytest_benchmark_times_the_libraries_that_are_asked_for(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from stridecheck.conformance.adapters.numpy import Numpy\n\n"
+        "class Mine(Numpy):\n    name = 'mine'\n\nadapter = Mine\n"
+    )
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    environ |= {"STRIDECHECK_CASES": "copy/contiguous/float32/small", "STRIDECHECK_ADAPTERS": "mine.py,torch:nowhere"}
+    command = [sys.executable, "-m", "pytest", "--pyargs", "stridecheck.benchmarks", "--benchmark-only", "-rs"]
+    command += ["--benchmark-max-time=0.01", "--benchmark-json=saved.json", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
+    assert "1 passed, 1 skipped" in done.stdout
+    assert "torch:nowhere: " in done.stdout
+    (saved,) = json.loads((tmp_path / "saved.json").read_text())["benchmarks"]
+    assert (saved["extra_info"]["adapter"], saved["extra_info"]["threads"]) == ("mine", 1)
+    environ["STRIDECHECK_THREADS"] = "many"
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert "STRIDECHECK_THREADS is a number of threads, from 1 on, not 'many'" in done.stdout
+
+
 def test_the_throughput_is_printed_in_parts():
     done = subprocess.run(
         [sys.executable, "-m", "stridecheck.benchmarks.throughput", "--adapter", "numpy", "--programs", "30"],
