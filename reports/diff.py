@@ -18,6 +18,13 @@ _SHOWN = 20
 """Failures and cases that are shown one by one; files hold all."""
 
 
+def _doubt(row: Any) -> str:
+    """What a difference whose interval is clear of 1 could still come of: chance, by the test over all blocks."""
+    is_clear = row.low > 1 or row.high < 1
+    return f" (p {row.p:.2g})" if row.verdict == "cannot tell" and is_clear else ""
+
+
+
 @dataclass(frozen=True)
 class Diff:
     """Failures and times of two runs, compared."""
@@ -73,7 +80,7 @@ class Diff:
         for row in told.head(_SHOWN).itertuples(index=False):
             yield (
                 f"  {row.case:<{width}}  {row.adapter}  {time_ns(row.old_ns)} → {time_ns(row.new_ns)}  "
-                f"{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] by {row.by}: {row.verdict}"
+                f"{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] by {row.by}: {row.verdict}{_doubt(row)}"
             )
         if len(told) > _SHOWN:
             yield f"  … and {count(len(told) - _SHOWN)} more"
