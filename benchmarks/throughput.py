@@ -36,7 +36,7 @@ from stridecheck.reports import records
 
 T = TypeVar("T")
 
-GOAL = 1000
+GOAL = 3000
 """Whole programs a CPU second that the suite sets itself for torch."""
 _WARM = 100
 """Programs run before anything is counted: caches fill, modules are imported."""
