@@ -95,6 +95,7 @@ def _failure(kind: FailureKind) -> str:
     head = " · ".join(shorten(name, 60) for name in names if name)
     alike = f" ({kind.total:,} alike)" if kind.total > 1 else ""
     facts = [f"- rules: {rules}"] if rules else []
+    facts += [f"- {_html(failure.attribution)}"] if failure.attribution else []
     if view.expected or view.got:
         facts += [
             f"- expected `{_code(shorten(view.expected or '—', 300))}`",

@@ -126,7 +126,7 @@ def failure(number: int = 0, outcome: str = "fail", adapter: str = "numpy", **ch
         "got": {"strides": [3, 1], "offset": 0},
         "message": "the strides of value 3 are (3, 1), but should be (1, 4) under views.narrow-offset",
         "source": "corpus",
-        "attribution": "the library: the reference and torch:cpu agree",
+        "attribution": "numpy differs and breaks an invariant: a view lies in the memory of what it is a view of",
         "found": {"storages": [{"nbytes": 96}], "steps": []},
         "shrunk": {"storages": [{"nbytes": 96}], "steps": []},
         "listing": "x = float32 tensor, shape (4, 3), strides (1, 4), offset 0\n"

@@ -33,6 +33,7 @@ def test_a_kind_of_failure_is_shown_once_with_its_script(text_of, sample):
     text = text_of(sample.whole())
     assert text.count("should be (1, 4)") == 1
     assert "(7 alike)" in text
+    assert "\n- numpy differs and breaks an invariant: a view lies in the memory" in text
     assert "```python\n" in text
 
 
