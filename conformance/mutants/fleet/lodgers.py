@@ -272,8 +272,8 @@ PLACES = (
     Mutant(
         "guests.index-int32",
         "index_select and index_add refuse places of int32.",
-        "index_select index_add index_add_",
-        refuses("dtype"),
+        "index_select index_add",
+        where_legal(refuses("dtype")),
         INDEX_INT32,
     ),
     Mutant(
