@@ -16,7 +16,9 @@ from . import (
     edges,
     exchange,
     gathers,
+    guests,
     kinds,
+    lodgers,
     matters,
     numbers,
     options,
@@ -28,7 +30,7 @@ from . import (
 
 FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
-    matters, strangers, visitors,
+    matters, strangers, visitors, guests, lodgers,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
