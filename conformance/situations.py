@@ -329,7 +329,7 @@ def _arguments(event: Event) -> Iterator[str]:
             yield f"{name}={value.name}"
         elif isinstance(value, (int, float)):
             yield f"{name}{'<' if value < 0 else '>' if value > 0 else '='}0"
-            yield f"{name} is {'whole' if isinstance(value, int) else 'a fraction'}"
+            yield f"{name} is {'whole' if isinstance(value, int) else 'round' if value.is_integer() else 'a fraction'}"
         elif isinstance(value, complex):
             yield f"{name} is complex"
         elif isinstance(value, tuple) and not isinstance(value, Ref):

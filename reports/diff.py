@@ -24,7 +24,6 @@ def _doubt(row: Any) -> str:
     return f" (p {row.p:.2g})" if row.verdict == "cannot tell" and is_clear else ""
 
 
-
 @dataclass(frozen=True)
 class Diff:
     """Failures and times of two runs, compared."""

@@ -96,8 +96,8 @@ def _permuted(stage: Stage) -> Step:
 
 
 def _ranged(stage: Stage) -> Step:
-    if stage.source.chance(30):
-        return step("arange", stage.source.choice((2.5, 0.5, 4.0, 3)))
+    if stage.source.chance(50):
+        return step("arange", stage.source.choice((2.5, 0.5, 5.25, 1.75, 4.0, 3)))
     return step("arange", stage.source.integer(0, 9), dtype=DType(stage.source.choice(_DTYPES[:4])))
 
 

@@ -59,13 +59,15 @@ def _transposed(rank: int) -> Scene:
         kernel = tuple([source.integer(1, 2) for _ in range(rank)])
         operands = [_pixels(stage, shape), _pixels(stage, (channels, out, *kernel))]
         keywords: dict[str, Argument] = {"stride": 2} if source.chance(40) else {}
+        if channels > 1 and source.chance(30):
+            keywords["groups"] = channels
         if source.chance(30):
             # Less than the stride is added to one side.
             keywords["output_padding"] = source.integer(0, 1)
         if source.chance(20):
             keywords["padding"] = 1
         if source.chance(30):
-            operands.append(stage.tensor((out,)))
+            operands.append(stage.tensor((out * (channels if "groups" in keywords else 1),)))
         return step(f"conv_transpose{rank}d", *operands, **keywords)
 
     return on(REAL[:2], draw)
@@ -74,19 +76,19 @@ def _transposed(rank: int) -> Scene:
 def _pooled(name: str, rank: int) -> Scene:
     def draw(stage: Stage) -> Step:
         source = stage.source
-        kernel = source.integer(1, 2) if source.chance(70) else tuple([source.integer(1, 2) for _ in range(rank)])
+        kernel = source.integer(1, 3) if source.chance(70) else tuple([source.integer(1, 2) for _ in range(rank)])
         keywords: dict[str, Argument] = {}
         if source.chance(40):
             keywords["stride"] = source.integer(1, 2)
-        if source.chance(20):
+        if source.chance(30):
             keywords["ceil_mode"] = True
         if name == "max" and source.chance(40):
             keywords["return_indices"] = True
         if name == "lp":
             return step("nn.functional.lp_pool2d", _pixels(stage, _image(stage, rank)), 2, kernel, **keywords)
-        if source.chance(25):
+        if source.chance(40):
             # At most half of the kernel.
-            fits = kernel == 2 or kernel == (2,) * rank
+            fits = kernel in (2, 3, (2,) * rank)
             keywords["padding"] = 1 if fits or source.chance(ODD) else 0
             if name == "avg" and source.chance(40):
                 keywords["count_include_pad"] = False
@@ -137,12 +139,19 @@ def _normalised(stage: Stage) -> Step:
         return step("nn.functional.group_norm", x, groups, **keywords)
     if which < 6:
         inside = shape[-source.integer(1, 2) :]
-        return step("nn.functional.layer_norm", x, inside, *([stage.tensor(inside)] if which == 3 else []))
+        scales = [stage.tensor(inside) for _ in range(source.integer(0, 2))]
+        return step("nn.functional.layer_norm", x, inside, *scales)
     if which < 8:
-        return step("nn.functional.instance_norm", x)
+        names = ("weight", "bias") if source.chance(40) else ()
+        return step("nn.functional.instance_norm", x, **{name: stage.tensor((shape[1],)) for name in names})
     if which == 8:
-        return step("nn.functional.local_response_norm", x, 2)
-    return step("nn.functional.normalize", x, dim=source.integer(0, 1))
+        return step("nn.functional.local_response_norm", x, source.integer(1, 3))
+    return step(
+        "nn.functional.normalize",
+        x,
+        *([source.choice((1.0, 3.0))] if source.chance(40) else []),
+        dim=source.integer(0, 1),
+    )
 
 
 def _padded(stage: Stage) -> Step:
@@ -200,9 +209,16 @@ def _windows(stage: Stage) -> Step:
     source = stage.source
     shape = (source.integer(1, 2), source.integer(1, 2), source.integer(2, 4), source.integer(2, 4))
     keywords: dict[str, Argument] = {"stride": 2} if source.chance(30) else {}
+    for name in ("dilation", "padding"):
+        if source.chance(25):
+            keywords[name] = source.integer(1, 2)
     if source.chance(60):
         return step("nn.functional.unfold", _pixels(stage, shape), 2, **keywords)
-    return step("nn.functional.fold", stage.tensor((shape[0], 4 * shape[1], 4)), (3, 3), 2)
+    blocks = 1
+    for size in (3, 3):
+        reach = keywords.get("dilation", 1) + 1
+        blocks *= max((size + 2 * keywords.get("padding", 0) - reach) // keywords.get("stride", 1) + 1, 1)
+    return step("nn.functional.fold", stage.tensor((shape[0], 4 * shape[1], blocks)), (3, 3), 2, **keywords)
 
 
 def _gated(stage: Stage) -> Step:

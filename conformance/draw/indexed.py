@@ -115,7 +115,8 @@ def _as_truths(stage: Stage) -> Step:
 def _embedding(stage: Stage) -> Step:
     rows = stage.source.integer(1, 5)
     index = stage.indices(_shape(stage, 0, 3), rows)
-    return step("nn.functional.embedding", index, stage.tensor((rows, stage.source.integer(1, 4))))
+    padding = {"padding_idx": stage.source.integer(-rows, rows - 1)} if stage.source.chance(30) else {}
+    return step("nn.functional.embedding", index, stage.tensor((rows, stage.source.integer(1, 4))), **padding)
 
 
 def _one_hot(stage: Stage) -> Step:

@@ -108,8 +108,9 @@ def _one(stage: Stage) -> Step:
     is_complex = which > 7 and source.chance(30)
     x = stage.tensor(shape, dtype="complex64" if is_complex else None, seldom=_MOSTLY)
     if which < 4:
-        if source.chance(10):
-            return step("nan_to_num", x, 1.0, source.choice((2.0, None)), source.choice((-2.0, None)))
+        if source.chance(20):
+            given = (1.0, source.choice((2.0, None)), source.choice((-2.0, None))) if source.chance(60) else ()
+            return step("nan_to_num", x, *given)
         return step(source.choice(_FUNCTIONS), x)
     if which < 8:
         args = (source.integer(-len(shape), len(shape) - 1),) if shape and source.chance(70) else ()

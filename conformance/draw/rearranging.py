@@ -57,6 +57,12 @@ def _repeated(source: Source, x: TensorState, values: Values) -> Arguments:
     return (tuple(counts),), {}
 
 
+def _tiled(source: Source, x: TensorState, values: Values) -> Arguments:
+    """As `repeat`, but for that a number that is missing counts as 1 of the first dimensions."""
+    (counts,), _ = _repeated(source, x, values)
+    return (counts[source.integer(0, len(counts)) :] if source.chance(40) else counts,), {}
+
+
 def _interleaved(source: Source, x: TensorState, values: Values) -> Arguments:
     count = source.integer(0, 2) if prod(x.shape) < LARGEST // 2 else 1
     return (count,) if source.chance(25) else (count, draw_dim(source, len(x.shape))), {}
@@ -156,7 +162,7 @@ def _into_layout(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 REARRANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
-    (3, ("repeat", _repeated)), (2, ("tile", _repeated)), (2, ("repeat_interleave", _interleaved)),
+    (3, ("repeat", _repeated)), (2, ("tile", _tiled)), (2, ("repeat_interleave", _interleaved)),
     (3, ("rot90", _turned)), (1, ("fliplr", no_arguments)), (1, ("flipud", no_arguments)), (3, ("tril", _offset)),
     (3, ("triu", _offset)), (2, ("tril_", _offset)), (2, ("triu_", _offset)), (2, ("diag", _offset)),
     (2, ("diag_embed", _embedded)), (1, ("diagflat", _offset)), (2, ("unsafe_split", _parts)),

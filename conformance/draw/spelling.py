@@ -39,7 +39,7 @@ _TABLE: Mapping[str, tuple[str, Drawn]] = {
     "alpha": ("add sub add_ sub_ index_add index_add_", _FACTOR),
     "dtype": ("sum nansum prod cumsum cumprod", _INTO),
     "dtype ": ("mean nanmean norm linalg.vector_norm softmax log_softmax nn.functional.softmin", _INTO_REAL),
-    "dtype  ": ("full_like new_full", _INTO),
+    "dtype  ": ("full_like new_full cumsum_ cumprod_ new_empty_strided", _INTO),
     "largest": ("topk", _NO),
     "accumulate": ("put put_", _YES),
     "memory_format": (
@@ -47,10 +47,13 @@ _TABLE: Mapping[str, tuple[str, Drawn]] = {
     ),
     "dim": ("diff size stride", _one_of(-1, 0, 1, -2)),
     "n": ("diff", _one_of(2, 0)),
-    "non_blocking": ("copy_ to UntypedStorage.copy_ TypedStorage.copy_", _YES),
+    "non_blocking": (
+        "copy_ to UntypedStorage.copy_ TypedStorage.copy_ UntypedStorage.cuda TypedStorage.cuda UntypedStorage.hpu "
+        "TypedStorage.hpu UntypedStorage.to TypedStorage.to UntypedStorage.type TypedStorage.type", _YES,
+    ),
     "inplace": (
         "nn.functional.mish nn.functional.hardswish nn.functional.relu6 nn.functional.selu nn.functional.celu "
-        "nn.functional.leaky_relu nn.functional.threshold", _YES,
+        "nn.functional.leaky_relu nn.functional.threshold nn.functional.dropout", _YES,
     ),
     "alpha ": ("nn.functional.elu nn.functional.celu", _one_of(0.5, 2.0)),
     "nan": ("nan_to_num nan_to_num_", _one_of(1.0, 0.0)),
@@ -63,12 +66,23 @@ _TABLE: Mapping[str, tuple[str, Drawn]] = {
     "momentum": ("nn.functional.batch_norm", _one_of(0.5)),
     "equal_nan": ("isclose allclose", _YES),
     "rtol": ("isclose allclose", _one_of(0.5, 0.0)),
+    "atol": ("isclose allclose", _one_of(0.5, 2.0, 0.0)),
     "requires_grad": ("requires_grad_", _NO),
-    "device": ("as_tensor tensor", _one_of("cpu")),
+    "requires_grad ": ("frombuffer", _YES),
+    "device": ("as_tensor tensor asarray", _one_of("cpu")),
+    "min_val": ("nn.functional.hardtanh", _one_of(-2.0, 0.5)),
+    "max_val": ("nn.functional.hardtanh", _one_of(2.0, 0.5)),
+    "p": ("nn.functional.dropout", _one_of(0.0, 0.25)),
+    "beta ": ("nn.functional.local_response_norm", _one_of(0.5, 1.0)),
+    "alpha  ": ("nn.functional.local_response_norm", _one_of(0.5)),
+    "k": ("nn.functional.local_response_norm", _one_of(2.0)),
     "wrap": ("fill_diagonal_", _YES),
     "count_include_pad": ("nn.functional.avg_pool2d nn.functional.avg_pool1d nn.functional.avg_pool3d", _NO),
     "dilation": ("nn.functional.max_pool1d nn.functional.max_pool2d nn.functional.max_pool3d", _one_of(2)),
-    "eps": ("nn.functional.group_norm nn.functional.layer_norm nn.functional.batch_norm", _one_of(0.5)),
+    "eps": (
+        "nn.functional.group_norm nn.functional.layer_norm nn.functional.batch_norm nn.functional.normalize",
+        _one_of(0.5),
+    ),
     "dim ": ("concat", _one_of(0, -1, 1)),
 }  # fmt: skip
 """Operations and their values, by parameter; spaces after a name tell apart what has other values elsewhere."""

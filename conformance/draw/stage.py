@@ -82,13 +82,17 @@ class Stage:
         shape: tuple[int, ...],
         limit: int,
         *,
-        dtype: str = "int64",
+        dtype: str = "",
         low: int = 0,
         distinct: bool = False,
         sure: bool = False,
     ) -> Ref:
-        """Indices from `low` to below `limit`, `distinct` ones where they fit; rarely one outside, unless `sure`."""
+        """Indices from `low` to below `limit`, `distinct` ones where they fit; rarely one outside, unless `sure`.
+
+        They are of int64 unless another dtype is asked for, some of int32: most that take the one take the other.
+        """
         source = self.source
+        dtype = dtype or ("int32" if source.chance(8) else "int64")
         drawn = draw_layout(source, shape=shape)
         if limit <= low:
             limit = low + 1
