@@ -11,6 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from .capabilities import ASPECTS
 from .classify import Rule
 from .judge import Difference
 from .program import Program
+from .rules import catalogue
 
 ENDS = ("crash", "timeout")
 """How the library's process may end, which an expectation can name in the place of an aspect."""
@@ -202,6 +204,8 @@ def _check_field(name: str, value: Any, where: str) -> None:
             raise ExpectationError(f"{where}: {name} is text, not {value!r}")
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ExpectationError(f"{where}: {name} is a list of texts, not {value!r}")
+    elif name == "rules" and (unknown := sorted(glob for glob in value if not matching(catalogue().rules, glob))):
+        raise ExpectationError(f"{where}: no rule matches {', '.join(unknown)}; `stridecheck rules` lists all")
     elif name == "aspects" and (unknown := sorted(set(value) - {*ASPECTS, *ENDS})):
         raise ExpectationError(f"{where}: no aspect {', '.join(unknown)}; there are {', '.join((*ASPECTS, *ENDS))}")
 

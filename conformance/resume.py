@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from stridecheck.reports import records
@@ -49,10 +50,10 @@ def _compare(path: Path, begun: records.Header, header: records.Header) -> None:
     then, this = _sought(begun), _sought(header)
     for name in sorted({*then, *this}):
         if then.get(name) != this.get(name):
-            option = f"--{name.replace('_', '-')}"
+            option, where = f"--{name.replace('_', '-')}", shlex.quote(str(path.parent))
             raise ResumeError(
                 f"{path} was begun with other options ({option} {then.get(name)}, not {this.get(name)}): "
-                f"go on with `{begun.command} --resume`, or begin anew without --resume"
+                f"go on with `{begun.command} --out {where} --resume`, or begin anew without --resume"
             )
 
 

@@ -216,6 +216,15 @@ def test_a_crash_accuses_the_operation_that_it_was_shrunk_to(campaign):
     assert not any(rule.startswith(("transpose.", "clone.")) for rule in red)
 
 
+def test_a_crash_is_told_by_a_call_under_rules_of_the_program_as_found(campaign):
+    """What dies whatever it is asked dies of refused calls too, which are under no rule of what failed."""
+    program = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), (Step("roll", (Ref(0), (1,), (0,))),))
+    run = campaign(answers={"roll": Broken("crash", "killed by SIGSEGV")})
+    (crash,) = _failures(_records(run, [Unit("corpus:0-1", (program,))]))
+    assert "rearranged.values" in crash.rules
+    assert Program.from_json(crash.shrunk) != program
+
+
 def test_every_red_rule_has_a_failure_that_names_it(campaign):
     """Whatever goes wrong, a rule that is counted red is among the rules of a failure."""
     answers = {"abs": Broken("crash", "killed by SIGSEGV"), "neg": Broken("timeout", "no answer within 10 s")}

@@ -123,7 +123,7 @@ def test_a_run_of_something_else_is_refused(change, says, whole, tmp_path):
     shutil.copy(whole / "results.jsonl", tmp_path)
     with pytest.raises(ResumeError, match=says) as error:
         check(replace(OPTIONS, resume=True, **change), tmp_path)
-    assert "`stridecheck check numpy reference --programs 300 --resume`" in str(error.value)
+    assert f"`stridecheck check numpy reference --programs 300 --out {tmp_path} --resume`" in str(error.value)
     assert (tmp_path / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
 
 
