@@ -13,7 +13,7 @@ from typing import NoReturn, Protocol
 
 from stridecheck.reports import records
 
-from . import corpus, examples, machine
+from . import corpus, examples, machine, small_scope
 from .campaign import Campaign, out_of_date
 from .crews import Crew, Crews, crews
 from .discovery import UnknownAdapter, find
@@ -133,6 +133,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         for r in catalogue().rules.values()
     ]
     arguments = {name: value for name, value in options.to_json().items() if value not in (None, "")}
+    if options.exhaustive:
+        arguments["scope"] = small_scope.counted()
     header = machine.header(command_line("check", options), arguments, rules)
     path = out / "results.jsonl"
     done = reopen(path, header) if options.resume else []

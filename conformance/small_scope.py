@@ -1,17 +1,20 @@
 """Every small layout with every small argument: one-step programs that leave nothing out within their bounds.
 
 Defects show in small cases: sizes 0 to 3, one or two dimensions, arguments just inside and just outside of what is
-allowed. What `exhaustive.py` counts in hundreds of thousands for `view`, this has for each operation in hundreds.
+allowed. What `exhaustive.py` has in tens of thousands for `view`, this has for each operation in hundreds. Both
+together are what `check --exhaustive` runs, and a report says how many they are.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import chain, product
 from typing import TypeAlias
 
 from stridecheck.reference_impl.layout import Layout
 
+from . import exhaustive
 from .exhaustive import dense_layouts, shapes
 from .program import Argument, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, span
 
@@ -104,6 +107,14 @@ def _pieces(layout: Layout) -> Iterator[Arguments]:
         yield from ((count, dim) for count in (0, 1, 2, 4))
 
 
+def _restridings(layout: Layout) -> Iterator[Arguments]:
+    """Every shape of sizes 0 to 2 under every strides of 0 to 2, where the tensor begins and one element on."""
+    for shape in shapes(2, (0, 1, 2)):
+        for strides in product((0, 1, 2), repeat=len(shape)):
+            yield shape, strides
+            yield shape, strides, layout.offset + 1
+
+
 def _nothing(layout: Layout) -> Iterator[Arguments]:
     yield ()
 
@@ -118,7 +129,7 @@ OPERATIONS: dict[str, Callable[[Layout], Iterator[Arguments]]] = {
     "split": _pieces, "chunk": _pieces, "tensor_split": _pieces, "contiguous": _nothing, "clone": _nothing,
     "ravel": _nothing, "relu": _nothing, "neg_": _nothing, "empty_like": _nothing, "sum": _kept, "cumsum": _each_dim,
     "flip": _each_dim, "sort": _each_dim, "fill_": lambda layout: iter(((2,),)), "t": _nothing,
-    "squeeze_": _each_dim, "nonzero": _nothing, "unbind": _each_dim,
+    "squeeze_": _each_dim, "nonzero": _nothing, "unbind": _each_dim, "as_strided": _restridings,
 }  # fmt: skip
 """Each operation with all arguments that are tried on a layout."""
 FORMATTED = ("contiguous", "clone", "to", "empty_like")
@@ -140,3 +151,25 @@ def programs() -> Iterator[Program]:
         for name, format in product(FORMATTED, FORMATS):
             step = Step(name, (Ref(0),), (("memory_format", MemoryFormat(format)),))
             yield Program((storage,), inputs, (step,))
+
+
+def everything() -> Iterator[Program]:
+    """All programs of the exhaustive source: every view target of every small layout, then every small argument."""
+    return chain(exhaustive.programs(), programs())
+
+
+def counted() -> str:
+    """How much that is, in words and numbers that were counted.
+
+    >>> counted().startswith("51,049 pairs of a layout (up to 4 dimensions of sizes 0 to 3)")
+    True
+    """
+    views = sum(1 for _ in exhaustive.programs())
+    steps = Counter(program.steps[0].op for program in programs())
+    return (
+        f"{views:,} pairs of a layout (up to 4 dimensions of sizes 0 to 3) and a shape of as many elements, and "
+        f"{sum(steps.values()):,} single steps: {len(steps)} operations with every argument in and just out of bounds "
+        f"on {sum(1 for _ in layouts())} layouts (up to 2 dimensions of sizes 0 to 3, {len(GAPPED)} with gaps or "
+        f"overlap, {2 * len(IMAGES)} images), {steps['view']:,} of view, {steps['expand']:,} of expand, "
+        f"{steps['__getitem__']:,} of slices, {steps['unfold']:,} of unfold, {steps['as_strided']:,} of as_strided"
+    )

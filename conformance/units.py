@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
-from . import exhaustive
+from . import small_scope
 from .draw.programs import draw_program
 from .draw.relayout import relayout
 from .draw.source import Seeded
@@ -130,8 +130,8 @@ def whole(parts: Iterable[Part], oracle: Adapter) -> Iterator[Unit]:
 
 
 def _exhaustive_units(options: Options) -> Iterator[Unit]:
-    """Every small layout with every view target, a few at a time: all of them at once are many."""
-    remaining = exhaustive.programs() if options.exhaustive else iter(())
+    """Every small layout with every view target and every small argument, a few at a time: all at once are many."""
+    remaining = small_scope.everything() if options.exhaustive else iter(())
     for number in itertools.count():
         programs = tuple(itertools.islice(remaining, UNIT))
         if not programs:

@@ -174,6 +174,8 @@ def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int) -> str:
         sentences.append(
             f"{_and(names)} judged by {count(len(rules), 'rule')} on {upto}{count(programs, 'program')}{each}."
         )
+    scopes = dict.fromkeys(str(source.header.arguments.get("scope", "")) for source in run.sources)
+    sentences += [f"Exhaustive over {scope}." for scope in scopes if scope]
     if timed:
         names = list(dict.fromkeys(timing.adapter for timing in run.timings if timing.status == "ok"))
         sentences.append(f"{count(timed, 'timing')} of {_and(names)}.")

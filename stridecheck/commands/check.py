@@ -64,7 +64,9 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
     "--update-expectations", is_flag=True, help="Write the list of corpus programs that fail under each expectation."
 )
 @click.option(
-    "--exhaustive", is_flag=True, help="Also every small layout with every view target (about 50,000 programs)."
+    "--exhaustive",
+    is_flag=True,
+    help="Also every small layout with every view target and every small argument (about 77,000 programs).",
 )
 @click.option("--opinfo", default="", metavar="GLOB", help="Also PyTorch's own samples of these operators ('*': all).")
 @click.option(
