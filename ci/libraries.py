@@ -47,15 +47,15 @@ class Library(NamedTuple):
 
 
 LIBRARIES = (
-    Library("torch:meta"),
+    Library("torch:meta", share=6),
     Library("torch:fake"),
     # Each program is compiled: about a fifth of a second each, and a second.
     Library("torch:compile-aot_eager", share=0.1),
     Library("torch:compile", share=0.1),
-    Library("array_api_strict", "array-api-strict"),
-    Library("mlx", "mlx"),
-    Library("dask", "dask", 0.5),
-    Library("tinygrad", "tinygrad", 0.3),  # without a compiler it interprets
+    Library("array_api_strict", "array-api-strict", 5),
+    Library("mlx", "mlx", 5),
+    Library("dask", "dask", 1.5),
+    Library("tinygrad", "tinygrad", 1),  # without a compiler it interprets
     Library("jax", "jax", 0.3),  # it compiles each operation once for each shape
     Library("paddle", "paddle"),
     Library("dpnp", "dpnp", 0.5),

@@ -47,7 +47,7 @@ class Dask(ValueStyle):
         "[(slice(None),) * ({dimension} % {self}.ndim) + (slice(None, None, {step}),)]",
     }
     # Documented: reshape only merges and splits whole blocks.
-    not_offered = ("reshape only allows rechunk", "not implemented", "not supported")
+    not_offered = ("reshape only allows rechunk", "reshape only supports", "not implemented", "not supported")
     row = "da.from_array(numpy.frombuffer({data}, {dtype}), chunks=CHUNK)"
     checks: Mapping[str, str] = {
         "shape": "({x}.dtype.name, list({x}.shape))",

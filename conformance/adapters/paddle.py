@@ -15,7 +15,7 @@ import paddle
 from ..capabilities import ASPECTS, Capabilities
 from ..discovery import without_variants
 from ..program import ITEMSIZES, Input, Storage
-from .memory import Region, RegionStyle
+from .memory import Region, RegionStyle, length
 from .table_style import TableStyle, methods, takes_by
 
 DTYPES = (
@@ -57,7 +57,7 @@ class Paddle(RegionStyle, TableStyle):
     prefix = "paddle"
     imports = "import numpy as np, paddle"
     templates: Mapping[str, str] = TEMPLATES
-    not_offered = ("is not registered", "must be Tensor, but got", "not implemented", "Unimplemented")
+    not_offered = ("not registered", "must be Tensor", "must be int or float", "not implemented", "Unimplemented")
     capabilities = Capabilities(  # as_strided checks no bounds; nobody promises strides that address nothing
         frozenset(DTYPES),
         frozenset({"free-strides", "infer-size", "guarded", "view-check", "write-through"}),
@@ -86,20 +86,20 @@ class Paddle(RegionStyle, TableStyle):
 
     def tensor(self, storage: Region, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A strided view of the memory; its offset is in bytes."""
-        itemsize = ITEMSIZES[dtype]
-        if storage.nbytes < itemsize:
-            return paddle.empty(shape, self._dtypes[dtype])
-        whole = storage.keeper[: storage.nbytes // itemsize * itemsize].view(self._dtypes[dtype])
-        return paddle.as_strided(whole, shape, strides, offset * itemsize)
+        n, kind = ITEMSIZES[dtype], self._dtypes[dtype]
+        if storage.nbytes < n:
+            return paddle.empty(shape, kind)
+        return paddle.as_strided(storage.keeper[: storage.nbytes // n * n].view(kind), shape, strides, offset * n)
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
-        dtype = self._dtype_names.get(x.dtype) or str(x.dtype).removeprefix("paddle.")
-        offset, row_major = x.offset // x.element_size(), "T--" if x.is_contiguous() else "F--"
-        return dtype, tuple(x.shape), tuple(x.strides), offset, row_major, None, None
+        dtype, offset = self._dtype_names.get(x.dtype, str(x.dtype)[7:]), x.offset // x.element_size()
+        return dtype, tuple(x.shape), tuple(x.strides), offset, "T--" if x.is_contiguous() else "F--", None, None
 
     def storage_of(self, x: Any) -> Region | None:
         """The memory that the tensor's holder has, held by an alias of it; an empty tensor has none."""
+        if x.size and x.offset + length(x.shape, x.strides) * x.element_size() > x._holder_size():
+            return self.regions.at(0, 0, x)  # it lies outside: what is there is not to be read
         return self.regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach()) if x.size else None
 
     def read(self, x: Any) -> bytes:
