@@ -42,6 +42,8 @@ def _check(
 ) -> tuple[str, tuple[str, ...], Any]:
     key, detail = difference.value, difference.detail or {}
     state = states.get(key)
+    if "guard" in detail:
+        return "guard", (key,), None
     if "byte" in detail and key.startswith("file"):
         return "file", (key,), detail["byte"]
     for kind in ("byte", "nbytes"):

@@ -83,6 +83,7 @@ BUILT_IN: Mapping[str, str] = {
     "ends": "the program ends by itself, within the seconds expected",
     "scalar": "the step answers with the number, truth or list whose text is expected",
     "file": "a file's byte at the place expected is the one expected",
+    "guard": "nothing is written beside a storage that lies in the middle of a buffer",
 }
 """Checks that need no expression of the idiom, with what holds where they succeed."""
 
@@ -93,7 +94,9 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     if not hasattr(idiom, "checks") or (claim.check not in checks and claim.check not in BUILT_IN):
         return ""
     steps = program.steps[: claim.step + 1] if claim.step >= 0 else program.steps
-    lines = _memory(program, steps, idiom)
+    if claim.check == "guard" and "guarded" not in checks:
+        return ""
+    lines = _memory(program, steps, claim, idiom)
     for number, item in enumerate(program.inputs):
         lines.append(idiom.write_input(f"x{number}", item, f"s{item.storage}"))
     call = getattr(idiom, "call", "")
@@ -101,6 +104,9 @@ def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     if written is None:
         return ""
     lines += written
+    if claim.check == "guard":
+        ends = f"i in range({BESIDE}, len(block) - {BESIDE})"
+        lines += _compared(f"[i - {BESIDE} for i, byte in enumerate(block) if not {ends} and byte != {MARK}]", "[]")
     if claim.check in checks:
         lines += _comparison(checks[claim.check], program, claim, idiom)
     begin = [f"# {claim.sentence}"]
@@ -150,13 +156,22 @@ def function_source(program: Program, numbers: Sequence[int], idiom: Idiom) -> s
     return "\n    ".join([f"def program({inputs}):", *map(str, steps), f"return {results}"])
 
 
-def _memory(program: Program, steps: Sequence[Step], idiom: Idiom) -> list[str]:
+BESIDE, MARK = 64, 165
+"""Bytes on either side of a storage that is claimed to be written beside, and what each of them holds."""
+
+
+def _memory(program: Program, steps: Sequence[Step], claim: Claim, idiom: Idiom) -> list[str]:
     """Source that makes the storages, and the files that steps name."""
     has_files = any(list(step.files()) for step in steps)
     lines = ["import tempfile", "folder = tempfile.mkdtemp()"] if has_files else []
     for number, storage in enumerate(program.storages):
         data = repr(storage.data) if storage.fill == "literal" else FILL_SOURCES[storage.fill].format(n=storage.nbytes)
-        if storage.backing != "file":
+        if claim.check == "guard" and claim.values == (f"s{number}",):
+            # A library is lent the middle of a buffer, whose ends are looked at afterwards.
+            lines.append(f"block = bytearray(bytes([{MARK}]) * {BESIDE} + bytes({data}) + bytes([{MARK}]) * {BESIDE})")
+            place = {"x": f"memoryview(block)[{BESIDE}:-{BESIDE}]"}
+            lines.append(f"s{number} = {print_template(idiom.checks['guarded'], place, str)}")
+        elif storage.backing != "file":
             lines.append(idiom.write_storage(f"s{number}", storage, data))
         elif has_files:
             lines.append(f'with open(folder + "/{File(number).name}", "wb") as file: file.write({data})')
@@ -185,7 +200,11 @@ def _comparison(check: str, program: Program, claim: Claim, idiom: Idiom) -> lis
     if claim.check in ("byte", "file"):
         place, want = ast.literal_eval(claim.expected)
         expression += f"[{place}]"
-    return [f"got, want = {expression}, {want}", 'print("got", got, "want", want)', "raise SystemExit(got != want)"]
+    return _compared(expression, str(want))
+
+
+def _compared(got: str, want: str) -> list[str]:
+    return [f"got, want = {got}, {want}", 'print("got", got, "want", want)', "raise SystemExit(got != want)"]
 
 
 def _called(helpers: Mapping[str, str], text: str) -> list[str]:

@@ -123,6 +123,7 @@ CHECKS: Mapping[str, str] = {
     "same-object": "{x} is {y}",
     "same-storage": "root({x}) is root({y})",
     "storage-of": "{x}",
+    "guarded": "np.frombuffer({x}, np.uint8)",
     "byte": "{x}.ravel('K').view(np.uint8).tolist()",
     "nbytes": "{x}.nbytes",
 }

@@ -93,6 +93,7 @@ CHECKS: Mapping[str, str] = {
     "same-object": "{x} is {y}",
     "same-storage": "{x}.untyped_storage() is {y}",
     "storage-of": "{x}.untyped_storage()",
+    "guarded": "torch.frombuffer({x}, dtype=torch.uint8).untyped_storage()",
     "byte": "{x}.untyped().tolist()",
     "nbytes": "{x}.nbytes()",
     "storage": "({x}.nbytes(), {x}.resizable(), {x}.is_shared())",

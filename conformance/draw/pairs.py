@@ -65,9 +65,12 @@ def _two(stage: Stage) -> Step:
     name = source.choice(_OF_TWO)
     kin = _KIN.get(stage.dtype) if source.chance(40) else None
     x = stage.tensor(shape)
-    y = stage.tensor(shape if name == "cat" else other, dtype=kin or weighted(source, KINDS), seldom=20)
     if name == "cat":
-        return step(name, (x, y))
+        # A vector of nothing joins whatever the other is, and has a say in the dtype.
+        other = (0,) if source.chance(20) else shape
+    y = stage.tensor(other, dtype=kin or weighted(source, KINDS), seldom=20)
+    if name == "cat":
+        return step(name, (x, y) if source.chance(50) else (y, x))
     return step(name, stage.tensor(shape, dtype="bool"), x, y) if name == "where" else step(name, x, y)
 
 

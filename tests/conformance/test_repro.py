@@ -271,6 +271,27 @@ def test_dtypes_formats_fills_and_guards_are_written(oracle):
     assert not shows(text, claim), text
 
 
+@pytest.mark.parametrize(
+    ("library", "write"),
+    [(Torch, "ctypes.memset(x0.data_ptr() + 20, 7, 8)"), (Numpy, "ctypes.memset(x0.ctypes.data + 20, 7, 8)")],
+)
+def test_a_write_outside_a_storage_has_a_script(oracle, library, write):
+    """The storage lies in the middle of a buffer, and the script looks at both ends of that."""
+    program = replace(MATRIX, storages=(Storage(24, backing="guarded"),), steps=(Step("fill_", (Ref(0), 1)),))
+    inputs, step = execute(program, oracle)
+    ((difference,),) = [
+        verdict.differences
+        for verdict in judge(program, [inputs, step], [inputs, step._replace(damaged=("s0",))], library().capabilities)
+        if verdict.differences
+    ]
+    claim = Claim.from_json(claim_of(program, difference, [inputs, step]).to_json())
+    text = script(program, claim, library())
+    assert len(text.splitlines()) <= MAX_LINES
+    assert not shows(text, claim)
+    (call,) = [line for line in text.splitlines() if line.startswith("r0 = ")]
+    assert shows(text.replace(call, f"import ctypes; {write}"), claim)
+
+
 def test_an_adapter_without_an_idiom_gets_no_script(oracle):
     """Where the adapter cannot print, there is no script rather than a wrong one."""
     assert script(MATRIX, Claim("ends", expected="1.0"), object()) == ""
