@@ -143,13 +143,13 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     """
     check_inplace(self, source)
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
+    check_internal_overlap(self)
+    check_no_overlap(self, index)
+    check_no_overlap(self, source)
     if index.ndim > 1:
         raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
     if index.dtype is not dt.int64:
         raise LayoutError("dtype", "index_copy_: the index must be int64")
-    check_internal_overlap(self)
-    check_no_overlap(self, index)
-    check_no_overlap(self, source)
     where = np.atleast_1d(index_values(index, "index_copy_"))
     _check_source("index_copy_", self, d, where, source)
     _check_restrided(self, d, index)

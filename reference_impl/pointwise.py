@@ -413,7 +413,7 @@ def _check_promotion_on_meta(op: Op, target: "Tensor", other: Any) -> None:
     dtype = other.dtype if isinstance(other, TensorBase) else None
     is_bool = dtype is dt.bool_ or isinstance(other, bool)
     is_float = isinstance(other, float) if dtype is None else dtype.is_floating_point
-    is_integer = not (target.dtype.is_floating_point or target.dtype.is_complex)
+    is_integer = target.dtype.category == "int"  # raw bits are no numbers, and nobody asks
     if (is_float and is_integer) if target.dtype is not dt.bool_ else not is_bool:
         raise LayoutError("dtype", f"{op.name}: {target.dtype} in place, and another kind (facts 4.3.8)")
 
