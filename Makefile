@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help relink install report test lint triton format libraries gpu record corpus evidence clean
+.PHONY: help relink install report test lint triton format libraries gpu record samples corpus evidence clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
@@ -83,6 +83,9 @@ gpu:             ## check and time torch:cuda and cupy; one result file, out/gpu
 
 record: $(INSTALLED)    ## record anew what the oracle does with the corpus, after a change of what is expected
 	$(BIN)/python -m stridecheck.conformance.corpus --record
+
+samples: $(INSTALLED)   ## take PyTorch's own operator samples from the torch that is installed, as data
+	$(BIN)/python -m stridecheck.conformance.opinfo
 
 corpus: $(INSTALLED)    ## draw the committed corpus anew, and the lists of known deviations with it
 	$(BIN)/python -m stridecheck.conformance.corpus

@@ -1,6 +1,7 @@
 """PyTorch's own operator samples as programs: every sample and error input of `OpInfo`, over a few dtypes.
 
-Needs torch with its testing helpers (and `expecttest`). The samples are PyTorch's, the layouts those it thought of.
+`python -m stridecheck.conformance.opinfo` takes them from torch, with its testing helpers (and `expecttest`), and
+writes them as data, which runs read (`samples.py`). The samples are PyTorch's, the layouts those it thought of.
 """
 
 from __future__ import annotations
@@ -11,26 +12,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
+from .samples import PATH, Sample, write
 
 DTYPES = ("float32", "complex64", "int64", "bool", "bfloat16")
 MAX_BYTES = 1 << 16
 """Storages larger than this are left out: a sample says no more with a million elements."""
-
-
-class Sample(NamedTuple):
-    """One sample of one operator."""
-
-    operator: str
-    kind: str
-    """`sample`, or `error` for an input that PyTorch refuses."""
-    program: Program
 
 
 class _CannotSay(Exception):
@@ -257,3 +250,12 @@ class _Builder:
         )
         self._input_of[id(x)] = ref
         return ref
+
+
+def main() -> None:
+    """Write the samples of the torch that is here."""
+    print(f"{write(samples(), torch.__version__.partition('+')[0]):,} samples in {PATH.name}")
+
+
+if __name__ == "__main__":
+    main()

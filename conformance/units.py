@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
-from . import small_scope
+from . import samples, small_scope
 from .draw.programs import draw_program
 from .draw.relayout import relayout
 from .draw.source import Seeded
@@ -143,9 +143,7 @@ def _opinfo_units(options: Options) -> Iterator[Unit]:
     """PyTorch's own samples of the operators asked for, a unit each operator."""
     if not options.opinfo:
         return
-    from .opinfo import samples
-
-    for operator, group in itertools.groupby(samples(options.opinfo), key=lambda sample: sample.operator):
+    for operator, group in itertools.groupby(samples.read(options.opinfo), key=lambda sample: sample.operator):
         found = {sample.program.id: sample.program for sample in group}
         for program in list(found.values()):
             for turn in range(options.relayouts):
