@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import jsonschema
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.conformance import corpus, recorded
+from stridecheck.conformance.operations import OPERATIONS, bind, overload
 from stridecheck.conformance.program import Program, Step
 from stridecheck.conformance.schema import SCHEMA, read_program
 
@@ -190,3 +192,36 @@ def test_a_missing_or_damaged_file_is_named(tmp_path):
     cut.write_bytes(gzip.compress(b"\xff\xfe\n"))
     with pytest.raises(corpus.CorpusError, match=r"cut\.jsonl\.gz"):
         corpus.read_file(cut)
+
+
+UNGIVEN = {
+    ("topk", "sorted"): "the order is not specified then",
+    ("nn.functional.instance_norm", "running_mean"): "written to as batch_norm's, which is drawn",
+    ("nn.functional.instance_norm", "running_var"): "written to as batch_norm's, which is drawn",
+    ("ndarray.__dlpack__", "copy"): "NumPy before 2.1 has none",
+    ("TypedStorage.from_buffer", "device"): "there is the CPU alone, which is the default",
+    ("FloatStorage.from_buffer", "dtype"): "a class named after a dtype takes none",
+    ("UntypedStorage.hpu", "non_blocking"): "there is no such device",
+    ("conv1d", "dilation"): "drawn, though seldom: conv2d and conv3d have it",
+    ("nn.functional.local_response_norm", "beta"): "drawn, though seldom: its alpha and k are there",
+}
+"""Options that no program of the corpus gives, with the reason."""
+
+
+def test_every_option_of_every_operation_is_given(whole_corpus):
+    """Each optional parameter has a value that is not its default somewhere: what most callers leave out is tried."""
+    given, seen = set(), set()
+    for program, _ in whole_corpus:
+        for step in program.steps:
+            operation = OPERATIONS.get(overload(step))
+            if operation is None:
+                continue
+            seen.add(operation.name)
+            with suppress(ValueError):  # refused for how it is called
+                given |= {
+                    (operation.name, name)
+                    for name, value in bind(step).items()
+                    if name in operation.defaults and value != operation.defaults[name]
+                }
+    options = {(name, option) for name in seen for option in OPERATIONS[name].defaults}
+    assert options - given == set(UNGIVEN)
