@@ -28,8 +28,8 @@ VIEWS = frozenset(f"{_define.VIEWS} split chunk tensor_split split_with_sizes un
 """Operations that answer with nothing but views; what an index answers with depends on what it is."""
 KEEPING = frozenset(_KEEPING.split())
 """Operations whose result has the elements of their operand, in the same order."""
-WRITING_BESIDE = frozenset({"nn.functional.batch_norm", "UntypedStorage.from_file"})
-"""Operations that write to what is not their first argument: running figures, a file."""
+WRITING_BESIDE = frozenset({"batch_norm", "from_file"})
+"""Operations, of whatever class, that write to what is not their first argument: running figures, a file."""
 
 
 class Moment(NamedTuple):
@@ -138,7 +138,9 @@ def _contradicts(state: TensorState) -> bool:
 
 
 def _writes_unasked(m: Moment) -> bool:
-    if writes_to(m.event.step) is not None or m.event.argument("inplace") or m.event.entry in WRITING_BESIDE:
+    if writes_to(m.event.step) is not None or m.event.argument("inplace"):
+        return False
+    if m.event.entry.rpartition(".")[2] in WRITING_BESIDE:
         return False
     return any(m.changed(name).any() for name in m.event.observation.storages)
 
