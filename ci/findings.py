@@ -32,6 +32,11 @@ class Finding(NamedTuple):
     facts: Mapping[str, str]
     script: str
 
+    @property
+    def needs_inductor(self) -> bool:
+        """Whether its script compiles C++."""
+        return 'backend="inductor"' in self.script
+
 
 def read_findings(page: Path) -> list[Finding]:
     """The findings of a page, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,14 @@ def test_every_bundled_adapter_is_checked(monkeypatch):
         assert (BUNDLED / f"{library.adapter.replace(':', '-')}.toml").is_file()
         if library.extra:
             assert len(libraries.requirements(library.extra)) >= 2
+
+
+def test_an_environment_with_a_space_in_its_path_compiles_nothing(monkeypatch):
+    """Inductor cannot: what needs it is left out, and all else is run."""
+    monkeypatch.setattr(libraries, "forked", lambda *_: nullcontext())
+    ran = {" ": [], "_": []}
+    for sign, shown in ran.items():
+        monkeypatch.setattr(libraries, "show", lambda one, _, shown=shown: shown.append(one))
+        libraries.run_findings(libraries.Library("torch:compile"), Path(f"/an{sign}environment/bin/python"))
+    assert [one for one in ran["_"] if not one.needs_inductor] == ran[" "]
+    assert len(ran["_"]) > len(ran[" "]) > 0
