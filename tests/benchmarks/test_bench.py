@@ -73,7 +73,7 @@ def test_the_file_has_a_header_adapters_timings_and_a_footer(tiny):
     assert isinstance(header, Header)
     assert header.command == f"stridecheck bench --cases {TINY[0]} --cases {TINY[1]}"
     assert header.machine["threads"] == 1
-    assert set(header.arguments["clock_ns"]) == {"loop", "bound"}
+    assert set(header.arguments["clock_ns"]) == {"turn", "loop", "bound"}
     assert isinstance(footer, Footer)
     assert footer.exit_code == 0
     assert [record.name for record in records if isinstance(record, Adapter)] == ["torch:cpu", "numpy", "reference"]
