@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help relink install report test lint triton format libraries gpu record samples corpus evidence clean
+.PHONY: help relink install report test lint triton format libraries exchange gpu record samples corpus evidence clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile
@@ -75,6 +75,9 @@ evidence: $(INSTALLED)  ## what is too long for `make test`
 LIBRARIES ?= --programs 1000
 libraries: $(INSTALLED) ## check every library that can be had here, and the scripts of docs/findings
 	$(BIN)/python -m stridecheck.ci.libraries $(LIBRARIES)
+
+exchange: $(INSTALLED)  ## hand arrays from PyTorch to NumPy and back in every way; harm that is not known is red
+	$(BIN)/stridecheck exchange torch numpy --out out/exchange
 
 # For a machine with a GPU and without a network: `make gpu WHEELS=folder`, see docs/gpu.md. Exit code 3: no GPU here.
 WHEELS ?=
