@@ -21,6 +21,7 @@ from .exchange import Exchange
 from .execute import execute
 from .expectations import Expectation, Expectations
 from .failures import Failures, Found, found_in
+from .invariants import reaches_outside
 from .judge import Difference, StepVerdict, judge
 from .listing import listing
 from .observation import Observation
@@ -153,6 +154,8 @@ class Campaign:
             judged.outcomes[outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
+            if found and reaches_outside(program, answer):
+                self.worker.distrust()
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
         judged.failures += found
         return found

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from stridecheck.reports import records
 
-from . import attribution, observation
+from . import attribution, invariants, observation
 from .claim import claim_of, symptom
 from .classify import Catalogue, Rule
 from .exchange import Exchange
@@ -252,6 +252,8 @@ class Failures:
             for verdict in judge(program, expected, answer, self.worker.capabilities)
             for difference in verdict.differences
         ]
+        if failures and invariants.reaches_outside(program, answer):
+            self.worker.distrust()
         return _Ran(expected, answer, tuple(failures))
 
     # Scripts and records.
@@ -316,7 +318,7 @@ class Failures:
     def _attribution(self, told: Found, shown: _Shown | None) -> str:
         """Who is wrong; empty where that cannot be told: it ended in silence, or was not run again."""
         if told.broken is not None:
-            return attribution.of_end(self.worker.name, told.broken.outcome)
+            return attribution.of_end(self.worker.name, told.broken.outcome) if told.broken.happened_again else ""
         if told.difference is None or shown is None:
             return ""
         said = attribution.of_difference(

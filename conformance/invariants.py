@@ -87,6 +87,11 @@ def broken(program: Program, observations: Sequence[Observation], step: int) -> 
     return []
 
 
+def reaches_outside(program: Program, observations: Sequence[Observation]) -> bool:
+    """Whether a library made a tensor that lies outside its storage: what is written through it lands anywhere."""
+    return any(moment is not None and _lies_outside(moment) for moment in moments(program, observations))
+
+
 def _is_guard_written(m: Moment) -> bool:
     return bool(m.event.observation.damaged)
 

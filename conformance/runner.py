@@ -47,6 +47,8 @@ class Broken:
 
     outcome: str
     reason: str
+    happened_again: bool = True
+    """Whether it did when the program was tried alone, or after those that ran before it."""
 
 
 Answer: TypeAlias = list[Observation] | Unsupported | Broken
@@ -93,6 +95,8 @@ class Worker:
         self._pending: dict[int, Program] = {}
         self._ran: dict[int, Program] = {}
         """Programs of this batch that the process has answered."""
+        self._is_trusted = True
+        """Whether the process takes another batch."""
 
     def __enter__(self) -> Worker:
         return self
@@ -184,10 +188,18 @@ class Worker:
             There is no process, and none to be had.
         """
         assert not self._pending, "a batch is under way"
-        if self._child is None or (self.memory and self._child.growth > self.memory // 2):
-            self._renew()  # it leaks: nobody's fault alone
+        # One that leaks is replaced, too: that is nobody's fault alone.
+        if self._child is None or not self._is_trusted or (self.memory and self._child.growth > self.memory // 2):
+            self._renew()
         self._pending, self._ran = dict(batch), {}
         self._send()
+
+    def distrust(self) -> None:
+        """Have the next batch run in a fresh process: this one has written, or may write, where nothing of its own is.
+
+        What it does from then on says nothing of the programs that it is given.
+        """
+        self._is_trusted = False
 
     def _send(self) -> None:
         if self._pending:
@@ -211,6 +223,8 @@ class Worker:
             del self._pending[number]
             if not isinstance(answer, Broken) or status is None:
                 self._ran[number] = program
+                if isinstance(answer, list) and any(one.damaged for one in answer):
+                    self.distrust()
                 yield number, answer
                 continue
             before, self._ran = self._ran, {}
@@ -259,7 +273,8 @@ class Worker:
             return [(number, alone)]  # somebody else has killed it, or many programs together have filled its memory
         culprit = self._bisect(list(before), before, program)
         if culprit is None:
-            return [(number, Broken(answer.outcome, f"{answer.reason}; it did not happen again"))]
+            once = Broken(answer.outcome, f"{answer.reason}; it did not happen again", happened_again=False)
+            return [(number, once)]
         reason = f"{answer.reason}, in a later program ({program.id})"
         return [(culprit, Broken(answer.outcome, reason)), (number, alone)]
 
@@ -332,7 +347,7 @@ class Worker:
         if self._child is not None:
             self.restarts += 1
             self._discard(self._child)
-        self._child, self._spare = self._spare, None
+        self._child, self._spare, self._is_trusted = self._spare, None, True
         try:
             for _ in range(MAX_STARTS):
                 if self._child is None:

@@ -87,13 +87,9 @@ def _into_rows(out: Any, shape: Shape) -> bool:
 
 
 def _partly_written(out: Any) -> None:
-    """Note that elements before the one with a wrong index may be written."""
-    if out is None:
-        return
-    storage = out._storage
-    if out._layout.required_bytes(out.dtype.itemsize) > len(storage):  # as one that could not grow
-        storage._shadow = np.full(len(storage), shadow.UNSPECIFIED, np.uint8)
-    else:
+    """Note that elements before the one with a wrong index may be written. Raises: bounds (fatal) past the storage."""
+    if out is not None:
+        array(out)
         shadow.leave_unspecified(out)
 
 

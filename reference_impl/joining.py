@@ -194,10 +194,7 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
     check_history(*items)
     items = [resolved(t) for t in items]
     shape = items[0]._layout.shape
-    at = wrap_dim(as_int(dim, "dim"), len(shape) + 1)
-    for t in items:
-        if t._layout.shape != shape:
-            raise LayoutError("size", f"stack: shapes {shape} and {t._layout.shape} differ (facts 4.5)")
+    at = stacked_along(items, dim)
     if at < len(shape) and any(t is out for t in items):
         return _stack_over(out, items, at)
     if at < len(shape):
@@ -210,6 +207,16 @@ def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor
         # Before the last dimension, an output of another shape is made row-major before it is known what is joined.
         return _cat_out(out, result, items, contiguous_strides(result._layout.shape), resized=at < len(shape))
     return result
+
+
+def stacked_along(items: "list[Tensor]", dim: Any) -> int:
+    """The new dimension along which tensors are stacked. Raises: dimension; size (RuntimeError) where shapes differ."""
+    shape = items[0]._layout.shape
+    at = wrap_dim(as_int(dim, "dim"), len(shape) + 1)
+    for t in items:
+        if t._layout.shape != shape:
+            raise LayoutError("size", f"stack: shapes {shape} and {t._layout.shape} differ (facts 4.5)")
+    return at
 
 
 def _stack_over(out: Any, items: list["Tensor"], at: int) -> "Tensor":

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from .constructors import flagged, uninitialised
+from .constructors import flagged, uninitialised, zeros
 from .contiguity import format_strides, is_contiguous_in, suggested_format
 from .copies import clone
 from .core import check_tensors
+from .dtypes import uint8
 from .errors import LayoutError, UnsupportedError, fatal
 from .formats import channels_last, memory_format, preserve_format
+from .joining import stacked_along
 from .quantized_moves import encoded
 from .quantized_tensor import QuantizedTensor, quantized
 from .quantizers import PerChannel, PerTensor
@@ -28,6 +30,9 @@ def joining(function: Callable[..., Any]) -> Callable[..., Any]:
         if not items:
             raise fatal(LayoutError("size", f"{function.__name__}: nothing to join in codes (facts 10.1.17)"))
         first = items[0] if out is None else out
+        named = kwargs.get("dim", kwargs.get("axis", 0))
+        if function.__name__ == "stack":  # which compares shapes before it asks how numbers are written
+            stacked_along(items, args[0] if args else named)
         for t in (items[0], first, *items):
             if not isinstance(t, QuantizedTensor):
                 raise UnsupportedError("dtype", f"{function.__name__} of codes and {t.dtype} (facts 10.1.17)")
@@ -37,9 +42,9 @@ def joining(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise LayoutError("dtype", f"{function.__name__}: only codes under one scale (facts 10.1.17)")
         d, q = items[0].dtype, first._quantizer
         if d.pack > 1:
+            function([zeros(t._layout.shape, dtype=uint8) for t in items], *args, **kwargs)  # shapes come first
             raise UnsupportedError("dtype", f"{function.__name__} has no kernel for {d} (facts 10.1.7)")
         joined = function([_requantized(t, q) for t in items], *args, **kwargs)
-        named = kwargs.get("dim", kwargs.get("axis", 0))
         dim = 1 if function.__name__ == "hstack" else args[0] if args else named
         if (
             function.__name__ in ("cat", "concat", "hstack")

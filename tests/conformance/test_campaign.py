@@ -32,6 +32,10 @@ class InProcess:
         self.adapter, self.capabilities = adapter, adapter.capabilities
         self._says = answers or {}
         self.ran = 0
+        self.is_trusted = True
+
+    def distrust(self):
+        self.is_trusted = False
 
     def submit(self, batch):
         self._batch = list(batch)
@@ -278,6 +282,16 @@ def test_a_failure_that_does_not_repeat_is_told_as_it_was(campaign):
     written = _records(run, [Unit("corpus:0-1", (program,))])
     assert _failures(written)
     assert {(f.program, str(f.shrunk), f.repro) for f in _failures(written)} == {(program.id, "{}", "")}
+
+
+@pytest.mark.parametrize(("strides", "is_trusted"), [((9, 1), False), ((2, 1), True)], ids=["outside", "inside"])
+def test_a_tensor_outside_its_storage_ends_its_process(strides, is_trusted, campaign):
+    """What is written through it lands anywhere, so that later programs are not judged there."""
+    before, after = execute(_program("t"), Reference())
+    elsewhere = {key: state._replace(strides=strides) for key, state in after.values.items()}
+    run = campaign(answers={"t": [before, after._replace(values=elsewhere)]})
+    assert _failures(_records(run, [Unit("corpus:0-1", (_program("t"),))]))
+    assert run.worker.is_trusted == is_trusted
 
 
 def test_every_failure_is_shrunk(campaign):

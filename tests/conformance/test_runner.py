@@ -185,9 +185,28 @@ if not os.path.exists(path):
     assert is_well(answers[0])
     assert is_well(answers[2])
     if told:
-        assert answers[1] == Broken("crash", f"killed by {signalled}; it did not happen again")
+        assert answers[1] == Broken("crash", f"killed by {signalled}; it did not happen again", happened_again=False)
     else:
         assert isinstance(answers[1], list)
+
+
+@pytest.mark.parametrize(
+    ("offset", "is_renewed"), [(-1, True), (0, False)], ids=["before its storage", "inside its storage"]
+)
+def test_what_wrote_outside_a_storage_takes_no_other_batch(offset, is_renewed, library):
+    """Memory that a library has spoilt is not what later programs are judged in."""
+    write = f"""
+import ctypes
+at = args[0].__array_interface__["data"][0]
+ctypes.memset(at + {offset}, 7, 1)
+"""
+    guarded = replace(GUILTY, storages=(replace(GUILTY.storages[0], backing="guarded"),))
+    with Worker(library(write)) as worker:
+        worker.start()
+        answers_of(worker, [guarded, GOOD])
+        assert worker.restarts == 0
+        assert is_well(answers_of(worker, [GOOD])[0])
+        assert worker.restarts == is_renewed
 
 
 def test_an_answer_without_end(library):

@@ -539,3 +539,15 @@ def differences(programs):
 def test_programs_end_alike(programs):
     """The same error or result, and the same output, also where the call was refused half-way."""
     assert differences(programs) == []
+
+
+@pytest.mark.parametrize("function", ["gather", "index_select", "take"])
+def test_an_output_that_could_not_grow_is_not_written(function):
+    """It has its new sizes all the same, so that torch writes past the end of its memory the next time."""
+    x, index, o = ref.arange(4), ref.tensor([0, 1, 2, 9]), ref.from_numpy(np.zeros(1, np.int64))
+    call = getattr(ref, function)
+    for is_fatal in (False, True):
+        with pytest.raises(RuntimeError) as caught:
+            call(x, *([] if function == "take" else [0]), index, out=o)
+        assert (caught.value.kind, hasattr(caught.value, "fatal")) == ("bounds" if is_fatal else "resize", is_fatal)
+        assert o.shape == (4,)

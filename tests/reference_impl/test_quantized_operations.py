@@ -28,6 +28,7 @@ TABLE = {
         T.cat([Q(d=T.quint4x2)])|M(T.cat([q,Q(T.ones(0))]))|M(T.cat([Q(T.ones(0))]*2))|M(T.cat((q[:0],q)))
         T.cat([q,q],out=Q())|M(T.cat([q,q],out=Q(T.ones(6,4),s=.25)))|T.cat([q,q],5)|T.cat([q,Q(T.ones(2,2))])
         M(T.stack([q,q]))|M(T.stack([q,Q(s=.25)],1))|M(T.stack([q,q],2))|M(T.stack([Q(cl)]*2))|T.stack([C()]*2)
+        T.stack([q,x[:1]])|T.stack([x[:1],q])|T.stack([q,x])|T.stack([P,P],7)|T.stack([P,P])|T.cat([P,P],5)|T.cat([P,P])
         M(T.hstack([q,q]))|M(T.vstack([q,q]))|M(T.dstack([q,q]))|M(T.column_stack([q[0],q[1]]))
         M(T.cat([Q(d=T.qint32),Q(d=T.qint32,z=-9)]))|M(T.cat([q,Q(x*1000)]))|M(T.concatenate([q,q],axis=1))|T.cat([q,3])|T.row_stack([3,q])
     """,
