@@ -268,7 +268,8 @@ method!  swapdims_(self, dim0, dim1)
 
 [gradients]
 method!  requires_grad_(self, requires_grad=True)
-property is_leaf|requires_grad|ndim|shape(self)
+method   backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)
+property grad|is_leaf|requires_grad|ndim|shape(self)
 method   stride|size(self, dim=None)
 method?  allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False)
 method   is_same_size(self, other)

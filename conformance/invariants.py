@@ -28,8 +28,8 @@ VIEWS = frozenset(f"{_define.VIEWS} split chunk tensor_split split_with_sizes un
 """Operations that answer with nothing but views; what an index answers with depends on what it is."""
 KEEPING = frozenset(_KEEPING.split())
 """Operations whose result has the elements of their operand, in the same order."""
-WRITING_BESIDE = frozenset({"batch_norm", "from_file"})
-"""Operations, of whatever class, that write to what is not their first argument: running figures, a file."""
+WRITING_BESIDE = frozenset({"batch_norm", "from_file", "backward"})
+"""Operations, of whatever class, that write to what is not their first argument: running figures, files, gradients."""
 
 
 class Moment(NamedTuple):

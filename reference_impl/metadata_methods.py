@@ -177,7 +177,7 @@ class MetadataMethods(TensorBase):
 
     @property
     def grad(self: Any) -> "Tensor | None":
-        """The gradient that was given; the reference computes none."""
+        """The gradient that was given, or accumulated by `backward`; None for none."""
         found: Tensor | None = self._grad
         return found
 

@@ -168,14 +168,14 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
     __reduce_ex__ = pickling.reduce_tensor
 
     def retain_grad(self) -> None:
-        """Nothing: the reference has no backward engine. Raises: grad (RuntimeError) where none is required."""
+        """Nothing: only leaves have gradients here. Raises: grad (RuntimeError) where none is required."""
         if not self.requires_grad:
             raise LayoutError("grad", "retain_grad: the tensor requires no gradient")
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
-        """Nothing: see `autograd.backward`. Raises: as it."""
+        """Add to the gradient of a leaf, see `autograd.backward`. Raises: as it."""
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def register_hook(self, hook: Any) -> RemovableHandle:

@@ -120,9 +120,50 @@ def _overlapping(stage: Stage) -> Step:
     return step(source.choice(("add_", "mul_", "copy_")), target, read)
 
 
+def _accumulated(stage: Stage) -> Step:
+    """Gradients given to a leaf that lies otherwise than they do, and what is done with its own."""
+    source = stage.source
+    shape = draw_shape(source, 0, 5)
+    leaf = stage.tensor(shape, grad=False, tame=True)
+    fits = source.chance(92)
+    sizes = shape if fits else (*shape, 2)
+    dtype = stage.dtype if source.chance(80) else source.choice(("float32", "float64", "bfloat16", "int16"))
+    first, second = [stage.tensor(sizes, dtype=dtype, grad=False, tame=True) for _ in range(2)]
+    if source.chance(95):
+        stage.made(step("requires_grad_", leaf))
+    if source.chance(20):
+        first = (
+            stage.made(step("expand", stage.made(step("select", first, 0, 0)), sizes)) if 0 not in sizes[:1] else first
+        )
+    keywords: dict[str, Argument] = {"retain_graph": True} if source.chance(8) else {}
+    if source.chance(8):
+        keywords["create_graph"] = True
+    if source.chance(8):
+        keywords["inputs"] = (leaf,)
+    one = not any(size != 1 for size in shape) and source.chance(50)
+    backward = step("backward", leaf, *([] if one else [first]), **keywords)
+    if source.chance(15):
+        return backward
+    stage.made(backward)
+    if source.chance(15):
+        return step("grad", leaf)
+    gradient = stage.made(step("grad", leaf))
+    return source.choice(
+        (
+            step("backward", leaf, second),
+            step("backward", leaf, second),
+            step("backward", leaf, gradient),
+            step("grad", leaf),
+            step("mul_", gradient, 2),
+            step("clone", gradient),
+        )
+    )
+
+
 SEQUENCES: tuple[tuple[int, Scene], ...] = (
     (2, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(REAL[:1], _joined_codes)),
     (3, on(REAL[:1], _part_of_channels)), (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
     (3, on(_ROW, _nowhere)), (3, on(_ROW, _overlapping)),
+    (3, on((*REAL, (8, "complex64")), _accumulated)),
 )  # fmt: skip
 """(weight, how the steps and their operands are drawn)."""

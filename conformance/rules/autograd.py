@@ -5,7 +5,20 @@ from __future__ import annotations
 from ..classify import NOTHING, Event
 from ..observation import TensorState
 from ..operations import group
-from ._define import ELEMENTWISE, RAISING, VIEWS, WRITING, Family, filled, succeeded, viewed
+from ._define import (
+    ANSWERS,
+    ELEMENTWISE,
+    RAISING,
+    VIEWS,
+    WRITING,
+    Family,
+    filled,
+    is_dense,
+    is_expanded,
+    not_refused,
+    succeeded,
+    viewed,
+)
 
 family = Family("autograd")
 rule = family.rule
@@ -95,6 +108,57 @@ def _(e: Event) -> bool:
       group("like factories", "new factories"), "flags")  # fmt: skip
 def _(e: Event) -> bool:
     return e.y is not NOTHING and _grad(e.x)
+
+
+@rule("grad.as-leaf", "The gradient of a dense leaf has its strides, whatever those of the gradients given.", "4.7.1",
+      "grad", "shape strides layout contiguity")  # fmt: skip
+def _(e: Event) -> bool:
+    return e.copied and is_dense(e.x)
+
+
+@rule("grad.row-major", "The gradient of a leaf that is not dense is row-major.", "4.7.4",
+      "grad", "shape strides layout contiguity")  # fmt: skip
+def _(e: Event) -> bool:
+    return e.copied and not is_dense(e.x)
+
+
+@rule("grad.own-memory", "A gradient lies in memory of its own, as large as it needs.", "5.4.4",
+      "grad", "sharing storage flags")  # fmt: skip
+def _(e: Event) -> bool:
+    return e.copied
+
+
+@rule("grad.values", "A gradient is the sum of those given.", "4.7.3", "grad", "values")
+def _(e: Event) -> bool:
+    return e.y is not NOTHING
+
+
+@rule("grad.kept", "A gradient is the same tensor each time it is asked for, however much was added to it.", "4.7.3",
+      "grad", "sharing shape")  # fmt: skip
+def _(e: Event) -> bool:
+    return e.y is not NOTHING and not e.copied
+
+
+@rule("grad.expanded", "An expanded gradient is written out, and stays as it was.", "4.7.2",
+      "backward", "raises error-kind storage flags")  # fmt: skip
+def _(e: Event) -> bool:
+    return e.raised is None and any(is_expanded(other) for other in e.others)
+
+
+@rule("grad.added", "Later gradients are added to the first in place, which counts as a write to it.", "4.7.3",
+      "backward", ANSWERS)  # fmt: skip
+def _(e: Event) -> bool:
+    return e.raised is None and bool(e.observation.values)
+
+
+@rule("grad.answers-nothing", "backward() answers nothing, and leaves all that it was given as it was.", "4.7.3",
+      "backward", f"{ANSWERS} {RAISING}")  # fmt: skip
+def _(e: Event) -> bool:
+    return not_refused(e)
+
+
+family.refused("errors.backward", "Gradients that do not fit, and tensors that require none, are refused.", "5.4",
+               "backward")  # fmt: skip
 
 
 @rule("errors.grad-leaf", "Writing in place to a leaf that requires grad is refused.", "5.4", "*", RAISING)
