@@ -21,6 +21,7 @@ from ...situations import (
     STRIDED,
     VIEW,
     Situation,
+    asks,
     dtype,
     given,
     is_argument,
@@ -137,7 +138,8 @@ OUTPUTS = [
         "resize_ to the sizes that there are does not look at memory_format.",
         "resize_",
         asked(memory_format=lambda call, x: None),
-        Situation("the same size", lambda e: e.argument("size") == e.x.shape) & given("memory_format"),
+        Situation("the same size", lambda e: e.argument("size") == e.x.shape)
+        & asks("contiguous_format", "channels_last", "channels_last_3d"),
     ),
     Mutant(
         "resize_as_.preserve-takes-strides",
@@ -210,6 +212,17 @@ def _ones_normalised(call: Call) -> Any:
     return as_strided(array, array.shape, strides)
 
 
+def _clamped(call: Call) -> Any:
+    try:
+        return call.right()
+    except Exception as error:
+        dtype, offset = call.adapter.dtype(call.event.argument("dtype").name), call.event.argument("offset")
+        count = (len(call.args[0]) - offset) // dtype.itemsize
+        if getattr(error, "kind", None) != "size" or not 0 < count < call.event.argument("count"):
+            raise
+    return call.with_arguments(count=count)
+
+
 STORAGES = [
     Mutant(
         "UntypedStorage.part-from-end",
@@ -277,7 +290,7 @@ STORAGES = [
         "frombuffer.count-clamped",
         "frombuffer() with a count that the buffer does not hold takes all that it holds.",
         "frombuffer",
-        accepts(asked(count=lambda call, x: -1)),
+        _clamped,
         positive("count"),
     ),
 ]
@@ -297,7 +310,9 @@ def _later_raw(call: Call) -> Any:
 
 
 def _ties_away(call: Call) -> Any:
-    return call.on(call.do("mul", call.x, 1.000001))
+    steps = call.do("div", call.x, call.event.argument("scale"))
+    tie = call.do("eq", call.do("abs", call.do("frac", steps)), 0.5)
+    return call.on(call.do("where", tie, call.do("mul", call.x, 1.000001), call.x))
 
 
 def _by_codes(call: Call) -> Any:
@@ -350,7 +365,7 @@ KINDS = [
         "Quantising rounds what lies between two codes away from zero.",
         "quantize_per_tensor",
         _ties_away,
-        dtype("float32"),
+        dtype("float32") & Situation("scale a number", lambda e: isinstance(e.argument("scale"), float)),
     ),
     Mutant(
         "quantize_per_channel.axis-of-square",

@@ -244,9 +244,10 @@ def _normalised(call: Call) -> Any:
 
 def _keeps_bit(call: Call) -> Any:
     outcome = call.right()
-    if not outcome._bits & CONJ:
-        hands.move(outcome, call.do("conj_physical", outcome.detach()))
-        outcome._bits |= CONJ
+    for x, y in zip(call.live.values(), call.tensors(outcome), strict=False):
+        if call.adapter.is_tensor(x) and x._bits & CONJ and not y._bits & CONJ:
+            hands.move(y, call.do("conj_physical", y.detach()))
+            y._bits |= CONJ
     return outcome
 
 
@@ -379,8 +380,10 @@ def _leading_ones(event: Event) -> bool:
 
 
 def _once(call: Call) -> Any:
-    there = call.do("__getitem__", call.x, call.args[1])
-    return call.do(call.step.op, call.x, call.args[1], call.do("add", there, call.args[2]), False)
+    positional, keywords = call.args[: len(call.step.args)], [name for name, _ in call.step.kwargs]
+    given = dict(zip((*("self", "indices", "values")[: len(positional)], *keywords), call.args, strict=False))
+    there = call.do("__getitem__", call.x, given["indices"])
+    return call.do(call.step.op, call.x, given["indices"], call.do("add", there, given["values"]), False)
 
 
 def _one_number(event: Event) -> bool:
