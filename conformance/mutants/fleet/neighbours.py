@@ -312,7 +312,12 @@ def _later_raw(call: Call) -> Any:
 def _ties_away(call: Call) -> Any:
     steps = call.do("div", call.x, call.event.argument("scale"))
     tie = call.do("eq", call.do("abs", call.do("frac", steps)), 0.5)
-    return call.on(call.do("where", tie, call.do("mul", call.x, 1.000001), call.x))
+    moved = call.do("copy.deepcopy", call.x.detach())  # laid out as the operand is
+    try:
+        call.do("copy_", moved, call.do("where", tie, call.do("mul", call.x, 1.000001), call.x))
+    except RuntimeError:
+        return call.right()
+    return call.on(moved)
 
 
 def _by_codes(call: Call) -> Any:
