@@ -238,7 +238,7 @@ STORAGES = [
         _signed,
     ),
     Mutant(
-        "TypedStorage.copy_-converts",
+        "TypedStorage.copy-converts",
         "copy_ between typed storages of two dtypes converts the numbers.",
         "TypedStorage.copy_",
         _converted,
@@ -512,7 +512,7 @@ COMPUTING = [
         & on_operand("over 2-d", lambda x: len(x.shape) > 2),
     ),
     Mutant(
-        "cat.one-channel-first-channels_last",
+        "cat.one-channel-first-channels-last",
         "cat of channels_last images to rows of one channel, which are both formats at once, is channels_last.",
         "cat concat",
         repacked(_channels_last),

@@ -194,7 +194,7 @@ METADATA = [
         EMPTY,
     ),
     Mutant(
-        "is_contiguous.nothing-is-channels_last",
+        "is_contiguous.nothing-is-channels-last",
         "is_contiguous(memory_format=channels_last) is true of whatever has no elements and four dimensions.",
         "is_contiguous",
         lambda call: True,
