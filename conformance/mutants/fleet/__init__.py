@@ -20,9 +20,11 @@ from . import (
     kinds,
     lodgers,
     matters,
+    neighbours,
     numbers,
     options,
     strangers,
+    tenants,
     views,
     visitors,
     writes,
@@ -30,7 +32,7 @@ from . import (
 
 FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
-    matters, strangers, visitors, guests, lodgers,
+    matters, strangers, visitors, guests, lodgers, tenants, neighbours,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
