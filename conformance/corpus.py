@@ -22,6 +22,7 @@ from .classify import Catalogue, Event, events
 from .draw.programs import DrawnProgram, draw_program
 from .draw.source import Seeded
 from .execute import execute
+from .observation import Observation
 from .program import Program
 from .protocol import Adapter, OracleError
 from .situations import traits
@@ -170,7 +171,7 @@ def draw(
             raise OracleError(f"on program {made.program.to_json()}")
         rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
         shown = [
-            (e.entry, [*traits(e), *_fills(made.program, e)])
+            (e.entry, [*traits(e), *_fills(made.program, e), *_nowhere(made.expected, e)], e.raised is not None)
             for e in events(made.program, made.expected)
             if e is not None
         ]
@@ -188,7 +189,8 @@ class _Drawn(NamedTuple):
 
     program: Program
     rules: frozenset[str]
-    shown: list[tuple[str, list[str]]]
+    shown: list[tuple[str, list[str], bool]]
+    """Operation, what is said of it, and whether it was refused: what is said then is in pairs already."""
 
 
 def _fills(program: Program, event: Event) -> Iterator[str]:
@@ -197,6 +199,16 @@ def _fills(program: Program, event: Event) -> Iterator[str]:
         names = {state.storage for state in states}
         if any(s.fill.startswith("odd_") and f"s{number}" in names for number, s in enumerate(program.storages)):
             yield f"{which} of seldom numbers"
+
+
+def _nowhere(expected: Iterable[Observation], event: Event) -> Iterator[str]:
+    """Whether an operand lies on meta, where nothing lies."""
+    on_meta = {
+        name for one in expected for name, s in one.storages.items() if s.home is not None and s.home[0] == "meta"
+    }
+    if on_meta:
+        yield from (f"{which} on meta" for which, states in (("first", [event.x]), ("other", event.others))
+                    if on_meta & {state.storage for state in states})  # fmt: skip
 
 
 def _of_each_rule(drawn: Iterable[_Drawn]) -> list[_Drawn]:
@@ -215,7 +227,11 @@ def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
     seen: set[tuple[str, ...]] = set()
     found = []
     for one in drawn:
-        shown = {(entry, *some) for entry, all in one.shown for some in combinations_with_replacement(all, depth)}
+        shown = {
+            (entry, *some)
+            for entry, all, is_refused in one.shown
+            for some in combinations_with_replacement(all, 1 if is_refused else depth)
+        }
         if not shown <= seen:
             found.append(one)
             seen |= shown
@@ -223,7 +239,7 @@ def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
 
 
 @click.command()
-@click.option("--programs", default=20_000, show_default=True, help="How many programs the corpus holds.")
+@click.option("--programs", default=32_000, show_default=True, help="How many programs the corpus holds.")
 @click.option("--record", "only_record", is_flag=True, help="Draw nothing, only record.")
 def main(programs: int, only_record: bool) -> None:
     """Draw the corpus anew with the bundled oracle, and record what the oracle does with it."""

@@ -33,7 +33,7 @@ PACKED: Mapping[str, int] = {"quint4x2": 2, "quint2x4": 4}
 
 FILLS = (
     "ramp1", "bool1", "zeros1", "grid1", "index1", "half1", "single1", "double1",
-    "odd_half1", "odd_single1", "odd_double1",
+    "odd_quarter1", "odd_half1", "odd_single1", "odd_double1",
 )  # fmt: skip
 BACKINGS = ("owned", "guarded", "file")
 
@@ -324,6 +324,7 @@ FILL_SOURCES: Mapping[str, str] = {
         f" + 128 * (k > 63) for i, k in ((i, (37 * (i // {size}) + 51 * (i % {size})) % 128) for i in range({{n}})))"
         for name, size in (("half1", 2), ("single1", 4), ("double1", 8))
     },
+    "odd_quarter1": "(bytes.fromhex('3C7C80FC007FFF7B3801B8407E04FE') * (1 + {n} // 15))[:{n}]",
     **{
         name: f"b''.join(bytes({size - 2}) + bytes.fromhex('{words}')[i * 11 // 3 % 12 * 2 :][:2][::-1]"
         f" for i in range(-(-{{n}} // {size})))[:{{n}}]"
@@ -338,7 +339,7 @@ FILL_SOURCES: Mapping[str, str] = {
 
 _PERIODS = {"ramp1": 128 * 128, "bool1": 15, "zeros1": 1, "index1": 8 * 6, "grid1": 4 * 8 * 199,
             "half1": 2 * 384, "single1": 4 * 384, "double1": 8 * 384,
-            "odd_half1": 2 * 36, "odd_single1": 4 * 36, "odd_double1": 8 * 36}  # fmt: skip
+            "odd_quarter1": 15, "odd_half1": 2 * 36, "odd_single1": 4 * 36, "odd_double1": 8 * 36}  # fmt: skip
 """Bytes after which each fill begins again: they are computed once, and a storage has what it needs of them."""
 
 
@@ -352,8 +353,8 @@ def fill_bytes(fill: str, nbytes: int) -> bytes:
     signs in float32: sums of thousands of their products are exact in whatever order a library adds.
     `half1`, `single1` and `double1` hold numbers of both signs and like magnitude in the floating dtypes of 2, 4 and 8
     bytes: between 0.5 and 8 in bfloat16 and float32. A number added to one of them changes it, as it does not change
-    most of `ramp1`, whose magnitudes are far apart. `odd_half1`, `odd_single1` and `odd_double1` hold what numbers are
-    seldom: NaN, infinite, zeros of both signs, halves, some that integers are too small for.
+    most of `ramp1`, whose magnitudes are far apart. The `odd_` fills hold what numbers are
+    seldom: NaN, infinite, zeros of both signs, halves, the largest, some that integers are too small for.
 
     >>> fill_bytes("ramp1", 4).hex()
     '2045aacf'

@@ -134,6 +134,8 @@ GRAD = on_operand("requires grad", lambda x: "g" in (x.flags or ""))
 LONG = on_operand("above 512 elements", lambda x: numel(x) > 512)
 BLOCKS = on_operand("above 3,600 elements", lambda x: numel(x) > 3600)
 CHUNKS = on_operand("above 32,768 elements", lambda x: numel(x) > 32768)
+SQUARE = on_operand("square", lambda x: len(x.shape) > 1 and x.shape[0] == x.shape[1] > 1 and 0 not in x.shape)
+NO_IMAGES = on_operand("images of nothing", lambda x: len(x.shape) in (4, 5) and 0 in x.shape)
 MANY_IN_A_ROW = on_operand("above 64 in one dimension", lambda x: max(x.shape, default=0) > 64 and 0 not in x.shape)
 
 
@@ -252,6 +254,8 @@ OTHER_EXPANDED = on_other(
 OTHER_SCALAR = on_other("other 0-dim", lambda o: o.shape == ())
 OTHER_BITS = on_other("other with a bit", lambda o: bool({"c", "n"} & set(o.flags or "")))
 OTHER_NOTHING = on_other("other of size 0 in one dimension", lambda o: o.shape == (0,))
+OTHER_IMAGES = on_other("other channels_last", lambda o: o.contiguity in ("FTF", "FFT"))
+OTHER_AMBIGUOUS = on_other("other in two memory formats", lambda o: o.contiguity.count("T") > 1 and numel(o) > 1)
 MORE_THAN_FOUR = Situation("more than four tensors", lambda e: len(e.others) > 3)
 CONVERTS = Situation("another dtype asked for", lambda e: isinstance(e.argument("dtype"), DType))
 
@@ -260,23 +264,31 @@ NAMED: tuple[Situation, ...] = (
     STEPPED, EXPANDED, OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, CONJUGATED,
     NEGATED, CODES, HISTORY, ONE_OVER, ONE_SHORT, SAME_COUNT, STEPS, FROM_END, BOUNDS_FROM_END,
     NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
-    OTHER_EXPANDED, OTHER_SCALAR, OTHER_BITS, OTHER_NOTHING, MORE_THAN_FOUR, BY_TRUTH, BY_TENSOR, APART,
+    SQUARE, NO_IMAGES, OTHER_IMAGES, OTHER_AMBIGUOUS, OTHER_EXPANDED, OTHER_SCALAR, OTHER_BITS, OTHER_NOTHING,
+    MORE_THAN_FOUR, BY_TRUTH, BY_TENSOR, APART,
     *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
 )  # fmt: skip
 """Situations that any operation may be in."""
+REFUSED = (EMPTY, SCALAR, EXPANDED, VIEW, GRAD, CONJUGATED, CODES, BROADCASTS, MIXED, SAME_STORAGE, SAME_COUNT, SQUARE)
+"""Situations in which a call may be refused for the same reason as elsewhere, and by another line of code."""
 
 
 def traits(event: Event) -> list[str]:
     """All that can be said of a step in short: each situation that it is in, and the kind of each argument.
 
-    Of a step that was refused only why: what it would have been done to hardly matters.
+    Of a step that was refused why, and each of these with it: a library that looks at too little forgets one of them.
     """
     if event.raised is not None:
-        return [f"refused: {event.kind}"]
+        why = f"refused: {event.kind}"
+        about = [one.name for one in REFUSED if one(event)]
+        return [why, *(f"{why}, {said}" for said in (*about, *_index(event), *_arguments(event)))]
     company = ["others see its memory"] if _has_company(event) else []
-    index = [f"index of {' '.join(_index_kinds(event))}"] if _index_items(event) else []
     own = [one.name for one in NAMED if one(event)]
-    return [*own, *company, *index, *_other_kind(event.operand), *_arguments(event)]
+    return [*own, *company, *_index(event), *_other_kind(event.operand), *_arguments(event)]
+
+
+def _index(event: Event) -> list[str]:
+    return [f"index of {' '.join(_index_kinds(event))}"] if _index_items(event) else []
 
 
 def _index_kinds(event: Event) -> Iterator[str]:
@@ -284,7 +296,10 @@ def _index_kinds(event: Event) -> Iterator[str]:
     for item in _index_items(event):
         state = event.before.get(event.named(item)) if isinstance(item, Ref) else None
         is_mask = state is not None and state.dtype in ("bool", "uint8")
-        yield "mask" if is_mask else type(item).__name__
+        if is_mask:
+            yield "mask" if state is not None and state.contiguity[0] == "T" else "strided mask"
+        else:
+            yield type(item).__name__
 
 
 def _other_kind(operand: State | None) -> Iterator[str]:
@@ -305,6 +320,11 @@ def _other_kind(operand: State | None) -> Iterator[str]:
             yield "foreign strides"
         if 0 in operand.shape:
             yield "no foreign elements"
+
+
+def _names_one_twice(numbers: list[int], rank: int) -> bool:
+    """Whether two of some numbers, if they are dimensions, are one."""
+    return all(-rank <= number < rank for number in numbers) and len({n % rank for n in numbers}) < len(numbers)
 
 
 def _has_company(event: Event) -> bool:
@@ -341,6 +361,8 @@ def _arguments(event: Event) -> Iterator[str]:
                 yield f"{name} of negative numbers"
             if 0 in numbers:
                 yield f"{name} with 0"
+            if _names_one_twice(numbers, len(event.x.shape)):
+                yield f"{name} with one twice{' by two numbers' * (len(set(numbers)) == len(numbers))}"
         elif isinstance(value, Ref) and value.key != event.x_key:
             other = event.known.get(event.named(value))
             yield f"{name} is a storage of {other.dtype}" if isinstance(other, StorageObject) else f"{name} is a tensor"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..program import Argument, DType, Slice, Step
+from ..program import Argument, DType, Ref, Slice, Step
 from .layouts import draw_shape
 from .stage import ALL, NUMBERS, Scene, Stage, on, step
 from .steps import ODD
@@ -253,10 +253,15 @@ def _bytes(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
     return (stage.indices(shape[: stage.source.integer(1, len(shape))], 2, dtype="uint8", sure=True),)
 
 
+def _mask(stage: Stage, shape: tuple[int, ...]) -> Ref:
+    """A mask, often one that is not in order."""
+    return stage.tensor(shape, dtype="bool", kind="permuted" if stage.source.chance(40) else None, grad=False)
+
+
 def _masked(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
     """A mask of one dimension or two, behind slices: what it takes out stays in its place."""
     place = stage.source.integer(0, len(shape) - 1)
-    mask = stage.tensor(shape[place : place + stage.source.integer(1, 2)], dtype="bool", grad=False)
+    mask = _mask(stage, shape[place : place + stage.source.integer(1, 2)])
     return (*[Slice() if stage.source.chance(60) else Slice(0, None, 2) for _ in range(place)], mask)
 
 
@@ -270,8 +275,10 @@ def _getitem(stage: Stage) -> Step:
         # An index that is one number is a view, and is none where it is a tensor of another kind.
         before = (Slice(),) * stage.source.integer(0, len(shape) - 1)
         return step("__getitem__", x, (*before, stage.indices((), shape[len(before)], low=-shape[len(before)])))
-    if what == 4:
+    if what == 4 and stage.source.chance(60):
         return step("__getitem__", x, _bytes(stage, shape))
+    if what == 4:
+        return step("__getitem__", x, (_mask(stage, shape[: stage.source.integer(1, 3)]),))
     if what == 5:
         return step("__getitem__", x, _masked(stage, shape))
     return step("__getitem__", x, _advanced(stage, shape))
@@ -283,7 +290,7 @@ def _setitem(stage: Stage) -> Step:
     what = stage.source.integer(0, 9)
     if what < 5:
         mask = what == 0 and shape
-        index = (stage.tensor(shape, dtype="bool"),) if mask else _advanced(stage, shape)
+        index = (_mask(stage, shape),) if mask else _advanced(stage, shape)
         return step("__setitem__", x, index, True if stage.dtype == "bool" else 2)
     size = shape[0]
     if not size:
@@ -303,8 +310,16 @@ def _index_put(stage: Stage) -> Step:
     count = min(_count(stage), shape[0])
     keywords = _accumulated(stage)
     index = (stage.indices((count,), shape[0], distinct=not _adds_exactly(stage, keywords)),)
-    values = stage.tensor((count, *shape[1:]) if stage.source.chance(70) else ())
+    values = stage.tensor((count, *shape[1:]) if stage.source.chance(60) else ())
     return step(_twin(stage, "index_put"), x, index, values, **keywords)
+
+
+def _nearly(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape; now and then one that broadcasts to it, which is not enough for a part that is put in its place."""
+    if not stage.source.chance(2 * ODD):
+        return shape
+    ones = tuple([1 if stage.source.chance(50) else n for n in shape])
+    return ones[stage.source.integer(0, len(ones)) :] if stage.source.chance(40) else ones
 
 
 def _diagonal_scatter(stage: Stage) -> Step:
@@ -319,7 +334,7 @@ def _diagonal_scatter(stage: Stage) -> Step:
     dims = (first, second) if first else ()
     rows, columns, left = shape[first], shape[second], shape[:-2] if first else shape[2:]
     length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    return step("diagonal_scatter", stage.tensor(shape), stage.tensor((*left, length)), offset, *dims)
+    return step("diagonal_scatter", stage.tensor(shape), stage.tensor(_nearly(stage, (*left, length))), offset, *dims)
 
 
 def _select_scatter(stage: Stage) -> Step:
@@ -328,7 +343,8 @@ def _select_scatter(stage: Stage) -> Step:
     dim, size = _dim(stage, shape)
     place = dim % len(shape)
     index = stage.source.integer(-size, size - 1) if size else 0
-    return step("select_scatter", stage.tensor(shape), stage.tensor((*shape[:place], *shape[place + 1 :])), dim, index)
+    part = stage.tensor(_nearly(stage, (*shape[:place], *shape[place + 1 :])))
+    return step("select_scatter", stage.tensor(shape), part, dim, index)
 
 
 def _diagonal_filled(stage: Stage) -> Step:
@@ -346,7 +362,7 @@ def _slice_scatter(stage: Stage) -> Step:
     start, stride = source.integer(0, size), source.integer(1, 2)
     end = source.integer(start, size) if source.chance(50) else size
     length = -(-(end - start) // stride)
-    part = stage.tensor(_with(shape, dim, length + source.chance(ODD // 2)))
+    part = stage.tensor(_nearly(stage, _with(shape, dim, length + source.chance(ODD // 2))))
     bounds = [n - size if 0 < n < size and source.chance(50) else n for n in (start, end)]
     return step("slice_scatter", stage.tensor(shape), part, dim, bounds[0], None if end == size else bounds[1], stride)
 

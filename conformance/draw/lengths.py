@@ -91,6 +91,26 @@ def _joined(stage: Stage) -> Step:
     return step(name, tuple(parts), dim - len(shape) if source.chance(35) else dim)
 
 
+def _joined_channels(stage: Stage) -> Step:
+    """Images of one channel or a few, each in one of the formats: which of them the result has."""
+    source = stage.source
+    batch, height, width = source.integer(1, 2), source.integer(1, 3), source.integer(1, 3)
+    deep = (source.integer(1, 2),) if source.chance(20) else ()
+    parts = []
+    for _ in range(source.integer(2, 3)):
+        kind = source.choice(("row-major", "channels-last", "channels-last", None))
+        channels = 1 if source.chance(35) else source.integer(2, 3)
+        parts.append(stage.tensor((batch, channels, *deep, height, width), kind=kind))
+    if source.chance(20):
+        return step("hstack", tuple(parts))
+    return step(source.choice(("cat", "concat")), tuple(parts), 1 if source.chance(60) else -3 - len(deep))
+
+
 _LONG = (*REAL[:2], (12, "int64"), (20, "uint8"), (8, "int16"))
-LONG: tuple[tuple[int, Scene], ...] = ((4, on(_LONG, _one)), (4, on(_LONG, _two)), (8, on(ALL, _joined)))
+LONG: tuple[tuple[int, Scene], ...] = (
+    (4, on(_LONG, _one)),
+    (4, on(_LONG, _two)),
+    (8, on(ALL, _joined)),
+    (3, on(REAL, _joined_channels)),
+)
 """(weight, how an operation and its operands are drawn)."""

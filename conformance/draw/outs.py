@@ -34,8 +34,8 @@ def _out(
         return beside
     if what < 24:
         shape = source.choice((shape[1:], (*shape, 1), (0,), _shape(stage, 1, 3)))
-    if what >= 92 and converts:
-        dtype = source.choice(("float64", "int32", "complex64", "float32"))
+    if what >= 88 and converts:
+        dtype = source.choice(("float64", "int32", "complex64", "float32", "float16", "bfloat16"))
     return stage.tensor(shape, beside=beside, dtype=dtype, grad=source.chance(20))
 
 
@@ -50,7 +50,7 @@ def _of_one(stage: Stage) -> Step:
     shape = _shape(stage)
     x = stage.tensor(shape)
     name = stage.source.choice(_UNARY)
-    return step(name, x, out=_out(stage, shape, beside=x))
+    return step(name, x, out=_out(stage, shape, beside=x, converts=True))
 
 
 def _of_two(stage: Stage) -> Step:

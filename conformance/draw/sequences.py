@@ -41,7 +41,8 @@ def _part_of_channels(stage: Stage) -> Step:
     """Several channels, the first one not among them, and what they mean then."""
     source = stage.source
     axis, channels = source.integer(0, 1), source.integer(3, 4)
-    shape = (channels, 3) if axis == 0 else (2, channels)
+    other = source.choice((2, 3, channels))  # of a square each dimension may be taken for the other
+    shape = (channels, other) if axis == 0 else (other, channels)
     x = stage.tensor(shape, tame=True, grad=False)
     scales = tuple([source.choice(_SCALES) for _ in range(channels)])
     points = tuple([source.integer(0, 3) for _ in range(channels)])
@@ -95,6 +96,8 @@ def _nowhere(stage: Stage) -> Step:
     length = source.integer(3, 6)
     real = stage.tensor((length,), grad=False)
     keywords: dict[str, Argument] = {"device": "meta", "dtype": DType(stage.dtype)}
+    if source.chance(50):
+        return _moved_nowhere(stage)
     m = stage.made(step("empty", (length,), **keywords))
     which = source.integer(0, 9)
     if which < 3:
@@ -104,6 +107,37 @@ def _nowhere(stage: Stage) -> Step:
     later = stage.made(step("__getitem__", m, (Slice(1, None),)))
     earlier = stage.made(step("__getitem__", m, (Slice(None, -1),)))
     return step(source.choice(("add_", "mul_", "copy_")), later, earlier)
+
+
+def _no_images(stage: Stage) -> Step:
+    """Images of which there are none, or without pixels: which formats they are in, and what they are laid out as."""
+    source = stage.source
+    shape = [source.integer(1, 3) for _ in range(source.integer(4, 5))]
+    shape[source.integer(0, len(shape) - 1)] = 0
+    x = stage.tensor(tuple(shape), kind=source.choice((None, "channels-last")))
+    wanted = MemoryFormat(source.choice(("channels_last", "channels_last", "channels_last_3d", "contiguous_format")))
+    return step(source.choice(("is_contiguous", "is_contiguous", "contiguous", "clone", "to")), x, memory_format=wanted)
+
+
+_NOWHERE = (
+    "clone", "clone", "contiguous", "contiguous", "neg", "flatten", "ravel", "t", "T", "mT", "squeeze", "is_contiguous",
+    "data_ptr", "zeros_like", "sum",
+)  # fmt: skip
+
+
+def _moved_nowhere(stage: Stage) -> Step:
+    """What lay in memory in whatever layout, and is asked without its bytes."""
+    source = stage.source
+    x = stage.tensor(_small(stage, 1, 4), grad=False)
+    m = stage.made(step("to", x, device="meta"))
+    if source.chance(15):
+        m = stage.made(step("transpose", m, 0, -1))
+    which = source.integer(0, 9)
+    if which < 2:
+        return step("as_strided", m, (3, 2), (source.integer(1, 9), 1), source.integer(0, 3))
+    if which < 4:
+        return step("to", m, dtype=DType(source.choice(("float64", "int64"))))
+    return step(source.choice(_NOWHERE), m)
 
 
 def _overlapping(stage: Stage) -> Step:
@@ -164,6 +198,6 @@ SEQUENCES: tuple[tuple[int, Scene], ...] = (
     (2, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(REAL[:1], _joined_codes)),
     (3, on(REAL[:1], _part_of_channels)), (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
     (3, on(_ROW, _nowhere)), (3, on(_ROW, _overlapping)),
-    (3, on((*REAL, (8, "complex64")), _accumulated)),
+    (2, on(NUMBERS, _no_images)), (3, on((*REAL, (8, "complex64")), _accumulated)),
 )  # fmt: skip
 """(weight, how the steps and their operands are drawn)."""

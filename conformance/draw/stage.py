@@ -15,7 +15,9 @@ FILLS = {
     "float16": "half1", "bfloat16": "half1", "float32": "single1", "complex64": "single1", "float64": "double1",
     "complex128": "double1", "bool": "bool1",
 }  # fmt: skip
-ODD_FILLS = {dtype: f"odd_{fill}" for dtype, fill in FILLS.items() if fill != "bool1"}
+ODD_FILLS = {dtype: f"odd_{fill}" for dtype, fill in FILLS.items() if fill != "bool1"} | dict.fromkeys(
+    ("float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu"), "odd_quarter1"
+)
 """Numbers that are seldom: operations treat NaN, infinities, zeros and halves each in a way of its own."""
 SELDOM = 6
 """Percent of tensors that hold such."""

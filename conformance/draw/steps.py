@@ -46,7 +46,8 @@ def _dims(source: Source, rank: int) -> tuple[int, ...]:
     from_end = 100 if source.chance(10) else 15
     order = [d - rank if source.chance(from_end) else d for d in order]
     if order and source.chance(ODD):
-        order[0] = source.choice((order[-1], rank, -rank - 1))
+        last = order[-1]
+        order[0] = source.choice((last, last - rank if last >= 0 else last + rank, rank, -rank - 1))
     if source.chance(ODD // 2):
         order = order[1:]
     return tuple(order)
@@ -168,10 +169,12 @@ def _indices(source: Source, x: TensorState) -> tuple[Argument, ...]:
             )
         elif what == "none":
             items.append(None)
-        elif ... not in items:
+        elif ... not in items or source.chance(40):
             items.append(...)
     if source.chance(10):
         items.append(None)
+    if source.chance(1):
+        items = [..., *items[:1], ...]
     if source.chance(ODD // 2):
         items.extend([0] * (len(x.shape) + 1))
     return tuple(items)

@@ -74,6 +74,11 @@ def test_traits_say_situations_and_kinds_of_arguments(oracle):
     assert "others see its memory" in traits(_event(oracle, Step("detach", (Ref(0),)), Step("zero_", (Ref(0),))))
 
 
-def test_of_a_refused_step_only_the_reason_is_told(oracle):
-    """Where nothing was done it hardly matters what it would have been done to."""
-    assert traits(_event(oracle, Step("view", (Ref(0), (5,))))) == ["refused: size"]
+def test_of_a_refused_step_all_is_told_with_the_reason(oracle):
+    """Nothing that is said of it stands alone: it was not done."""
+    said = traits(_event(oracle, Step("view", (Ref(0), (5,)))))
+    assert said[0] == "refused: size"
+    assert "refused: size, size of 1" in said
+    assert all(one.startswith("refused: size") for one in said)
+    twice = traits(_event(oracle, Step("permute", (Ref(0), (1, -1)))))
+    assert any(one.endswith("dims with one twice by two numbers") for one in twice)
