@@ -34,8 +34,15 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+
+def _refuse(value: Any) -> Any:
+    raise TypeError(
+        f"the adapter answered {value!r}, of type {type(value).__name__}: numbers and texts must be Python's"
+    )
+
+
 # Made once, and trusting that no message holds itself: half of the time that `json.dumps` takes.
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_refuse).encode
 
 _POLL_MS = 20
 """How often children are looked after where the system cannot say that one has ended."""
