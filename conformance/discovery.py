@@ -38,7 +38,7 @@ _MODULES = {
     "exchange": "stridecheck.conformance.adapters.exchange",
     "mutant": "stridecheck.conformance.mutants.adapter",
 }
-# `exchange:A-B` is two libraries at once; `mutant:ID` is the suite measuring itself (docs/mutants.md).
+# `exchange:A>B` is two libraries at once; `mutant:ID` is the suite measuring itself (docs/mutants.md).
 
 
 class UnknownAdapter(Exception):
