@@ -24,7 +24,7 @@ BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" f
 OLDEST: Mapping[str, tuple[str, str]] = {
     "numpy": ("numpy", "2.1"),
     "torch": ("torch", "2.9"),
-    "cupy": ("cupy-cuda12x", "13"),
+    "cupy": ("cupy-cuda12x", "14"),
     "paddle": ("paddlepaddle", "3.0"),
     "mlx": ("mlx", "0.29"),
     "tinygrad": ("tinygrad", "0.11"),

@@ -175,7 +175,7 @@ def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
         (
             "adapter = 5\n",
             "unknown",
-            r"gives 5, which is no adapter, for it has no versions, .*: an adapter is an object",
+            "gives 5, which is no adapter, for it has no versions, .*: an adapter is an object",
         ),
         ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
         (PARTIAL, "unknown", "has no is_storage, base_of, shadow_of, mark, .* lift: an adapter is an object"),
