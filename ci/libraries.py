@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
 def requirements(extra: str) -> list[str]:
     """What an extra of the suite installs, with NumPy, which its adapter hands bytes over with."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [*project["optional-dependencies"][extra], "numpy>=2.0"]
+    return [*project["optional-dependencies"][extra], "numpy>=2.1"]
 
 
 def environment(library: Library) -> tuple[Path | None, str]:

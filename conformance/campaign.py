@@ -150,7 +150,8 @@ class Campaign:
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
             entry = self.expectations.match_end(program, answer.outcome, ids)
             outcome = self._against(judged, program, entry, answer.outcome)
-            found = [Found(program, outcome, judged.name, rules=ids, expectation=entry, broken=answer)]
+            wanted = tuple([rule for rule in ids if self._is_wanted(rule)])
+            found = [Found(program, outcome, judged.name, rules=wanted, expectation=entry, broken=answer)]
             judged.outcomes[outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
@@ -161,17 +162,22 @@ class Campaign:
         return found
 
     def _rules_of(self, judged: Judged, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
-        """Rules of each observation; None where the program exercises none of those asked for."""
+        """Rules of each observation; None where the program exercises none of those asked for.
+
+        All of them: whether a deviation is known does not depend on what was asked for.
+        """
         if not expected:
             rules = []
         elif judged.from_corpus:
             rules = recorded.exercised(program, expected, self.catalogue)
         else:
             rules = self.catalogue.classify(program, expected)
-        if self.rules == "*":
+        if self.rules == "*" or any(self._is_wanted(rule.id) for step in rules for rule in step):
             return rules
-        wanted = [[rule for rule in step if fnmatchcase(rule.id, self.rules)] for step in rules]
-        return wanted if any(wanted) else None
+        return None
+
+    def _is_wanted(self, rule: str) -> bool:
+        return self.rules == "*" or fnmatchcase(rule, self.rules)
 
     def _differences(
         self,
@@ -190,16 +196,17 @@ class Campaign:
                     found.append(one)
                     if outcome_of.get(difference.aspect) != "fail":
                         outcome_of[difference.aspect] = one.outcome
-            _count(judged, verdict, step_rules, outcome_of)
+            _count(judged, verdict, [rule for rule in step_rules if self._is_wanted(rule.id)], outcome_of)
         return _most_telling(found)
 
     def _outcome(self, judged: Judged, program: Program, difference: Difference, rules: Sequence[Rule]) -> Found | None:
         """The outcome of one difference; None where it is under none of the rules asked for."""
         found = found_in(program, difference, rules, self.expectations)
-        if self.rules != "*" and not found.rules:
+        wanted = tuple([rule for rule in found.rules if self._is_wanted(rule)])
+        if self.rules != "*" and not wanted:
             return None
         outcome = self._against(judged, program, found.expectation, "fail")
-        return replace(found, outcome=outcome, source=judged.name)
+        return replace(found, outcome=outcome, source=judged.name, rules=wanted)
 
     def _against(self, judged: Judged, program: Program, entry: Expectation | None, outcome: str) -> str:
         """The outcome of what went wrong where an expectation covers it, None where none does."""

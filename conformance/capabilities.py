@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .observation import Observation, TensorState
+from .observation import Observation, StorageObject, TensorState
 from .program import ITEMSIZES, QUANTISED, Argument, DType, MemoryFormat, Program
 
 Json: TypeAlias = Any
@@ -140,12 +140,14 @@ def _need(op: str, argument: MemoryFormat | DType | tuple[Argument, ...]) -> str
     return "feature:infer-size" if op in _INFERS and -1 in argument else ""
 
 
-def hazards(observations: Iterable[Observation]) -> list[str]:
+def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
     """What a program needs that only its run on the oracle shows.
 
     An error that follows from how memory lies needs a library that looks; a write into a storage that several values
-    lie in, or one value with several elements in one place, one whose views share memory.
+    lie in, or one value with several elements in one place, one whose views share memory; a storage of foreign memory
+    that is itself a value, one that lies there and says so.
     """
+    guarded = {f"s{number}" for number, storage in enumerate(program.storages) if storage.backing == "guarded"}
     found: dict[str, None] = {}
     lies_in: dict[str, str | None] = {}
     folded: set[str | None] = set()
@@ -157,6 +159,8 @@ def hazards(observations: Iterable[Observation]) -> list[str]:
             lies_in[key] = getattr(state, "storage", None)
             if isinstance(state, TensorState) and _is_folded(state):
                 folded.add(state.storage)
+            if isinstance(state, StorageObject) and state.storage in guarded:
+                found["feature:guarded"] = None
         written = known & set(observation.storages)
         if any(name in folded or list(lies_in.values()).count(name) > 1 for name in written):
             found["feature:write-through"] = None

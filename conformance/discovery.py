@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .protocol import lacking
+
 GROUP = "stridecheck.adapters"
 _OURS = ("reference", "numpy")
 EXTRAS = ("torch", "cupy", "paddle", "mlx", "tinygrad", "jax", "dpnp", "dask", "array_api_strict")
@@ -20,9 +22,9 @@ BUNDLED: Mapping[str, str] = {name: f"stridecheck.conformance.adapters.{name}" f
 """Adapters that come with the suite: they are found also where only its source travels, as in `--python PATH`."""
 
 OLDEST: Mapping[str, tuple[str, str]] = {
-    "numpy": ("numpy", "2.0"),
+    "numpy": ("numpy", "2.1"),
     "torch": ("torch", "2.9"),
-    "cupy": ("cupy-cuda12x", "13"),
+    "cupy": ("cupy-cuda12x", "14"),
     "paddle": ("paddlepaddle", "3.0"),
     "mlx": ("mlx", "0.29"),
     "tinygrad": ("tinygrad", "0.11"),
@@ -38,7 +40,7 @@ _MODULES = {
     "exchange": "stridecheck.conformance.adapters.exchange",
     "mutant": "stridecheck.conformance.mutants.adapter",
 }
-# `exchange:A-B` is two libraries at once; `mutant:ID` is the suite measuring itself (docs/mutants.md).
+# `exchange:A>B` is two libraries at once; `mutant:ID` is the suite measuring itself (docs/mutants.md).
 
 
 class UnknownAdapter(Exception):
@@ -161,10 +163,7 @@ def _make(thing: Any, variant: str, spec: str) -> Any:
         made = thing()
     elif callable(thing) and not hasattr(thing, "describe"):
         made = thing(variant) if variant else thing()
-    missing = [
-        name for name in ("name", "versions", "capabilities", "operation", "describe") if not hasattr(made, name)
-    ]
-    if missing:
+    if missing := lacking(made):
         raise UnknownAdapter(
             f"{spec} gives {made!r}, which is no adapter, for it has no {', '.join(missing)}: an adapter is an object, "
             "a class or a function that makes one (docs/adapters.md)"

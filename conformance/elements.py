@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -40,7 +40,7 @@ _SMALLEST = {"float64": 2.3e-308, "complex128": 2.3e-308}
 
 def elements(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
     """Elements of a value as rows of bytes, row-major; None where they cannot be known or are too many."""
-    itemsize = _itemsize(state)
+    itemsize = itemsize_of(state)
     if itemsize is None or isinstance(state, StorageObject):
         return None
     if isinstance(state, TensorState) and state.data is not None:
@@ -49,7 +49,7 @@ def elements(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.u
     return None if content is None else gather(content.data, state, itemsize)
 
 
-def _itemsize(state: State) -> int | None:
+def itemsize_of(state: State) -> int | None:
     """Bytes of an element; None where they are not known, or hold several."""
     if isinstance(state, ForeignState):
         return state.itemsize
@@ -61,7 +61,7 @@ def gather(data: bytes, state: TensorState | ForeignState, itemsize: int) -> NDA
     """The bytes that a layout addresses, one row an element; None where it reaches outside `data` or is too large."""
     if 0 in state.shape:
         return np.empty((0, itemsize), np.uint8)
-    if state.offset is None:
+    if state.offset is None or not can_be_seen(state.shape):
         return None
     if isinstance(state, ForeignState):
         strides, offset = state.strides, state.offset
@@ -72,11 +72,25 @@ def gather(data: bytes, state: TensorState | ForeignState, itemsize: int) -> NDA
     else:
         strides, offset = tuple([s * itemsize for s in state.strides]), state.offset * itemsize
     low, past = span(state.shape, strides, offset)
-    too_large = prod(state.shape) > MAX_ELEMENTS or len(state.shape) >= MAX_RANK
-    if too_large or low < 0 or past - 1 + itemsize > len(data):
+    if low < 0 or past - 1 + itemsize > len(data):
         return None
+    strides = reaching(state.shape, strides)
     view: NDArray[np.uint8] = np.ndarray((*state.shape, itemsize), np.uint8, data, offset, (*strides, 1))
     return view.reshape(-1, itemsize)
+
+
+def can_be_seen(shape: Sequence[int]) -> bool:
+    """Whether NumPy can show the bytes of a tensor of that shape, and they are not too many."""
+    return min(shape, default=0) >= 0 and prod(shape) <= MAX_ELEMENTS and len(shape) < MAX_RANK
+
+
+def reaching(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+    """Strides, 0 where no element is reached by them: those may be larger than any that NumPy takes.
+
+    >>> reaching((3, 1), (1, 2**70))
+    (1, 0)
+    """
+    return tuple([stride if size > 1 else 0 for size, stride in zip(shape, strides, strict=True)])
 
 
 def marks(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.uint8] | None:
@@ -91,7 +105,7 @@ def marks(state: State, storages: Mapping[str, StorageState]) -> NDArray[np.uint
     shadow = np.frombuffer(content.shadow, np.uint8)
     if isinstance(state, StorageObject):
         return shadow
-    itemsize = _itemsize(state)
+    itemsize = itemsize_of(state)
     if itemsize is None:
         return np.full(1, UNSPECIFIED, np.uint8)
     rows = gather(content.shadow, state, itemsize)

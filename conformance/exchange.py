@@ -32,7 +32,7 @@ class Exchange:
         for number, program in enumerate(programs):
             missing = claimed.missing(needs(program))
             if missing is None and is_exposed and self._observe(number):
-                missing = claimed.missing(hazards(self.expected[number]))
+                missing = claimed.missing(hazards(program, self.expected[number]))
             if missing is None:
                 runnable.append((number, program))
             else:

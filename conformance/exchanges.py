@@ -18,7 +18,7 @@ from . import machine
 from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
 from .discovery import find
 from .handover import CASES, PROTOCOLS
-from .runner import START_TIMEOUT, AdapterFailed, Broken, Worker
+from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Broken, Worker
 
 KNOWN = Path(__file__).with_name("expectations") / "exchange.txt"
 """Harm that is known: lines of producer, consumer, protocol, case and what came of it, between tabs."""
@@ -31,13 +31,14 @@ def exchange(
     *,
     python: str = "",
     update: bool = False,
+    timeout: float = PROGRAM_TIMEOUT,
     start_timeout: float = START_TIMEOUT,
 ) -> int:
     """Try every pair of libraries, write `results.jsonl` into `out`; the answer is the exit code.
 
+    `timeout` is the seconds that one array may take. With `update` the list is written anew for the pairs that ran.
     0 if all harm is known and all known harm is there, 1 if not, 3 if no library could be started, 4 if nothing was
-    handed over. A library that is not there is skipped with its reason. With `update` the list is written anew for the
-    pairs that ran.
+    handed over. A library that is not there is skipped with its reason.
 
     Raises
     ------
@@ -60,7 +61,10 @@ def exchange(
         progress.begin("exchange", len(pairs))
         for producer, consumer in pairs:
             worker = Worker(
-                f"exchange:{producer}-{consumer}", python=python or sys.executable, start_timeout=start_timeout
+                f"exchange:{producer}>{consumer}",
+                python=python or sys.executable,
+                program_timeout=timeout,
+                start_timeout=start_timeout,
             )
             with worker:
                 try:

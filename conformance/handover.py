@@ -171,11 +171,14 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     # Memory that is not the library's own came from somewhere: only where it must lie at an odd address. Of its own the
     # array begins where it is aligned: that decides whether some libraries copy, and what allocators do is chance.
     backing = "guarded" if case.shift else "owned"
-    storage = producer.storage(_aligned(contents, case.shift), backing)
-    lead = 0 if case.shift else _lead(producer, storage, itemsize)
-    x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset + lead)
-    if case.is_read_only and freeze is not None:
-        x = freeze(x)
+    try:
+        storage = producer.storage(_aligned(contents, case.shift), backing)
+        lead = 0 if case.shift else _lead(producer, storage, itemsize)
+        x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset + lead)
+        if case.is_read_only and freeze is not None:
+            x = freeze(x)
+    except Exception as error:
+        raise Unsupported(f"{producer.name} does not build it: {_text(error)}") from error
     places = list(_places(case.shape, case.strides, case.offset + lead))
     return x, [contents[place * itemsize : (place + 1) * itemsize] for place in places]
 
@@ -254,7 +257,7 @@ def _offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Descr
         if protocol == _ON_DEVICE:
             return _CudaInterface(x), foreign.describe(x.__cuda_array_interface__)
         return _Interface(x), foreign.describe(x.__array_interface__)
-    except (AttributeError, TypeError, BufferError, ValueError, RuntimeError, AssertionError) as error:
+    except Exception as error:
         raise Unsupported(f"{producer.name} offers none: {_text(error)}") from error
 
 

@@ -7,7 +7,6 @@ breaks an invariant, that one is wrong; PyTorch breaks a few itself, and the ora
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +14,10 @@ from numpy.typing import NDArray
 from stridecheck.reference_impl.contiguity import is_channels_last, is_contiguous
 
 from .classify import NOTHING, Event, events
-from .elements import MAX_ELEMENTS, elements
+from .elements import can_be_seen, elements, itemsize_of, reaching
 from .observation import Observation, State, StorageState, TensorState
 from .operations import writes_to
-from .program import ITEMSIZES, PACKED, QUANTISED, Program, refs_in, span
+from .program import Program, refs_in, span
 from .rules import _define
 
 _KEEPING = "view view_as reshape reshape_as flatten unflatten ravel squeeze unsqueeze contiguous clone detach"
@@ -123,11 +122,12 @@ def _lies_outside(m: Moment) -> bool:
 
 def _is_outside(state: TensorState, contents: Mapping[str, StorageState]) -> bool:
     content = contents.get(state.storage or "")
-    if content is None or state.strides is None or state.offset is None or state.dtype in PACKED:
+    itemsize = itemsize_of(state)
+    if content is None or state.strides is None or state.offset is None or itemsize is None:
         return False
     nbytes = content.home[1] if content.home is not None and content.home[0] == "meta" else len(content.data)
     low, past = span(state.shape, state.strides, state.offset)
-    return past > low and (low < 0 or past * _itemsize(state) > nbytes)
+    return past > low and (low < 0 or past * itemsize > nbytes)
 
 
 def _says_other_contiguity(m: Moment) -> bool:
@@ -177,22 +177,18 @@ def _place(name: str, contents: Mapping[str, StorageState]) -> tuple[str, int]:
 
 
 def _addressed(state: TensorState, begin: int, nbytes: int) -> NDArray[np.bool_]:
-    """Which of `nbytes` bytes a tensor addresses whose storage begins at byte `begin`; all where it is huge."""
+    """Which of `nbytes` bytes a tensor addresses whose storage begins at byte `begin`; all where that is not known."""
     found = np.zeros(nbytes, np.bool_)
     assert state.strides is not None
     assert state.offset is not None
-    if state.dtype in PACKED or prod(state.shape) > MAX_ELEMENTS:
+    itemsize = itemsize_of(state)
+    if itemsize is None or not can_be_seen(state.shape):
         return ~found
-    itemsize = _itemsize(state)
     low, past = span(state.shape, state.strides, state.offset)
     if past > low and low * itemsize + begin >= 0 and past * itemsize + begin <= nbytes:
-        strides = (*[stride * itemsize for stride in state.strides], 1)
+        strides = (*[stride * itemsize for stride in reaching(state.shape, state.strides)], 1)
         np.ndarray((*state.shape, itemsize), np.bool_, found, state.offset * itemsize + begin, strides)[...] = True
     return found
-
-
-def _itemsize(state: TensorState) -> int:
-    return ITEMSIZES.get(state.dtype) or QUANTISED[state.dtype]
 
 
 def _is_elsewhere(m: Moment) -> bool:

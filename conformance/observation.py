@@ -193,16 +193,29 @@ def _state_from_json(data: Json) -> State:
 
 
 def _tensor_from_json(data: list[Json]) -> TensorState:
-    dtype, shape, strides, *rest = data
+    """A tensor as its adapter described it: what is of other types than the fields is refused before it is judged."""
+    dtype, shape, strides, offset, contiguity, storage, version, base, flags, *rest = data
+    counts = [number for number in (offset, version) if number is not None]
+    for what, numbers in (("shape", shape), ("strides", strides or ()), ("offset and version", counts)):
+        if not _WHOLE.issuperset(map(type, numbers)):
+            raise TypeError(f"{what} must be whole numbers, not {numbers!r}")
+    for what, text in (("dtype", dtype), ("flags", flags or "")):
+        if type(text) is not str:
+            raise TypeError(f"{what} must be text, not {text!r}")
     if strides is not None and len(strides) != len(shape):
         raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
-    if rest and len(rest[1]) != 3:
-        raise ValueError(f"contiguity has a letter for each of three memory formats, not {rest[1]!r}")
-    if len(rest) > 6 and rest[6] is not None:
-        rest[6] = a2b_base64(rest[6])
-        if len(rest[6]) != prod(shape) * ITEMSIZES.get(dtype, 1):
-            raise ValueError(f"{len(rest[6])} bytes for the elements of {dtype}{shape}")
-    return TensorState(dtype, tuple(shape), None if strides is None else tuple(strides), *rest)
+    if type(contiguity) is not str or len(contiguity) != 3 or not _LETTERS.issuperset(contiguity):
+        raise ValueError(f"contiguity has a letter T, F or - for each of three memory formats, not {contiguity!r}")
+    if rest and rest[0] is not None:
+        rest[0] = a2b_base64(rest[0])
+        if len(rest[0]) != prod(shape) * ITEMSIZES.get(dtype, 1):
+            raise ValueError(f"{len(rest[0])} bytes for the elements of {dtype}{shape}")
+    steps = None if strides is None else tuple(strides)
+    return TensorState(dtype, tuple(shape), steps, offset, contiguity, storage, version, base, flags, *rest)
+
+
+_WHOLE = frozenset({int})
+_LETTERS = frozenset("TF-")
 
 
 def _text(data: bytes) -> str:

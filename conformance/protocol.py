@@ -105,3 +105,16 @@ class Adapter(Protocol):
 
     def lift(self, x: Any) -> Any:
         """A result as a tensor where the library answers with something like one (a NumPy scalar)."""
+
+
+ON_CLAIM = frozenset({"require_grad", "quantizer_of", "file_of", "describe_storage"})
+"""Functions asked only of who claims gradients or quantised dtypes, or has storages as objects."""
+SEEING, READING = frozenset({"storage_of", "bytes_of", "extent_of"}), frozenset({"read"})
+"""Functions asked only of who observes storages, and only of who does not."""
+
+
+def lacking(thing: Any) -> list[str]:
+    """What an object lacks that every adapter is asked for; none where it is one."""
+    names = [name for name in (*Adapter.__annotations__, *vars(Adapter)) if not name.startswith("_")]
+    unasked = ON_CLAIM | (READING if getattr(thing, "observes_storage", True) else SEEING)
+    return [name for name in ("versions", "capabilities", *names) if name not in unasked and not hasattr(thing, name)]

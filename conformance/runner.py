@@ -338,6 +338,8 @@ class Worker:
         message = self._child.receive(deadline, self.memory)
         if isinstance(message, dict) and "answer" in message:
             return message["answer"]
+        if isinstance(message, dict) and "error" in message:
+            return Broken("error", message["error"])
         broken, _ = self._diagnose(message)
         self._renew()
         return broken

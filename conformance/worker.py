@@ -12,7 +12,7 @@ to standard error. Protocol, JSON lines, one object each:
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations" | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"script": text}
-    parent → child    {"question": …}, answered by {"answer": …}: of adapters that run no programs
+    parent → child    {"question": …}, answered by {"answer": …} or {"error": text}: of adapters that run no programs
 
 Children have pipes of their own, so that what one writes when it goes astray reaches nobody else. A library that does
 not survive a fork is served in the server itself.
@@ -34,8 +34,15 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+
+def _refuse(value: Any) -> Any:
+    raise TypeError(
+        f"the adapter answered {value!r}, of type {type(value).__name__}: numbers and text must be Python's"
+    )
+
+
 # Made once, and trusting that no message holds itself: half of the time that `json.dumps` takes.
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_refuse).encode
 
 _POLL_MS = 20
 """How often children are looked after where the system cannot say that one has ended."""
@@ -135,7 +142,10 @@ def _serve(adapter: Any, channel: Channel) -> None:
             channel.send({"script": _script(adapter, *message["script"])})
             continue
         if "question" in message:
-            channel.send({"answer": adapter.answer(message["question"])})
+            try:
+                channel.send({"answer": adapter.answer(message["question"])})
+            except Exception as error:
+                channel.send({"error": _told(error)})
             continue
         for number, data in message["batch"]:
             try:

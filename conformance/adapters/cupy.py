@@ -10,7 +10,7 @@ import cupy
 from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter
 from .numpy import DTYPES
-from .numpy_style import NumpyStyle, root_of
+from .numpy_style import TEMPLATES, NumpyStyle, root_of
 from .table_style import takes_by
 
 
@@ -20,6 +20,8 @@ class Cupy(NumpyStyle):
     name = "cupy"
     ports: Mapping[str, str] = takes_by("cupy.from_dlpack") | {"cuda interface": "cupy.asarray({x})"}
     helpers: Mapping[str, str] = {}
+    # Its argsort is a stable one, and has no parameter that says so (14.2).
+    templates: Mapping[str, str] = {**TEMPLATES, "argsort": "np.argsort({self}, {dim})"}
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides", "view-check", "overlap-check", "write-through"}),

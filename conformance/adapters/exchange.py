@@ -1,4 +1,4 @@
-"""Two libraries in one process, for handing arrays from one to the other: `exchange:numpy-torch`."""
+"""Two libraries in one process, for handing arrays from one to the other: `exchange:numpy>torch`."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Exchange:
 
 
 def adapter(variant: str = "") -> Exchange:
-    """The pair of libraries that `PRODUCER-CONSUMER` names.
+    """The pair of libraries that `PRODUCER>CONSUMER` names.
 
     Raises
     ------
     UnknownAdapter
         It names no two adapters.
     """
-    names = variant.split("-")
+    names = variant.split(">")  # which no adapter's name has, and few paths
     if len(names) != 2:
-        raise UnknownAdapter(f"exchange is between two libraries, as in exchange:numpy-torch, not {variant!r}")
+        raise UnknownAdapter(f"exchange is between two libraries, as in exchange:numpy>torch, not {variant!r}")
     producer, consumer = (find(name)[0]() for name in names)
     return Exchange(f"exchange:{variant}", producer, consumer)

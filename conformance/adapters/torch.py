@@ -75,5 +75,6 @@ def adapter(variant: str = "") -> Torch:
     found = torch_modes.mode(variant) or torch_device.device(variant)
     if found is None:
         modes = "cpu, meta, fake, compile, compile-BACKEND"
-        raise UnknownAdapter(f"torch has the variants {modes} and {', '.join(torch_device.KINDS)}, not {variant!r}")
+        devices = f"{', '.join(torch_device.KINDS)} (a back end by its own name, too, where it is registered)"
+        raise UnknownAdapter(f"torch has the variants {modes} and {devices}, not {variant!r}")
     return found

@@ -14,7 +14,7 @@ from ..program import Input, Storage
 from .torch import Torch
 
 KINDS = ("cuda", "mps", "xpu", "privateuse1")
-"""Devices by the names that variants have; `privateuse1` is whatever back end is registered under it."""
+"""Devices by the names that variants have; the back end that is registered as `privateuse1` has its own name, too."""
 MISSING = {
     "mps": ("float64", "complex128", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
 }
@@ -94,6 +94,8 @@ class OnDevice(Torch):
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes, copied to the host; copying waits for the device."""
+        if storage.device.type == "meta":  # a program may make one: it has a length alone
+            return b""
         host = storage.cpu()
         return ctypes.string_at(host.data_ptr(), host.nbytes()) if host.nbytes() else b""
 
@@ -125,9 +127,10 @@ def device(variant: str) -> OnDevice | None:
     ImportError
         The device is not here; the message says why.
     """
-    if variant not in KINDS:
+    registered = torch._C._get_privateuse1_backend_name()
+    if variant not in (*KINDS, registered):
         return None
-    name = torch._C._get_privateuse1_backend_name() if variant == "privateuse1" else variant
+    name = registered if variant == "privateuse1" else variant
     module = getattr(torch, name, None)
     if module is None:
         raise ImportError(f"no back end of PyTorch is registered as {variant} here")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from stridecheck.conformance.exchanges import exchange
-from stridecheck.conformance.runner import START_TIMEOUT
+from stridecheck.conformance.runner import PROGRAM_TIMEOUT, START_TIMEOUT
 
 from .common import Seconds, out_option, run_in
 from .exit_codes import EXIT_CODES
@@ -19,6 +19,14 @@ from .exit_codes import EXIT_CODES
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the libraries.")
 @click.option("--update-expectations", "update", is_flag=True, help="Take the harm that is found as known.")
 @click.option(
+    "--timeout",
+    type=Seconds(0.01),
+    default=PROGRAM_TIMEOUT,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one array.",
+)
+@click.option(
     "--start-timeout",
     type=Seconds(0.01),
     default=START_TIMEOUT,
@@ -27,7 +35,9 @@ from .exit_codes import EXIT_CODES
     help="Seconds that two libraries may load.",
 )
 @out_option()
-def exchange_command(libraries: tuple[str, ...], python: str, update: bool, start_timeout: float, out: Path) -> None:
+def exchange_command(
+    libraries: tuple[str, ...], python: str, update: bool, timeout: float, start_timeout: float, out: Path
+) -> None:
     """Hand arrays from each library to each other, by DLPack, buffers and array interfaces.
 
     Layouts and dtypes that are known for trouble: transposed, stepped, expanded, reversed, empty, misaligned,
@@ -39,5 +49,7 @@ def exchange_command(libraries: tuple[str, ...], python: str, update: bool, star
       stridecheck exchange numpy torch
       stridecheck exchange numpy torch jax paddle --python env/bin/python
     """
-    asked = partial(exchange, libraries, out, python=python, update=update, start_timeout=start_timeout)
+    asked = partial(
+        exchange, libraries, out, python=python, update=update, timeout=timeout, start_timeout=start_timeout
+    )
     raise SystemExit(run_in(out, asked, unit="pairs"))

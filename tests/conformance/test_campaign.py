@@ -181,6 +181,21 @@ def test_only_rules_that_are_asked_for_are_counted(campaign):
     assert _failures(written) == []
 
 
+@pytest.mark.parametrize("glob", ["*", "clone.*", "elementwise.*"])
+def test_what_is_known_does_not_depend_on_the_rules_asked_for(glob, campaign):
+    """An expectation covers what is under its own rules, also where others are asked for that the program exercises."""
+    known = Expectation("ends", "It ends its process.", ("clone.*",), ("crash",))
+    program = _program("clone", "neg")
+    listed = Expectations(entries=(known,), listed={program.id: frozenset({"ends"})})
+    run = campaign(answers={"clone": Broken("crash", "killed by SIGSEGV")}, rules=glob, expectations=listed)
+    assert {failure.outcome for failure in _failures(_records(run, [Unit("corpus:0-1", (program,))]))} == {"xfail"}
+
+
+def test_a_library_that_is_as_expected_is_so_under_some_rules(tmp_path):
+    """Differences under several rules are known by any of them, whichever was asked for."""
+    assert check(Options(("numpy",), rules="view.*", programs=1000), tmp_path) == 0
+
+
 def test_known_deviations_of_a_unit_are_shown_by_one_example(campaign):
     """Every program that deviates as expected is recorded, and told by the first of the unit, which alone is shrunk."""
     known = Expectation("zeros", "They are zero.", ("*",), ("values", "storage", "flags"), ("clone",))

@@ -11,7 +11,11 @@ ROW, X, R0 = Input("float32", (4,), (1,)), Ref(0), Ref(1)
 
 
 def _needs(oracle, *steps, inputs=(ROW,)):
-    return hazards(execute(Program((Storage(32),), inputs, steps), oracle))
+    return _hazards(oracle, Program((Storage(32),), inputs, steps))
+
+
+def _hazards(oracle, program):
+    return hazards(program, execute(program, oracle))
 
 
 @pytest.mark.parametrize(
@@ -32,12 +36,18 @@ def test_what_a_run_shows_that_a_program_needs(oracle, steps, needed):
     assert _needs(oracle, *steps) == needed
 
 
-def test_only_a_refused_resize_needs_foreign_memory(oracle):
-    """A library without foreign memory is given a copy, which differs in one thing: it may grow."""
-    lent = (Storage(32, backing="guarded"),)
-    grown = Program(lent, (ROW,), (Step("resize_", (X, (40,))),))
-    assert hazards(execute(grown, oracle)) == ["feature:guarded"]
-    assert hazards(execute(Program(lent, (ROW,), (Step("neg", (X,)),)), oracle)) == []
+@pytest.mark.parametrize(
+    ("step", "needed"),
+    [
+        (Step("neg", (X,)), []),
+        (Step("resize_", (X, (40,))), ["feature:guarded"]),
+        (Step("untyped_storage", (X,)), ["feature:guarded"]),
+    ],
+    ids=["reads", "grows", "asks"],
+)
+def test_only_who_may_grow_needs_foreign_memory(step, needed, oracle):
+    """A library without foreign memory is given a copy, which differs in one thing: it may grow, and says so."""
+    assert _hazards(oracle, Program((Storage(32, backing="guarded"),), (ROW,), (step,))) == needed
 
 
 def test_elements_in_one_place_see_each_other(oracle):

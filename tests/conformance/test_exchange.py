@@ -103,3 +103,47 @@ def test_what_a_gpu_tells_of_its_memory_is_handed_on():
     assert hand_over(_Gpu(), _Careless(), "cuda interface", CASES["transposed"]).outcome == "damaged"
     assert hand_over(Numpy(), _Careful(), "cuda interface", CASES["bool"]).outcome == "not offered"
     assert hand_over(_Gpu(), Numpy(), "cuda interface", CASES["bool"]).outcome == "not offered"
+
+
+class _Refusing(Numpy):
+    """Builds nothing but row-major arrays, and fails in its own ways where it hands them on."""
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        if strides != CASES["row-major"].strides:
+            raise ValueError("no such strides")
+        return super().tensor(storage, dtype, shape, strides, offset).view(_Failing)
+
+
+class _Failing(np.ndarray):
+    def __dlpack__(self, **asked):
+        raise OSError("no device")
+
+
+def test_what_a_producer_does_not_build_or_hand_on_is_not_offered():
+    """Whatever it raises, that is told, and is neither harm nor the end of a process."""
+    for case, says in (("transposed", "numpy does not build it: ValueError: no such strides"), ("bool", "no device")):
+        found = hand_over(_Refusing(), Numpy(), "dlpack", CASES[case])
+        assert found.outcome == "not offered"
+        assert says in found.detail
+
+
+AWKWARD = """
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+
+    def is_tensor(self, x):
+        raise LookupError("which?")
+
+adapter = Mine
+"""
+
+
+def test_an_adapter_of_any_file_name_may_fail_in_its_own_way(adapter_file, tmp_path):
+    """A dash in a path parts no names, and an adapter's exception is told as one, not as a crash."""
+    spec = adapter_file(AWKWARD, "my-library.py")
+    assert exchanges.exchange([spec], tmp_path / "out") == 1
+    found = [one for one in read_results(tmp_path / "out" / "results.jsonl") if isinstance(one, Handover)]
+    assert {one.outcome for one in found} == {"not offered", "refused", "damaged"}
+    assert all("LookupError: which?" in one.detail for one in found if one.outcome == "damaged")

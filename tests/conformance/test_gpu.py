@@ -14,8 +14,10 @@ import pytest
 import torch
 from stridecheck.ci import gpu
 from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.idiom import compile_template
 from stridecheck.conformance.operations import OPERATIONS
+from stridecheck.conformance.runner import AdapterFailed, Worker
 
 ROOT = Path(__file__).parents[2]
 WITHOUT = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
@@ -66,3 +68,42 @@ def test_what_cupy_lacks_is_not_claimed(cupy, monkeypatch):
     assert "unbind" in cupy.templates
     monkeypatch.delattr(cupy.namespace, "unstack")
     assert cupy.templates.keys() - type(cupy)().templates.keys() == {"unbind"}
+
+
+ON_THE_CPU = """
+import torch
+from stridecheck.conformance.adapters.torch_device import OnDevice
+
+def adapter():
+    return OnDevice("cpu", torch.device("cpu"))
+"""
+
+
+def test_the_adapter_of_devices_is_right_on_the_cpu(adapter_file, tmp_path):
+    """With the CPU for a device nothing differs but what is known of eager code."""
+    assert check(Options((adapter_file(ON_THE_CPU),), programs=600), tmp_path / "out") == 0
+
+
+REGISTERS = """
+import types
+
+def register():
+    import torch
+
+    torch.utils.rename_privateuse1_backend("abacus")
+    torch._register_device_module("abacus", types.SimpleNamespace(is_available=lambda: False))
+"""
+
+
+@pytest.mark.parametrize("name", ["privateuse1", "abacus"])
+def test_a_back_end_of_somebody_elses_is_found_by_its_own_name(name, tmp_path, monkeypatch):
+    """A package that torch loads by itself registers a back end, whose device is not here: no mistake of usage."""
+    (tmp_path / "abacus_for_torch.py").write_text(REGISTERS)
+    (tmp_path / "abacus-1.dist-info").mkdir()
+    (tmp_path / "abacus-1.dist-info" / "METADATA").write_text("Name: abacus\nVersion: 1\n")
+    entry = "[torch.backends]\nabacus = abacus_for_torch:register\n"
+    (tmp_path / "abacus-1.dist-info" / "entry_points.txt").write_text(entry)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Worker(f"torch:{name}") as worker, pytest.raises(AdapterFailed, match="finds no abacus device") as failed:
+        worker.start()
+    assert failed.value.kind == "missing"

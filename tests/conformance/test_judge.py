@@ -16,6 +16,7 @@ from stridecheck.conformance.adapters.reference import Reference
 from stridecheck.conformance.capabilities import ASPECTS, Capabilities
 from stridecheck.conformance.elements import differing_bytes
 from stridecheck.conformance.execute import execute
+from stridecheck.conformance.invariants import broken
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.observation import Observation, Raised, StorageState, TensorState, from_json, to_json
 from stridecheck.conformance.program import ITEMSIZES, Input, Program, Ref, Step, Storage
@@ -581,6 +582,22 @@ def test_an_adapter_that_contradicts_itself_is_no_observation():
     for wrong in (state, [*state[:2], [3, 1], 0, "T", *state[5:]], [*state[:2], None, None, *state[4:], "AAAA"]):
         with pytest.raises(ValueError, match=r"strides|letter|bytes"):
             from_json({"results": [None], "values": {"1": wrong}})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"dtype": "float128"}, {"shape": (-2, 3)}, {"shape": (1, 3), "strides": (2**62, 1)}, {"offset": -(2**62)}],
+    ids=["a dtype that PyTorch lacks", "a size below 0", "a stride past 64 bits in bytes", "an offset far outside"],
+)
+def test_a_description_beyond_pytorch_is_judged(change, oracle):
+    """Whatever whole numbers a library tells, and of whatever dtype, they differ, and nothing ends the run."""
+    program = Program(*MATRIX, (Step("neg", (Ref(0),)), Step("relu_", (Ref(1),))))
+    expected = execute(program, oracle)
+    state = expected[1].values["1"]
+    got = [expected[0], expected[1]._replace(values={"1": state._replace(**change)}), expected[2]]
+    assert {d.step for d in _differences(program, expected, got)} == {0}
+    assert isinstance(broken(program, got, 0), list)
+    assert isinstance(broken(program, got, 1), list)
 
 
 def test_frozen(whole_corpus):

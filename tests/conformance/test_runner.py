@@ -279,14 +279,20 @@ adapter = Mine
         (answer,) = answers_of(worker, [GOOD])
         assert isinstance(answer, Broken)
         assert (answer.outcome, worker.restarts) == ("error", 0)
-        assert "int64 is not JSON serializable" in answer.reason
+        assert "of type int64: numbers and text must be Python's" in answer.reason
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         ("return (dtype, shape, strides[1:], *rest)", "1 strides for 2 dimensions"),
-        ("return (dtype, shape, strides, rest[0], 'T', *rest[2:])", "contiguity has a letter for each"),
+        ("return (dtype, shape, strides, rest[0], 'T', *rest[2:])", "contiguity has a letter T, F or -"),
+        ("return (dtype, shape, strides, rest[0], 'yes', *rest[2:])", "contiguity has a letter T, F or -"),
+        ("return (dtype, tuple(n / 1 for n in shape), strides, *rest)", "shape must be whole numbers"),
+        ("return (dtype, shape, tuple(n + 0.0 for n in strides), *rest)", "strides must be whole numbers"),
+        ("return (dtype, shape, strides, '0', *rest[1:])", "offset and version must be whole numbers"),
+        ("return (dtype, shape, strides, *rest[:3], 7)", "flags must be text"),
+        ("return (7, shape, strides, *rest)", "dtype must be text"),
         ("return None", "TypeError"),
     ],
 )

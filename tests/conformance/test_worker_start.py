@@ -159,12 +159,26 @@ def test_an_adapter_that_does_not_exist_is_unknown(spec, says):
         assert says in failed.value.reason
 
 
+PARTIAL = """
+class Partial:
+    name, observes_storage, capabilities = "partial", True, None
+    versions = storage = tensor = operation = is_tensor = describe = storage_of = bytes_of = extent_of = print
+
+adapter = Partial
+"""
+
+
 def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
-    """A file that is no Python is named with its line; what is no adapter is told what one must be."""
+    """A file that is no Python is named with its line; what is no adapter, or half of one, is told what lacks."""
     for source, kind, says in [
         ("import os\n\ndef (:\n", "error", r"SyntaxError: invalid syntax \(\w+\.py:3\)"),
-        ("adapter = 5\n", "unknown", r"gives 5, which is no adapter, for it has no name, .*: an adapter is an object"),
+        (
+            "adapter = 5\n",
+            "unknown",
+            "gives 5, which is no adapter, for it has no versions, .*: an adapter is an object",
+        ),
         ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
+        (PARTIAL, "unknown", "has no is_storage, base_of, shadow_of, mark, .* lift: an adapter is an object"),
     ]:
         with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=says) as failed:
             worker.start()
