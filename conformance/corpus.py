@@ -239,7 +239,7 @@ def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
 
 
 @click.command()
-@click.option("--programs", default=32_000, show_default=True, help="How many programs the corpus holds.")
+@click.option("--programs", default=40_000, show_default=True, help="How many programs the corpus holds.")
 @click.option("--record", "only_record", is_flag=True, help="Draw nothing, only record.")
 def main(programs: int, only_record: bool) -> None:
     """Draw the corpus anew with the bundled oracle, and record what the oracle does with it."""

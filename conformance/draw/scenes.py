@@ -24,7 +24,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (7, FACTORIES),
     (18, LONG),
     (50, PAIRS),
-    (12, SEQUENCES),
+    (18, SEQUENCES),
 )
 """(weight, scenes with their own weights)."""
 
