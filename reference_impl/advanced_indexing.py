@@ -10,7 +10,7 @@ import numpy as np
 
 from . import division, pointwise_ops, shadow, slicing_ops, view_ops
 from . import dtypes as dt
-from .conversion import cast, nan_marks
+from .conversion import add_at, cast, nan_marks
 from .copies import change_in_copy, clone, reader, resolved
 from .core import (
     TensorBase,
@@ -249,8 +249,7 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
         if a.dtype.kind == "b":
             np.logical_or.at(a, key, wide)
         else:
-            with np.errstate(all="ignore"):
-                np.add.at(a, key, wide)
+            add_at(a, key, wide, placed.dtype)
     else:
         a[key] = wide
     marks = shadow.marks_of(value)
@@ -269,7 +268,7 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
     if g.unknown or order is not None:
         before[...] = shadow.UNSPECIFIED
     elif repeated:
-        float_sum = accumulate and placed.dtype.category in ("float", "complex")
+        float_sum = accumulate and (placed.dtype.is_floating_point or placed.dtype.is_complex)
         if not accumulate:
             before[key] = shadow.UNSPECIFIED
         elif float_sum:

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import half_nans
+from .conversion import add_at, half_nans, pack_half_complex, unpack_half_complex
 from .copies import change_in_copy, clone, scalar_array, store
 from .core import (
     TensorBase,
@@ -182,6 +182,13 @@ def index_copy(
 
 
 @keeps("self", "index", "source", rule="1<2")
+def _scaled(a: Any, alpha: Any, d: Any) -> Any:
+    """Elements times a number, rounded to their dtype."""
+    if d is dt.complex32:
+        return pack_half_complex(unpack_half_complex(a) * np.complex64(alpha))
+    return a * np.array(alpha).astype(a.dtype)
+
+
 def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
     """Add a source's slices where a vector of indices names.
 
@@ -215,10 +222,10 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     b = np.atleast_1d(values(source))
     with np.errstate(all="ignore"):
         if not scattered:  # by 1, too: the product of a complex number with an infinite part has a NaN
-            b = b * np.array(alpha).astype(b.dtype)
-        np.add.at(a, _along(d, where), b)
+            b = _scaled(b, alpha, self.dtype)
+    add_at(a, _along(d, where), b, self.dtype)
     loose = None
-    if self.dtype.category in ("float", "complex"):
+    if self.dtype.is_floating_point or self.dtype.is_complex:
         touched = np.zeros(a.shape, np.uint8)
         touched[_along(d, where)] = shadow.TOLERANCE
         loose = touched.reshape(self._layout.shape)
