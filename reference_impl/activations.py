@@ -376,7 +376,9 @@ def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool
     if inplace:
         # What is drawn is a factor, so that it is there also where PyTorch refuses after it has written.
         noise = shadow.leave_unspecified(constructors.empty_like(input))
-        return apply_(Op(name, lambda a, _: a * 1, "f"), input, (noise,))
+        result = apply_(Op(name, lambda a, _: a * 1, "f"), input, (noise,))
+        result._versions[0] += version  # a factor, and what is added
+        return result
     out = apply(Op(name, lambda a: a * 1, "f"), (input,))
     out._versions[0] = version
     return shadow.leave_unspecified(out)

@@ -126,7 +126,7 @@ def diff(
             if k != d and t._layout.shape[k] != input._layout.shape[k]:
                 raise LayoutError("size", f"diff: shapes differ at dimension {k}")
     if n == 0:
-        result = write_out(out, copy_(zeros_like(input), input), input)
+        result = write_out(out, copy_(zeros_like(input), input), input, row_major=True)
         if out is not None:
             out._versions[0] += 1  # filled with zeros first
         return result

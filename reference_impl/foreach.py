@@ -60,7 +60,8 @@ def function(name: str) -> Callable[..., Any]:
         if "alpha" in kwargs and not (given and _are_tensors(given[0])):
             raise LayoutTypeError("argument", f"{name}: alpha goes with tensors")
         method = _method(operator, swapped=tensors is not self)
-        calls: list[tuple[Any, ...]] = list(zip(tensors, *each, strict=True))
+        columns: list[Any] = [tensors, *each]
+        calls = list(zip(*columns, strict=True))
         if operator.endswith("_"):
             # No tensor is written before all are found to be writable.
             for call in calls:
@@ -69,10 +70,10 @@ def function(name: str) -> Callable[..., Any]:
                 method(*call, **kwargs)
             return self
         results = tuple(method(*call, **kwargs) for call in calls)
-        operands = [x for call in calls for x in call]
+        given = [x for column in columns for x in column]
         for result in results:
-            check_differentiable(result.dtype, *operands)
-        return tuple(recorded(result, *operands) for result in results)
+            check_differentiable(result.dtype, *given)
+        return tuple(recorded(result, *given) for result in results)
 
     foreach.__name__ = foreach.__qualname__ = name
     return foreach

@@ -13,7 +13,7 @@ from .copies import clone, copy_
 from .core import TensorBase, as_int, check_tensors, recorded
 from .dtype_view import conj
 from .errors import LayoutError
-from .formats import contiguous_format
+from .formats import contiguous_format, preserve_format
 from .joining import cat
 from .kept import keeps
 from .lapack import (
@@ -106,14 +106,15 @@ def _identity(t: "Tensor") -> "Tensor":
 
 
 def matrix_exp(input: "Tensor") -> "Tensor":
-    """Exponential of matrices, row-major; of single numbers `exp`, and of nothing, laid out as the input.
+    """Exponential of matrices, row-major; of single numbers `exp`, and of empty ones, laid out as the input.
 
     Raises: dimension, size, dtype; view where the stack cannot be seen as one of a single dimension.
     Source: torch 2.13.
     """
     check_matrices("matrix_exp", input, square=True, kernel="never")
     if not input.numel():
-        return recorded(empty_like(input), input)
+        format = contiguous_format if input._layout.shape[-1] else preserve_format
+        return recorded(empty_like(input, memory_format=format), input)
     if input._layout.shape[-1] == 1:
         return pointwise_ops.exp(input)  # type: ignore[no-any-return]
     need_kernel("matrix_exp", input.dtype, "fc")

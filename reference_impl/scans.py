@@ -12,6 +12,7 @@ from .contiguity import is_contiguous
 from .conversion import cast, cast_marks, check_copyable, check_fillable, nan_marks
 from .copies import clone, resolved, store
 from .core import (
+    TensorBase,
     array,
     as_dims,
     as_int,
@@ -20,6 +21,7 @@ from .core import (
     check_differentiable,
     check_history,
     check_inplace,
+    check_internal_overlap,
     check_overlap,
     from_array,
     given_once,
@@ -34,7 +36,7 @@ from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .joining import cat
 from .layout import contiguous_strides, wrap_dim
-from .out import check_out, resize_output, write_out
+from .out import check_new, check_out, resize_output, write_out
 from .output_layout import preserved_strides
 from .reductions import ValuesAndIndices, check_out_dtype, deliver_both, need_reducing_kernel
 from .results import finish, inexact_marks, need_kernel, rearranged
@@ -211,14 +213,26 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
     return recorded(t, input)
 
 
+def _softmax_into(out: "Tensor | None", input: "Tensor", dim: Any, dtype: Any, log: bool) -> "Tensor":
+    try:
+        result = _softmax(input, dim, dtype, log)
+    except UnsupportedError:
+        # PyTorch looks for a kernel after it has looked at the output.
+        check_new(out, input, dtype or input.dtype, input._layout.shape)
+        raise
+    if isinstance(out, TensorBase) and out._layout.shape == result._layout.shape:
+        check_internal_overlap(out)
+    return write_out(out, result, input, exact=True)
+
+
 def softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Softmax along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _softmax(input, dim, dtype, False), input, exact=True)
+    return _softmax_into(out, input, dim, dtype, False)
 
 
 def log_softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Logarithm of the softmax, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _softmax(input, dim, dtype, True), input, exact=True)
+    return _softmax_into(out, input, dim, dtype, True)
 
 
 def _stable_by_name(function: Callable[..., Any]) -> Callable[..., Any]:

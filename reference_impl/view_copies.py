@@ -158,7 +158,7 @@ def _scattered(
     if part._layout.shape != src._layout.shape:
         raise LayoutError("size", f"{name}: a source of shape {src._layout.shape} for a part of {part._layout.shape}")
     write_copy(part, src)
-    return write_out(out, recorded(result, input, src), input, src, exact=True, composed=True)
+    return write_out(out, recorded(result, input, src), input, src, exact=True, composed=True, row_major=True)
 
 
 def diagonal_scatter(input: "Tensor", src: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":
