@@ -147,6 +147,10 @@ def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inpla
     """Elements kept between two bounds. Raises: dtype, argument. Source: facts 4.3.10, torch 2.13."""
     if min_val > max_val:
         raise LayoutValueError("argument", f"hardtanh: bounds {min_val} and {max_val} are exchanged")
+    return _hardtanh(input, min_val, max_val, inplace)
+
+
+def _hardtanh(input: "Tensor", min_val: float, max_val: float, inplace: bool) -> "Tensor":
     if input.dtype is dt.bool_:
         raise LayoutError("dtype", "hardtanh: bool is refused")
     if dt.group_of(input.dtype) == "i":
@@ -155,8 +159,11 @@ def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inpla
         raise LayoutError("dtype", "hardtanh: a negative bound for unsigned integers")
     _check_range(input.dtype, min_val, max_val)
 
+    def at_most(a: Any) -> Any:
+        return np.where(a > max_val, a.dtype.type(max_val), a)
+
     def bounded(a: Any) -> Any:
-        return np.where(a < min_val, a.dtype.type(min_val), np.where(a > max_val, a.dtype.type(max_val), a))
+        return at_most(np.where(a < min_val, a.dtype.type(min_val), a))
 
     return _run(Op("hardtanh", bounded, "if", smooth=True, like=True), input, inplace)
 
@@ -479,7 +486,7 @@ def selu_(input: "Tensor") -> "Tensor":
 
 def hardtanh_(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0) -> "Tensor":
     """`hardtanh` in place. Raises: grad, overlap, dtype."""
-    return hardtanh(input, min_val, max_val, True)
+    return _hardtanh(input, min_val, max_val, True)
 
 
 def threshold_(input: "Tensor", threshold: float, value: float) -> "Tensor":

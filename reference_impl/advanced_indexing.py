@@ -220,8 +220,7 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
     else:
         plain = cast(values(value), value.dtype, target.dtype)
     try:
-        wide = np.broadcast_to(plain.reshape(value._layout.shape), (1,) * max(0, value.ndim - len(g.shape)) + g.shape)
-        wide = wide.reshape(g.shape)
+        wide = np.broadcast_to(plain.reshape(() if filled else value._layout.shape), g.shape)
     except ValueError:
         raise LayoutError(
             "broadcast",
@@ -375,4 +374,6 @@ def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Te
     result[: len(places)] = places
     made = integers(result, input)
     made._has_fn = False
+    if isinstance(out, TensorBase) and out.dtype is not dt.int64:
+        raise LayoutError("dtype", f"nonzero_static: out must be int64, got {out.dtype}")
     return write_out(out, made)

@@ -66,6 +66,8 @@ def function(name: str) -> Callable[..., Any]:
             # No tensor is written before all are found to be writable.
             for call in calls:
                 check_inplace(*call)
+            if any(t._bits for t in tensors):
+                raise LayoutError("argument", f"{name}: a tensor with the conjugate or negative bit is not written")
             for call in calls:
                 method(*call, **kwargs)
             return self

@@ -43,14 +43,6 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor") -> "Tensor":
-    # These write to `out` while they read: it may share nothing, and has the dtype exactly.
-    if out is None:
-        return result
-    _check_gathered(out, input, index, None)
-    return write_out(out, result, input)
-
-
 def _check_gathered(
     out: Any,
     input: "Tensor",
@@ -58,6 +50,7 @@ def _check_gathered(
     shape: Shape | None,
     check_index: Callable[..., None] = check_no_overlap,
 ) -> None:
+    # What is read while `out` is written may share nothing with it.
     check_out(out, input)
     if out.dtype is not input.dtype:
         raise LayoutError("dtype", f"out must have dtype {input.dtype}, got {out.dtype}")
@@ -138,7 +131,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     else:
         result = from_array(np.take(a, where, d), input.dtype)
         marks = None if marks is None else np.take(marks, where, d)
-    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input)
 
 
 @keeps("input", "index", rule="1<0")
@@ -226,7 +219,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     marks = shadow.marks_of(input)
     result = from_array(values(input).reshape(-1)[where], input.dtype)
     marks = None if marks is None else marks.reshape(-1)[where]
-    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input)
 
 
 @keeps("input", "mask", rule="1<0")
@@ -241,7 +234,9 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
     marks = shadow.marks_of(input)
     result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
     marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
-    return _gathered(out, recorded(with_marks(result, mask, marks), input), input, mask)
+    if out is not None:
+        _check_gathered(out, input, mask, None)
+    return write_out(out, recorded(with_marks(result, mask, marks), input), input)
 
 
 @keeps("self", "mask", "value", rule="1<0,2")

@@ -281,6 +281,8 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
         check_no_overlap(self, source)
     check_internal_overlap(self)
     check_no_overlap(self, index)
+    if reduce not in (None, "add", "multiply"):
+        raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
     if not where.size:
         return
     need_kernel(name, self.dtype, "bifc")
@@ -304,10 +306,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
             a[key] = wide
             unknown = unknown or (repeated and isinstance(source, TensorBase))
         else:
-            ufunc = {"add": np.add, "multiply": np.multiply}.get(reduce)
-            if ufunc is None:
-                raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
-            ufunc.at(a, key, wide)
+            (np.add if reduce == "add" else np.multiply).at(a, key, wide)
             if self.dtype.category in ("float", "complex"):
                 loose = np.where(flat > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(self._layout.shape)
     a = a.reshape(self._layout.shape)

@@ -301,6 +301,11 @@ def round(input: "Tensor", *, decimals: int | None = None, out: "Tensor | None" 
     return apply(_UNARY["round"] if decimals is None else _rounding(decimals), (input,), out)
 
 
+def special_round(input: "Tensor", *, decimals: int = 0, out: "Tensor | None" = None) -> "Tensor":
+    """`round` to decimals, none by default. Raises: as it."""
+    return round(input, decimals=decimals, out=out)
+
+
 def round_(input: "Tensor", *, decimals: int | None = None) -> "Tensor":
     """`round` in place. Raises: grad, overlap, dtype."""
     return apply_(_UNARY["round"] if decimals is None else _rounding(decimals), input, ())

@@ -260,7 +260,7 @@ def sort(
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
-    return ValuesAndIndices(*deliver_both(out, _sort(input, dim, descending, bool(stable)), input))
+    return ValuesAndIndices(*deliver_both(out, _sort(input, dim, descending, bool(stable)), input, copied=True))
 
 
 def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:

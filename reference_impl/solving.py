@@ -162,7 +162,7 @@ def cholesky_inverse(input: "Tensor", upper: bool = False, *, out: "Tensor | Non
     check_matrices("cholesky_inverse", input, square=True, early="nothing", kernel="always")
     if (np.diagonal(values(input), 0, -2, -1) == 0).any():
         raise LayoutError("argument", "cholesky_inverse: a diagonal element is zero")
-    return write_out(out, lapack_result(np.zeros(input._layout.shape), input.dtype, input), input, row_major=True)
+    return write_outs(out, (lapack_result(np.zeros(input._layout.shape), input.dtype, input),), input, copies=True)[0]  # type: ignore[no-any-return]
 
 
 @keeps("LU", "pivots", "B", rule="0<2 1<0,2")

@@ -37,7 +37,7 @@ from .out import write_out
 from .output_layout import output_strides, preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
 from .pointwise_ops import eq
-from .promotion import common_dtype
+from .promotion import can_cast, common_dtype
 from .results import check_real_gradient
 
 if TYPE_CHECKING:
@@ -208,10 +208,13 @@ def _unary(name: str) -> tuple[Function, Function]:
     def out_of_place(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
         _check(op, (input,))
         if out is not None and op.composed and op.name == "special_ndtr":
-            return write_out(out, _deliver(op, known, (input,), None), input, composed=True, row_major=True)
+            result = _deliver(op, known, (input,), None)
+            if isinstance(out, TensorBase) and not can_cast(result.dtype, out.dtype):
+                raise LayoutError("dtype", f"ndtr: a {result.dtype} result cannot be cast to {out.dtype}")
+            return write_out(out, result, input, composed=True, row_major=True)
         if out is not None and op.name in ("rad2deg", "deg2rad"):
             # A product, where the number takes part in the choice of strides.
-            factor = Op(op.name, lambda a, _: op.compute(a), "f", result="float", refusal=op.refusal)
+            factor = Op(op.name, lambda a, _: op.compute(a), "f", result="float", exact=False, refusal=op.refusal)
             return _deliver(factor, known, (input, 1.0), out)
         return _deliver(op, known, (input,), out)
 
@@ -428,6 +431,9 @@ def frexp(input: "Tensor", *, out: Any = None) -> Any:
     if shadow.marks_of(input) is not None or bad.any():
         shadow.stamp(exponents, bad if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
     if out is not None:
+        for target, t in zip(out, (mantissa, exponents), strict=True):
+            if target.dtype is not t.dtype:
+                raise LayoutError("dtype", f"frexp: an output of {t.dtype} is needed, got {target.dtype}")
         mantissa, exponents = write_out(out[0], mantissa, input), write_out(out[1], exponents, input)
     return Parts(mantissa, exponents)
 

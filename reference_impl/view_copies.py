@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from . import dtype_view, slicing, slicing_ops, view_ops
 from .calls import with_numpy_names
 from .contiguity import is_contiguous
-from .copies import clone, write_copy
+from .copies import clone, copy_, write_copy
 from .core import (
     CONJ,
     TensorBase,
@@ -14,13 +14,14 @@ from .core import (
     as_ints,
     bad_arguments,
     build,
+    check_inplace,
     given_once,
     recorded,
     records_history,
     view_of,
 )
 from .dtypes import dtype as _dtype
-from .errors import LayoutError
+from .errors import LayoutError, LayoutTypeError
 from .formats import contiguous_format
 from .layout import Layout, wrap_dim
 from .out import write_out
@@ -55,6 +56,21 @@ def _copied(view: Any) -> Any:
     return clone(view, memory_format=contiguous_format)
 
 
+def _into_each(name: str, out: Any, parts: tuple[Any, ...]) -> None:
+    if not isinstance(out, (tuple, list)):
+        raise LayoutTypeError("argument", f"{name}: out must be a tuple of tensors, got {type(out).__name__}")
+    if len(out) != len(parts):
+        raise LayoutError("size", f"{name}: {len(out)} outputs for {len(parts)} results")
+    for target, part in zip(out, parts, strict=True):
+        if name == "split_copy":
+            copy_(target, part.detach())  # which no history follows
+            continue
+        if name == "unbind_copy" and target._layout.shape != part._layout.shape:
+            check_inplace(target, part)
+            target._versions[0] += 1  # resizing is counted, too
+        write_out(target, part, exact=not name.startswith("split"), composed=True)
+
+
 def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     taken = with_numpy_names(function)
 
@@ -68,8 +84,7 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             return result
 
         if isinstance(result, tuple):
-            for target, part in zip(out, result, strict=True):
-                write_out(target, part, exact=not name.startswith("split"), composed=True)
+            _into_each(name, out, result)
             return None
         return write_out(out, result, *args[:1], exact=True, composed=name != "narrow_copy")
 
