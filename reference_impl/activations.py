@@ -372,10 +372,10 @@ def feature_alpha_dropout(input: "Tensor", p: float = 0.5, training: bool = Fals
 def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool, version: int) -> Any:
     if not training or p == 0 or not input.numel():
         return input
-    if name.startswith("feature") and input.ndim < 2:
-        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
     if p == 1:
         return (arithmetic.mul_ if inplace else arithmetic.mul)(input, constructors.zeros((), dtype=input.dtype))
+    if name.startswith("feature") and input.ndim < 2:
+        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
     # A mask of the input's dtype is drawn.
     need_kernel(name, input.dtype, "bif")
     if not input.dtype.is_floating_point:

@@ -138,6 +138,11 @@ def _check_points(name: str, n: int) -> None:
         raise LayoutError("size", f"{name}: {n} points cannot be transformed")
 
 
+def _check_real_out(name: str, out: Any) -> None:
+    if out is not None and not out.dtype.is_floating_point:
+        raise LayoutError("dtype", f"{name}: a floating point output is needed, got {out.dtype}")
+
+
 def fft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Discrete Fourier transform along a dimension. Raises: dimension, size, dtype, argument. Source: facts 4.4."""
     return _transformed("fft", input, n, dim, norm, out, forward=True)
@@ -168,7 +173,7 @@ def rfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out
 
 def ihfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """First half of the inverse transform, as a conjugate view. Raises: as `fft`. Source: torch 2.13."""
-    return write_out(out, conj(_half("ihfft", input, n, dim, norm, forward=False)), input)
+    return write_out(out, conj(_half("ihfft", input, n, dim, norm, forward=False)), input, exact=True)
 
 
 def _half(name: str, input: "Tensor", n: Any, dim: Any, norm: Any, *, forward: bool) -> "Tensor":
@@ -184,11 +189,13 @@ def _half(name: str, input: "Tensor", n: Any, dim: Any, norm: Any, *, forward: b
 
 def irfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Real numbers of half a transform. Raises: as `fft`. Source: facts 4.4, torch 2.13."""
+    _check_real_out("irfft", out)
     return write_out(out, _real("irfft", input, n, dim, norm, forward=False), input, row_major=True)
 
 
 def hfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Real transform of half a symmetric signal. Raises: as `fft`. Source: torch 2.13."""
+    _check_real_out("hfft", out)
     return write_out(out, _real("hfft", input, n, dim, norm, forward=True), input, row_major=True)
 
 
@@ -274,6 +281,7 @@ def irfftn(
     input: "Tensor", s: Any = None, dim: Any = None, norm: Any = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
     """`irfft` along several dimensions. Raises: as `fftn`. Source: torch 2.13."""
+    _check_real_out("irfftn", out)
     return write_out(out, _real_n("irfftn", input, s, dim, norm, forward=False), input, row_major=True)
 
 
@@ -281,6 +289,7 @@ def hfftn(
     input: "Tensor", s: Any = None, dim: Any = None, norm: Any = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
     """`hfft` along several dimensions. Raises: as `fftn`. Source: torch 2.13."""
+    _check_real_out("hfftn", out)
     return write_out(out, _real_n("hfftn", input, s, dim, norm, forward=True), input, row_major=True)
 
 

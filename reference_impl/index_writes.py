@@ -328,7 +328,7 @@ def scatter(
     if reduce is None:
         check_kept("scatter", "1<0,2", (input, index, source))
     t = scatter_(writable_copy(input, contiguous_format), dim, index, source, reduce=reduce)
-    return write_out(out, recorded(as_new(t), input, source), input)
+    return write_out(out, recorded(as_new(t), input, source), input, exact=True)
 
 
 @keeps("self", "index", "src", rule="1<2")
@@ -340,7 +340,7 @@ def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "T
 @keeps("input", "index", "src", rule="1<2")
 def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
-    return write_out(out, scatter(input, dim, index, src, reduce="add"), input)
+    return write_out(out, scatter(input, dim, index, src, reduce="add"), input, exact=True)
 
 
 @keeps("self", "index", "source", rule="1<0,2")

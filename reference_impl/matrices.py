@@ -226,7 +226,7 @@ def matrix_rank(input: "Tensor", tol: Any = None, hermitian: bool = False, *, at
         resize_output(out, batch)
         if input.ndim < 2:  # the output is the input
             raise LayoutIndexError("dimension", f"matrix_rank: the output has left {input._layout.shape}")
-    check_matrices("matrix_rank", input, square=hermitian, early="precise")
+    check_matrices("matrix_rank", input, square=hermitian and input.numel() > 0, early="precise")
     for t in (tol, atol, rtol):
         if t is not None:
             check_operands("matrix_rank", (t,))

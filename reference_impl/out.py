@@ -118,6 +118,8 @@ def write_out(
         raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {out.dtype} (facts 4.3.8)")
 
     resize_output(out, result._layout.shape, strides)
+    if row_major:
+        check_internal_overlap(out)
     plain = values(result)
     marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
     order = order_marks(out, *inputs)

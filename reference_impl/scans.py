@@ -495,6 +495,8 @@ def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if out is not None and out.dtype is not input.dtype:
         raise LayoutError("dtype", f"logcumsumexp: out must have the dtype {input.dtype}, got {out.dtype}")
+    if out is not None and out._layout.shape == input._layout.shape:
+        check_internal_overlap(out)
     need_kernel("logcumsumexp", input.dtype, "fc")
     a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     if a.ndim and a.size:

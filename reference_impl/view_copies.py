@@ -15,6 +15,7 @@ from .core import (
     bad_arguments,
     build,
     check_inplace,
+    detached,
     given_once,
     recorded,
     records_history,
@@ -23,8 +24,8 @@ from .core import (
 from .dtypes import dtype as _dtype
 from .errors import LayoutError, LayoutTypeError
 from .formats import contiguous_format
-from .layout import Layout, wrap_dim
-from .out import write_out
+from .layout import Layout, contiguous_strides, wrap_dim
+from .out import check_new, write_out
 from .overlap import Internal, internal_overlap
 from .reductions import sum as _sum
 from .results import check_real_gradient
@@ -86,7 +87,14 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         if isinstance(result, tuple):
             _into_each(name, out, result)
             return None
-        return write_out(out, result, *args[:1], exact=True, composed=name != "narrow_copy")
+        if name != "narrow_copy":
+            return write_out(out, result, *args[:1], exact=True, composed=True)
+        check_new(out, args[0] if args else kwargs.get("input"), result.dtype, result._layout.shape)
+        # Bytes are moved from the output's first element on, whatever its strides.
+        line = detached(out)
+        line._layout = Layout(out._layout.shape, contiguous_strides(out._layout.shape), out._layout.offset)
+        write_out(line, result, *args[:1], exact=True)
+        return out
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"`{function.__name__}` as a row-major copy. Raises: as `{function.__name__}`. Source: facts 3.13."

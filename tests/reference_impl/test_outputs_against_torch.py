@@ -528,6 +528,31 @@ INDICES = """
 """
 
 OTHERS = """
+    T.rsub(T.ones(2),T.tensor(2.),2),T.rsub(T.ones(2),2,T.tensor(2.)),T.rsub(T.ones(2),2,alpha=2)
+    T.rsub(T.ones(2),2,2,alpha=2)
+    o=T.zeros(4,6)[:,::2];T.narrow_copy(T.arange(12.).view(4,3),0,0,4,out=o)
+    o=T.zeros(3,4).t();T.narrow_copy(T.arange(12.).view(4,3),0,0,4,out=o)
+    o=T.arange(6.);T.narrow_copy(o,0,1,3,out=o)
+    T.rsub(T.ones(2),2,-1)
+    T.rsub(T.ones(2),T.ones(2),-1)
+    o=T.zeros(1,dtype=T.complex64).expand(3);T.fft.fft(T.ones(3),out=o)
+    o=T.zeros(3,dtype=T.complex64);T.fft.irfft(T.ones(3),out=o)
+    o=T.zeros(3,dtype=T.complex64);T.fft.hfftn(T.ones(3),out=o)
+    o=T.zeros(3,dtype=T.float64);T.fft.irfft(T.ones(3),out=o).dtype
+    o=T.zeros(3,dtype=T.complex128);T.fft.rfft(T.ones(3),out=o).dtype
+    o=T.zeros(3,dtype=T.complex128);T.fft.ihfft(T.ones(3),out=o).dtype
+    o=T.zeros(2).double();T.scatter(T.zeros(2),0,T.tensor([0]),T.ones(1),out=o)
+    o=T.zeros(2).double();T.scatter_add(T.zeros(2),0,T.tensor([0]),T.ones(1),out=o)
+    o=T.zeros(2).double();T.scatter_reduce(T.zeros(2),0,T.tensor([0]),T.ones(1),'sum',out=o)
+    o=T.zeros(1).expand(3);T.logcumsumexp(T.ones(3),0,out=o)
+    x=T.ones(1).expand(5);x.resize_as_(T.zeros(5),memory_format=T.contiguous_format);x.squeeze(0)
+    x=T.ones(1).expand(5);x.resize_(5,memory_format=T.contiguous_format);x[1:]
+    x=T.ones(1).expand(5);x.resize_(5,memory_format=T.contiguous_format);x.view(5).shape
+    x=T.ones(1).expand(5);x.resize_(5,memory_format=T.contiguous_format);y=x.detach();y[:1]
+    T.linalg.matrix_rank(T.zeros(5,3,1,0),2.,True)
+    o=T.ones(3);T.feature_dropout_(o,1.,True)
+    T.feature_dropout(T.ones(3),.5,True)
+    o=T.zeros(2).double();T.index_reduce(T.zeros(2),0,T.tensor([0]),T.ones(1),'mean',out=o)
     o=T.zeros(2,3);o.scatter_(0,T.zeros(0,3,dtype=T.int64),3,reduce='amax')
     T.index_put(T.zeros(2),[T.tensor([0,1])],T.ones(1,2))
     o=T.zeros(2);o.index_put_((T.tensor([0,1]),),T.ones(1,2))
