@@ -122,7 +122,7 @@ def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
 
 def rsub(input: "Tensor", other: Any, *third: Any, alpha: Any = 1) -> "Tensor":
     """`other - alpha * input`; of a number alpha may be the third argument. Raises: argument, broadcast, dtype."""
-    if len(third) + (alpha != 1) > 1 or (third and isinstance(as_scalar(other), TensorBase)):
+    if third and (len(third) > 1 or type(alpha) is not int or alpha != 1 or isinstance(as_scalar(other), TensorBase)):
         raise LayoutTypeError("argument", "rsub: alpha is given once, and is a keyword beside a tensor")
     alpha = as_scalar(third[0]) if third else alpha
     check_operands("rsub", (input, other))
