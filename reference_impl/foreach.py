@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from .core import TensorBase, as_scalar, check_differentiable, check_inplace, recorded
+from .core import TensorBase, as_scalar, check_differentiable, check_inplace, recorded, written
 from .errors import LayoutAttributeError, LayoutError, LayoutTypeError
 from .norms import vector_norm
 from .tensors import Tensor
@@ -70,6 +70,11 @@ def function(name: str) -> Callable[..., Any]:
                 raise LayoutError("argument", f"{name}: a tensor with the conjugate or negative bit is not written")
             for call in calls:
                 method(*call, **kwargs)
+            if plain == "copy_":
+                # Of all of these functions, this one alone gives all that it writes one history.
+                for t in tensors:
+                    t._versions[0] -= 1
+                    written(t, *tensors, *each[0])
             return self
         results = tuple(method(*call, **kwargs) for call in calls)
         given = [x for column in columns for x in column]

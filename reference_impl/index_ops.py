@@ -17,6 +17,7 @@ from .core import (
     check_history,
     check_inplace,
     check_internal_overlap,
+    check_layouts_apart,
     check_no_overlap,
     check_no_partial_overlap,
     fresh,
@@ -126,6 +127,11 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
         raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
     if input.dtype is dt.bool_ and (a.ndim < 2 or _moved_whole(input._layout, d, where.size)):
         a = array(input)  # bytes other than 0 and 1 stay what they are
+    if out is not None and a.ndim > 1:
+        _check_gathered(out, input, index, None)
+        if out._storage is input._storage and not (d == 1 and row_major):
+            for k, place in enumerate(where.tolist()):  # slices are copied one by one
+                check_layouts_apart(out, select(out._layout, d, k), input, select(input._layout, d, place))
     if not a.ndim:
         result = from_array(a, input.dtype)
     else:

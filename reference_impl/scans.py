@@ -260,7 +260,11 @@ def sort(
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
-    return ValuesAndIndices(*deliver_both(out, _sort(input, dim, descending, bool(stable)), input, copied=True))
+    found = _sort(input, dim, descending, bool(stable))
+    # Elements that are one place in memory are not sorted, so that nothing is written to them.
+    if out is not None and out[0] is input and input.ndim and input._layout.strides[dim]:
+        check_internal_overlap(input)
+    return ValuesAndIndices(*deliver_both(out, found, input, copied=True))
 
 
 def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:

@@ -31,7 +31,8 @@ CALLS = [
     "sign([T.ones(2, dtype=T.int), T.ones(2, requires_grad=True)])", "pow(T.ones(1, requires_grad=True).sum(), a)",
     "zero_([a[0], T.ones(2, requires_grad=True)])", "add_([a[0], a[1].expand(4, 2, 2)], 1)",
     "copy_([a[0], a[1].requires_grad_()], [a[1], a[0]])",
-    "max_(a)", "norm_(a)", "max([T.ones(0)])", "abs([T.ones(2, dtype=T.cfloat)])", "mm([a[0]], [a[1]])",
+    "copy_([c[0], a[0]], [c[0] * 2, a[1].requires_grad_()])", "max_(a)", "norm_(a)",
+    "max([T.ones(0)])", "abs([T.ones(2, dtype=T.cfloat)])", "mm([a[0]], [a[1]])",
 ]  # fmt: skip
 
 

@@ -528,6 +528,9 @@ INDICES = """
 """
 
 OTHERS = """
+    b=T.arange(8.);o=b.expand(3,8);T.sort(o,out=(o,T.zeros(0,dtype=T.int64)))
+    b=T.arange(6);o=b.narrow(0,2,1);T.index_select(b.expand(3,-1),0,T.tensor([0,1]),out=o)
+    o=T.arange(8.)._neg_view();T.where(o.unfold(0,1,2)<0,o.unfold(0,1,2),o,out=o)
     T.rsub(T.ones(2),T.tensor(2.),2),T.rsub(T.ones(2),2,T.tensor(2.)),T.rsub(T.ones(2),2,alpha=2)
     T.rsub(T.ones(2),2,2,alpha=2)
     o=T.zeros(4,6)[:,::2];T.narrow_copy(T.arange(12.).view(4,3),0,0,4,out=o)
