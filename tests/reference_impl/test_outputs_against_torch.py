@@ -528,6 +528,9 @@ INDICES = """
 """
 
 OTHERS = """
+    o=T.zeros(5,1);T.diff(T.ones(5,1),0,-2,out=o)
+    o=T.zeros(5);T.diff(T.ones(5,1),0,-2,out=o)
+    o=T.ones(5,1);T.diff(o,0,out=o)
     b=T.arange(8.);o=b.expand(3,8);T.sort(o,out=(o,T.zeros(0,dtype=T.int64)))
     b=T.arange(6);o=b.narrow(0,2,1);T.index_select(b.expand(3,-1),0,T.tensor([0,1]),out=o)
     o=T.arange(8.)._neg_view();T.where(o.unfold(0,1,2)<0,o.unfold(0,1,2),o,out=o)
