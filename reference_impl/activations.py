@@ -147,6 +147,10 @@ def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inpla
     """Elements kept between two bounds. Raises: dtype, argument. Source: facts 4.3.10, torch 2.13."""
     if min_val > max_val:
         raise LayoutValueError("argument", f"hardtanh: bounds {min_val} and {max_val} are exchanged")
+    return _hardtanh(input, min_val, max_val, inplace)
+
+
+def _hardtanh(input: "Tensor", min_val: float, max_val: float, inplace: bool) -> "Tensor":
     if input.dtype is dt.bool_:
         raise LayoutError("dtype", "hardtanh: bool is refused")
     if dt.group_of(input.dtype) == "i":
@@ -155,8 +159,11 @@ def hardtanh(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0, inpla
         raise LayoutError("dtype", "hardtanh: a negative bound for unsigned integers")
     _check_range(input.dtype, min_val, max_val)
 
+    def at_most(a: Any) -> Any:
+        return np.where(a > max_val, a.dtype.type(max_val), a)
+
     def bounded(a: Any) -> Any:
-        return np.where(a < min_val, a.dtype.type(min_val), np.where(a > max_val, a.dtype.type(max_val), a))
+        return at_most(np.where(a < min_val, a.dtype.type(min_val), a))
 
     return _run(Op("hardtanh", bounded, "if", smooth=True, like=True), input, inplace)
 
@@ -365,10 +372,10 @@ def feature_alpha_dropout(input: "Tensor", p: float = 0.5, training: bool = Fals
 def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool, version: int) -> Any:
     if not training or p == 0 or not input.numel():
         return input
-    if name.startswith("feature") and input.ndim < 2:
-        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
     if p == 1:
         return (arithmetic.mul_ if inplace else arithmetic.mul)(input, constructors.zeros((), dtype=input.dtype))
+    if name.startswith("feature") and input.ndim < 2:
+        raise LayoutError("dimension", f"{name}: at least 2 dimensions are needed")
     # A mask of the input's dtype is drawn.
     need_kernel(name, input.dtype, "bif")
     if not input.dtype.is_floating_point:
@@ -376,7 +383,9 @@ def _dropped(name: str, input: "Tensor", p: float, training: bool, inplace: bool
     if inplace:
         # What is drawn is a factor, so that it is there also where PyTorch refuses after it has written.
         noise = shadow.leave_unspecified(constructors.empty_like(input))
-        return apply_(Op(name, lambda a, _: a * 1, "f"), input, (noise,))
+        result = apply_(Op(name, lambda a, _: a * 1, "f"), input, (noise,))
+        result._versions[0] += version  # a factor, and what is added
+        return result
     out = apply(Op(name, lambda a: a * 1, "f"), (input,))
     out._versions[0] = version
     return shadow.leave_unspecified(out)
@@ -477,7 +486,7 @@ def selu_(input: "Tensor") -> "Tensor":
 
 def hardtanh_(input: "Tensor", min_val: float = -1.0, max_val: float = 1.0) -> "Tensor":
     """`hardtanh` in place. Raises: grad, overlap, dtype."""
-    return hardtanh(input, min_val, max_val, True)
+    return _hardtanh(input, min_val, max_val, True)
 
 
 def threshold_(input: "Tensor", threshold: float, value: float) -> "Tensor":

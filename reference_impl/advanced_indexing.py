@@ -10,7 +10,7 @@ import numpy as np
 
 from . import division, pointwise_ops, shadow, slicing_ops, view_ops
 from . import dtypes as dt
-from .conversion import cast, nan_marks
+from .conversion import add_at, cast, nan_marks
 from .copies import change_in_copy, clone, reader, resolved
 from .core import (
     TensorBase,
@@ -220,8 +220,7 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
     else:
         plain = cast(values(value), value.dtype, target.dtype)
     try:
-        wide = np.broadcast_to(plain.reshape(value._layout.shape), (1,) * max(0, value.ndim - len(g.shape)) + g.shape)
-        wide = wide.reshape(g.shape)
+        wide = np.broadcast_to(plain.reshape(() if filled else value._layout.shape), g.shape)
     except ValueError:
         raise LayoutError(
             "broadcast",
@@ -249,8 +248,7 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
         if a.dtype.kind == "b":
             np.logical_or.at(a, key, wide)
         else:
-            with np.errstate(all="ignore"):
-                np.add.at(a, key, wide)
+            add_at(a, key, wide, placed.dtype)
     else:
         a[key] = wide
     marks = shadow.marks_of(value)
@@ -269,7 +267,7 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
     if g.unknown or order is not None:
         before[...] = shadow.UNSPECIFIED
     elif repeated:
-        float_sum = accumulate and placed.dtype.category in ("float", "complex")
+        float_sum = accumulate and (placed.dtype.is_floating_point or placed.dtype.is_complex)
         if not accumulate:
             before[key] = shadow.UNSPECIFIED
         elif float_sum:
@@ -376,4 +374,6 @@ def nonzero_static(input: "Tensor", *, size: int, fill_value: int = -1, out: "Te
     result[: len(places)] = places
     made = integers(result, input)
     made._has_fn = False
+    if isinstance(out, TensorBase) and out.dtype is not dt.int64:
+        raise LayoutError("dtype", f"nonzero_static: out must be int64, got {out.dtype}")
     return write_out(out, made)

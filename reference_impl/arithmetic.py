@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes as dt
 from .conversion import check_copyable
 from .copies import scalar_array
-from .core import TensorBase, check_inplace, records_history
+from .core import TensorBase, as_scalar, check_inplace, records_history
 from .errors import LayoutError, LayoutTypeError
 from .pointwise import Op, apply, apply_, check_operands
 
@@ -120,8 +120,11 @@ def sub_(self: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
     return apply_(_scaled(SUB, alpha, self, other), self, (other,))
 
 
-def rsub(input: "Tensor", other: Any, *, alpha: Any = 1) -> "Tensor":
-    """`other - alpha * input`. Raises: broadcast, dtype. Source: facts 4.3, torch 2.13."""
+def rsub(input: "Tensor", other: Any, *third: Any, alpha: Any = 1) -> "Tensor":
+    """`other - alpha * input`; of a number alpha may be the third argument. Raises: argument, broadcast, dtype."""
+    if third and (len(third) > 1 or type(alpha) is not int or alpha != 1 or isinstance(as_scalar(other), TensorBase)):
+        raise LayoutTypeError("argument", "rsub: alpha is given once, and is a keyword beside a tensor")
+    alpha = as_scalar(third[0]) if third else alpha
     check_operands("rsub", (input, other))
     if not isinstance(input, TensorBase):
         raise LayoutTypeError("argument", f"rsub: expected a Tensor, got {type(input).__name__}")

@@ -60,6 +60,9 @@ def where(condition: "Tensor", input: Any = None, other: Any = None, *, out: "Te
         known = [np.zeros(shape, np.uint8) if m is None else m for m in marks]
         picked = np.where(chosen, known[0], known[1]).astype(np.uint8)
         shadow.stamp(result, shadow.UNSPECIFIED if shadow.marks_of(condition) is not None else picked)
+    into_operand = any(x is out for x in (condition, *operands))
+    if out is not None and out._layout.shape != shape and into_operand and not out._bits:
+        raise LayoutError("broadcast", f"where: out is an input of shape {out._layout.shape}, the result has {shape}")
     return write_out(out, recorded(result, *operands), condition, *operands, exact=True, apart=True)
 
 

@@ -9,11 +9,11 @@ from . import shadow
 from .arithmetic import mul
 from .conversion import cast
 from .copies import contiguous
-from .core import TensorBase, as_int, check_tensors, from_array, recorded, values
+from .core import TensorBase, as_int, check_tensors, detached, from_array, recorded, requires_grad, values
 from .errors import LayoutError, LayoutTypeError
 from .joining import diag, meshgrid, stack
 from .kept import keeps
-from .out import write_out
+from .out import resize_output
 from .promotion import common_dtype
 from .results import need_kernel
 from .view_ops import reshape_to
@@ -31,14 +31,18 @@ def kron(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "T
     b = (1,) * (rank - other.ndim) + other._layout.shape
     left = reshape_to(input, tuple([n for x in a for n in (x, 1)]))
     right = reshape_to(other, tuple([n for x in b for n in (1, x)]))
-    result = mul(left, right)
-    # As PyTorch: a view of the product, which strides that interleave refuse.
-    result._layout = view(result._layout, tuple([x * y for x, y in zip(a, b, strict=True)]))
+    shape = tuple([x * y for x, y in zip(a, b, strict=True)])
     if out is None:
+        result = mul(left, right)
+        # As PyTorch: a view of the product, which strides that interleave refuse.
+        result._layout = view(result._layout, shape)
         return result
-    count = out._versions[0]
-    write_out(out, result, input, other)
-    out._versions[0] = count  # which PyTorch does not count
+    resize_output(out, shape)
+    # No view that is recorded: writes are not counted.
+    part = detached(out, share_version=False)
+    part._has_fn = requires_grad(out)
+    part._layout = view(out._layout, tuple([n for pair in zip(a, b, strict=True) for n in pair]))
+    mul(left, right, out=part)
     return out
 
 

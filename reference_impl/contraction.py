@@ -42,7 +42,10 @@ def inner(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "
         return arithmetic.mul(input, other, out=out)
     if input._layout.shape[-1] != other._layout.shape[-1]:
         raise LayoutError("size", f"inner: the last lengths of {input._layout.shape} and {other._layout.shape} differ")
-    return write_out(out, tensordot(input, other, dims=([-1], [-1])), input, other, exact=True, composed=True)
+    result = tensordot(input, other, dims=([-1], [-1]))
+    if isinstance(out, TensorBase) and out.dtype is not result.dtype:
+        raise LayoutError("dtype", f"inner: out must have the dtype {result.dtype}, got {out.dtype}")
+    return write_out(out, result, input, other, composed=True)
 
 
 def tensordot(a: "Tensor", b: "Tensor", dims: Any = 2, out: "Tensor | None" = None) -> "Tensor":

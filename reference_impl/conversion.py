@@ -178,6 +178,17 @@ def pack_half_complex(a: Array) -> Array:
     return result
 
 
+def add_at(a: Array, key: Any, b: Array, d: dtype) -> None:
+    """Add elements where a key names places, again where it names one again."""
+    with np.errstate(all="ignore"):
+        if d is dt.complex32:
+            sums = unpack_half_complex(a)
+            np.add.at(sums, key, unpack_half_complex(b))
+            a[key] = pack_half_complex(sums[key])
+        else:
+            np.add.at(a, key, b)
+
+
 def inexact(marks: Marks | None, shape: tuple[int, ...]) -> Marks:
     """Marks of a result that is specified within a tolerance only."""
     base = np.full(shape, TOLERANCE, np.uint8)

@@ -481,7 +481,7 @@ def as_int(x: Any, name: str = "argument") -> int:
 
 
 def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
-    """A tuple of ints from varargs or from one sequence, as PyTorch takes sizes and dimensions.
+    """A tuple of ints from varargs or from one sequence, as PyTorch takes sizes and dimensions: bools after the first.
 
     Raises: argument (TypeError), also where nothing is given; overflow (TypeError) past 64 bits.
     """
@@ -494,7 +494,8 @@ def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
             args = only
     for a in args:
         if type(a) is not int:
-            args = [a if type(a) is int else _element(a, name) for a in args]
+            # PyTorch tells bools from ints in the first place only.
+            args = [int(a) if k and type(a) is bool else _element(a, name) for k, a in enumerate(args)]
             break
     result = tuple(args)
     if result and not (min(result) >= -(2**63) and max(result) < 2**63):
@@ -503,7 +504,9 @@ def as_ints(args: Any, name: str = "size") -> tuple[int, ...]:
 
 
 def _element(x: Any, name: str) -> int:
-    return index(x) if isinstance(x, np.integer) else as_int(x, name)
+    if isinstance(x, np.integer) or (isinstance(x, np.ndarray) and not x.ndim and x.dtype.kind in "iu"):
+        return index(x)
+    return as_int(x, name)
 
 
 def as_dims(value: Any, name: str = "dim") -> tuple[int, ...]:

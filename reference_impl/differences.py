@@ -126,9 +126,10 @@ def diff(
             if k != d and t._layout.shape[k] != input._layout.shape[k]:
                 raise LayoutError("size", f"diff: shapes differ at dimension {k}")
     if n == 0:
-        result = write_out(out, copy_(zeros_like(input), input), input)
-        if out is not None:
-            out._versions[0] += 1  # filled with zeros first
+        resized = out is not None and out._layout.shape != input._layout.shape
+        result = write_out(out, copy_(zeros_like(input), input), input, row_major=True)
+        if out is not None and resized:
+            out._versions[0] += 1  # resizing is counted, too
         return result
     parts = [t for t in (prepend, input, append) if t is not None]
     if len(parts) > 1:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from . import shadow, slicing_ops, view_copies, view_ops
+from . import metadata, pointwise_ops, shadow, slicing_ops, view_copies, view_ops
+from .constructors import zeros
 from .copies import clone
 from .errors import LayoutError
 from .formats import contiguous_format
@@ -59,7 +60,7 @@ def old_cholesky(input: "Tensor", upper: bool = False, *, out: "Tensor | None" =
     if not input.numel():
         return write_out(out, clone(input, memory_format=contiguous_format), input)
     _refuse_indefinite(input, upper)
-    return write_out(out, _root(input, upper), input)
+    return write_out(out, _root(input, upper), input, row_major=True)
 
 
 def qr(A: "Tensor", mode: str = "reduced", *, out: Any = None) -> Any:
@@ -96,6 +97,7 @@ def svd(A: "Tensor", full_matrices: bool = True, *, driver: Any = None, out: Any
         (lapack_result(u, d, A), lapack_result(s.real, d.to_real(), A, columns=False), lapack_result(vh, d, A)),
         A,
         names="U S Vh",
+        order=(0, 2, 1),
     )
 
 
@@ -123,7 +125,7 @@ def eig(input: "Tensor", *, out: Any = None) -> Any:
     shape = input._layout.shape
     w, v = tried(lambda a: tuple(np.linalg.eig(a)), wide_values(input), shapes=(shape[:-1], shape))
     return write_outs(out, (lapack_result(w, d, input, columns=False), lapack_result(v, d, input)), input,
-                      names="eigenvalues eigenvectors")  # fmt: skip
+                      names="eigenvalues eigenvectors", copies=True)  # fmt: skip
 
 
 def eigvals(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
@@ -151,6 +153,7 @@ def eigh(input: "Tensor", UPLO: str = "L", *, out: Any = None) -> Any:
         (lapack_result(w.real, input.dtype.to_real(), input, columns=False), lapack_result(v, input.dtype, input)),
         input,
         names="eigenvalues eigenvectors",
+        order=(1, 0),
     )
 
 
@@ -235,15 +238,33 @@ def lu_unpack(
 
 def old_svd(input: "Tensor", some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
     """`linalg.svd` under its old name, the last factor as a view. Raises: as `linalg.svd`."""
+    if compute_uv and out is not None:
+        return _svd_into(out, input, some)
     if compute_uv:
         u, s, vh = svd(input, not some)
-        return write_outs(out, (u, s, view_copies.adjoint(vh)), input, names="U S V")
+        return write_outs(None, (u, s, view_copies.adjoint(vh)), input, names="U S V")
     check_matrices("svd", input)
     *batch, m, n = input._layout.shape
+    if out is not None:
+        svdvals(input, out=out[1])
+        zeros((*batch, m, m), out=out[0])
+        zeros((*batch, n, n), out=out[2])
+        return write_outs(None, tuple(out), names="U S V")
     u = zeros_of((*batch, m, m), input.dtype)
     v = view_ops.transpose(zeros_of((*batch, n, n), input.dtype), -2, -1)
     u._versions[0] = v._versions[0] = 1
-    return write_outs(out, (u, svdvals(input), v), input, names="U S V")
+    return write_outs(None, (u, svdvals(input), v), input, names="U S V")
+
+
+def _svd_into(out: Any, input: "Tensor", some: bool) -> Any:
+    u, s, v = out
+    if v.ndim >= 2:
+        metadata.transpose_(v, -2, -1)
+    svd(input, not some, out=(u, s, v))
+    metadata.transpose_(v, -2, -1)
+    if v.dtype.is_complex:
+        pointwise_ops.conj_physical_(v)
+    return write_outs(None, (u, s, v), names="U S V")
 
 
 def geqrf(input: "Tensor", *, out: Any = None) -> Any:
@@ -253,7 +274,7 @@ def geqrf(input: "Tensor", *, out: Any = None) -> Any:
     *batch, m, n = input._layout.shape
     parts = (lapack_result(np.zeros(input._layout.shape), input.dtype, input),
              lapack_result(np.zeros((*batch, min(m, n))), input.dtype, input, columns=False))  # fmt: skip
-    return write_outs(out, parts, input, names="a tau")
+    return write_outs(out, parts, input, names="a tau", copies=True)
 
 
 @keeps("input", "tau")

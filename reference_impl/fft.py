@@ -138,6 +138,11 @@ def _check_points(name: str, n: int) -> None:
         raise LayoutError("size", f"{name}: {n} points cannot be transformed")
 
 
+def _check_real_out(name: str, out: Any) -> None:
+    if out is not None and not out.dtype.is_floating_point:
+        raise LayoutError("dtype", f"{name}: a floating point output is needed, got {out.dtype}")
+
+
 def fft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Discrete Fourier transform along a dimension. Raises: dimension, size, dtype, argument. Source: facts 4.4."""
     return _transformed("fft", input, n, dim, norm, out, forward=True)
@@ -156,19 +161,19 @@ def _transformed(name: str, input: "Tensor", n: Any, dim: Any, norm: Any, out: A
         x = _resized(x, (d,), (length,))
     scale = _scale(norm, length, forward, name)
     if x.dtype.is_complex:
-        return write_out(out, _c2c(x, (d,), scale, forward), input)
+        return write_out(out, _c2c(x, (d,), scale, forward), input, row_major=True)
     found = _r2c(x, (d,), scale, onesided=False)
-    return write_out(out, found if forward else conj(found), input)
+    return write_out(out, found if forward else conj(found), input, row_major=True)
 
 
 def rfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """First half of the transform of real numbers. Raises: as `fft`. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _half("rfft", input, n, dim, norm, forward=True), input)
+    return write_out(out, _half("rfft", input, n, dim, norm, forward=True), input, row_major=True)
 
 
 def ihfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """First half of the inverse transform, as a conjugate view. Raises: as `fft`. Source: torch 2.13."""
-    return write_out(out, conj(_half("ihfft", input, n, dim, norm, forward=False)), input)
+    return write_out(out, conj(_half("ihfft", input, n, dim, norm, forward=False)), input, exact=True)
 
 
 def _half(name: str, input: "Tensor", n: Any, dim: Any, norm: Any, *, forward: bool) -> "Tensor":
@@ -184,12 +189,14 @@ def _half(name: str, input: "Tensor", n: Any, dim: Any, norm: Any, *, forward: b
 
 def irfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Real numbers of half a transform. Raises: as `fft`. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _real("irfft", input, n, dim, norm, forward=False), input)
+    _check_real_out("irfft", out)
+    return write_out(out, _real("irfft", input, n, dim, norm, forward=False), input, row_major=True)
 
 
 def hfft(input: "Tensor", n: Any = None, dim: int = -1, norm: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Real transform of half a symmetric signal. Raises: as `fft`. Source: torch 2.13."""
-    return write_out(out, _real("hfft", input, n, dim, norm, forward=True), input)
+    _check_real_out("hfft", out)
+    return write_out(out, _real("hfft", input, n, dim, norm, forward=True), input, row_major=True)
 
 
 def _real(name: str, input: "Tensor", n: Any, dim: Any, norm: Any, *, forward: bool) -> "Tensor":
@@ -254,7 +261,7 @@ def _transformed_n(name: str, input: "Tensor", s: Any, dim: Any, norm: Any, out:
     dims, sizes = _several(name, input, s, dim)
     x = _resized(_promoted(name, input, needs_complex=True), dims, sizes)
     scale = _scale(norm, prod(sizes), forward, name)
-    return write_out(out, _c2c(x, dims, scale, forward), input)
+    return write_out(out, _c2c(x, dims, scale, forward), input, row_major=True)
 
 
 def rfftn(
@@ -267,21 +274,23 @@ def rfftn(
     if not dims:
         raise LayoutError("dimension", "rfftn: at least one dimension must be transformed")
     x = _resized(_promoted("rfftn", input, needs_complex=False), dims, sizes)
-    return write_out(out, _r2c(x, dims, _scale(norm, prod(sizes), True, "rfftn"), onesided=True), input)
+    return write_out(out, _r2c(x, dims, _scale(norm, prod(sizes), True, "rfftn"), onesided=True), input, row_major=True)
 
 
 def irfftn(
     input: "Tensor", s: Any = None, dim: Any = None, norm: Any = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
     """`irfft` along several dimensions. Raises: as `fftn`. Source: torch 2.13."""
-    return write_out(out, _real_n("irfftn", input, s, dim, norm, forward=False), input)
+    _check_real_out("irfftn", out)
+    return write_out(out, _real_n("irfftn", input, s, dim, norm, forward=False), input, row_major=True)
 
 
 def hfftn(
     input: "Tensor", s: Any = None, dim: Any = None, norm: Any = None, *, out: "Tensor | None" = None
 ) -> "Tensor":
     """`hfft` along several dimensions. Raises: as `fftn`. Source: torch 2.13."""
-    return write_out(out, _real_n("hfftn", input, s, dim, norm, forward=True), input)
+    _check_real_out("hfftn", out)
+    return write_out(out, _real_n("hfftn", input, s, dim, norm, forward=True), input, row_major=True)
 
 
 def _real_n(name: str, input: "Tensor", s: Any, dim: Any, norm: Any, *, forward: bool) -> "Tensor":
@@ -308,8 +317,8 @@ def ihfftn(
     x = _resized(_promoted("ihfftn", input, needs_complex=False), dims, sizes)
     half = _r2c(x, dims[-1:], _scale(norm, prod(sizes), False, "ihfftn"), onesided=True)
     if len(dims) == 1:
-        return write_out(out, conj(half), input)
-    return write_out(out, _c2c(conj_physical(half), dims[:-1], 1.0, False), input)
+        return write_out(out, conj(half), input, row_major=True)
+    return write_out(out, _c2c(conj_physical(half), dims[:-1], 1.0, False), input, row_major=True)
 
 
 def fft2(

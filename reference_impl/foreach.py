@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from .core import TensorBase, as_scalar
+from .core import TensorBase, as_scalar, check_differentiable, check_inplace, recorded, written
 from .errors import LayoutAttributeError, LayoutError, LayoutTypeError
 from .norms import vector_norm
 from .tensors import Tensor
@@ -33,8 +33,10 @@ def function(name: str) -> Callable[..., Any]:
 
     Operands are given one for each tensor, or one number for all of them.
 
+    All results have the history of all operands.
+
     Raises: argument (AttributeError) where PyTorch has none, or none is here; the function raises argument (TypeError),
-    size (RuntimeError) for lists of different lengths or none, and as its operator. Source: torch 2.13.
+    size (RuntimeError) for lists of different lengths or none, grad, and as its operator. Source: torch 2.13.
 
     >>> torch._foreach_add([torch.ones(2), torch.arange(3)], [1, 10])
     (tensor([2., 2.]), tensor([10, 11, 12]))
@@ -50,7 +52,7 @@ def function(name: str) -> Callable[..., Any]:
             raise LayoutTypeError("argument", f"{name}: {len(given)} operands")
         tensors = self
         if plain == "pow" and operator == "pow" and not isinstance(self, (list, tuple)) and given:
-            tensors, given = given[0], [self]
+            tensors, given = given[0], [_number(name, self)]
         _check_list(name, tensors)
         if not tensors:
             raise LayoutError("size", f"{name}: a list must have at least one tensor")
@@ -58,8 +60,27 @@ def function(name: str) -> Callable[..., Any]:
         if "alpha" in kwargs and not (given and _are_tensors(given[0])):
             raise LayoutTypeError("argument", f"{name}: alpha goes with tensors")
         method = _method(operator, swapped=tensors is not self)
-        results = tuple(method(t, *(x[k] for x in each), **kwargs) for k, t in enumerate(tensors))
-        return self if operator.endswith("_") else results
+        columns: list[Any] = [tensors, *each]
+        calls = list(zip(*columns, strict=True))
+        if operator.endswith("_"):
+            # No tensor is written before all are found to be writable.
+            for call in calls:
+                check_inplace(*call)
+            if any(t._bits for t in tensors):
+                raise LayoutError("argument", f"{name}: a tensor with the conjugate or negative bit is not written")
+            for call in calls:
+                method(*call, **kwargs)
+            if plain == "copy_":
+                # Of all of these functions, this one alone gives all that it writes one history.
+                for t in tensors:
+                    t._versions[0] -= 1
+                    written(t, *tensors, *each[0])
+            return self
+        results = tuple(method(*call, **kwargs) for call in calls)
+        given = [x for column in columns for x in column]
+        for result in results:
+            check_differentiable(result.dtype, *given)
+        return tuple(recorded(result, *given) for result in results)
 
     foreach.__name__ = foreach.__qualname__ = name
     return foreach
@@ -76,6 +97,12 @@ def _by_name(name: str, missing: Sequence[str], kwargs: dict[str, Any], alone: f
 def _check_list(name: str, x: Any) -> None:
     if not isinstance(x, (list, tuple)) or not all(isinstance(t, TensorBase) for t in x):
         raise LayoutTypeError("argument", f"{name} takes a list of tensors, got {type(x).__name__}")
+
+
+def _number(name: str, x: Any) -> Any:
+    if isinstance(found := as_scalar(x), TensorBase):
+        raise LayoutTypeError("argument", f"{name}: a number or a list is needed, got a tensor")
+    return found
 
 
 def _are_tensors(x: Any) -> bool:

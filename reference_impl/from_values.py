@@ -167,7 +167,7 @@ def _inferred(data: Any) -> dtype:
     Raises: argument (RuntimeError: no number; TypeError: text), dtype. Source: infer_scalar_type, torch 2.13.
     """
     if isinstance(data, (np.ndarray, np.generic)) and not isinstance(data, (str, bytes)):
-        return dtype_from_numpy(data.dtype)
+        return dtype_from_numpy(data.dtype.newbyteorder("="))
     if isinstance(data, (bool, int, float, complex)):
         kind: type = type(data)
         return scalar_dtype(kind)

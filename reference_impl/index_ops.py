@@ -17,6 +17,7 @@ from .core import (
     check_history,
     check_inplace,
     check_internal_overlap,
+    check_layouts_apart,
     check_no_overlap,
     check_no_partial_overlap,
     fresh,
@@ -43,14 +44,6 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
-def _gathered(out: Any, result: "Tensor", input: "Tensor", index: "Tensor") -> "Tensor":
-    # These write to `out` while they read: it may share nothing, and has the dtype exactly.
-    if out is None:
-        return result
-    _check_gathered(out, input, index, None)
-    return write_out(out, result, input)
-
-
 def _check_gathered(
     out: Any,
     input: "Tensor",
@@ -58,6 +51,7 @@ def _check_gathered(
     shape: Shape | None,
     check_index: Callable[..., None] = check_no_overlap,
 ) -> None:
+    # What is read while `out` is written may share nothing with it.
     check_out(out, input)
     if out.dtype is not input.dtype:
         raise LayoutError("dtype", f"out must have dtype {input.dtype}, got {out.dtype}")
@@ -133,12 +127,17 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
         raise kind("index", f"index_select: an index is out of bounds for a dimension of length {length}")
     if input.dtype is dt.bool_ and (a.ndim < 2 or _moved_whole(input._layout, d, where.size)):
         a = array(input)  # bytes other than 0 and 1 stay what they are
+    if out is not None and a.ndim > 1:
+        _check_gathered(out, input, index, None)
+        if out._storage is input._storage and not (d == 1 and row_major):
+            for k, place in enumerate(where.tolist()):  # slices are copied one by one
+                check_layouts_apart(out, select(out._layout, d, k), input, select(input._layout, d, place))
     if not a.ndim:
         result = from_array(a, input.dtype)
     else:
         result = from_array(np.take(a, where, d), input.dtype)
         marks = None if marks is None else np.take(marks, where, d)
-    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input)
 
 
 @keeps("input", "index", rule="1<0")
@@ -226,7 +225,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     marks = shadow.marks_of(input)
     result = from_array(values(input).reshape(-1)[where], input.dtype)
     marks = None if marks is None else marks.reshape(-1)[where]
-    return _gathered(out, recorded(with_marks(result, index, marks), input), input, index)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input)
 
 
 @keeps("input", "mask", rule="1<0")
@@ -241,7 +240,9 @@ def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = Non
     marks = shadow.marks_of(input)
     result = from_array(np.broadcast_to(values(input), shape)[chosen], input.dtype)
     marks = None if marks is None else np.broadcast_to(marks, shape)[chosen]
-    return _gathered(out, recorded(with_marks(result, mask, marks), input), input, mask)
+    if out is not None:
+        _check_gathered(out, input, mask, None)
+    return write_out(out, recorded(with_marks(result, mask, marks), input), input)
 
 
 @keeps("self", "mask", "value", rule="1<0,2")

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
-from .conversion import half_nans
+from .conversion import add_at, half_nans, pack_half_complex, unpack_half_complex
 from .copies import change_in_copy, clone, scalar_array, store
 from .core import (
     TensorBase,
@@ -182,6 +182,13 @@ def index_copy(
 
 
 @keeps("self", "index", "source", rule="1<2")
+def _scaled(a: Any, alpha: Any, d: Any) -> Any:
+    """Elements times a number, rounded to their dtype."""
+    if d is dt.complex32:
+        return pack_half_complex(unpack_half_complex(a) * np.complex64(alpha))
+    return a * np.array(alpha).astype(a.dtype)
+
+
 def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1) -> "Tensor":
     """Add a source's slices where a vector of indices names.
 
@@ -215,10 +222,10 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     b = np.atleast_1d(values(source))
     with np.errstate(all="ignore"):
         if not scattered:  # by 1, too: the product of a complex number with an infinite part has a NaN
-            b = b * np.array(alpha).astype(b.dtype)
-        np.add.at(a, _along(d, where), b)
+            b = _scaled(b, alpha, self.dtype)
+    add_at(a, _along(d, where), b, self.dtype)
     loose = None
-    if self.dtype.category in ("float", "complex"):
+    if self.dtype.is_floating_point or self.dtype.is_complex:
         touched = np.zeros(a.shape, np.uint8)
         touched[_along(d, where)] = shadow.TOLERANCE
         loose = touched.reshape(self._layout.shape)
@@ -274,6 +281,8 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
         check_no_overlap(self, source)
     check_internal_overlap(self)
     check_no_overlap(self, index)
+    if reduce not in (None, "add", "multiply"):
+        raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
     if not where.size:
         return
     need_kernel(name, self.dtype, "bifc")
@@ -297,10 +306,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
             a[key] = wide
             unknown = unknown or (repeated and isinstance(source, TensorBase))
         else:
-            ufunc = {"add": np.add, "multiply": np.multiply}.get(reduce)
-            if ufunc is None:
-                raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
-            ufunc.at(a, key, wide)
+            (np.add if reduce == "add" else np.multiply).at(a, key, wide)
             if self.dtype.category in ("float", "complex"):
                 loose = np.where(flat > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(self._layout.shape)
     a = a.reshape(self._layout.shape)
@@ -322,7 +328,7 @@ def scatter(
     if reduce is None:
         check_kept("scatter", "1<0,2", (input, index, source))
     t = scatter_(writable_copy(input, contiguous_format), dim, index, source, reduce=reduce)
-    return write_out(out, recorded(as_new(t), input, source), input)
+    return write_out(out, recorded(as_new(t), input, source), input, exact=True)
 
 
 @keeps("self", "index", "src", rule="1<2")
@@ -334,7 +340,7 @@ def scatter_add_(self: "Tensor", dim: int, index: "Tensor", src: "Tensor") -> "T
 @keeps("input", "index", "src", rule="1<2")
 def scatter_add(input: "Tensor", dim: int, index: "Tensor", src: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`scatter_add_` on a row-major copy. Raises: as `scatter_`. Source: facts 4.4, torch 2.13."""
-    return write_out(out, scatter(input, dim, index, src, reduce="add"), input)
+    return write_out(out, scatter(input, dim, index, src, reduce="add"), input, exact=True)
 
 
 @keeps("self", "index", "source", rule="1<0,2")

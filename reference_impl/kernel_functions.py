@@ -25,21 +25,33 @@ from . import (
 )  # fmt: skip
 from . import dtypes as dt
 from .advanced_indexing import index_put, index_put_
-from .constructors import empty_like, ones_like
+from .constructors import empty_like, ones_like, scalar_tensor
 from .contiguity import is_contiguous
 from .convolution import conv1d
 from .copies import clone, to
-from .core import TensorBase, array, as_dims, as_int, as_ints, bad_arguments, check_flag, from_array, recorded, values
+from .core import (
+    TensorBase,
+    array,
+    as_dims,
+    as_int,
+    as_ints,
+    bad_arguments,
+    check_flag,
+    detached,
+    from_array,
+    recorded,
+    values,
+)
 from .dtype_view import conj, neg_view
 from .embedding_bags import embedding_bag_of
 from .errors import LayoutError, LayoutIndexError, UnspecifiedError
 from .formats import contiguous_format
 from .indexing import getitem
 from .joining import stack as joined
-from .layout import wrap_dim
+from .layout import Layout, contiguous_strides, wrap_dim
 from .linear_algebra import need_rank
 from .norms import matrix_norm, vector_norm
-from .out import write_out
+from .out import check_out, write_out
 from .output_layout import preserved_strides
 from .ranges import arange
 from .results import finish, need_kernel, wide
@@ -208,7 +220,7 @@ def safe_softmax(input: "Tensor", dim: int, dtype: Any = None) -> "Tensor":
     """
     found = scans.softmax(input, dim, dtype)
     masked = reductions.all(pointwise_ops.eq(input, -math.inf), dim, keepdim=True)
-    return choosing.where(masked, 0.0, found)  # type: ignore[no-any-return]
+    return choosing.where(masked, scalar_tensor(0.0, dtype=found.dtype), found)  # type: ignore[no-any-return]
 
 
 def unique2(
@@ -257,13 +269,24 @@ def aminmax(input: "Tensor", dim: Any = None, keepdim: bool = False) -> Any:
 def softmax(input: "Tensor", dim: int, half_to_float: bool, *, out: "Tensor | None" = None) -> "Tensor":
     """`softmax` in the tensor's own dtype. Raises: argument (RuntimeError: a conversion), dimension, dtype."""
     _check_unconverted("softmax", half_to_float)
-    return scans.softmax(input, dim, out=out)
+    return _into_memory(scans.softmax, input, dim, out)
+
+
+def _into_memory(function: Any, input: "Tensor", dim: int, out: "Tensor | None") -> "Tensor":
+    if not isinstance(out, TensorBase) or out._layout.shape != input._layout.shape:
+        return function(input, dim, out=out)  # type: ignore[no-any-return]
+    # The kernel writes from the output's first element on, whatever its strides.
+    check_out(out, input)
+    line = detached(out)
+    line._layout = Layout(out._layout.shape, contiguous_strides(out._layout.shape), out._layout.offset)
+    function(input, dim, out=line)
+    return out
 
 
 def log_softmax(input: "Tensor", dim: int, half_to_float: bool, *, out: "Tensor | None" = None) -> "Tensor":
     """`log_softmax` in the tensor's own dtype. Raises: as `_softmax`."""
     _check_unconverted("log_softmax", half_to_float)
-    return scans.log_softmax(input, dim, out=out)
+    return _into_memory(scans.log_softmax, input, dim, out)
 
 
 def _check_unconverted(name: str, half_to_float: bool) -> None:

@@ -16,7 +16,8 @@ from . import shadow
 from .core import values
 from .errors import LayoutError, UnsupportedError
 from .layout import Strides, contiguous_strides
-from .out import write_out
+from .out import check_out, resize_output, write_out
+from .promotion import can_cast
 from .results import finish
 
 if TYPE_CHECKING:
@@ -115,8 +116,14 @@ def _named(names: str) -> Any:
     return namedtuple("results", names)
 
 
-def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str = "") -> Any:
+def write_outs(
+    out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str = "", row_major: bool = False,
+    order: tuple[int, ...] = (), copies: bool = False,
+) -> Any:  # fmt: skip
     """Results, by name where there are several, written into the tensors of `out` where that is given.
+
+    Each is resized, in the `order` that PyTorch makes them in, before the next is looked at. Where it `copies`, it
+    converts, and lays out row-major what it cannot compute in place.
 
     Raises: dtype (RuntimeError).
     """
@@ -124,10 +131,26 @@ def write_outs(out: Any, results: tuple["Tensor", ...], *inputs: Any, names: str
     if out is None:
         return named(results)
     given = out if isinstance(out, (tuple, list)) else (out,)
-    for target, t in zip(given, results, strict=True):
-        if target.dtype is not t.dtype:
-            raise LayoutError("dtype", f"out must have the dtype {t.dtype}, got {target.dtype}")
-    return named([write_out(target, t, *inputs) for target, t in zip(given, results, strict=True)])
+    pairs = list(zip(given, results, strict=True))
+    if copies:
+        for target, t in pairs:
+            check_out(target, *inputs)
+            if not can_cast(t.dtype, target.dtype):
+                raise LayoutError("dtype", f"a {t.dtype} result cannot be cast to {target.dtype}")
+        row_major = not all(target.dtype is t.dtype and _takes(target, t) for target, t in pairs)
+    else:
+        for k in order or range(len(results)):
+            target, t = pairs[k]
+            check_out(target, *inputs)
+            if target.dtype is not t.dtype:
+                raise LayoutError("dtype", f"out must have the dtype {t.dtype}, got {target.dtype}")
+            resize_output(target, t._layout.shape, None if row_major else t._layout.strides)
+    return named([write_out(target, t, *inputs, row_major=row_major) for target, t in pairs])
+
+
+def _takes(target: "Tensor", t: "Tensor") -> bool:
+    """Whether LAPACK can write to a tensor: an empty one, or one of a result's layout."""
+    return 0 in target._layout.shape or target._layout[:2] == t._layout[:2]
 
 
 def info_of(A: "Tensor") -> "Tensor":

@@ -96,7 +96,9 @@ def lstsq(input: "Tensor", b: "Tensor", rcond: Any = None, *, driver: str | None
     values_shape = (*left[:-2], min(m, n)) if chosen in ("gelsd", "gelss") else (0,)
     singular_values = shadow.leave_unspecified(zeros_of(values_shape, real))
     names = "solution residuals rank singular_values"
-    return write_outs(out, (solution, residuals, rank, singular_values), input, b, names=names)
+    if out is not None and out[3].dtype is not real:
+        raise LayoutError("dtype", f"lstsq: singular values of {real} are needed, got {out[3].dtype}")
+    return write_outs(out, (solution, residuals, rank, singular_values), input, b, names=names, copies=True)
 
 
 def _refuse_deficient(A: "Tensor") -> None:
@@ -134,7 +136,7 @@ def tensorinv(input: "Tensor", ind: int = 2, *, out: "Tensor | None" = None) -> 
         raise LayoutError("size", f"tensorinv: {first} and {last} differ in elements")
     matrix = view_ops.reshape(input, (prod(last), prod(last)))
     result = view_ops.reshape(inv(matrix), (*last, *first))
-    return write_outs(out, (result,), input)[0]  # type: ignore[no-any-return]
+    return write_outs(out, (result,), input, row_major=True)[0]  # type: ignore[no-any-return]
 
 
 def tensorsolve(input: "Tensor", other: "Tensor", dims: Any = None, *, out: "Tensor | None" = None) -> "Tensor":

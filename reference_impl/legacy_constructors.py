@@ -16,6 +16,7 @@ from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .from_values import tensor
 from .grad_mode import no_grad
+from .numpy_bridge import over_array
 from .promotion import get_default_dtype
 from .size import Size
 from .storage_methods import StorageMethods
@@ -34,6 +35,8 @@ def of_default_dtype(*args: Any, device: Any = None, **kwargs: Any) -> "Tensor":
 
 def new(self: "Tensor", *args: Any, device: Any = None, **kwargs: Any) -> "Tensor":
     """A tensor of this one's dtype: over a storage, as `set_` lays one over it; empty, of lengths; of data; a view.
+
+    It lies over an array's memory where the dtype is the array's.
 
     Raises: argument (TypeError; also a tensor of another dtype or device), dtype (RuntimeError) for a typed storage of
     another dtype, size (RuntimeError), device (RuntimeError) for another device, and of a tensor with the conjugate or
@@ -70,7 +73,7 @@ def _constructed(args: tuple[Any, ...], kwargs: dict[str, Any], d: dtype, here: 
     if not args:
         return empty(0, dtype=d, device=here)
     first: Any = args[0]
-    if not isinstance(first, bool) and isinstance(first, (int, np.integer)):
+    if type(first) is int or isinstance(first, np.integer) or _is_length(first):
         return empty(*args, dtype=d, device=here)
     if len(args) > 1:
         raise bad_arguments("new", f"{len(args)} arguments that are no lengths")
@@ -84,8 +87,14 @@ def _constructed(args: tuple[Any, ...], kwargs: dict[str, Any], d: dtype, here: 
         return empty(first, dtype=d, device=here)
     if isinstance(first, str) or not isinstance(first, (Sequence, np.ndarray)):
         raise LayoutTypeError("argument", f"new: data must be a sequence, got {type(first).__name__}")
+    if isinstance(first, np.ndarray):
+        return over_array(first).to(here, d)
     made: Tensor = tensor(first, dtype=d, device=here)
     return made
+
+
+def _is_length(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and not x.ndim and x.dtype.kind in "iu"
 
 
 def resize(self: "Tensor", *sizes: Any) -> "Tensor":

@@ -8,9 +8,10 @@ import numpy as np
 from . import shadow
 from . import views as vw
 from .conversion import check_fillable
-from .copies import copy_elements, reader, store
+from .copies import copy_elements, reader, resolved, store
 from .core import (
     CONJ,
+    NEG,
     check_inplace,
     check_internal_overlap,
     check_tensors,
@@ -282,6 +283,7 @@ def dot(input: "Tensor", tensor: "Tensor", *, out: "Tensor | None" = None) -> "T
     Raises: dimension, size, dtype, and with `out` grad. Source: facts 4.4, torch 2.13.
     """
     check_tensors("dot", input, tensor)
+    input, tensor = _without_negative(input), _without_negative(tensor)
     if out is None and input._bits & CONJ and tensor._bits & CONJ:
         return _conjugated(_dot("dot", conj(input), conj(tensor), None))
     return _dot("dot", input, tensor, out)
@@ -291,9 +293,15 @@ def dot(input: "Tensor", tensor: "Tensor", *, out: "Tensor | None" = None) -> "T
 def vdot(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """`dot` with the first vector conjugated. Raises: as `dot`. Source: facts 4.4, torch 2.13."""
     check_tensors("vdot", input, other)
+    input, other = _without_negative(input), _without_negative(other)
     if out is None and other._bits & CONJ and not input._bits & CONJ:
         return _conjugated(_dot("vdot", input, conj(other), None))
     return _dot("vdot", conj(input), other, out)
+
+
+def _without_negative(t: "Tensor") -> "Tensor":
+    """A tensor, or a copy of it where it has the negative bit, which then has no conjugate bit either."""
+    return resolved(t) if t._bits & NEG else t
 
 
 def _conjugated(t: "Tensor") -> "Tensor":

@@ -308,6 +308,11 @@ def margin_ranking_loss(
     reduction = reduction_named(reduction, size_average, reduce)
     if not input1.ndim == input2.ndim == target.ndim:
         raise LayoutError("dimension", "margin_ranking_loss: the tensors differ in dimensions")
+    return ranking_loss(input1, input2, target, margin, reduction)
+
+
+def ranking_loss(input1: "Tensor", input2: "Tensor", target: "Tensor", margin: float, reduction: str) -> "Tensor":
+    """`margin_ranking_loss` of tensors of any shapes that broadcast. Raises: broadcast, dtype. Source: torch 2.13."""
     product = arithmetic.mul(arithmetic.neg(target), arithmetic.sub(input1, input2))
     loss = clamping.clamp_min_(arithmetic.add(product, margin), 0)
     return _reduced(loss, reduction)
@@ -355,8 +360,6 @@ def cosine_embedding_loss(
 
 def pairwise_distance(x1: "Tensor", x2: "Tensor", p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> "Tensor":
     """Distances between vectors in the last dimension. Raises: broadcast, dtype. Source: facts 4.4, torch 2.13."""
-    if not x1.ndim and not x2.ndim:
-        raise LayoutIndexError("dimension", "pairwise_distance: the tensors have no dimensions")
     last = -1
     return shadow.leave_unspecified(norms.torch_norm(arithmetic.add(arithmetic.sub(x1, x2), eps), p, last, keepdim))
 

@@ -12,8 +12,8 @@ from .constructors import empty_like, eye, ones
 from .copies import clone, copy_
 from .core import TensorBase, as_int, check_tensors, recorded
 from .dtype_view import conj
-from .errors import LayoutError
-from .formats import contiguous_format
+from .errors import LayoutError, LayoutIndexError
+from .formats import contiguous_format, preserve_format
 from .joining import cat
 from .kept import keeps
 from .lapack import (
@@ -25,7 +25,7 @@ from .lapack import (
     write_outs,
     zeros_of,
 )
-from .out import write_out
+from .out import resize_output, write_out
 from .output_layout import broadcast_shapes
 from .pointwise import check_operands
 from .results import need_kernel
@@ -106,14 +106,15 @@ def _identity(t: "Tensor") -> "Tensor":
 
 
 def matrix_exp(input: "Tensor") -> "Tensor":
-    """Exponential of matrices, row-major; of single numbers `exp`, and of nothing, laid out as the input.
+    """Exponential of matrices, row-major; of single numbers `exp`, and of empty ones, laid out as the input.
 
     Raises: dimension, size, dtype; view where the stack cannot be seen as one of a single dimension.
     Source: torch 2.13.
     """
     check_matrices("matrix_exp", input, square=True, kernel="never")
     if not input.numel():
-        return recorded(empty_like(input), input)
+        format = contiguous_format if input._layout.shape[-1] else preserve_format
+        return recorded(empty_like(input, memory_format=format), input)
     if input._layout.shape[-1] == 1:
         return pointwise_ops.exp(input)  # type: ignore[no-any-return]
     need_kernel("matrix_exp", input.dtype, "fc")
@@ -218,15 +219,22 @@ def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> 
 def matrix_rank(input: "Tensor", tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
                 out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
     """Numbers of singular values above a tolerance. Raises: dimension, dtype. Source: torch 2.13."""
-    check_matrices("matrix_rank", input, square=hermitian, early="precise")
+    if input.ndim < 2:
+        raise LayoutError("dimension", f"matrix_rank: at least 2 dimensions are needed, got {input.ndim}")
     batch = input._layout.shape[:-2]
+    if isinstance(out, TensorBase):
+        resize_output(out, batch)
+        if input.ndim < 2:  # the output is the input
+            raise LayoutIndexError("dimension", f"matrix_rank: the output has left {input._layout.shape}")
+    check_matrices("matrix_rank", input, square=hermitian and input.numel() > 0, early="precise")
     for t in (tol, atol, rtol):
         if t is not None:
             check_operands("matrix_rank", (t,))
         if isinstance(t, TensorBase):
             if t.dtype.is_complex:
                 raise LayoutError("dtype", "matrix_rank: complex tolerances are refused")
-            batch = broadcast_shapes(batch, t._layout.shape)
+            if input.numel():
+                batch = broadcast_shapes(batch, t._layout.shape)
     result = zeros_of(batch, dt.int64)
     if result.numel() and input.numel():
         shadow.leave_unspecified(result)

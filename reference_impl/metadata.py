@@ -92,6 +92,7 @@ def resize_to(self: "Tensor", shape: Shape, format: memory_format | None) -> Non
         if format is preserve_format:
             raise LayoutError("format", "resize_: preserve_format is not supported (facts 6.1)")
         self._layout = Layout(shape, format_strides(shape, format), self._layout.offset)
+        _note_reach(self)
     if changed:
         self._versions[0] += 1
 
@@ -122,7 +123,14 @@ def resize_as_(input: "Tensor", the_template: "Tensor", *, memory_format: memory
             memory_format = suggested_format(template.shape, template.strides)
         input._layout = Layout(template.shape, format_strides(template.shape, memory_format), input._layout.offset)
         input._versions[0] = counted
+        _note_reach(input)
     return input
+
+
+def _note_reach(self: "Tensor") -> None:
+    # New strides are taken without a look at the storage, which may end before them (facts 6.1.1).
+    if self._layout.span * self.dtype.itemsize > len(self._storage._bytes):
+        self._storage._short = True
 
 
 def shape_as_tensor(input: "Tensor") -> "Tensor":

@@ -79,8 +79,8 @@ def hinge_embedding_loss(input: "Tensor", target: "Tensor", margin: float = 1.0,
 def margin_ranking_loss(
     input1: "Tensor", input2: "Tensor", target: "Tensor", margin: float = 0.0, reduction: int = 0
 ) -> "Tensor":
-    """`nn.functional.margin_ranking_loss`."""
-    return losses.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+    """`nn.functional.margin_ranking_loss` of any shapes that broadcast."""
+    return losses.ranking_loss(input1, input2, target, margin, _reduction(reduction))
 
 
 def poisson_nll_loss(

@@ -150,7 +150,7 @@ def matrix_norm(
     if ord == "fro":
         return vector_norm(input, 2, (a, b), keepdim, dtype=dtype, out=out)
     if ord == "nuc" or abs(float(ord)) == 2:
-        return write_out(out, _spectral(input, ord, a, b, keepdim, d), input)
+        return write_out(out, _spectral(input, ord, a, b, keepdim, d), input, row_major=True)
     first, second = (b, a) if abs(float(ord)) == np.inf else (a, b)
     sums = vector_norm(input, 1, first, keepdim, dtype=dtype)
     if not keepdim and first < second:

@@ -261,4 +261,4 @@ def _quantile(name: str, input: "Tensor", q: Any, dim: Any, keepdim: bool, inter
     result = finish(found, input.dtype, input, *(q,) if isinstance(q, TensorBase) else (), strides=strides)
     # Interpolated in place, and brought to shape in place.
     result._versions[0] = (interpolation in ("linear", "midpoint")) + (3 if several else 1)
-    return write_out(out, result, input, exact=True, composed=True)
+    return write_out(out, result, input, exact=True, composed=True, row_major=True)

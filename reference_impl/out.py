@@ -17,6 +17,7 @@ from .core import (
     values,
     written,
 )
+from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError
 from .layout import Layout, Shape, Strides, check_numel, contiguous_strides
 from .promotion import can_cast
@@ -63,6 +64,18 @@ def resize_output(out: "Tensor", shape: Shape, strides: Strides | None = None) -
         out._layout = Layout(shape, strides, offset)
 
 
+def check_new(out: Any, input: Any, d: dtype, shape: Shape) -> None:
+    """What is done to an `out` that is given before a kernel is looked for: it is checked, and resized to row-major.
+
+    Raises: argument (TypeError), grad, dtype, resize. Source: facts 4.3.6, torch 2.13.
+    """
+    if out is not None:
+        check_out(out, input)
+        if out.dtype is not d:
+            raise LayoutError("dtype", f"an out of {d} is needed, got {out.dtype}")
+        resize_output(out, shape)
+
+
 def grow(t: "Tensor") -> None:
     """Grow a storage to what its tensor's layout requires. Raises: resize. Source: facts 6.1, torch 2.13."""
     layout = t._layout
@@ -78,19 +91,22 @@ def write_out(
     exact: bool = False,
     apart: bool = False,
     composed: bool = False,
+    row_major: bool = False,
 ) -> "Tensor":
     """Deliver an operator's fresh result, or copy it into `out`.
 
     `exact` where the operator converts nothing, `apart` where it looks for overlap, `composed` where PyTorch computes
-    aside and copies, which automatic differentiation follows as it does any write in place.
+    aside and copies, which automatic differentiation follows as it does any write in place. `row_major` where an
+    output of another shape becomes so, however the result is laid out.
 
     Raises: grad, dtype, overlap, resize. Source: facts 4.3.6 and 5.2, torch 2.13.
     """
     if out is None:
         return result
+    strides = None if row_major else result._layout.strides
     if composed and isinstance(out, TensorBase):
         check_inplace(out, *inputs)
-        resize_output(out, result._layout.shape, result._layout.strides)
+        resize_output(out, result._layout.shape, strides)
         check_internal_overlap(out)
     else:
         check_out(out, *inputs)
@@ -101,7 +117,9 @@ def write_out(
     if not can_cast(result.dtype, out.dtype):
         raise LayoutError("dtype", f"a {result.dtype} result cannot be cast to {out.dtype} (facts 4.3.8)")
 
-    resize_output(out, result._layout.shape, result._layout.strides)
+    resize_output(out, result._layout.shape, strides)
+    if row_major:
+        check_internal_overlap(out)
     plain = values(result)
     marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
     order = order_marks(out, *inputs)

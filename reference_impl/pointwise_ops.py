@@ -11,13 +11,14 @@ from . import pointwise_ops
 from .arithmetic import abs as absolute
 from .arithmetic import mul
 from .copies import clone
-from .core import TensorBase, array, check_inplace, check_tensors, fresh, written
+from .core import TensorBase, array, check_inplace, check_overlap, check_tensors, fresh, values, written
 from .dtype_view import imag, real
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
 from .out import check_out, write_out, write_over
-from .output_layout import preserved_strides
+from .output_layout import output_strides, preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
+from .shadow import marks_of, stamp
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -300,6 +301,11 @@ def round(input: "Tensor", *, decimals: int | None = None, out: "Tensor | None" 
     return apply(_UNARY["round"] if decimals is None else _rounding(decimals), (input,), out)
 
 
+def special_round(input: "Tensor", *, decimals: int = 0, out: "Tensor | None" = None) -> "Tensor":
+    """`round` to decimals, none by default. Raises: as it."""
+    return round(input, decimals=decimals, out=out)
+
+
 def round_(input: "Tensor", *, decimals: int | None = None) -> "Tensor":
     """`round` in place. Raises: grad, overlap, dtype."""
     return apply_(_UNARY["round"] if decimals is None else _rounding(decimals), input, ())
@@ -326,8 +332,23 @@ def isnan(input: "Tensor") -> "Tensor":
 def conj_physical(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A copy of the conjugates. Source: facts 9.12, torch 2.13."""
     if not input.dtype.is_complex:
-        return input if out is None else write_out(out, input, input, exact=True, apart=True, composed=True)
+        if out is None:
+            return input
+        check_inplace(out, input)
+        if out.dtype is not input.dtype:
+            raise LayoutError("dtype", f"conj_physical: out must have the dtype {input.dtype}, got {out.dtype}")
+        check_overlap(out, input)
+        return write_out(out, _laid_out_anew(input), input, composed=True)
     return apply(Op("conj_physical", np.conj, "ch", like=True, composed=True), (input,), out)
+
+
+def _laid_out_anew(input: "Tensor") -> "Tensor":
+    """A copy in the strides of an elementwise operator's result."""
+    shape = input._layout.shape
+    result = fresh(shape, output_strides(shape, (input._layout[:2],)), input.dtype)
+    array(result)[...] = values(input)
+    stamp(result, marks_of(input))
+    return result
 
 
 def conj_physical_copy(input: "Tensor") -> "Tensor":

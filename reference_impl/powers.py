@@ -7,11 +7,11 @@ import numpy as np
 
 from . import dtypes as dt
 from . import powers, shadow
-from .copies import to
+from .copies import fill_, to
 from .core import TensorBase, array, check_inplace, check_internal_overlap, check_tensors, fresh, recorded
 from .errors import LayoutError, LayoutTypeError
 from .layout import contiguous_strides
-from .out import write_over
+from .out import check_out, resize_output, write_over
 from .pointwise import Op, apply, apply_, apply_with_scalars, check_operands
 from .promotion import can_cast, common_dtype
 
@@ -94,6 +94,10 @@ def pow(input: Any, exponent: Any, *, out: "Tensor | None" = None) -> "Tensor":
         check_tensors("pow", exponent)
         if out is None:
             return rpow(exponent, input)
+        check_out(out, exponent)
+        resize_output(out, exponent._layout.shape)
+        if input == 1:
+            return fill_(out, 1)
     if isinstance(exponent, TensorBase) or not isinstance(input, TensorBase):
         return apply(POW, (input, exponent), out)
     if isinstance(exponent, int) and exponent < 0 and input.dtype.category == "int":

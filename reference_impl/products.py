@@ -14,12 +14,12 @@ from . import dtypes as dt
 from . import views as vw
 from .contiguity import is_contiguous
 from .copies import contiguous
-from .core import as_int, check_overlap, check_tensors, recorded, requires_grad, values
+from .core import as_int, check_inplace, check_overlap, check_tensors, recorded, requires_grad, values
 from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .kept import keeps
-from .layout import Layout, contiguous_strides, wrap_dim
+from .layout import Layout, Shape, contiguous_strides, wrap_dim
 from .linear_algebra import ALLOWED, addmm, bmm, deliver, dot, mm, mv, need_rank, same_dtype
-from .out import write_out, write_over
+from .out import check_out, resize_output, write_out, write_over
 from .output_layout import broadcast_shapes
 from .pointwise import Op, apply, apply_
 from .promotion import common_dtype
@@ -52,8 +52,18 @@ def matmul(input: "Tensor", other: "Tensor", *, out: "Tensor | None" = None) -> 
         return _vector_times_matrix(input, other, out)
     if out is None:
         return _batched(input, other)
-    result = _batched(input, other, fold=False)
+    check_out(out, input, other)
+    shape = _product_shape(input._layout.shape, other._layout.shape)
+    try:
+        result = _batched(input, other, fold=False)
+    finally:
+        # Resized before inner lengths and dtypes are compared, and before kernels are looked for.
+        resize_output(out, shape)
     return deliver("matmul", out, result._layout.shape, result.dtype, (input, other), lambda: result, repeats=ALLOWED)
+
+
+def _product_shape(a: Shape, b: Shape) -> Shape:
+    return (*broadcast_shapes(a[:-2], b[:-2]), *a[:-1][-1:], *(b[-1:] if len(b) > 1 else ()))
 
 
 def _vector_times_matrix(input: "Tensor", other: "Tensor", out: "Tensor | None") -> "Tensor":
@@ -268,7 +278,10 @@ def addbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1
 @keeps("self", "batch1", "batch2", rule="1<2 2<1")
 def addbmm_(self: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1) -> "Tensor":
     """`addbmm` in place. Raises: grad, overlap, dimension, size, dtype."""
-    return write_over(self, addbmm(self.detach(), batch1, batch2, beta=beta, alpha=alpha), batch1, batch2)
+    result = addbmm(self.detach(), batch1, batch2, beta=beta, alpha=alpha)
+    check_inplace(self, batch1, batch2)
+    resize_output(self, result._layout.shape)  # which no other operator in place does
+    return write_over(self, result, batch1, batch2)
 
 
 @keeps("self", "vec1", "vec2", rule="1<2 2<1")

@@ -31,7 +31,7 @@ from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .generator import numbers_of
 from .layout import Shape, check_allocation
-from .out import resize_output, write_out
+from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes
 from .pointwise import check_operands
 from .results import check_real_gradient, need_kernel
@@ -123,6 +123,9 @@ def bernoulli_(self: "Tensor", p: Any = 0.5, *, generator: Any = None) -> "Tenso
         raise LayoutError("argument", f"bernoulli_: p {p} must lie between 0 and 1")
     check_internal_overlap(self)
     chance = values(p) if isinstance(p, TensorBase) else p
+    if self.numel() and not np.all((chance >= 0) & (chance <= 1)):
+        shadow.leave_unspecified(self)
+        raise LayoutError("argument", "bernoulli_: probabilities lie between 0 and 1")
     return _filled("bernoulli_", self, lambda s: numbers_of(generator).random(s) < chance, "bif")
 
 
@@ -170,10 +173,13 @@ def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Te
     """Zeros and ones by probabilities, row-major. Raises: dtype, argument. Source: facts 4.4, torch 2.13."""
     if p is not None and out is not None:
         raise bad_arguments("bernoulli", "one probability and out")
+    if out is not None:
+        if out._layout.shape == input._layout.shape:
+            check_internal_overlap(out)
+        check_out(out, input)
+        resize_output(out, input._layout.shape)
     if input.numel() and group_of(input.dtype) not in ("f" if p is None else "bif"):
         raise UnsupportedError("dtype", f"bernoulli: PyTorch has no kernel for {input.dtype}")
-    if out is not None and out._layout.shape == input._layout.shape:
-        check_internal_overlap(out)
     check_read(input)
     check_real_gradient("bernoulli", input.dtype, input)
     chance = values(input) if p is None else p
@@ -214,7 +220,7 @@ def normal(
         shape = as_int_list(size, "size")
         if std < 0:
             raise LayoutError("argument", f"normal: std {std} is negative")
-        return randn(shape, generator=generator, out=out, dtype=dtype, requires_grad=requires_grad)
+        return _drawn("normal", (shape,), {}, generator, out, dtype, device, requires_grad, pin_memory)
     if not tensors:
         raise LayoutTypeError("argument", "normal: numbers alone need a size")
     if any((dtype, layout, device, requires_grad, pin_memory)):
@@ -254,9 +260,11 @@ def randperm(
     if count < 0:
         raise LayoutError("size", f"randperm: n {count} is negative")
     d = out.dtype if out is not None else dt.int64 if dtype is None else dtype
-    need_kernel("randperm", d, "if")
-    if count - 1 > (_bounds(d)[1] if d.category == "int" else 2 ** (digits(d) + 1)):
+    if group_of(d) in "if" and count - 1 > (_bounds(d)[1] if d.category == "int" else 2 ** (digits(d) + 1)):
         raise LayoutError("overflow", f"randperm: n {count} is more than {d} counts up to")
+    if out is not None:
+        resize_output(out, (count,))
+    need_kernel("randperm", d, "if")
     t = _unspecified(numbers_of(generator).permutation(count), d)
     return flagged(t, requires_grad) if out is None else write_out(out, t)
 
@@ -333,14 +341,16 @@ def _drawn(
     check_keywords(name, kwargs, "size")
     shape = as_sizes(size, kwargs.get("size"))
     d = dtype_or_default(dtype) if out is None else out.dtype
+    changed = out is not None and out._layout.shape != shape
+    if out is not None:
+        resize_output(out, shape)
+        out._versions[0] += changed and name == "randn"
     if name == "rand" or 0 not in shape:
         check_random(name, d)
     if out is not None:
-        changed = out._layout.shape != shape
-        resize_output(out, shape)
         check_internal_overlap(out)
         shadow.leave_unspecified(out)
-        out._versions[0] += 1 + (changed and name == "randn")
+        out._versions[0] += 1
         return out  # type: ignore[no-any-return]
     numbers = numbers_of(generator)
     draw = numbers.random if name == "rand" else numbers.standard_normal
@@ -376,13 +386,14 @@ def randint(
     if high is None or size is None:
         raise LayoutTypeError("argument", "randint: a bound and a size are needed")
     low, high = as_int(low, "low"), as_int(high, "high")
+    shape = as_int_list(size, "size")
+    if out is not None:
+        resize_output(out, shape)
     if low >= high:
         raise LayoutError("argument", f"randint: from {low} to {high} there is no integer")
-    shape = as_int_list(size, "size")
     d = out.dtype if out is not None else dt.int64 if dtype is None else dtype
     _check_integers("randint", d, low, high)
     if out is not None:
-        resize_output(out, shape)
         check_internal_overlap(out)
         shadow.leave_unspecified(out)
         out._versions[0] += 1

@@ -92,14 +92,15 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
     start, end, step = [_real("arange", x) for x in given]
     if any(isinstance(x, float) and not np.isfinite(x) for x in (start, end, step)):
         raise LayoutError("size", f"arange: unbounded range from {start} to {end}")
-    if d.category == "int":
-        if step and not int(step):
-            raise LayoutValueError("step", f"arange: step {step} is 0 as an integer")
-        start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise LayoutError("step", "arange: step must not be 0")
-    if (end - start) / step < 0:
+    if (end - start) * step < 0:
         raise LayoutError("size", f"arange: bounds {start} and {end} against the sign of step {step}")
+    # How many there are is counted in whole numbers for int64 alone.
+    if d is dt.int64:
+        if not int(step):
+            raise LayoutValueError("step", f"arange: step {step} is 0 as an integer")
+        start, end, step = int(start), int(end), int(step)
     count = (
         len(range(start, end, step))
         if all(isinstance(x, int) for x in (start, end, step))

@@ -16,6 +16,7 @@ from .core import (
     check_differentiable,
     check_history,
     check_internal_overlap,
+    check_overlap,
     from_array,
     has_gradient,
     recorded,
@@ -151,12 +152,18 @@ def read_after_resizing(out: "Tensor", shape: tuple[int, ...], over: Any) -> Non
 
 
 def deliver_both(
-    out: Any, found: tuple["Tensor", "Tensor"], input: "Tensor", *, over: Any = (), keepdim: bool | None = None
+    out: Any,
+    found: tuple["Tensor", "Tensor"],
+    input: "Tensor",
+    *,
+    over: Any = (),
+    keepdim: bool | None = None,
+    copied: bool = False,
 ) -> tuple["Tensor", "Tensor"]:
     """Two results, or both into `out`: tensors of just those dtypes, resized before the input is read.
 
-    `over`: the dimension as it was given. `keepdim`: given by what reads the input while it writes, and reduces what an
-    output that is the input has become.
+    `copied` where the input is copied to the first output to begin with. `over`: the dimension as it was given.
+    `keepdim`: given by what reads the input while it writes, and reduces what an output that is the input has become.
 
     Raises: argument (TypeError), dtype, grad, overlap, resize; dimension (IndexError), as `read_after_resizing`.
     """
@@ -166,8 +173,11 @@ def deliver_both(
         check_out(target, input)
         check_out_dtype(target, made.dtype)
         resize_output(target, made._layout.shape, made._layout.strides)
-    for target in out:
-        check_internal_overlap(target)
+    if not copied:
+        check_internal_overlap(out[0])
+    elif out[0] is not input:
+        check_overlap(out[0], input)
+    check_internal_overlap(out[1])
     if keepdim is None or not builtins.any(t._storage is input._storage and _share(t, input) for t in out):
         for target, made in zip(out, found, strict=True):
             write_out(target, made, input)

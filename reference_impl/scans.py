@@ -12,6 +12,7 @@ from .contiguity import is_contiguous
 from .conversion import cast, cast_marks, check_copyable, check_fillable, nan_marks
 from .copies import clone, resolved, store
 from .core import (
+    TensorBase,
     array,
     as_dims,
     as_int,
@@ -20,6 +21,7 @@ from .core import (
     check_differentiable,
     check_history,
     check_inplace,
+    check_internal_overlap,
     check_overlap,
     from_array,
     given_once,
@@ -34,7 +36,7 @@ from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .joining import cat
 from .layout import contiguous_strides, wrap_dim
-from .out import check_out, resize_output, write_out
+from .out import check_new, check_out, resize_output, write_out
 from .output_layout import preserved_strides
 from .reductions import ValuesAndIndices, check_out_dtype, deliver_both, need_reducing_kernel
 from .results import finish, inexact_marks, need_kernel, rearranged
@@ -211,14 +213,26 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
     return recorded(t, input)
 
 
+def _softmax_into(out: "Tensor | None", input: "Tensor", dim: Any, dtype: Any, log: bool) -> "Tensor":
+    try:
+        result = _softmax(input, dim, dtype, log)
+    except UnsupportedError:
+        # PyTorch looks for a kernel after it has looked at the output.
+        check_new(out, input, dtype or input.dtype, input._layout.shape)
+        raise
+    if isinstance(out, TensorBase) and out._layout.shape == result._layout.shape:
+        check_internal_overlap(out)
+    return write_out(out, result, input, exact=True)
+
+
 def softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Softmax along a dimension, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _softmax(input, dim, dtype, False), input, exact=True)
+    return _softmax_into(out, input, dim, dtype, False)
 
 
 def log_softmax(input: "Tensor", dim: int, dtype: Any = None, *, out: "Tensor | None" = None) -> "Tensor":
     """Logarithm of the softmax, row-major. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
-    return write_out(out, _softmax(input, dim, dtype, True), input, exact=True)
+    return _softmax_into(out, input, dim, dtype, True)
 
 
 def _stable_by_name(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -246,7 +260,11 @@ def sort(
 
     Raises: dimension, dtype. Source: facts 4.4, torch 2.13.
     """
-    return ValuesAndIndices(*deliver_both(out, _sort(input, dim, descending, bool(stable)), input))
+    found = _sort(input, dim, descending, bool(stable))
+    # Elements that are one place in memory are not sorted, so that nothing is written to them.
+    if out is not None and out[0] is input and input.ndim and input._layout.strides[dim]:
+        check_internal_overlap(input)
+    return ValuesAndIndices(*deliver_both(out, found, input, copied=True))
 
 
 def _sort(input: "Tensor", dim: int, descending: bool, stable: bool) -> Any:
@@ -481,6 +499,8 @@ def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if out is not None and out.dtype is not input.dtype:
         raise LayoutError("dtype", f"logcumsumexp: out must have the dtype {input.dtype}, got {out.dtype}")
+    if out is not None and out._layout.shape == input._layout.shape:
+        check_internal_overlap(out)
     need_kernel("logcumsumexp", input.dtype, "fc")
     a = values(input).astype(np.complex128 if input.dtype.is_complex else np.float64)
     if a.ndim and a.size:

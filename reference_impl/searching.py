@@ -10,7 +10,7 @@ from .core import TensorBase, as_int, fresh, from_array, values
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .lapack import write_outs
 from .layout import contiguous_strides, wrap_dim
-from .out import write_out
+from .out import check_new, write_out
 from .pointwise import check_operands
 from .promotion import common_dtype
 from .results import finish, integers, need_kernel
@@ -213,6 +213,7 @@ def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: 
     """Counts of elements in bins of one width. Raises: argument, dtype. Source: facts 4.4, torch 2.13."""
     if as_int(bins, "bins") <= 0:
         raise LayoutError("argument", f"histc: bins must be positive, got {bins}")
+    check_new(out, None, input.dtype, (bins,))
     if input.dtype.category != "float" or input.dtype in dt.FLOAT8:
         raise UnsupportedError("dtype", f"histc: PyTorch has no kernel for {input.dtype}")
     a = _plain(input).astype(np.float64).reshape(-1)

@@ -90,6 +90,8 @@ def _read_as(d: dtype) -> Marks:
 def marks_of(t: Any) -> Marks | None:
     """Marks of a tensor's elements, or None where all are exact."""
     shadow = t._storage._shadow
+    if t._layout.span * t.dtype.itemsize > len(t._storage._bytes):
+        return None  # who reads the elements finds that they are not there
     marks = None if shadow is None else element_marks(shadow, t._layout, t.dtype)
     if t._bits & NEG and t.dtype in _NEGATED_LOOSELY and 0 not in t._layout.shape and len(t._storage._bytes):
         shape, strides, offset = t._layout

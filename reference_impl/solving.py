@@ -154,7 +154,7 @@ def cholesky_solve(input: "Tensor", input2: "Tensor", upper: bool = False, *, ou
     if input.dtype is not input2.dtype:
         raise LayoutError("dtype", f"cholesky_solve: {input.dtype} and {input2.dtype}")
     check_dtype("cholesky_solve", input2, early="nothing", kernel="always")
-    return write_out(out, lapack_result(np.zeros(shape), input.dtype, input, input2), input, input2)
+    return write_out(out, lapack_result(np.zeros(shape), input.dtype, input, input2), input, input2, row_major=True)
 
 
 def cholesky_inverse(input: "Tensor", upper: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
@@ -162,7 +162,7 @@ def cholesky_inverse(input: "Tensor", upper: bool = False, *, out: "Tensor | Non
     check_matrices("cholesky_inverse", input, square=True, early="nothing", kernel="always")
     if (np.diagonal(values(input), 0, -2, -1) == 0).any():
         raise LayoutError("argument", "cholesky_inverse: a diagonal element is zero")
-    return write_out(out, lapack_result(np.zeros(input._layout.shape), input.dtype, input), input)
+    return write_outs(out, (lapack_result(np.zeros(input._layout.shape), input.dtype, input),), input, copies=True)[0]  # type: ignore[no-any-return]
 
 
 @keeps("LU", "pivots", "B", rule="0<2 1<0,2")

@@ -8,8 +8,8 @@ from .pointwise_ops import erf as erf
 from .pointwise_ops import exp2 as exp2
 from .pointwise_ops import expm1 as expm1
 from .pointwise_ops import log1p as log1p
-from .pointwise_ops import round as round
 from .pointwise_ops import sigmoid as expit
+from .pointwise_ops import special_round as round
 from .reductions import logsumexp as logsumexp
 from .scans import log_softmax as log_softmax
 from .scans import softmax as softmax

@@ -34,10 +34,10 @@ from .grad_mode import no_grad
 from .kept import keeps
 from .layout import contiguous_strides
 from .out import write_out
-from .output_layout import preserved_strides
+from .output_layout import output_strides, preserved_strides
 from .pointwise import Op, apply, apply_, check_operands
 from .pointwise_ops import eq
-from .promotion import common_dtype
+from .promotion import can_cast, common_dtype
 from .results import check_real_gradient
 
 if TYPE_CHECKING:
@@ -207,6 +207,15 @@ def _unary(name: str) -> tuple[Function, Function]:
 
     def out_of_place(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
         _check(op, (input,))
+        if out is not None and op.composed and op.name == "special_ndtr":
+            result = _deliver(op, known, (input,), None)
+            if isinstance(out, TensorBase) and not can_cast(result.dtype, out.dtype):
+                raise LayoutError("dtype", f"ndtr: a {result.dtype} result cannot be cast to {out.dtype}")
+            return write_out(out, result, input, composed=True, row_major=True)
+        if out is not None and op.name in ("rad2deg", "deg2rad"):
+            # A product, where the number takes part in the choice of strides.
+            factor = Op(op.name, lambda a, _: op.compute(a), "f", result="float", exact=False, refusal=op.refusal)
+            return _deliver(factor, known, (input, 1.0), out)
         return _deliver(op, known, (input,), out)
 
     def in_place(self: "Tensor") -> "Tensor":
@@ -314,13 +323,17 @@ SPECIAL |= {"erfc": erfc, "erfinv": erfinv, "digamma": digamma, "i0": i0, "sinc"
 
 
 def angle(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
-    """Arguments of complex numbers, 0 or pi of real ones; row-major of complex. Raises: dtype. Source: torch 2.13."""
+    """Arguments of complex numbers, 0 or pi of real ones; of complex row-major, not in a complex `out`."""
     _check(_ANGLE, (input,))
     if not input.dtype.is_complex:
         return apply(_ANGLE, (input,), out)
     if input.dtype is dt.complex32:
         raise UnsupportedError("dtype", f"angle: PyTorch has no kernel for {input.dtype}")
-    computed = from_array(np.angle(values(input)).astype(input.dtype.to_real().numpy), input.dtype.to_real())
+    strides = None
+    if out is not None and out.dtype.is_complex:
+        strides = output_strides(input._layout.shape, (input._layout[:2],))
+    real = input.dtype.to_real()
+    computed = from_array(np.angle(values(input)).astype(real.numpy), real, strides)
     shadow.stamp(computed, shadow.TOLERANCE if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
     return write_out(out, recorded(computed, input), input)
 
@@ -370,7 +383,10 @@ def nan_to_num(
 
     Raises: dtype, grad (complex numbers). Source: facts 4.3.10 and 5.4.6, torch 2.13.
     """
-    result = apply(_replaced(input.dtype, nan, posinf, neginf), (input,), out)
+    whole = out is not None and input.dtype.category in ("int", "bool")
+    result = apply(_replaced(input.dtype, nan, posinf, neginf), (input,), None if whole else out)
+    if whole:  # copied
+        result = write_out(out, result, input, exact=True, row_major=True)
     check_real_gradient("nan_to_num", input.dtype, input)
     return result
 
@@ -415,6 +431,9 @@ def frexp(input: "Tensor", *, out: Any = None) -> Any:
     if shadow.marks_of(input) is not None or bad.any():
         shadow.stamp(exponents, bad if shadow.marks_of(input) is None else shadow.UNSPECIFIED)
     if out is not None:
+        for target, t in zip(out, (mantissa, exponents), strict=True):
+            if target.dtype is not t.dtype:
+                raise LayoutError("dtype", f"frexp: an output of {t.dtype} is needed, got {target.dtype}")
         mantissa, exponents = write_out(out[0], mantissa, input), write_out(out[1], exponents, input)
     return Parts(mantissa, exponents)
 

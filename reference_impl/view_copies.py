@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from . import dtype_view, slicing, slicing_ops, view_ops
 from .calls import with_numpy_names
 from .contiguity import is_contiguous
-from .copies import clone, write_copy
+from .copies import clone, copy_, write_copy
 from .core import (
     CONJ,
     TensorBase,
@@ -14,16 +14,18 @@ from .core import (
     as_ints,
     bad_arguments,
     build,
+    check_inplace,
+    detached,
     given_once,
     recorded,
     records_history,
     view_of,
 )
 from .dtypes import dtype as _dtype
-from .errors import LayoutError
+from .errors import LayoutError, LayoutTypeError
 from .formats import contiguous_format
-from .layout import Layout, wrap_dim
-from .out import write_out
+from .layout import Layout, contiguous_strides, wrap_dim
+from .out import check_new, write_out
 from .overlap import Internal, internal_overlap
 from .reductions import sum as _sum
 from .results import check_real_gradient
@@ -55,6 +57,21 @@ def _copied(view: Any) -> Any:
     return clone(view, memory_format=contiguous_format)
 
 
+def _into_each(name: str, out: Any, parts: tuple[Any, ...]) -> None:
+    if not isinstance(out, (tuple, list)):
+        raise LayoutTypeError("argument", f"{name}: out must be a tuple of tensors, got {type(out).__name__}")
+    if len(out) != len(parts):
+        raise LayoutError("size", f"{name}: {len(out)} outputs for {len(parts)} results")
+    for target, part in zip(out, parts, strict=True):
+        if name == "split_copy":
+            copy_(target, part.detach())  # which no history follows
+            continue
+        if name == "unbind_copy" and target._layout.shape != part._layout.shape:
+            check_inplace(target, part)
+            target._versions[0] += 1  # resizing is counted, too
+        write_out(target, part, exact=not name.startswith("split"), composed=True)
+
+
 def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     taken = with_numpy_names(function)
 
@@ -68,10 +85,16 @@ def _copy_of(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             return result
 
         if isinstance(result, tuple):
-            for target, part in zip(out, result, strict=True):
-                write_out(target, part, exact=not name.startswith("split"), composed=True)
+            _into_each(name, out, result)
             return None
-        return write_out(out, result, *args[:1], exact=True, composed=name != "narrow_copy")
+        if name != "narrow_copy":
+            return write_out(out, result, *args[:1], exact=True, composed=True)
+        check_new(out, args[0] if args else kwargs.get("input"), result.dtype, result._layout.shape)
+        # Bytes are moved from the output's first element on, whatever its strides.
+        line = detached(out)
+        line._layout = Layout(out._layout.shape, contiguous_strides(out._layout.shape), out._layout.offset)
+        write_out(line, result, *args[:1], exact=True)
+        return out
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"`{function.__name__}` as a row-major copy. Raises: as `{function.__name__}`. Source: facts 3.13."
@@ -158,7 +181,7 @@ def _scattered(
     if part._layout.shape != src._layout.shape:
         raise LayoutError("size", f"{name}: a source of shape {src._layout.shape} for a part of {part._layout.shape}")
     write_copy(part, src)
-    return write_out(out, recorded(result, input, src), input, src, exact=True, composed=True)
+    return write_out(out, recorded(result, input, src), input, src, exact=True, composed=True, row_major=True)
 
 
 def diagonal_scatter(input: "Tensor", src: "Tensor", offset: int = 0, dim1: int = 0, dim2: int = 1) -> "Tensor":

@@ -26,7 +26,13 @@ CALLS = [
     "clamp_max_(a, 2)", "maximum_(a, 2)", "add_([T.ones(2)], [T.ones(3, 2)])", "round_(a)",
     "add_([T.ones(2).expand(2, 2)], 1)", "add_([a[0], a[0][:1]], 1)", "add([T.ones(2, requires_grad=True)], 1)",
     "add_([T.ones(2, requires_grad=True)], 1)", "add_([T.ones(2), T.ones(2, dtype=T.int)], 1.5)", "nothing(a)",
-    "max_(a)", "norm_(a)", "max([T.ones(0)])", "abs([T.ones(2, dtype=T.cfloat)])", "mm([a[0]], [a[1]])",
+    "add([T.ones(2, requires_grad=True), T.ones(2)], 1)", "max([T.ones(2), T.ones(2, requires_grad=True)])",
+    "pow(2, [T.ones(2), T.ones(2, requires_grad=True)])", "mul(a, T.ones(1, requires_grad=True).sum())",
+    "sign([T.ones(2, dtype=T.int), T.ones(2, requires_grad=True)])", "pow(T.ones(1, requires_grad=True).sum(), a)",
+    "zero_([a[0], T.ones(2, requires_grad=True)])", "add_([a[0], a[1].expand(4, 2, 2)], 1)",
+    "copy_([a[0], a[1].requires_grad_()], [a[1], a[0]])",
+    "copy_([c[0], a[0]], [c[0] * 2, a[1].requires_grad_()])", "max_(a)", "norm_(a)",
+    "max([T.ones(0)])", "abs([T.ones(2, dtype=T.cfloat)])", "mm([a[0]], [a[1]])",
 ]  # fmt: skip
 
 
