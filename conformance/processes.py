@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import select
 import signal
 import socket
@@ -285,7 +286,9 @@ class _Lines:
 class _Words:
     """The end of what a process and its children print; read without pause, for they may print without end."""
 
-    _KEPT = 8192
+    _KEPT = 1 << 15
+    _FRAME = re.compile(r"\s*(frame )?#\d+")
+    """How a line of a C++ stack begins, which says where, and not why."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -306,15 +309,17 @@ class _Words:
                     return
 
     def last(self) -> str:
-        """The last line that is not empty, of what was written before now."""
+        """The last line that says something, of what was written before now: why C++ ended, where that is told."""
         for _ in range(50):
             with self._lock:
                 waiting = 0 if self._stream.closed else _waiting(self._stream)
-                lines = [line for line in self._tail.decode(errors="replace").splitlines() if line.strip()]
+                written = self._tail.decode(errors="replace").splitlines()
+                lines = [line for line in written if line.strip() and not self._FRAME.match(line)]
             if not waiting:
                 break
             time.sleep(0.001)
-        return lines[-1].rstrip()[:300] if lines else ""
+        why = [line for line in lines if line.lstrip().startswith("what():")]
+        return (why or lines)[-1].strip()[:300] if lines else ""
 
     def forget(self) -> None:
         """Begin anew: the words of one child are not those of the next."""

@@ -11,7 +11,7 @@ from .conversion import cast, check_fillable
 from .copies import reader, scalar_array, write_copy, write_fill
 from .core import TensorBase, array, build, check_history, check_inplace, has_gradient, view_of, written
 from .dtype_view import imag, real
-from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError
+from .errors import LayoutIndexError, LayoutTypeError, LayoutValueError, UnspecifiedError
 from .layout import Layout, check_bounds
 from .slicing import select, slice_dim
 from .storage import UntypedStorage
@@ -76,7 +76,12 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
             if input._storage._short and not input._storage._is_meta:
                 check_bounds(layout, input.dtype.itemsize, input._storage.nbytes())
         kind = type(item)
-        if kind is int:
+        if dim >= len(layout.shape) and not (item is None or item is Ellipsis or isinstance(item, (bool, TensorBase))):
+            # A second ellipsis leads there, and PyTorch reads how long that dimension is past the end of its sizes.
+            if kind is not slice or item.start or item.stop is not None or item.step not in (None, 1):
+                raise UnspecifiedError("an index of a dimension that there is none of, behind a second ellipsis")
+            dim += 1
+        elif kind is int:
             layout = select(layout, dim, item)
         elif kind is slice:
             layout = _sliced(layout, dim, item)

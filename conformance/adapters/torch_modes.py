@@ -61,9 +61,12 @@ class Meta(Torch):
         return plain, dtype, flags.replace("m", "")
 
     def operation(self, step: Step) -> Callable[..., Any] | None:
-        """The compiled template of a step; where it asks for elements, the program is unsupported."""
+        """The compiled template of a step; where it asks for elements, the program is unsupported.
+
+        So is one that moves something to meta: all lies there already, and nothing would move.
+        """
         function = super().operation(step)
-        if function is None:
+        if function is None or "meta" in (*step.args, *[value for _, value in step.kwargs]):
             return None
 
         def without_data(*args: Any) -> Any:

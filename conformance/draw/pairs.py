@@ -167,7 +167,8 @@ def _beside(stage: Stage) -> Step:
 
 
 PAIRS: tuple[tuple[int, Scene], ...] = (
-    (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)), (5, on((*KINDS, *UNSIGNED, (3, "float8_e5m2"), (2, "float8_e4m3fn")), _converted)),
+    (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)),
+    (5, on((*KINDS, *UNSIGNED, (3, "float8_e5m2"), (2, "float8_e4m3fn")), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
     (2, on(INTEGERS, _at_the_ends)),
     (2, on((*INTEGERS[:3], (1, "bool")), _tied)),

@@ -59,6 +59,10 @@ DEATHS = {
     "os.abort()": ("crash", "killed by SIGABRT"),
     "os.kill(os.getpid(), signal.SIGKILL)": ("crash", "killed by SIGKILL"),
     "print('bye', file=sys.stderr, flush=True); os._exit(3)": ("crash", "status 3; it last said: bye"),
+    "os.write(2, b'terminate called\\n  what():  no such storage\\nframe #0: f + 1\\n'); os.abort()": (
+        "crash",
+        "SIGABRT; it last said: what():  no such storage",
+    ),
     "time.sleep(60)": ("timeout", "no answer within 1 s"),
     "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass": ("timeout", "no answer within 1 s"),
     "return type('Odd', (), {'__repr__': lambda self: 1 / 0})()": ("error", "ZeroDivisionError: division by zero"),

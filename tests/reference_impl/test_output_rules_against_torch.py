@@ -1,11 +1,11 @@
 """Outputs and what becomes of them where a call is refused, the first of two errors, and what None and types stand for.
 
-Each line is a program, as in `test_outputs_against_torch.py`.
+Each line is a program, as in `line_programs.py`.
 """
 
 import pytest
 
-from .test_outputs_against_torch import differences
+from .line_programs import differences
 
 OUTPUTS = """
     o=T.zeros(3);T.clamp(T.zeros(3),0,T.tensor(1.),out=o)
