@@ -121,6 +121,10 @@ class Fake(Meta):
         with self.mode:
             return fake_tensor.FakeTensor(self.mode, meta, torch.device("cpu"))
 
+    def template(self, step: Step) -> str | None:
+        """The step's expression; deep copies under the mode spoil memory, and later programs (finding torch-fake-6)."""
+        return None if step.op == "copy.deepcopy" else super().template(step)
+
     def extent_of(self, storage: Any) -> tuple[int, int]:
         """How long it is: a storage under FakeTensorMode may not be asked for an address."""
         return 0, storage.nbytes()
