@@ -125,7 +125,9 @@ def _is_outside(state: TensorState, contents: Mapping[str, StorageState]) -> boo
     itemsize = itemsize_of(state)
     if content is None or state.strides is None or state.offset is None or itemsize is None:
         return False
-    nbytes = content.home[1] if content.home is not None and content.home[0] == "meta" else len(content.data)
+    if content.home is not None and content.home[0] == "meta":
+        return False  # nothing is there to lie outside of
+    nbytes = len(content.data)
     low, past = span(state.shape, state.strides, state.offset)
     return past > low and (low < 0 or past * itemsize > nbytes)
 
@@ -154,7 +156,9 @@ def _writes_beside(m: Moment) -> bool:
     targets = [state for state in m.targets if isinstance(state, TensorState) and state.strides is not None]
     if not targets or len(targets) < len(m.targets):
         return False  # a storage is written as a whole
-    return any(_is_written_beside(m, name, targets) for name in m.event.observation.storages)
+    # A file holds what is written to the storage that it is mapped to.
+    written = [name for name in m.event.observation.storages if not name.startswith("file")]
+    return any(_is_written_beside(m, name, targets) for name in written)
 
 
 def _is_written_beside(m: Moment, name: str, targets: Sequence[TensorState]) -> bool:

@@ -133,14 +133,14 @@ def _(e: Event) -> bool:
     return e.y is not NOTHING
 
 
-@rule("grad.kept", "A gradient is the same tensor each time it is asked for, however much was added to it.", "4.7.3",
-      "grad", "sharing shape")  # fmt: skip
+@rule("grad.kept", "A gradient is the same tensor each time it is asked for, and None where none was given.", "4.7.3",
+      "grad", ANSWERS)  # fmt: skip
 def _(e: Event) -> bool:
-    return e.y is not NOTHING and not e.copied
+    return e.raised is None and not e.copied
 
 
 @rule("grad.expanded", "An expanded gradient is written out, and stays as it was.", "4.7.2",
-      "backward", "raises error-kind storage flags")  # fmt: skip
+      "backward", "raises storage flags")  # fmt: skip
 def _(e: Event) -> bool:
     return e.raised is None and any(is_expanded(other) for other in e.others)
 
@@ -152,7 +152,7 @@ def _(e: Event) -> bool:
 
 
 @rule("grad.answers-nothing", "backward() answers nothing, and leaves all that it was given as it was.", "4.7.3",
-      "backward", f"{ANSWERS} {RAISING}")  # fmt: skip
+      "backward", f"{ANSWERS} raises")  # fmt: skip
 def _(e: Event) -> bool:
     return not_refused(e)
 

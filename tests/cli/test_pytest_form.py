@@ -29,7 +29,7 @@ class Crashing(Numpy):
     name = "crashing"
 
     def operation(self, step):
-        if step.op == "clone":
+        if step.op == "view":
             os.kill(os.getpid(), signal.SIGSEGV)
         return super().operation(step)
 
