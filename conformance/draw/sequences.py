@@ -120,9 +120,10 @@ def _no_images(stage: Stage) -> Step:
 
 
 _NOWHERE = (
-    "clone", "clone", "contiguous", "contiguous", "neg", "flatten", "ravel", "t", "T", "mT", "squeeze", "is_contiguous",
-    "data_ptr", "zeros_like", "sum",
+    "clone", "clone", "contiguous", "contiguous", "flatten", "ravel", "t", "T", "mT", "squeeze", "is_contiguous",
+    "data_ptr", "sum",
 )  # fmt: skip
+"""What is laid out there as in memory: of what is computed PyTorch decides otherwise (`check torch:meta`)."""
 
 
 def _moved_nowhere(stage: Stage) -> Step:
