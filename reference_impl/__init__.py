@@ -129,12 +129,13 @@ from .slicing_ops import (
 from .solving import (
     cholesky_inverse, cholesky_solve, inverse, old_lu_solve as lu_solve, pinverse, triangular_solve,
 )
+from .number_parts import complex, frexp, ldexp, ldexp_, nextafter, polar
 from .special_functions import (
     acosh, acosh as arccosh, acosh_, acosh_ as arccosh_, angle, asinh, asinh as arcsinh, asinh_, asinh_ as arcsinh_,
-    atanh, atanh as arctanh, atanh_, atanh_ as arctanh_, bitwise_left_shift, bitwise_right_shift, complex, copysign,
-    deg2rad, deg2rad_, digamma, erfc, erfc_, erfinv, fill, fmax, fmin, frexp, gcd, gcd_, heaviside, hypot, i0, i0_,
-    igamma, igammac, isneginf, isposinf, isreal, lcm, lcm_, ldexp, ldexp_, lgamma, logaddexp, logaddexp2, logit, logit_,
-    mvlgamma, nan_to_num, nan_to_num_, nextafter, polar, polygamma, rad2deg, rad2deg_, signbit, sinc, sinc_, xlogy,
+    atanh, atanh as arctanh, atanh_, atanh_ as arctanh_, bitwise_left_shift, bitwise_right_shift, copysign,
+    deg2rad, deg2rad_, digamma, erfc, erfc_, erfinv, fill, fmax, fmin, gcd, gcd_, heaviside, hypot, i0, i0_,
+    igamma, igammac, isneginf, isposinf, isreal, lcm, lcm_, lgamma, logaddexp, logaddexp2, logit, logit_,
+    mvlgamma, nan_to_num, nan_to_num_, polygamma, rad2deg, rad2deg_, signbit, sinc, sinc_, xlogy,
     xlogy_,
 )
 from .shared_memory import init_reductions as _init_reductions

@@ -1,6 +1,16 @@
 """PyTorch's names of the operators that compute each element by itself, as methods and signs of Python."""
 
-from . import activations, arithmetic, choosing, clamping, division, pointwise_ops, powers, special_functions
+from . import (
+    activations,
+    arithmetic,
+    choosing,
+    clamping,
+    division,
+    number_parts,
+    pointwise_ops,
+    powers,
+    special_functions,
+)
 
 
 class ElementwiseMethods:
@@ -243,7 +253,7 @@ class ElementwiseMethods:
     hypot = special_functions.hypot
     logaddexp = special_functions.logaddexp
     logaddexp2 = special_functions.logaddexp2
-    nextafter = special_functions.nextafter
+    nextafter = number_parts.nextafter
     xlogy = special_functions.xlogy
     igamma = special_functions.igamma
     igammac = special_functions.igammac
@@ -253,8 +263,8 @@ class ElementwiseMethods:
     logit = special_functions.logit
     nan_to_num = special_functions.nan_to_num
     isreal = special_functions.isreal
-    frexp = special_functions.frexp
-    ldexp = special_functions.ldexp
+    frexp = number_parts.frexp
+    ldexp = number_parts.ldexp
     float_power = powers.float_power
     polygamma = special_functions._polygamma
     mvlgamma = special_functions.mvlgamma
@@ -280,7 +290,7 @@ class ElementwiseMethods:
     lcm_ = special_functions.lcm_
     heaviside_ = special_functions.heaviside_
     hypot_ = special_functions.hypot_
-    nextafter_ = special_functions.nextafter_
+    nextafter_ = number_parts.nextafter_
     xlogy_ = special_functions.xlogy_
     igamma_ = special_functions.igamma_
     igammac_ = special_functions.igammac_
@@ -288,7 +298,7 @@ class ElementwiseMethods:
     bitwise_right_shift_ = special_functions.bitwise_right_shift_
     logit_ = special_functions.logit_
     nan_to_num_ = special_functions.nan_to_num_
-    ldexp_ = special_functions.ldexp_
+    ldexp_ = number_parts.ldexp_
     __lshift__ = special_functions.bitwise_left_shift
     __rshift__ = special_functions.bitwise_right_shift
     __ilshift__ = special_functions.bitwise_left_shift_

@@ -13,9 +13,9 @@ from .copies import to
 from .core import values
 from .dtype_view import conj, imag, real
 from .errors import LayoutError
+from .number_parts import complex as complex_of
 from .reductions import group_size, inexact, reduced_dims
 from .results import need_kernel
-from .special_functions import complex as complex_of
 
 if TYPE_CHECKING:
     from .tensors import Tensor

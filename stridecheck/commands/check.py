@@ -11,7 +11,7 @@ import click
 from stridecheck.conformance.check import USAGE, Options, check
 from stridecheck.conformance.draw.programs import DRAWS
 
-from .common import Seconds, count_option, fail, out_option, run_in
+from .common import Seconds, count_option, fail, out_option, run_in, seconds_option
 from .exit_codes import EXIT_CODES
 
 
@@ -74,22 +74,8 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
 )
 @click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
-@click.option(
-    "--timeout",
-    type=Seconds(0.01),
-    default=10.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds for one program.",
-)
-@click.option(
-    "--start-timeout",
-    type=Seconds(0.01),
-    default=90.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds for a library to import.",
-)
+@seconds_option("--timeout", "Seconds for one program.", 10.0)
+@seconds_option("--start-timeout", "Seconds for a library to import.", 90.0)
 @click.option(
     "--memory",
     type=click.IntRange(0),

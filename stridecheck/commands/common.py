@@ -121,6 +121,11 @@ def out_option(default: str = "out") -> Callable[[Any], Any]:
     )
 
 
+def seconds_option(name: str, help: str, default: float) -> Callable[[Any], Any]:
+    """An option that says how many seconds something may take, a hundredth at least."""
+    return click.option(name, type=Seconds(0.01), default=default, show_default=True, metavar="S", help=help)
+
+
 def count_option(name: str, help: str, default: int = 1, **more: Any) -> Callable[[Any], Any]:
     """An option that says how many, at least one."""
     return click.option(

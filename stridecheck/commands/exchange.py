@@ -10,7 +10,7 @@ import click
 from stridecheck.conformance.exchanges import exchange
 from stridecheck.conformance.runner import PROGRAM_TIMEOUT, START_TIMEOUT
 
-from .common import Seconds, out_option, run_in
+from .common import out_option, run_in, seconds_option
 from .exit_codes import EXIT_CODES
 
 
@@ -18,22 +18,8 @@ from .exit_codes import EXIT_CODES
 @click.argument("libraries", nargs=-1, required=True, metavar="LIBRARY...")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the libraries.")
 @click.option("--update-expectations", "update", is_flag=True, help="Take the harm that is found as known.")
-@click.option(
-    "--timeout",
-    type=Seconds(0.01),
-    default=PROGRAM_TIMEOUT,
-    show_default=True,
-    metavar="S",
-    help="Seconds for one array.",
-)
-@click.option(
-    "--start-timeout",
-    type=Seconds(0.01),
-    default=START_TIMEOUT,
-    show_default=True,
-    metavar="S",
-    help="Seconds that two libraries may load.",
-)
+@seconds_option("--timeout", "Seconds for one array.", PROGRAM_TIMEOUT)
+@seconds_option("--start-timeout", "Seconds that two libraries may load.", START_TIMEOUT)
 @out_option()
 def exchange_command(
     libraries: tuple[str, ...], python: str, update: bool, timeout: float, start_timeout: float, out: Path

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from math import nan, prod
+from math import nan
 from typing import Any
 
 from ...classify import Event
@@ -94,15 +93,6 @@ def _out_from_beginning(call: Call) -> Any:
     return outcome
 
 
-def _twice(call: Call) -> Any:
-    storage = call.x.untyped_storage()
-    nbytes = storage.nbytes()
-    outcome = call.right()
-    if storage.nbytes() > nbytes:
-        storage.resize_(2 * storage.nbytes())
-    return outcome
-
-
 OUTPUTS = [
     Mutant(
         "out.other-shape-as-rows",
@@ -149,13 +139,6 @@ OUTPUTS = [
         is_argument("memory_format", MemoryFormat("preserve_format"))
         & on_other("other permuted", lambda o: o.contiguity == "FFF" and 0 not in (o.strides or ())),
     ),
-    Mutant(
-        "resize_.reserves-twice",
-        "resize_ to more than 64 elements that has to grow reserves twice the memory.",
-        "resize_",
-        _twice,
-        Situation("to above 64", lambda e: prod(_numbers(e.argument("size"))) > 64),
-    ),
 ]
 
 
@@ -165,16 +148,6 @@ OUTPUTS = [
 def _signed(call: Call) -> Any:
     to = call.step.op.rpartition(".")[2]
     return call.do(f"TypedStorage.{to}", call.do("UntypedStorage.char", call.x))
-
-
-def _converted(call: Call) -> Any:
-    target, source = call.x, call.args[1]
-    outcome = call.right()
-    if getattr(source, "dtype", target.dtype) != target.dtype:
-        with suppress(Exception):
-            for place, value in list(enumerate(source.tolist()))[: len(target)]:
-                target[place] = value
-    return outcome
 
 
 def _refs(event: Event, name: str) -> list[Ref]:
@@ -236,19 +209,6 @@ STORAGES = [
         "Conversions of an untyped storage to longer numbers take its bytes as signed.",
         "UntypedStorage.short UntypedStorage.int UntypedStorage.long UntypedStorage.float UntypedStorage.double",
         _signed,
-    ),
-    Mutant(
-        "TypedStorage.copy-converts",
-        "copy_ between typed storages of two dtypes converts the numbers.",
-        "TypedStorage.copy_",
-        _converted,
-    ),
-    Mutant(
-        "byteswap.complex64-whole",
-        "byteswap() of complex64 reverses all eight bytes, not those of each part.",
-        "UntypedStorage.byteswap",
-        asked(dtype=lambda call, x: call.adapter.namespace.float64),
-        is_argument("dtype", DType("complex64")),
     ),
     Mutant(
         "pickle.keeps-sharing",
