@@ -147,13 +147,23 @@ class Memory:
         return text if self._folder is None else text.replace(str(self._folder), "...")
 
     def _file(self, path: Path, now: dict[str, StorageState]) -> StorageState:
-        """A file as it lies on disk; what is not known of the storages that write to it is not known of it."""
-        data, marks = path.read_bytes(), b""
-        for name, handle in self._handles.items():
-            shadow = now[name].shadow
-            if shadow is not None and self._adapter.file_of(handle) == str(path):
-                marks = bytes(map(max, shadow.ljust(len(data), b"\0"), marks.ljust(len(data), b"\0")))
-        return StorageState(data, marks or None)
+        """A file as it lies on disk; what one does not know who sees it, by a map of its own, nobody knows."""
+        data = path.read_bytes()
+        if all(now[name].shadow is None for name in self._handles):
+            return StorageState(data)
+        # A private map sees the file as long as it has not been written to.
+        seeing = [
+            name
+            for name, handle in self._handles.items()
+            if self._adapter.file_of(handle) == str(path) and data.startswith(now[name].data)
+        ]
+        shadows = [shadow for name in seeing if (shadow := now[name].shadow) is not None]
+        if not shadows:
+            return StorageState(data)
+        marks = bytes(map(max, *(shadow.ljust(len(data), b"\0") for shadow in shadows), bytes(len(data))))
+        for name in seeing:
+            self._mark(name, marks[: len(now[name].data)], now)
+        return StorageState(data, marks)
 
     # Addresses.
 

@@ -83,7 +83,7 @@ class Adapter(Protocol):
         """Classes of a storage's bytes (only the oracle knows them)."""
 
     def file_of(self, storage: Any) -> str | None:
-        """The path of the file that a storage's bytes are written to (only the oracle is asked)."""
+        """The path of the file that a storage is mapped from (only the oracle is asked)."""
 
     def mark(self, storage: Any, shadow: bytes | None) -> None:
         """Take over what others that see a storage's bytes know of them (only the oracle is told)."""

@@ -324,12 +324,14 @@ def write_copy(self: "Tensor", src: "Tensor") -> None:
         kept = fresh(shape, contiguous_strides(shape), source.dtype)
         copy_elements(kept, source)
         source = kept
-    if source.dtype is not self.dtype and (source._bits or self._bits):
-        _copy_turned(self, source, whole=src._layout.shape == shape)
-    else:
-        copy_elements(self, source)
-    if marks is not None:
-        shadow.stamp(self, marks)
+    try:
+        if source.dtype is not self.dtype and (source._bits or self._bits):
+            _copy_turned(self, source, whole=src._layout.shape == shape)
+        else:
+            copy_elements(self, source)
+    finally:  # turning may be refused after all has been written
+        if marks is not None:
+            shadow.stamp(self, marks)
 
 
 def _copy_turned(self: Any, source: Any, *, whole: bool) -> None:

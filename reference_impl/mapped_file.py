@@ -37,9 +37,8 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
     if not -(2**63) <= nbytes < 2**63:
         raise LayoutOverflowError("overflow", f"from_file: {nbytes} bytes do not fit 64 bits")
     filename = filename or "filename not specified"
-    name = filename if shared else None
     if nbytes == 0:
-        return UntypedStorage._wrap(np.empty(0, np.uint8), Backing(0, shared=shared, filename=name))
+        return UntypedStorage._wrap(np.empty(0, np.uint8), Backing(0, shared=shared, filename=filename))
     flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
     try:
         descriptor = os.open(filename, flags, 0o600)
@@ -63,7 +62,7 @@ def map_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStor
         data = map_descriptor(descriptor, nbytes, shared=shared)
     finally:
         os.close(descriptor)
-    return UntypedStorage._wrap(data, Backing(nbytes, shared=shared, filename=name))
+    return UntypedStorage._wrap(data, Backing(nbytes, shared=shared, filename=filename))
 
 
 def from_file(

@@ -121,7 +121,9 @@ def by_channel(scales: Any, zero_points: Any, axis: int, shape: tuple[int, ...] 
     kinds = (dt.float64, dt.int64) if exact else (dt.float32, dt.float32)
     # Tensors of the right dtype and in order are taken as they are: who holds them may change them.
     with no_grad():  # copies below what records history
-        scales, zero_points = (t.to(kind).contiguous() for t, kind in zip((scales, zero_points), kinds, strict=True))
+        scales, zero_points = (
+            t.resolve_neg().to(kind).contiguous() for t, kind in zip((scales, zero_points), kinds, strict=True)
+        )
     return PerChannel(scales, zero_points, axis)
 
 

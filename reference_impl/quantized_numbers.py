@@ -28,7 +28,7 @@ def _ordering(name: str) -> Callable[..., Any]:
         if args and isinstance(args[0], TensorBase):
             raise UnsupportedError("dtype", f"{name} of two quantised tensors (facts 10.1.8)")
         if name in ("sort", "argsort"):
-            function(blank(self), *args, **kwargs)  # a dimension that is not there is told first
+            function(blank(self.int_repr()), *args, **kwargs)  # a dimension that is not there is told first
         uniform(self, name)
         found = function(self.int_repr(), *args, **kwargs)
         if not isinstance(found, ValuesAndIndices):

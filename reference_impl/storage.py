@@ -421,7 +421,8 @@ class UntypedStorage(StorageInternals, StorageMethods):
     @property
     def filename(self) -> str | None:
         """The file mapped with `shared=True`; None otherwise. Source: facts 7.6, torch 2.13."""
-        return None if self._backing is None else self._backing.filename
+        backing = self._backing
+        return backing.filename if backing is not None and backing.shared else None
 
     def mps(self) -> "UntypedStorage":
         """Nothing: there is no MPS. Raises: device (RuntimeError)."""

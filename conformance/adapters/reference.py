@@ -113,9 +113,8 @@ class Reference(TorchStyle):
         return None if shadow is None else bytes(shadow)
 
     def file_of(self, storage: Any) -> str | None:
-        """The path of the file that a storage is mapped from, if what is written to it arrives there."""
-        path: str | None = storage.filename
-        return path
+        """The path of the file that a storage is mapped from, whether or not what is written to it arrives there."""
+        return None if storage._backing is None else storage._backing.filename
 
     def mark(self, storage: Any, shadow: bytes | None) -> None:
         """Note which bytes others that see them have left unspecified."""

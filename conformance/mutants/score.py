@@ -8,12 +8,14 @@ without the defect does. What that library does otherwise too kills no mutant.
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,8 +83,10 @@ class Lane:
                 yield place, trial
 
 
-def score(options: Options, out: Path, progress: Progress | None = None) -> int:
+def score(options: Options, out: Path, progress: Progress | None = None, globs: Sequence[str] = ()) -> int:
     """Try the mutants that `options.adapters` names, write a record of each into `out`; the answer is the exit code.
+
+    `globs` is what they were chosen by, for the command line that the report shows.
 
     The corpus comes first, then, for those that are left, random programs: 0 if all are found out, 1 if some are not,
     3 if one could not be tried, 4 if no program reached any.
@@ -97,7 +101,7 @@ def score(options: Options, out: Path, progress: Progress | None = None) -> int:
     begun = time.monotonic()
     outcomes = set()
     with records.ResultsWriter(out / "results.jsonl") as writer:
-        writer.write(machine.header(command_line("mutants", options), {"seed": options.seed}))
+        writer.write(machine.header(_command(options, globs), {"seed": options.seed}))
         progress.begin("mutants", len(options.adapters))
         for record in _records(options):
             writer.write(record)
@@ -106,6 +110,12 @@ def score(options: Options, out: Path, progress: Progress | None = None) -> int:
         code = _exit_code(outcomes)
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     return code
+
+
+def _command(options: Options, globs: Sequence[str]) -> str:
+    """The command line as one types it: by patterns, since a thousand names would fill a page."""
+    asked = command_line("mutants", replace(options, adapters=(), draw=Options.draw))
+    return shlex.join([*shlex.split(asked), *(part for glob in globs for part in ("--only", glob))])
 
 
 def _exit_code(outcomes: set[str]) -> int:

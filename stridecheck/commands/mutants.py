@@ -47,4 +47,4 @@ def mutants_command(globs: tuple[str, ...], list_only: bool, out: Path, **option
             click.echo(f"{id:<{width}}  {FLEET[id].sentence}")
         return
     asked = Options(tuple(f"mutant:{id}" for id in chosen), draw="all", **options)
-    raise SystemExit(run_in(out, lambda bars: score(asked, out, bars), unit="mutants"))
+    raise SystemExit(run_in(out, lambda bars: score(asked, out, bars, globs), unit="mutants"))

@@ -21,6 +21,8 @@ def test_mutants_are_found_out_and_reported(tmp_path):
     assert set(frame["outcome"]) == {"killed"}
     assert frame.loc["clone.counts", "aspect"] == "flags"
     assert json.loads((tmp_path / "badge.json").read_text())["message"].startswith("2 of 2")
+    again = "`stridecheck mutants --programs 400 --only clone.counts --only 'view.needs-*s'`"
+    assert again in (tmp_path / "summary.md").read_text(encoding="utf-8")
 
 
 def test_what_no_program_reaches_is_said(tmp_path):

@@ -3,6 +3,8 @@
 import copy
 
 import pytest
+import stridecheck.reference_impl as ref
+import torch
 
 from .agreement import disagreement
 from .test_quantized_against_torch import make
@@ -223,3 +225,20 @@ def test_operations_on_quantised_tensors_agree_with_torch(part):
     expressions = split(TABLE[part])
     found = [d for e in expressions if (d := disagreement(e, names))]
     assert not found, f"{len(found)} of {len(expressions)}:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("zero_points", ["float32", "int64"])
+@pytest.mark.parametrize("scales", ["float32", "float64"])
+@pytest.mark.parametrize("negated", [(), (0,), (1,), (0, 1)])
+def test_scales_are_shared_as_torch_shares_them(scales, zero_points, negated):
+    """Of the right dtype and without a negative bit they are taken as they are; else they are copies."""
+
+    def after_a_change(T):
+        given = [T.tensor([2.0, 4.0], dtype=getattr(T, scales)), T.tensor([1, 3], dtype=getattr(T, zero_points))]
+        taken = [t._neg_view() if place in negated else t for place, t in enumerate(given)]
+        q = T._empty_per_channel_affine_quantized((2,), axis=0, dtype=T.quint8, scales=taken[0], zero_points=taken[1])
+        for t in given:
+            t.add_(100)
+        return [(t.tolist(), t.is_neg()) for t in (q.q_per_channel_scales(), q.q_per_channel_zero_points())]
+
+    assert after_a_change(ref) == after_a_change(torch)
