@@ -145,6 +145,8 @@ class Campaign:
         if isinstance(answer, Unsupported):
             judged.unsupported[answer.reason] += 1
             judged.outcomes["unsupported"] += 1
+            if listed := self._listed_under(judged, program):
+                self._tell_out_of_date(judged, program, listed, f"but is not supported any more: {answer.reason}")
             return []
         if isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
@@ -223,20 +225,28 @@ class Campaign:
         """The outcome of a program, which is red too where it is listed under an expectation and does as it should."""
         outcomes = {one.outcome for one in found}
         worst = "fail" if "fail" in outcomes else "xfail" if outcomes else "pass"
-        if not judged.from_corpus or not self.lists_hold or self.rules != "*":
-            return worst
-        listed = self.expectations.listed.get(program.id, frozenset())
-        passed = sorted(name for name in listed if program.id not in judged.covered.get(name, ()))
+        listed = self._listed_under(judged, program)
+        passed = [name for name in listed if program.id not in judged.covered.get(name, ())]
         if not passed:
             return worst
-        entries = [entry for entry in self.expectations.entries if entry.name in passed]
+        self._tell_out_of_date(judged, program, passed, "but passes", rules)
+        return worst if worst == "fail" else "xpass"
+
+    def _listed_under(self, judged: Judged, program: Program) -> list[str]:
+        """The expectations that a program of the corpus is listed under, where all that it does is looked at."""
+        if not judged.from_corpus or not self.lists_hold or self.rules != "*":
+            return []
+        return sorted(self.expectations.listed.get(program.id, ()))
+
+    def _tell_out_of_date(
+        self, judged: Judged, program: Program, names: Sequence[str], but: str, rules: Sequence[Sequence[Rule]] = ()
+    ) -> None:
+        entries = [entry for entry in self.expectations.entries if entry.name in names]
         ids = dict.fromkeys(
             rule.id for step in rules for rule in step if any(entry.concerns(rule.id) for entry in entries)
         )
-        names = " and ".join(map(repr, passed))
-        problem = f"program {program.id} is listed under {names}, but passes"
+        problem = f"program {program.id} is listed under {' and '.join(map(repr, names))}, {but}"
         judged.out_of_date.append(out_of_date(self.worker.name, problem, tuple(ids), program, judged.name))
-        return worst if worst == "fail" else "xpass"
 
     def records_of(self, judged: Judged) -> list[records.Record]:
         """A unit's records; its counts come last."""
