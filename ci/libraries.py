@@ -1,4 +1,4 @@
-"""Checks the libraries that can be had here, each in an environment of its own: `make libraries`.
+"""Checks the libraries that can be had here, each in an environment of its own, and what they hand to each other.
 
 The third parties' environments are made by pip, as the extras of `pyproject.toml` and the pins of `ci/libraries.txt`
 say; torch's modes run in the suite's own. A library that cannot be had is named with the reason, and the others go on.
@@ -37,7 +37,7 @@ class Library(NamedTuple):
 
     adapter: str
     extra: str = ""
-    """The extra that installs it; empty for what the suite's own environment has."""
+    """The extras that install it, between commas; empty for what the suite's own environment has."""
     share: float = 1.0
 
     @property
@@ -60,6 +60,8 @@ LIBRARIES = (
     Library("paddle", "paddle"),
     Library("dpnp", "dpnp", 0.5),
 )
+EXCHANGE = Library("exchange", "torch,jax,mlx,paddle,tinygrad")
+"""All that fit into one environment, handing arrays to each other."""
 DEFAULT_PROGRAMS = 1000
 
 
@@ -72,9 +74,9 @@ class Outcome(NamedTuple):
 
 
 def requirements(extra: str) -> list[str]:
-    """What an extra of the suite installs, with NumPy, which its adapter hands bytes over with."""
-    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [*project["optional-dependencies"][extra], "numpy>=2.1"]
+    """What extras of the suite install, with NumPy, which their adapters hand bytes over with."""
+    offered = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    return [*(wanted for name in extra.split(",") for wanted in offered[name]), "numpy>=2.1"]
 
 
 def environment(library: Library) -> tuple[Path | None, str]:
@@ -103,10 +105,14 @@ def environment(library: Library) -> tuple[Path | None, str]:
 
 
 def check(library: Library, python: Path, programs: int, *, update: bool = False) -> tuple[int, str]:
-    """The exit code of a check, and what it said in one line."""
-    command = [sys.executable, "-m", "stridecheck", "check", library.adapter, "--python", str(python)]
-    command += ["--programs", str(max(1, round(programs * library.share))), "--out", str(OUT / library.name)]
-    command += ["--start-timeout", "300", "--timeout", "60", *(["--update-expectations"] if update else [])]
+    """The exit code of a check, or of an exchange, and what it said in one line."""
+    if library is EXCHANGE:
+        what = ["exchange", "numpy", *library.extra.split(",")]
+    else:
+        some = str(max(1, round(programs * library.share)))
+        what = ["check", library.adapter, "--programs", some, "--timeout", "60"]
+    command = [sys.executable, "-m", "stridecheck", *what, "--python", str(python), "--out", str(OUT / library.name)]
+    command += ["--start-timeout", "300", *(["--update-expectations"] if update else [])]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CHECK_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -145,12 +151,13 @@ def main() -> int:
     parser.add_argument("--no-findings", action="store_true", help="leave the scripts of docs/findings out")
     options = parser.parse_args()
     names = [name for name in options.only.split(",") if name]
-    if unknown := sorted({*names} - {library.name for library in LIBRARIES}):
-        parser.error(f"no library {', '.join(unknown)}; there are {', '.join(library.name for library in LIBRARIES)}")
+    offered = [library.name for library in (*LIBRARIES, EXCHANGE)]
+    if unknown := sorted({*names} - {*offered}):
+        parser.error(f"no library {', '.join(unknown)}; there are {', '.join(offered)}")
     if options.update:
         forget_what_is_gone()
     outcomes = []
-    for library in LIBRARIES:
+    for library in (*LIBRARIES, EXCHANGE):
         if names and library.name not in names:
             continue
         begun = time.monotonic()

@@ -17,10 +17,11 @@ from stridecheck.reports.records import Adapter, Footer, Handover, Header, Resul
 from . import machine
 from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
 from .discovery import find
+from .expectations import BUNDLED, ExpectationError
 from .handover import CASES, PROTOCOLS
 from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Broken, Worker
 
-KNOWN = Path(__file__).with_name("expectations") / "exchange.txt"
+KNOWN = BUNDLED / "exchange.txt"
 """Harm that is known: lines of producer, consumer, protocol, case and what came of it, between tabs."""
 
 
@@ -30,13 +31,15 @@ def exchange(
     progress: Progress | None = None,
     *,
     python: str = "",
+    expect: Path = KNOWN,
     update: bool = False,
     timeout: float = PROGRAM_TIMEOUT,
     start_timeout: float = START_TIMEOUT,
 ) -> int:
     """Try every pair of libraries, write `results.jsonl` into `out`; the answer is the exit code.
 
-    `timeout` is the seconds that one array may take. With `update` the list is written anew for the pairs that ran.
+    `timeout` is the seconds that one array may take; `expect` is the list of harm that is known. With `update` it is
+    written anew for the pairs that ran.
     0 if all harm is known and all known harm is there, 1 if not, 3 if no library could be started, 4 if nothing was
     handed over. A library that is not there is skipped with its reason.
 
@@ -44,16 +47,18 @@ def exchange(
     ------
     UnknownAdapter
         There is no library of a name; nothing is written then.
+    ExpectationError
+        There is no such list, or a line of it is none; nothing is written then.
     OSError
         The directory cannot be written.
     """
     if not python:
         for library in libraries:
             find(library)  # a name that is mistyped must not cost the results that are there
+    known = set() if update and not expect.exists() else read_known(expect)
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
     begun, seen, handed, red = time.monotonic(), set(), 0, 0
-    known = read_known(KNOWN)
     found: list[Handover] = []
     pairs = list(itertools.product(dict.fromkeys(libraries), repeat=2))
     with ResultsWriter(out / "results.jsonl") as writer:
@@ -89,7 +94,7 @@ def exchange(
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if update:
         kept = {line for line in known if tuple(line.split("\t")[:2]) not in seen}
-        write_known(KNOWN, kept | {_line(one) for one in found if one.is_harm})
+        write_known(expect, kept | {_line(one) for one in found if one.is_harm})
     return code
 
 
@@ -123,8 +128,25 @@ def _line(one: Handover) -> str:
 
 
 def read_known(path: Path) -> set[str]:
-    """The lines of a list of known harm; none where there is no list."""
-    return set(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else set()
+    """The lines of a list of known harm.
+
+    Raises
+    ------
+    ExpectationError
+        It cannot be read, or has a line that does not consist of five parts.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ExpectationError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise ExpectationError(f"{path}: is no UTF-8") from None
+    for number, line in enumerate(lines, 1):
+        if len(line.split("\t")) != 5:
+            raise ExpectationError(
+                f"{path}, line {number}: is no producer, consumer, protocol, case and harm between tabs"
+            )
+    return set(lines)
 
 
 def write_known(path: Path, lines: set[str]) -> None:

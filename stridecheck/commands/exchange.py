@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from stridecheck.conformance.exchanges import exchange
+from stridecheck.conformance.exchanges import KNOWN, exchange
 from stridecheck.conformance.runner import PROGRAM_TIMEOUT, START_TIMEOUT
 
 from .common import out_option, run_in, seconds_option
@@ -17,12 +17,16 @@ from .exit_codes import EXIT_CODES
 @click.command("exchange", epilog=EXIT_CODES)
 @click.argument("libraries", nargs=-1, required=True, metavar="LIBRARY...")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the libraries.")
+@click.option(
+    "--expect", type=click.Path(dir_okay=False, path_type=Path), default=KNOWN, metavar="FILE",
+    help="List of the harm that is known, in the place of the bundled one.",
+)  # fmt: skip
 @click.option("--update-expectations", "update", is_flag=True, help="Take the harm that is found as known.")
 @seconds_option("--timeout", "Seconds for one array.", PROGRAM_TIMEOUT)
 @seconds_option("--start-timeout", "Seconds that two libraries may load.", START_TIMEOUT)
 @out_option()
 def exchange_command(
-    libraries: tuple[str, ...], python: str, update: bool, timeout: float, start_timeout: float, out: Path
+    libraries: tuple[str, ...], python: str, expect: Path, update: bool, timeout: float, start_timeout: float, out: Path
 ) -> None:
     """Hand arrays from each library to each other, by DLPack, buffers and array interfaces.
 
@@ -34,8 +38,16 @@ def exchange_command(
     Examples
       stridecheck exchange numpy torch
       stridecheck exchange numpy torch jax paddle --python env/bin/python
+      stridecheck exchange numpy mine.py --expect mine.txt --update-expectations
     """
     asked = partial(
-        exchange, libraries, out, python=python, update=update, timeout=timeout, start_timeout=start_timeout
+        exchange,
+        libraries,
+        out,
+        python=python,
+        expect=expect,
+        update=update,
+        timeout=timeout,
+        start_timeout=start_timeout,
     )
     raise SystemExit(run_in(out, asked, unit="pairs"))

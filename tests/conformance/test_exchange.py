@@ -11,6 +11,8 @@ from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
 from stridecheck.reports.records import Footer, Handover, read_results
 
+from ..commands import run
+
 
 @pytest.fixture(scope="module")
 def between(tmp_path_factory):
@@ -37,15 +39,31 @@ def test_what_numpy_and_torch_hand_each_other_is_as_listed(between):
         assert one.writes == "fb" or case == "expanded"
 
 
-def test_harm_that_is_new_or_gone_is_red(tmp_path, monkeypatch):
-    """A list that lacks a line, or has one too many, ends the run with 1, and each is marked."""
+def test_harm_that_is_new_or_gone_is_red(tmp_path):
+    """A list that lacks a line, or has one too many, ends the run with 1, and each is marked; an update mends it."""
     known = {line for line in exchanges.read_known(exchanges.KNOWN) if line.startswith("numpy\tnumpy\t")}
     assert known == set()
-    monkeypatch.setattr(exchanges, "KNOWN", tmp_path / "known.txt")
-    exchanges.write_known(exchanges.KNOWN, {"numpy\tnumpy\tbuffer\tbool\tdamaged"})
-    assert exchanges.exchange(["numpy"], tmp_path) == 1
+    mine = tmp_path / "known.txt"
+    exchanges.write_known(mine, {"numpy\tnumpy\tbuffer\tbool\tdamaged"})
+    assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 1
     marked = [one for one in read_results(tmp_path / "results.jsonl") if isinstance(one, Handover) and not one.is_known]
     assert [(one.protocol, one.case, one.is_harm) for one in marked] == [("buffer", "bool", False)]
+    assert exchanges.exchange(["numpy"], tmp_path, expect=mine, update=True) == 0
+    assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 0
+    assert mine.read_text() == ""
+
+
+@pytest.mark.parametrize("content", [None, "numpy numpy buffer bool damaged\n", b"\xff"])
+def test_a_list_that_is_none_is_refused(content, tmp_path):
+    """A list that is missing, or has other lines, is told in one line, and nothing that is there is written over."""
+    mine = tmp_path / "known.txt"
+    if content is not None:
+        mine.write_bytes(content if isinstance(content, bytes) else content.encode())
+    done = run("exchange", "numpy", "--expect", mine, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"stridecheck: {mine}")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out" / "results.jsonl").exists()
 
 
 @pytest.mark.parametrize("case", ["row-major", "transposed", "offset", "bool", "complex128"])

@@ -284,7 +284,9 @@ def test_a_listed_program_that_passes_is_red(run, listed, whole_corpus):
 
 def test_a_listed_program_that_is_not_judged_any_more_is_red(run, listed):
     """A library that no longer claims what it was known to get wrong has changed, too; who updates the list drops it."""
-    modest = DEVIANT.replace("        real =", "        if step.op == 'clone':\n            raise Unsupported\n        real =")
+    modest = DEVIANT.replace(
+        "        real =", "        if step.op == 'clone':\n            raise Unsupported\n        real ="
+    )
     modest = modest.replace("class", "from stridecheck.conformance.protocol import Unsupported\n\n\nclass", 1)
     code, failures = run(listed, source=modest)
     assert code == 1
@@ -292,7 +294,9 @@ def test_a_listed_program_that_is_not_judged_any_more_is_red(run, listed):
     assert len(failures) == len(listed.with_suffix(".txt").read_text().splitlines()) - 1
     assert "is listed under 'zeros', but is not supported any more" in failures[0].message
     run(listed, source=modest, update_expectations=True)
-    assert listed.with_suffix(".txt").read_text().splitlines() == [f"# programs of the corpus, from the first: {PROGRAMS}"]
+    assert listed.with_suffix(".txt").read_text().splitlines() == [
+        f"# programs of the corpus, from the first: {PROGRAMS}"
+    ]
 
 
 def test_an_entry_that_matches_nothing_is_red(run, listed):
