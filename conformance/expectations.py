@@ -1,9 +1,10 @@
 """Known deviations with their reasons: which differences are expected, and which expectations no longer hold.
 
 A TOML file has one `[[expect]]` table per known deviation (rule glob, aspect, conditions, reason, upstream issue);
-beside it a sorted text file names the corpus programs that fail under each. A failure that is not listed is red; so is
-a listed program that passes or is not supported any more, and an expectation whose rules ran and which matched nothing. A list that was made of the
-corpus' first programs says so, and of the others, as of random ones, the entries alone decide.
+beside it a sorted text file names the corpus programs that fail under each. A failure that is not listed is red; so
+is a listed program that passes or is not supported any more, and an expectation whose rules ran and which matched
+nothing. A list that was made of the corpus' first programs says so, and of the others, as of random ones, the entries
+alone decide.
 """
 
 from __future__ import annotations

@@ -283,7 +283,7 @@ def test_a_listed_program_that_passes_is_red(run, listed, whole_corpus):
 
 
 def test_a_listed_program_that_is_not_judged_any_more_is_red(run, listed):
-    """A library that no longer claims what it was known to get wrong has changed, too; who updates the list drops it."""
+    """A library that no longer claims what it was known to get wrong has changed, too; an update drops it."""
     modest = DEVIANT.replace(
         "        real =", "        if step.op == 'clone':\n            raise Unsupported\n        real ="
     )
