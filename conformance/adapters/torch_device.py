@@ -8,9 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy
 import torch
 
-from ..program import Input, Storage
+from ..program import Input, Step, Storage
+from ..protocol import Unsupported
 from .torch import Torch
 
 KINDS = ("cuda", "mps", "xpu", "privateuse1")
@@ -19,6 +21,16 @@ MISSING = {
     "mps": ("float64", "complex128", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
 }
 """Dtypes that a device has no tensors of, by its documentation."""
+
+OF_THE_HOST = frozenset({
+    "numpy", "__array__", "numpy.asarray", "numpy.from_dlpack", "memoryview", "from_dlpack", "to_dlpack", "__dlpack__",
+    "__dlpack_device__", "is_shared", "share_memory_", "is_pinned", "pin_memory", "save_load", "cpu", "cuda", "hpu",
+    "mps", "is_cuda", "get_device", "pickle_storage_type", "TypedStorage.type",
+})  # fmt: skip
+"""Operations, by their names or the last part of them, that are about the host's memory or another device's."""
+
+_STORAGES = ("UntypedStorage", "TypedStorage")
+"""Classes whose storages lie on any device; the others are each of one dtype and of the host."""
 
 EVICTED_BYTES = 256 << 20
 """More than the last cache of any device of today."""
@@ -30,6 +42,7 @@ class OnDevice(Torch):
     def __init__(self, kind: str, device: torch.device) -> None:
         super().__init__()
         self.name, self.device = f"torch:{kind}", device
+        self.imports += f'\ntorch.set_default_device("{device}")'
         # Memory of the device is its own: there is none of ours to lie in.
         self.capabilities = replace(
             Torch.capabilities,
@@ -40,6 +53,50 @@ class OnDevice(Torch):
         self._evicted: torch.Tensor | None = None
         if device.type == "cuda":
             self.ports = {**self.ports, "cuda interface": "torch.as_tensor({x}, device='cuda')"}
+
+    def template(self, step: Step) -> str | None:
+        """The step's expression; a storage is made on the device, too, which is not PyTorch's default."""
+        template = super().template(step)
+        if template is None or step.op not in _STORAGES or not {"device", "wrap_storage"}.isdisjoint(dict(step.kwargs)):
+            return template
+        return f'{template.removesuffix(")")}{", " * bool(step.args or step.kwargs)}device="{self.device}")'
+
+    def operation(self, step: Step) -> Callable[..., Any] | None:
+        """The compiled template of a step, made where the device is.
+
+        Unsupported are programs that have no kernel there, that hand memory to the host or take the host's, and that
+        name a device: what they say of it is true of a machine with none but the CPU.
+        """
+        function = super().operation(step)
+        given = (*step.args, *[value for _, value in step.kwargs])
+        is_legacy = step.op.endswith("Storage") and step.op not in _STORAGES
+        is_of_the_host = not OF_THE_HOST.isdisjoint((step.op, step.op.rpartition(".")[2]))
+        if function is None or is_legacy or is_of_the_host or any(map(_is_elsewhere, given)):
+            return None
+
+        def on_the_device(*args: Any) -> Any:
+            try:
+                with self.device:
+                    result = function(*args)
+            except NotImplementedError as error:
+                raise Unsupported(f"kernel:{step.op}") from error
+            if any(self._is_on_the_host(x) for x in (result if isinstance(result, tuple | list) else (result,))):
+                raise Unsupported(f"host:{step.op}")
+            return result
+
+        return on_the_device
+
+    def _is_on_the_host(self, x: Any) -> bool:
+        if isinstance(x, torch.Tensor | torch.UntypedStorage | torch.TypedStorage):
+            return x.device.type == "cpu" != self.device.type
+        return isinstance(x, numpy.ndarray | memoryview) or (
+            isinstance(x, str | torch.device) and self.device.type in str(x)
+        )
+
+    def describe_storage(self, x: Any) -> tuple[Any, str | None, str]:
+        """What a storage says of itself, but for that it is shared: a device's memory always says so."""
+        plain, dtype, flags = super().describe_storage(x)
+        return plain, dtype, flags if plain.device.type == "cpu" else flags.replace("s", "")
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict, with the device's name."""
@@ -107,6 +164,16 @@ class OnDevice(Torch):
         """Source that makes an input over a storage."""
         placed = f'{item.dtype}, device="{self.device}")'
         return super().write_input(name, item, storage).replace(f"{item.dtype})", placed, 1)
+
+
+def _is_elsewhere(x: Any) -> bool:
+    """Whether an argument names a device that has memory, or is memory of the host."""
+    if not isinstance(x, str):
+        return isinstance(x, bytes)
+    try:
+        return torch.device(x).type != "meta"
+    except RuntimeError:
+        return False
 
 
 def _elapsed_ns(event: Any, call: Callable[[], Any], number: int) -> int:
