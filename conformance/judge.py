@@ -134,7 +134,8 @@ class _Bench:
             return (
                 f"raised an error of kind {got.raised.kind} ({got.raised.text}), but should be {expected.raised.kind}"
             )
-        if self._exact_errors and expected.raised.type != got.raised.type:
+        # The oracle's own refusals have a kind; one without is NumPy's, whose versions differ in types.
+        if self._exact_errors and expected.raised.kind and expected.raised.type != got.raised.type:
             return f"raised {got.raised.type} ({got.raised.text}), but should be {expected.raised.type}"
         return None
 

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
-from ..program import ITEMSIZES, QUANTISED
+from ..program import ITEMSIZES, QUANTISED, Step
 from .torch_style import TorchStyle
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
+
+_HAS_CODE = {
+    "cuda": torch.backends.cuda.is_built(),  # type: ignore[no-untyped-call]
+    "mps": torch.backends.mps.is_built(),
+    "xpu": torch.xpu._is_compiled(),
+}
+ELSEWHERE = {name for name, has_code in _HAS_CODE.items() if has_code}
+"""Devices that programs may name, and what goes another way here: where code for one is built, and where one is."""
+if torch.accelerator.is_available():
+    ELSEWHERE |= {*_HAS_CODE, "hpu", "pin_memory", "is_pinned"}
+DLPACK_DEVICES = {2: "cuda", 3: "cuda", 8: "mps", 13: "cuda", 14: "xpu"}
+"""DLPack's numbers of devices."""
+_WORD = re.compile(r"\w+")
 
 DTYPES = tuple(name for name in (*ITEMSIZES, *QUANTISED) if hasattr(torch, name))
 
@@ -45,6 +59,13 @@ class Torch(TorchStyle):
         torch.backends.opt_einsum.enabled = False  # where that package lies beside torch, einsum takes other ways
         warnings.filterwarnings("ignore")
 
+    def operation(self, step: Step) -> Callable[..., Any] | None:
+        """The compiled template of a step; one that is about a device which may be here is unsupported.
+
+        Programs are of a build that has the CPU alone, where each is refused in a way of its own.
+        """
+        return None if ELSEWHERE and not ELSEWHERE.isdisjoint(words_of(step)) else super().operation(step)
+
     def set_threads(self, threads: int) -> None:
         """Let each operation use that many threads; one until this is called."""
         torch.set_num_threads(threads)
@@ -56,6 +77,20 @@ class Torch(TorchStyle):
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
         return {"torch": str(torch.__version__)}
+
+
+def words_of(step: Step) -> Iterator[str]:
+    """Words of a step that may name a device: of its operation, of strings, and by DLPack's numbers.
+
+    >>> [*words_of(Step("UntypedStorage", (4,), (("device", "cuda:0"),)))]
+    ['UntypedStorage', 'cuda', '0']
+    """
+    yield from _WORD.findall(step.op)
+    for given in (*step.args, *[value for _, value in step.kwargs]):
+        if isinstance(given, str):
+            yield from _WORD.findall(given)
+        elif step.op == "__dlpack__" and isinstance(given, tuple) and given:
+            yield DLPACK_DEVICES.get(given[0], "")
 
 
 def adapter(variant: str = "") -> Torch:
