@@ -185,6 +185,8 @@ def _check_one(
             _introduce(crew, spec, results)
             known = expectations(options, crew.introduction)
             name = crew.introduction.name
+            if known.remark:
+                progress.note(f"{name}: {known.remark}")
             if options.update_expectations and known.path is None:
                 raise ExpectationError(f"{name} has no expectation file to update: give --expect FILE")
             drawn: list[Drawing] = []

@@ -80,6 +80,16 @@ class Expectations:
     """The same for expectations that do not hold for these versions: kept when the list is written anew."""
     reach: int | None = None
     """How many of the corpus' first programs the list is about; None where it is about all."""
+    others: tuple[Expectation, ...] = ()
+    """Those that hold for other versions."""
+
+    @property
+    def remark(self) -> str:
+        """What a reader of the failures should know: that everything known is of other versions."""
+        if self.entries or not self.others:
+            return ""
+        ranges = " or ".join(sorted({entry.versions for entry in self.others}))
+        return f"what is known of its deviations is of other versions ({ranges}): all that differs is unexpected here"
 
     def match(self, operation: str, difference: Difference, rules: Sequence[Rule]) -> Expectation | None:
         """The first expectation that covers a difference."""
@@ -173,7 +183,7 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
     tables = data.get("expect", [])
     if set(data) - {"expect"} or not isinstance(tables, list):
         raise ExpectationError(f"{path}: holds [[expect]] tables and nothing else, not {', '.join(sorted(data))}")
-    entries, names = [], []
+    entries, others = [], []
     for number, table in enumerate(tables, 1):
         where = f"{path}, expectation {number}"
         if not isinstance(table, dict):
@@ -185,9 +195,8 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
         for name, value in table.items():
             _check_field(name, value, where)
         entry = _entry(table)
-        names.append(entry.name)
-        if _holds(entry, versions, where):
-            entries.append(entry)
+        (entries if _holds(entry, versions, where) else others).append(entry)
+    names = [entry.name for entry in (*entries, *others)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ExpectationError(f"{path}: two expectations have the same name, {', '.join(twice)}")
     listed, reach = _read_list(path.with_suffix(".txt"))
@@ -199,6 +208,7 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
         {program: under & active for program, under in listed.items() if under & active},
         {program: under & known - active for program, under in listed.items() if under & known - active},
         reach,
+        tuple(others),
     )
 
 

@@ -143,6 +143,14 @@ def test_an_update_keeps_the_list_of_other_versions(entries):
     assert path.with_suffix(".txt").read_text() == "own order 0000\n"
 
 
+def test_known_of_other_versions_only_is_said(entries):
+    """A library of a version that no entry is about has no known deviations: that is told, not found out."""
+    path = entries(ENTRY + 'versions = ">=3"')
+    assert load(path, {"mine": "2.1"}).remark.startswith("what is known of its deviations is of other versions (>=3)")
+    assert load(path, {"mine": "3.0"}).remark == ""
+    assert Expectations().remark == ""
+
+
 KNOWN = [path.stem.replace("-", ":", 1) for path in sorted(BUNDLED.glob("*.toml"))]
 VERSIONS = {"torch": "2.13.0", "another": "2026.1"}
 """Versions that every bundled expectation holds for, of one of them."""
