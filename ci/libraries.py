@@ -1,7 +1,8 @@
 """Checks the libraries that can be had here, each in an environment of its own, and what they hand to each other.
 
 The third parties' environments are made by pip, as the extras of `pyproject.toml` and the pins of `ci/libraries.txt`
-say; torch's modes run in the suite's own. A library that cannot be had is named with the reason, and the others go on.
+say; torch's modes run in the suite's own, and other releases of PyTorch where they are asked for. A library that cannot
+be had is named with the reason, and the others go on.
 Exit codes: 0 everything as expected, 1 something is not, 3 no library could be had.
 """
 
@@ -39,11 +40,18 @@ class Library(NamedTuple):
     extra: str = ""
     """The extras that install it, between commas; empty for what the suite's own environment has."""
     share: float = 1.0
+    release: str = ""
+    """A release of PyTorch, in an environment of its own; empty for the one that is pinned."""
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it has an environment of its own."""
+        return bool(self.extra or self.release)
 
     @property
     def name(self) -> str:
-        """How it is called in file names: `torch:meta` is `torch-meta`."""
-        return self.adapter.replace(":", "-").replace("_", "-")
+        """How it is called in file names: `torch:meta` is `torch-meta`, and a release `torch-2.12.1`."""
+        return f"torch-{self.release}" if self.release else self.adapter.replace(":", "-").replace("_", "-")
 
 
 LIBRARIES = (
@@ -62,6 +70,11 @@ LIBRARIES = (
 )
 EXCHANGE = Library("exchange", "torch,jax,mlx,paddle,tinygrad")
 """All that fit into one environment, handing arrays to each other."""
+RELEASES = tuple(
+    Library("torch:cpu", share=50, release=release)
+    for release in ("2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
+)
+"""PyTorch as the registry has it, with CUDA in it: five gigabytes each, so only those that are asked for by name."""
 DEFAULT_PROGRAMS = 1000
 
 
@@ -81,16 +94,18 @@ def requirements(extra: str) -> list[str]:
 
 def environment(library: Library) -> tuple[Path | None, str]:
     """The interpreter of a library's environment, made or completed first; None and the reason where it cannot be."""
-    if not library.extra:
+    if not library.is_apart:
         return Path(sys.executable), ""
-    wanted = requirements(library.extra)
+    # `===`: a build of that release without CUDA, which a machine may have beside the registry's, is not meant.
+    wanted = [f"torch==={library.release}", "numpy"] if library.release else requirements(library.extra)
+    pins = [] if library.release else ["--constraint", str(CONSTRAINTS)]
     home = ENVIRONMENTS / library.name
     python, stamp = home / "bin" / "python", home / "installed"
     key = "\n".join([*wanted, CONSTRAINTS.read_text(encoding="utf-8")])
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == key:
         return python, ""
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--retries", "1"]
-    for command in ([sys.executable, "-m", "venv", str(home)], [*pip, "--constraint", str(CONSTRAINTS), *wanted]):
+    for command in ([sys.executable, "-m", "venv", str(home)], [*pip, *pins, *wanted]):
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
         except subprocess.TimeoutExpired:
@@ -138,7 +153,7 @@ def run_findings(library: Library, python: Path) -> list[str]:
     found: Sequence[Finding] = read_findings(page) if page.is_file() else ()
     if " " in str(python):  # inductor hands paths of its environment to the C++ compiler without quotes
         found = [one for one in found if not one.needs_inductor]
-    with nullcontext(alone(python)) if library.extra else forked(python, "torch") as run:
+    with nullcontext(alone(python)) if library.is_apart else forked(python, "torch") as run:
         return [f"{one.id}: {problem}" for one in found if (problem := show(one, run))]
 
 
@@ -146,20 +161,18 @@ def main() -> int:
     """Check what was asked for, and say what came of each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="python -m stridecheck.ci.libraries")
     parser.add_argument("--programs", type=int, default=DEFAULT_PROGRAMS, help="corpus programs (default: %(default)s)")
-    parser.add_argument("--only", default="", help="libraries by name, between commas (default: all)")
+    parser.add_argument("--only", default="", help="libraries by name, between commas (default: all but releases)")
     parser.add_argument("--update", action="store_true", help="write the lists of known deviations anew")
     parser.add_argument("--no-findings", action="store_true", help="leave the scripts of docs/findings out")
     options = parser.parse_args()
     names = [name for name in options.only.split(",") if name]
-    offered = [library.name for library in (*LIBRARIES, EXCHANGE)]
+    offered = {library.name: library for library in (*LIBRARIES, EXCHANGE, *RELEASES)}
     if unknown := sorted({*names} - {*offered}):
         parser.error(f"no library {', '.join(unknown)}; there are {', '.join(offered)}")
     if options.update:
         forget_what_is_gone()
     outcomes = []
-    for library in (*LIBRARIES, EXCHANGE):
-        if names and library.name not in names:
-            continue
+    for library in [offered[name] for name in offered if name in names] if names else (*LIBRARIES, EXCHANGE):
         begun = time.monotonic()
         outcome = _one(library, options)
         outcomes.append(outcome)
@@ -175,7 +188,7 @@ def _one(library: Library, options: argparse.Namespace) -> Outcome:
     if python is None:
         return Outcome(False, False, f"cannot be had here, {reason}")
     code, told = check(library, python, options.programs, update=options.update)
-    if code == MISSING and not library.extra:  # a mode of torch that this machine lacks something for: a compiler
+    if code == MISSING and not library.is_apart:  # a mode of torch that this machine lacks something for: a compiler
         return Outcome(False, False, told)
     problems = [] if options.no_findings or options.update else run_findings(library, python)
     for problem in problems:

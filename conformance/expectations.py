@@ -183,7 +183,8 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
     tables = data.get("expect", [])
     if set(data) - {"expect"} or not isinstance(tables, list):
         raise ExpectationError(f"{path}: holds [[expect]] tables and nothing else, not {', '.join(sorted(data))}")
-    entries, others = [], []
+    entries: list[Expectation] = []
+    others: list[Expectation] = []
     for number, table in enumerate(tables, 1):
         where = f"{path}, expectation {number}"
         if not isinstance(table, dict):

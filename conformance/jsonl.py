@@ -1,6 +1,7 @@
 """JSON lines by orjson, in a third of the time: what a library's process is told and says, and what is recorded.
 
-For this process alone: a library's own has nothing but the standard library.
+For this process alone: a library's own has nothing but the standard library. On a machine with a GPU and no network
+there is no orjson, and Python's own does it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import orjson
+try:
+    import orjson
+except ModuleNotFoundError:
+    orjson = None  # type: ignore[assignment]
 
 
 def loads(line: str | bytes) -> Any:
@@ -22,6 +26,8 @@ def loads(line: str | bytes) -> Any:
     >>> loads(b'{"number": 3}')
     {'number': 3}
     """
+    if orjson is None:
+        return json.loads(line)
     try:
         return orjson.loads(line)
     except ValueError:
@@ -35,6 +41,8 @@ def dumps(message: Any) -> bytes:
     b'{"batch":[1,1180591620717411303424]}'
     """
     try:
-        return orjson.dumps(message)
+        if orjson is not None:
+            return orjson.dumps(message)
     except TypeError:  # numbers past 64 bits, half a surrogate pair
-        return json.dumps(message, separators=(",", ":")).encode()
+        pass
+    return json.dumps(message, separators=(",", ":")).encode()

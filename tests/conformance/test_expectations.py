@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from stridecheck.conformance import corpus
@@ -172,6 +175,17 @@ def test_bundled_lists_name_programs_of_the_corpus():
     ids = {program.id for program in corpus.read()}
     for adapter in KNOWN:
         assert set(bundled(adapter, VERSIONS).listed) <= ids
+
+
+def test_the_page_of_releases_says_what_is_expected():
+    """Each change between releases of PyTorch stands there with its range, its reason and its number of programs."""
+    page = (Path(__file__).parents[2] / "docs" / "releases.md").read_text(encoding="utf-8")
+    rows = {line for line in page.splitlines() if line.startswith("| `")}
+    entries = tomllib.loads((BUNDLED / "torch-cpu.toml").read_text(encoding="utf-8"))["expect"]
+    listed = Counter(line.split()[0] for line in (BUNDLED / "torch-cpu.txt").read_text(encoding="utf-8").splitlines())
+    ranged = [entry for entry in entries if entry["name"][0].isdigit()]
+    assert rows == {f"| `{e['versions']}` | {e['reason']} | `{e['name']}` | {listed[e['name']]} |" for e in ranged}
+    assert len(ranged) >= 25
 
 
 # Whole runs with a library that deviates in one way: `clone` answers with zeros.

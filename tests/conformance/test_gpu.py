@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -30,6 +32,35 @@ def test_without_a_gpu_it_says_so():
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ)
         assert done.returncode == 3, done.stderr
         assert "no GPU" in done.stdout
+
+
+WITH_THAT_ALONE = """
+import sys
+from pathlib import Path
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from stridecheck.ci import gpu
+gpu.check(gpu.Options(("torch:cpu",), programs=300), Path(sys.argv[1], "programs"))
+gpu.exchange(["numpy"], Path(sys.argv[1], "exchange"))
+"""
+
+
+def test_it_wants_no_more_than_the_wheels_it_names(tmp_path):
+    """Of what the suite depends on, a machine without a network has what `ci/gpu.sh` installs, and nothing else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [re.match(r"[\w-]+", one).group().replace("-", "_") for one in project["dependencies"]]
+    installed = (ROOT / "ci" / "gpu.sh").read_text(encoding="utf-8").replace("-", "_").split()
+    absent = [name for name in wanted if name not in installed]
+    assert {"pandas", "orjson", "jsonschema"} <= {*absent}
+    command = [sys.executable, "-c", WITH_THAT_ALONE.format(absent=absent), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {path.parent.name for path in tmp_path.glob("*/results.jsonl")} == {"programs", "exchange"}
 
 
 def test_layouts_have_as_many_elements_as_they_say():

@@ -60,6 +60,13 @@ def test_a_mode_that_lacks_a_compiler_is_left_out(run):
     assert run("--only", "mlx", "--update", codes={"mlx": 2})[0] == 1
 
 
+def test_releases_of_torch_are_checked_where_they_are_named(run):
+    """Each takes five gigabytes: one that is asked for runs, and none otherwise."""
+    assert "torch-2.11.0" not in run()[1]
+    assert "✓ torch-2.11.0: said" in run("--only", "torch-2.11.0")[1]
+    assert len({release.name for release in libraries.RELEASES}) == len(libraries.RELEASES)
+
+
 def test_an_unknown_library_is_refused(run):
     """A name that is mistyped must not pass for a library that is as expected."""
     with pytest.raises(SystemExit):
