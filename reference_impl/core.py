@@ -183,7 +183,7 @@ def array(t: Any) -> Array:
     try:
         return _ndarray(shape, d.numpy, data, offset * itemsize, tuple([s * itemsize for s in strides]))
     except (TypeError, ValueError):
-        if 0 in shape:
+        if 0 in shape and not t._storage._is_meta:
             return np.empty(shape, d.numpy)
         _out_of_storage(t)
 

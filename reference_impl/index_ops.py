@@ -20,6 +20,7 @@ from .core import (
     check_layouts_apart,
     check_no_overlap,
     check_no_partial_overlap,
+    check_read,
     fresh,
     from_array,
     order_marks,
@@ -151,6 +152,7 @@ def gather(
     d = wrap_dim(as_int(dim, "dim"), input.ndim)
     if out is not None:  # which may be the index itself: each element is read before it is written
         _check_gathered(out, input, index, index._layout.shape, check_no_partial_overlap)
+    check_read(input, index)
     where = np.empty(index._layout.shape, np.int64) if not index.numel() else index_values(index, "gather")
     if where.size == 0:
         return write_out(out, recorded(from_array(np.empty(where.shape, input.dtype.numpy), input.dtype), input), input)

@@ -18,6 +18,7 @@ from .core import (
     check_history,
     check_internal_overlap,
     check_no_overlap,
+    check_read,
     fresh,
     from_array,
     given_once,
@@ -264,6 +265,7 @@ def _tiled(input: "Tensor", counts: tuple[int, ...]) -> "Tensor":
     check_allocation(shape, input.dtype.itemsize)
     if 0 not in shape:
         check_copyable(input.dtype)
+    check_read(input)
     result = fresh(shape, contiguous_strides(shape), input.dtype)
     if 0 not in shape:
         array(result)[...] = np.tile(values(input), counts)
