@@ -88,7 +88,7 @@ def _of_part(q: PerChannel | Unknown) -> Quantizer:
     Raises: view (RuntimeError) for channels with floats as zero points; size (RuntimeError) where none remains.
     """
     if q.scales.numel() == 1 and q.zero_points.numel() == 1:
-        return q.single()
+        return q.single() if q.known else UNKNOWN
     if q.scales.numel() < 2:
         raise LayoutError("size", "a part of no channel, or of one with more or fewer zero points (facts 10.1.6)")
     if not q.exact:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..observation import TensorState
 from .compute import COMPUTING, placed
 from .inventory import Family, Inventory, StepDrawer, pick
@@ -34,8 +36,19 @@ def _of(*, complex_first: bool) -> StepDrawer:
 
 def _negative(source: Source, there: Inventory) -> Arguments | None:
     """What can be negated: with other dtypes the bit is set, but what looks at the elements is refused."""
-    key = pick(source, [k for k, x in there.tensors.items() if x.dtype in NEGATED])
+    meant = [k for k, x in there.tensors.items() if x.dtype in NEGATED or _is_negated_exactly(x, there)]
+    key = pick(source, meant)
     return None if key is None else ((ref_of(key),), {})
+
+
+def _is_negated_exactly(x: TensorState, there: Inventory) -> bool:
+    """Whether a tensor is complex and without a NaN, whose sign is left to the loop."""
+    parts = {"complex64": np.float32, "complex128": np.float64}.get(x.dtype)
+    if parts is None:
+        return False
+    data = there.contents[x.storage or ""].data
+    numbers = np.frombuffer(data[: len(data) // np.dtype(parts).itemsize * np.dtype(parts).itemsize], parts)
+    return bool(np.isfinite(numbers).all())
 
 
 def _pairs(source: Source, there: Inventory) -> Arguments | None:
@@ -46,7 +59,7 @@ def _pairs(source: Source, there: Inventory) -> Arguments | None:
 
 
 NEGATED = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64")
-"""Of complex numbers the signs of zeros are left to the loop."""
+"""Of complex numbers the signs of NaNs are left to the loop."""
 
 
 def _within_pairs(source: Source, there: Inventory) -> Arguments | None:

@@ -145,7 +145,9 @@ def _masked_scatter(stage: Stage) -> Step:
     for size in shape:
         total *= size
     mask = stage.tensor(_mask_shape(stage, shape), dtype="bool")
-    return step(_twin(stage, "masked_scatter"), x, mask, stage.tensor((total,)))
+    # The source's elements are taken in the order of its indices, however it lies.
+    rows = stage.source.integer(1, 3) if stage.source.chance(60) else 0
+    return step(_twin(stage, "masked_scatter"), x, mask, stage.tensor((rows, -(-total // rows)) if rows else (total,)))
 
 
 def _index_writes(stage: Stage) -> Step:
@@ -309,7 +311,11 @@ def _index_put(stage: Stage) -> Step:
     x = stage.tensor(shape)
     count = min(_count(stage), shape[0])
     keywords = _accumulated(stage)
-    index = (stage.indices((count,), shape[0], distinct=not _adds_exactly(stage, keywords)),)
+    exactly = _adds_exactly(stage, keywords)
+    # What is added to one place several times adds up.
+    few = min(shape[0], 2) if exactly and stage.source.chance(50) else shape[0]
+    count = _count(stage) if few < shape[0] else count
+    index = (stage.indices((count,), few, distinct=not exactly),)
     values = stage.tensor((count, *shape[1:]) if stage.source.chance(60) else ())
     return step(_twin(stage, "index_put"), x, index, values, **keywords)
 

@@ -12,16 +12,16 @@ from .source import weighted
 from .stage import ALL, REAL, Scene, Stage, on, step
 from .steps import ODD
 
-_LENGTHS = ((30, (20, 30)), (25, (36, 40)), (25, (61, 67)), (20, (182, 190)))
-"""(weight, least and most numbers on a side): above 256, 1,024, 3,600 and 32,768 elements."""
+_LENGTHS = ((30, (9, 18)), (25, (20, 30)), (22, (36, 40)), (22, (61, 67)), (15, (182, 190)))
+"""(weight, least and most numbers on a side): above 64, 256, 1,024, 3,600 and 32,768 elements."""
 _KINDS = ("row-major", "permuted", "permuted", "free")
 _WIDEST = 4
 """Bytes an element, of more than 3,600 elements at most."""
 _MOST = 100_000
 """Elements that a long layout reaches over at most: room for one that is stepped."""
 _OF_ONE = (
-    "clone", "contiguous", "neg", "abs", "relu", "flip", "cumsum", "sum", "amax", "argmax", "t", "tril",
-    "zero_", "fill_", "neg_", "tolist", "nonzero",
+    "clone", "clone", "contiguous", "contiguous", "contiguous", "neg", "abs", "relu", "flip", "cumsum", "sum", "amax",
+    "argmax", "t", "tril", "zero_", "fill_", "neg_", "tolist", "nonzero",
 )  # fmt: skip
 _OF_TWO = ("add", "mul", "sub", "maximum", "eq", "copy_", "copy_", "copy_", "add_", "mul_", "where", "cat")
 
@@ -30,7 +30,7 @@ def _long(stage: Stage) -> tuple[int, ...]:
     source = stage.source
     sides = weighted(source, _LENGTHS)
     if ITEMSIZES[stage.dtype] > _WIDEST:
-        sides = min(sides, _LENGTHS[1][1])
+        sides = min(sides, _LENGTHS[2][1])
     first, second = source.integer(*sides), source.integer(*sides)
     if source.chance(20):
         return (first * second,)
@@ -106,7 +106,7 @@ def _joined_channels(stage: Stage) -> Step:
     return step(source.choice(("cat", "concat")), tuple(parts), 1 if source.chance(60) else -3 - len(deep))
 
 
-_LONG = (*REAL[:2], (12, "int64"), (20, "uint8"), (8, "int16"))
+_LONG = (*REAL, (12, "int64"), (20, "uint8"), (16, "int16"))
 LONG: tuple[tuple[int, Scene], ...] = (
     (4, on(_LONG, _one)),
     (4, on(_LONG, _two)),

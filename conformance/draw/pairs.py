@@ -29,7 +29,9 @@ _KIN = {
 _NUMBERS: tuple[Argument, ...] = (2, -1, True, 0.5, 1.5, 2 + 1j)
 _OF_TWO = ("add", "sub", "mul", "div", "maximum", "eq", "lt", "where", "cat", "copy_", "add_")
 _WITH_NUMBERS = ("add", "add", "sub", "mul", "div", "pow", "eq", "new_full", "full_like", "mul_", "fill_", "where")
-_FUNCTIONS = tuple([name for name in group("unary").split() if name not in ("bitwise_not", "nn.functional.dropout")])
+_ELSEWHERE = ("bitwise_not", "nn.functional.dropout", "nn.functional.threshold")
+"""Of whole numbers alone, at random, or with numbers of their own."""
+_FUNCTIONS = tuple([name for name in group("unary").split() if name not in _ELSEWHERE])
 _OVER_ALL = (
     "sum", "nansum", "mean", "nanmean", "prod", "amax", "amin", "max", "min", "median", "nanmedian", "argmax", "argmin",
     "any", "all", "aminmax", "count_nonzero", "std", "nonzero", "tolist",

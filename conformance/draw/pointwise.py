@@ -172,7 +172,7 @@ POINTWISE: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     *((1, (name, _drawer(name))) for name in group("in-place").split() if name not in _ELSEWHERE),
     *((1, (name, formatted)) for name in group("conversions").split() if name not in ("type", "type_as")),
     (3, ("where", _chosen)),
-    (2, ("type_as", any_other)),
+    (5, ("type_as", any_other)),
     (1, ("positive", no_arguments)),
 )
 """(weight, (operation, how its arguments are drawn))."""

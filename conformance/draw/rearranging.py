@@ -84,7 +84,12 @@ def _offset(source: Source, x: TensorState, values: Values) -> Arguments:
 def _embedded(source: Source, x: TensorState, values: Values) -> Arguments:
     if source.chance(50):
         return (source.integer(-2, 2),), {}
-    return (source.integer(-2, 2), draw_dim(source, len(x.shape) + 1), draw_dim(source, len(x.shape) + 1)), {}
+    rank = len(x.shape) + 1
+    first = source.integer(0, rank - 1)
+    second = (
+        (first + source.integer(1, rank - 1)) % rank if rank > 1 and not source.chance(ODD) else draw_dim(source, rank)
+    )
+    return (source.integer(-2, 2), *either_end(source, (first, second), rank)), {}
 
 
 def _parts(source: Source, x: TensorState, values: Values) -> Arguments:

@@ -15,6 +15,8 @@ from .steps import ODD, Arguments, Drawer, Values, draw_dim
 def _dims(source: Source, x: TensorState) -> Argument:
     """One dimension, several of them, or one that is not there, or is named twice."""
     rank = len(x.shape)
+    if rank > 3 and source.chance(20):
+        return either_end(source, (rank - 2, rank - 1), rank)
     if rank > 1 and source.chance(45):
         dims = [source.integer(0, rank - 1) for _ in range(3)]
         return either_end(source, dims[1:] if source.chance(ODD) else sorted(set(dims)), rank)

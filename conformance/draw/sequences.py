@@ -191,14 +191,37 @@ def _accumulated(stage: Stage) -> Step:
             step("grad", leaf),
             step("mul_", gradient, 2),
             step("clone", gradient),
+            step("grad", stage.made(step(source.choice(("copy.deepcopy", "copy.deepcopy", "copy.copy")), leaf))),
         )
     )
+
+
+_LAID_ANEW: tuple[tuple[str, tuple[int, ...]], ...] = (
+    ("transpose_", (0, 1)), ("transpose_", (-1, 0)), ("swapaxes_", (0, -1)), ("squeeze_", ()), ("unsqueeze_", (1,)),
+)  # fmt: skip
+_OF_THE_LAYOUT: tuple[tuple[str, tuple[Argument, ...]], ...] = (
+    ("contiguous", ()), ("contiguous", ()), ("is_contiguous", ()), ("clone", ()), ("view", ((-1,),)),
+    ("reshape", ((-1,),)), ("flatten", ()), ("ravel", ()), ("stride", ()), ("numpy", ()), ("neg", ()),
+)  # fmt: skip
+
+
+def _changed_then_asked(stage: Stage) -> Step:
+    """A tensor that is laid out anew in place, and what depends on how it lies: nothing may be remembered."""
+    source = stage.source
+    x = stage.tensor(draw_shape(source, 2, 4), kind=source.choice(("row-major", "row-major", "permuted", None)))
+    if source.chance(40):
+        stage.made(step(source.choice(("contiguous", "is_contiguous", "stride")), x))
+    change, to = source.choice(_LAID_ANEW)
+    stage.made(step(change, x, *to))
+    name, args = source.choice(_OF_THE_LAYOUT)
+    return step(name, x, *args)
 
 
 SEQUENCES: tuple[tuple[int, Scene], ...] = (
     (2, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(REAL[:1], _joined_codes)),
     (3, on(REAL[:1], _part_of_channels)), (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
     (3, on(_ROW, _nowhere)), (3, on(_ROW, _overlapping)),
-    (2, on(NUMBERS, _no_images)), (3, on((*REAL, (8, "complex64")), _accumulated)),
+    (3, on(NUMBERS, _changed_then_asked)), (2, on(NUMBERS, _no_images)),
+    (3, on((*REAL, (8, "complex64")), _accumulated)),
 )  # fmt: skip
 """(weight, how the steps and their operands are drawn)."""

@@ -37,6 +37,14 @@ def test_every_program_is_valid(whole_corpus):
         assert read_program(json.loads(json.dumps(program.to_json()))) == program
 
 
+def test_every_step_has_what_its_operation_needs(whole_corpus):
+    """No step leaves out a parameter without a default, or gives one that is not there."""
+    for program, _ in whole_corpus:
+        for step in program.steps:
+            if step.op in OPERATIONS:
+                bind(step)
+
+
 def test_every_program_has_its_id(whole_corpus):
     """The id that stands in the file, and is trusted, is that of the program."""
     for program, _ in whole_corpus:

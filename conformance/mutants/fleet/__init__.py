@@ -9,7 +9,9 @@ from ..mutant import Mutant
 from . import (
     asking,
     bits,
+    boarders,
     changes,
+    commuters,
     computing,
     copies,
     corners,
@@ -23,6 +25,7 @@ from . import (
     neighbours,
     numbers,
     options,
+    pilgrims,
     strangers,
     tenants,
     views,
@@ -33,6 +36,7 @@ from . import (
 FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
     matters, strangers, visitors, guests, lodgers, tenants, neighbours,
+    boarders, commuters, pilgrims,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
