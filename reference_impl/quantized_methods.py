@@ -85,10 +85,12 @@ def _wrapped(source: QuantizedTensor, result: Any, quantizer: Quantizer | None =
 def _of_part(q: PerChannel | Unknown) -> Quantizer:
     """The quantizer of a part of the tensor, by channel where more than one remains.
 
-    Raises: view (RuntimeError) for channels with floats as zero points; size (RuntimeError) where none remains.
+    Raises: view (RuntimeError) for channels with floats as zero points; size (RuntimeError) where none remains;
+    overflow (RuntimeError) for an only zero point that is no whole number of 64 bits.
     """
     if q.scales.numel() == 1 and q.zero_points.numel() == 1:
-        return q.single() if q.known else UNKNOWN
+        single = q.single()  # refused or not, known or not
+        return single if q.known else UNKNOWN
     if q.scales.numel() < 2:
         raise LayoutError("size", "a part of no channel, or of one with more or fewer zero points (facts 10.1.6)")
     if not q.exact:

@@ -1,9 +1,16 @@
 """Inputs of one step of a program over operators on matrices and images."""
 
+import torch
+
 from .twins import random_layout
 
 DTYPES = ["float32", "float32", "float64", "int64", "complex64", "bool", "bfloat16", "float16", "uint8", "int32"]
 FLOATS = ["float32", "float32", "float64", "bfloat16", "float16"]
+
+
+def for_onednn(dtypes):
+    """Those that go to oneDNN on this processor as the facts say: bfloat16 only where it has AVX-512."""
+    return [d for d in dtypes if d != "bfloat16" or torch.ops.mkldnn._is_mkldnn_bf16_supported()]
 
 
 class Drawer:

@@ -7,7 +7,7 @@ import stridecheck.reference_impl as ref
 import torch
 from stridecheck.reference_impl.layout import Layout
 
-from .operands import DTYPES, FLOATS, Drawer
+from .operands import DTYPES, FLOATS, Drawer, for_onednn
 from .twins import Pair, fuzz
 
 F = "T.nn.functional."
@@ -19,7 +19,7 @@ def lengths(rng, count, choices=(1, 2, 3, 4, 5)):
 
 def draw_convolution(rng, pair):
     spatial, transposed = rng.choice([1, 2, 2, 2, 3]), rng.random() < 0.35
-    d = Drawer(rng, pair)
+    d = Drawer(rng, pair, for_onednn(DTYPES))
     groups = rng.choice([1, 1, 1, 2, 3])
     n = rng.choice([1, 2, 1, 2, 0] if rng.random() < 0.3 else [1, 2])
     into, out = groups * rng.choice([1, 1, 2, 3]), groups * rng.choice([1, 1, 2])

@@ -7,7 +7,7 @@ import torch
 from stridecheck.reference_impl import shadow
 
 from .agreement import disagreement
-from .operands import Drawer
+from .operands import Drawer, for_onednn
 from .twins import fuzz
 
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
@@ -19,7 +19,7 @@ class Network:
 
     def __init__(self, rng, pair, name):
         # Half precision goes through oneDNN or not, by the processor.
-        self.rng, self.d = rng, Drawer(rng, pair, DTYPES)
+        self.rng, self.d = rng, Drawer(rng, pair, for_onednn(DTYPES))
         self.name, self.gates = name, GATES[name]
         # What oneDNN is given is not checked, and what does not fit is read past its end.
         self.is_unchecked = name == "lstm" and self.d.dtype in ("float32", "bfloat16")
