@@ -18,7 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 import click
-from stridecheck.conformance import corpus, jsonl, observation, recorded
+from stridecheck.conformance import corpus, recorded
 from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.capabilities import needs
@@ -29,7 +29,7 @@ from stridecheck.conformance.expectations import bundled
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
-from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.conformance.runner import AdapterFailed, Broken, Unsupported, Worker
 from stridecheck.conformance.session import collect_rarely
 from stridecheck.conformance.units import units_of
 from stridecheck.reports import records
@@ -128,19 +128,14 @@ def _parts(spec: str, programs: Sequence[Program], from_corpus: bool) -> dict[st
         found["recorded" if from_corpus else "oracle"], expected = _clocked(
             lambda: [ask(program, oracle) for program in runnable]
         )
-        found["programs to JSON"], _ = _clocked(lambda: [jsonl.dumps(p.to_json(tags=False)) for p in runnable])
+        found["programs to JSON"], _ = _clocked(lambda: [replace(program).line for program in runnable])
         worker.submit(list(enumerate(runnable)))
-        answers = dict(worker.collect())
+        found["answers read"], answers = _clocked(lambda: dict(worker.collect(dict(enumerate(expected)))))
     pairs = []
     for number, (program, ours) in enumerate(zip(runnable, expected, strict=True)):
         theirs = answers[number]
-        if isinstance(theirs, list):
+        if not isinstance(theirs, Unsupported | Broken):
             pairs.append((program, ours, theirs))
-    # The oracle's observations are as long as the library's.
-    lines = [jsonl.dumps([observation.to_json(one) for one in ours]) for ours in expected]
-    found["answers from JSON"], _ = _clocked(
-        lambda: [[observation.from_json(one) for one in jsonl.loads(line)] for line in lines]
-    )
     found["judge"], _ = _clocked(lambda: [judge(p, ours, theirs, claimed) for p, ours, theirs in pairs])
     find = partial(recorded.exercised, catalogue=rules) if from_corpus else rules.classify
     find(programs[0], expected[0])  # as above

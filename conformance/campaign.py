@@ -40,10 +40,10 @@ class Judged:
     from_corpus: bool
     programs: int
     outcomes: Counter[str] = field(default_factory=Counter)
-    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    counts: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     """By rule, aspect and outcome."""
-    passed: dict[tuple[Rule, frozenset[str]], int] = field(default_factory=dict)
-    """How often a rule was judged in these aspects without a difference: most of what is to be counted."""
+    passed: dict[frozenset[str], Counter[Rule]] = field(default_factory=lambda: defaultdict(Counter))
+    """How often each rule was judged in these aspects without a difference: most of what is to be counted."""
     unsupported: Counter[str] = field(default_factory=Counter)
     covered: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     failures: list[Found] = field(default_factory=list)
@@ -198,7 +198,10 @@ class Campaign:
                     found.append(one)
                     if outcome_of.get(difference.aspect) != "fail":
                         outcome_of[difference.aspect] = one.outcome
-            _count(judged, verdict, [rule for rule in step_rules if self._is_wanted(rule.id)], outcome_of)
+            wanted = step_rules
+            if self.rules != "*":
+                wanted = [rule for rule in step_rules if self._is_wanted(rule.id)]
+            _count(judged, verdict, wanted, outcome_of)
         return _most_telling(found)
 
     def _outcome(self, judged: Judged, program: Program, difference: Difference, rules: Sequence[Rule]) -> Found | None:
@@ -262,7 +265,7 @@ class Campaign:
             judged.name,
             judged.programs,
             {outcome: n for outcome, n in sorted(judged.outcomes.items()) if n},
-            _nested(judged.counts),
+            _in_order(judged.counts),
             dict(sorted(judged.unsupported.items())),
             {name: sorted(programs) for name, programs in sorted(judged.covered.items())},
         )
@@ -270,19 +273,26 @@ class Campaign:
 
 
 def _count(judged: Judged, verdict: StepVerdict, rules: Sequence[Rule], outcome_of: Mapping[str, str]) -> None:
+    if not outcome_of:
+        judged.passed[verdict.judged].update(rules)
+        return
     for rule in rules:
-        if outcome_of:
-            for aspect in rule.aspects & verdict.judged:
-                judged.counts[rule.id, aspect, outcome_of.get(aspect, "pass")] += 1
-        else:
-            case = rule, verdict.judged
-            judged.passed[case] = judged.passed.get(case, 0) + 1
+        for aspect in rule.aspects & verdict.judged:
+            _add(judged, rule.id, aspect, outcome_of.get(aspect, "pass"))
+
+
+def _add(judged: Judged, rule: str, aspect: str, outcome: str) -> None:
+    counts = judged.counts.setdefault(rule, {}).setdefault(aspect, {})
+    counts[outcome] = counts.get(outcome, 0) + 1
 
 
 def _add_passed(judged: Judged) -> None:
-    for (rule, aspects), times in judged.passed.items():
-        for aspect in rule.aspects & aspects:
-            judged.counts[rule.id, aspect, "pass"] += times
+    for aspects, passed in judged.passed.items():
+        for rule, times in passed.items():
+            counts = judged.counts.setdefault(rule.id, {})
+            for aspect in rule.aspects & aspects:
+                found = counts.setdefault(aspect, {})
+                found["pass"] = found.get("pass", 0) + times
     judged.passed.clear()
 
 
@@ -291,7 +301,7 @@ def _add_ended(judged: Judged, failures: Iterable[records.Failure]) -> None:
     for failure in failures:
         if not failure.aspect:
             for rule in failure.rules:
-                judged.counts[rule, "raises", failure.outcome] += 1
+                _add(judged, rule, "raises", failure.outcome)
 
 
 _IMPLIES = {
@@ -328,9 +338,9 @@ def out_of_date(
     )  # fmt: skip
 
 
-def _nested(counts: Mapping[tuple[str, str, str], int]) -> dict[str, dict[str, dict[str, int]]]:
+def _in_order(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, dict[str, int]]]:
     """Counts by rule, then aspect, then outcome, in an order that does not depend on the run."""
-    nested: dict[str, dict[str, dict[str, int]]] = {}
-    for (rule, aspect, outcome), times in sorted(counts.items()):
-        nested.setdefault(rule, {}).setdefault(aspect, {})[outcome] = times
-    return nested
+    return {
+        rule: {aspect: dict(sorted(outcomes.items())) for aspect, outcomes in sorted(aspects.items())}
+        for rule, aspects in sorted(counts.items())
+    }

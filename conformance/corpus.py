@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import chain, combinations_with_replacement, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -65,9 +65,7 @@ def read_file(path: Path, count: int | None = None) -> list[Program]:
     """
     programs: list[Program] = []
     packed = path.suffix == ".gz"
-    if packed:
-        read_program = _with_id
-    elif path == PROMOTED:  # what the suite has written itself; a machine with a GPU and no network has no jsonschema
+    if packed or path == PROMOTED:  # written by the suite itself; on a machine with a GPU there may be no jsonschema
         read_program = Program.from_json
     else:
         from .schema import read_program
@@ -78,19 +76,15 @@ def read_file(path: Path, count: int | None = None) -> list[Program]:
                     break
                 try:
                     data = json.loads(line)
-                    programs.append(read_program(data))
+                    program = read_program(data)
+                    if packed:  # both were written with it: to find them out again takes longer than to read it
+                        vars(program).update(id=data["id"], line=line.strip().encode())
+                    programs.append(program)
                 except (ValueError, KeyError, TypeError) as error:
                     raise CorpusError(f"{path}, line {number}: no program ({error})") from None
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise CorpusError(f"{path}: {error}") from None
     return programs
-
-
-def _with_id(data: dict[str, Any]) -> Program:
-    """A program that `write` wrote, its id taken from there: hashing all of them takes longer than reading them."""
-    program = Program.from_json(data)
-    vars(program)["id"] = data["id"]
-    return program
 
 
 def write(programs: Iterable[Program], path: Path = PATH) -> None:

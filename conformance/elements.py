@@ -160,6 +160,25 @@ def _numbers(dtype: str, rows: NDArray[np.uint8]) -> Any:
         return None if kind is None else plain.view(kind)[:, 0].astype(wide)
 
 
+def alike(ours: Mapping[str, StorageState], theirs: Mapping[str, StorageState]) -> bool:
+    """Whether storages of the same names differ in nothing but bytes that nobody specifies."""
+    return ours.keys() == theirs.keys() and all(
+        one == theirs[name] or _is_alike(one, theirs[name]) for name, one in ours.items()
+    )
+
+
+def _is_alike(ours: StorageState, theirs: StorageState) -> bool:
+    if ours.shadow is None or ours.home != theirs.home or len(ours.data) != len(theirs.data):
+        return False
+    # As numbers: for storages of some hundred bytes NumPy would take longer to be called.
+    differs = int.from_bytes(ours.data, "little") ^ int.from_bytes(theirs.data, "little")
+    return not differs & int.from_bytes(ours.shadow.translate(_SPECIFIED), "little")
+
+
+_SPECIFIED = bytes([0 if mark == UNSPECIFIED else 255 for mark in range(256)])
+"""For each mark of a byte, which of its bits count."""
+
+
 def differing_bytes(ours: StorageState, theirs: StorageState) -> NDArray[np.intp]:
     """Places of specified bytes that differ."""
     a, b = np.frombuffer(ours.data, np.uint8), np.frombuffer(theirs.data, np.uint8)

@@ -62,5 +62,5 @@ class Exchange:
             The library died and could not be started again; answers before that are given first.
         """
         yield from self._left_out.items()
-        for number, answer in self._worker.collect():
+        for number, answer in self._worker.collect(self.expected):
             yield number, self._unfit.get(number, answer)

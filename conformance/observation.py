@@ -7,7 +7,7 @@ both sides alike. Standard library only: workers write observations.
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -142,6 +142,41 @@ def to_json(observation: Observation) -> dict[str, Json]:
     if observation.damaged:
         data["damaged"] = list(observation.damaged)
     return data
+
+
+def apart(observations: Iterable[Observation]) -> tuple[list[Json], dict[str, list[Json]]]:
+    """The JSON forms of observations, and apart from them what is of one side alone, where there is any.
+
+    `said`: (text, kind) of each error, in words of its library's own. `marks`: (number of the observation, storage,
+    marks) where bytes are not exact, which only the oracle knows.
+    """
+    data = [to_json(one) for one in observations]
+    said: list[Json] = []
+    marks: list[Json] = []
+    for number, one in enumerate(data):
+        if (raised := one.get("raised")) is not None:
+            said.append(raised[1:])
+            raised[1:] = [""]
+        for name, parts in one.get("storages", _EMPTY).items():
+            if len(parts) > 1 and parts[1] is not None:
+                marks.append([number, name, parts[1]])
+                parts[1:2] = [None] * (len(parts) - 2)
+    return data, {name: found for name, found in (("said", said), ("marks", marks)) if found}
+
+
+def together(data: Iterable[Json], said: Iterable[Json] = (), marks: Iterable[Json] = ()) -> list[Observation]:
+    """The observations that `apart` took apart; raises KeyError, TypeError or ValueError on anything else."""
+    found = [from_json(one) for one in data]
+    words = iter(said)
+    for number, one in enumerate(found):
+        if one.raised is not None:
+            text, kind = next(words, ("", None))
+            found[number] = one._replace(raised=Raised(one.raised.type, text, kind))
+    for number, name, shadow in marks:
+        storages = dict(found[number].storages)
+        storages[name] = storages[name]._replace(shadow=a2b_base64(shadow))
+        found[number] = found[number]._replace(storages=storages)
+    return found
 
 
 def from_json(data: Mapping[str, Json]) -> Observation:

@@ -104,7 +104,8 @@ class Server:
     def receive(self, deadline: float) -> Any:
         """The next message; a child's death is noted in `deaths` too."""
         while True:
-            if (message := self._lines.take()) is not None:
+            if (line := self._lines.take()) is not None:
+                message = message_of(line)
                 if isinstance(message, dict) and "died" in message:
                     self.deaths[message["died"]] = message["status"]
                 return message
@@ -174,7 +175,11 @@ class Child:
 
     def send(self, message: Any, deadline: float) -> None:
         """Send a request; that it does not arrive is found out by the answer."""
-        data = memoryview(jsonl.dumps(message) + b"\n")
+        self.send_line(jsonl.dumps(message), deadline)
+
+    def send_line(self, line: bytes, deadline: float) -> None:
+        """Send a request that is written already."""
+        data = memoryview(line + b"\n")
         while data and _readable([], deadline, writing=self._requests):
             try:
                 data = data[os.write(self._requests, data) :]
@@ -184,13 +189,18 @@ class Child:
                 return
 
     def receive(self, deadline: float, memory: int = 0) -> Any:
-        """The next message, a string for a line that is no JSON object, or why there is none.
+        """The next message, a string for a line that is no JSON object, or why there is none; `memory` as below."""
+        line = self.receive_line(deadline, memory)
+        return line if isinstance(line, Silence) else message_of(line)
+
+    def receive_line(self, deadline: float, memory: int = 0) -> bytes | Silence:
+        """The next message as it was written, or why there is none.
 
         `memory`: bytes by which the process may have grown since it came up; 0 means any number.
         """
         while True:
-            if (message := self._lines.take()) is not None:
-                return message
+            if (line := self._lines.take()) is not None:
+                return line
             if self.is_dead and _readable([self._answers], 0.0) and not self._ended:
                 self._read()  # what it wrote before it died
                 continue
@@ -254,8 +264,17 @@ class Child:
         os.close(self._answers)
 
 
+def message_of(line: bytes) -> Any:
+    """What a line says: an object, or a string for a line that is none."""
+    try:
+        message = jsonl.loads(line)
+    except ValueError:
+        return line.decode(errors="replace")
+    return message if isinstance(message, dict) else repr(message)
+
+
 class _Lines:
-    """JSON lines out of the parts in which they arrive."""
+    """Lines out of the parts in which they arrive."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -271,16 +290,11 @@ class _Lines:
             self._whole += [b"".join(self._parts), *tail[:-1]]
             self._parts, self._size = [tail[-1]], len(tail[-1])
 
-    def take(self) -> Any:
-        """The next message: an object, or a string for what is none; None where no line is whole yet."""
+    def take(self) -> bytes | None:
+        """The next line; None where none is whole yet."""
         if not self._whole:
-            return "a line without end" if self._size > _MAX_LINE else None
-        line = self._whole.popleft()
-        try:
-            message = jsonl.loads(line)
-        except ValueError:
-            return line.decode(errors="replace")
-        return message if isinstance(message, dict) else repr(message)
+            return b"a line without end" if self._size > _MAX_LINE else None
+        return self._whole.popleft()
 
 
 class _Words:

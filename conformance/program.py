@@ -243,6 +243,11 @@ class Program:
         text = json.dumps(self.to_json(tags=False), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    @cached_property
+    def line(self) -> bytes:
+        """The JSON form in one line without an end, as a library's process is told of it."""
+        return json.dumps(self.to_json(tags=False), separators=(",", ":")).encode()
+
     def slot_of(self, step: int) -> int:
         """Slot that the results of step number `step` take."""
         return len(self.inputs) + step

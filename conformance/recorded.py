@@ -15,9 +15,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from . import corpus, jsonl, observation
+from . import corpus, jsonl, written
 from .classify import Catalogue, Rule
 from .corpus import CorpusError
 from .execute import Execution, execute
@@ -25,6 +25,7 @@ from .memory import UNSPECIFIED
 from .observation import Observation, StorageState
 from .program import Program
 from .protocol import Adapter
+from .written import Written
 
 EXPECTED = "expected.jsonl.gz"
 EXERCISED = "exercised.jsonl.gz"
@@ -42,18 +43,19 @@ class Recorded(Mapping[str, T]):
         When asked: the file is damaged, or `decode` refuses a line. A file that is missing holds nothing.
     """
 
-    def __init__(self, path: Path, decode: Callable[[Any], T]) -> None:
+    def __init__(self, path: Path, decode: Callable[[bytes], T]) -> None:
         self._path, self._decode = path, decode
-        self._lines: dict[str, str] = {}
+        self._lines: dict[str, bytes] = {}
         self._unread, self._reading = self._read(), Lock()
 
     def _read(self) -> Iterator[str]:
         """Lines that nobody has asked for yet, each kept and told by its id: in the order of the corpus."""
         try:
-            with gzip.open(self._path, "rt", encoding="utf-8") as lines:
+            with gzip.open(self._path, "rb") as lines:
                 for line in lines:
-                    self._lines[line[_ID]] = line
-                    yield line[_ID]
+                    id = line[_ID].decode("ascii")
+                    self._lines[id] = line
+                    yield id
         except FileNotFoundError:
             return
         except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
@@ -64,7 +66,7 @@ class Recorded(Mapping[str, T]):
             self._read_until(id)
         line = self._lines[id]
         try:
-            return self._decode(jsonl.loads(line)[1])
+            return self._decode(line)
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise CorpusError(f"{self._path}, program {id}: cannot be read ({error})") from None
 
@@ -82,14 +84,15 @@ class Recorded(Mapping[str, T]):
         return len(self._lines)
 
 
-def observations(folder: Path) -> Recorded[list[Observation]]:
+def observations(folder: Path) -> Recorded[Written]:
     """What a record says that the oracle does."""
-    return Recorded(folder / EXPECTED, lambda steps: [observation.from_json(one) for one in steps])
+    return Recorded(folder / EXPECTED, written.from_line)
 
 
 def rules(folder: Path, catalogue: Catalogue) -> Recorded[list[list[Rule]]]:
     """The rules of each step that a record says a program exercises, as `Catalogue.classify` finds them."""
-    return Recorded(folder / EXERCISED, lambda steps: [[catalogue.rules[id] for id in step] for step in steps])
+    known = catalogue.rules
+    return Recorded(folder / EXERCISED, lambda line: [[known[id] for id in step] for step in jsonl.loads(line)[1]])
 
 
 _observations = cache(lambda: observations(corpus.PATH.parent))
@@ -140,11 +143,11 @@ def record(
         execution = Execution(oracle, program.storages, program.inputs)
         done = [execution.initial, *[execution.step(step) for step in program.steps]]
         settled = [_settled(one, slot, execution.vague) for slot, one in enumerate(done, len(program.inputs) - 1)]
-        expected.append([program.id, [observation.to_json(one) for one in settled]])
-        exercised.append([program.id, [[rule.id for rule in step] for step in catalogue.classify(program, done)]])
-    for name, rows in ((EXPECTED, expected), (EXERCISED, exercised)):
-        text = "".join([json.dumps(row, separators=(",", ":")) + "\n" for row in rows])
-        corpus.pack(text, folder / name)
+        expected.append(written.to_line(program.id, settled))
+        rules = [[rule.id for rule in step] for step in catalogue.classify(program, done)]
+        exercised.append(json.dumps([program.id, rules], separators=(",", ":")))
+    for name, lines in ((EXPECTED, expected), (EXERCISED, exercised)):
+        corpus.pack("".join([line + "\n" for line in lines]), folder / name)
 
 
 def _settled(done: Observation, slot: int, vague: Container[str]) -> Observation:

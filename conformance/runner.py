@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 from . import observation
 from .capabilities import Capabilities
 from .observation import Observation
-from .processes import Child, Server, Silence, signal_name
+from .processes import Child, Server, Silence, message_of, signal_name
 from .program import Program
 from .repro import Claim
+from .written import Written
 
 PROGRAM_TIMEOUT = 10.0
 """Seconds that one program may take before its worker is killed."""
@@ -51,7 +52,7 @@ class Broken:
     """Whether it did when the program was tried alone, or after those that ran before it."""
 
 
-Answer: TypeAlias = list[Observation] | Unsupported | Broken
+Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
 
 
 class AdapterFailed(Exception):
@@ -204,12 +205,13 @@ class Worker:
     def _send(self) -> None:
         if self._pending:
             assert self._child is not None
-            batch = [[number, program.to_json(tags=False)] for number, program in self._pending.items()]
-            self._child.send({"batch": batch}, time.monotonic() + self.program_timeout)
+            batch = b",".join([b"[%d,%s]" % (number, program.line) for number, program in self._pending.items()])
+            self._child.send_line(b'{"batch":[%s]}' % batch, time.monotonic() + self.program_timeout)
 
-    def collect(self) -> Iterator[tuple[int, Answer]]:
+    def collect(self, expected: Mapping[int, Sequence[Observation]] = {}) -> Iterator[tuple[int, Answer]]:
         """Answers of the submitted batch, in the order sent; programs after a death go to a fresh process.
 
+        An answer that is written letter for letter as what is `expected` of its program stays `Written`, unread.
         A program that has been answered is answered again where it turns out to have brought down a later one.
 
         Raises
@@ -219,7 +221,7 @@ class Worker:
         """
         while self._pending:
             number, program = next(iter(self._pending.items()))
-            answer, status = self._next(number)
+            answer, status = self._next(number, expected.get(number))
             del self._pending[number]
             if not isinstance(answer, Broken) or status is None:
                 self._ran[number] = program
@@ -237,10 +239,15 @@ class Worker:
             self._send()
             yield from found
 
-    def _next(self, number: int) -> tuple[Answer, int | None]:
+    def _next(self, number: int, expected: Sequence[Observation] | None = None) -> tuple[Answer, int | None]:
         """The answer to a program, and the return code of the process where that is at an end."""
         assert self._child is not None
-        message = self._child.receive(time.monotonic() + self.program_timeout, self.memory)
+        line = self._child.receive_line(time.monotonic() + self.program_timeout, self.memory)
+        if isinstance(line, Silence):
+            return self._diagnose(line)
+        if isinstance(expected, Written) and (alike := expected.told_by(line, number)) is not None:
+            return alike, None
+        message = message_of(line)
         if isinstance(message, dict) and message.get("number") == number:
             return _answer(message), None
         return self._diagnose(message)
@@ -388,6 +395,6 @@ def _answer(message: dict[str, Any]) -> Answer:
     if "error" in message:
         return Broken("error", message["error"])
     try:
-        return [observation.from_json(data) for data in message["observations"]]
+        return observation.together(message["observations"], message.get("said", ()), message.get("marks", ()))
     except (KeyError, TypeError, ValueError) as error:
         return Broken("error", f"the worker's answer is no list of observations ({type(error).__name__}: {error})")

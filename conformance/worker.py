@@ -10,7 +10,7 @@ to standard error. Protocol, JSON lines, one object each:
 
     child  → parent   {"child": pid}                              it waits for work
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
-    child  → parent   {"number", "observations" | "unsupported" | "error"}     one for each program, in order
+    child  → parent   {"number", "observations", … | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"script": text}
     parent → child    {"question": …}, answered by {"answer": …} or {"error": text}: of adapters that run no programs
 
@@ -149,8 +149,8 @@ def _serve(adapter: Any, channel: Channel) -> None:
             continue
         for number, data in message["batch"]:
             try:
-                observations = execute(Program.from_json(data), adapter)
-                channel.send({"number": number, "observations": [observation.to_json(o) for o in observations]})
+                observations, aside = observation.apart(execute(Program.from_json(data), adapter))
+                channel.send({"number": number, "observations": observations, **aside})
             except Unsupported as error:
                 channel.send({"number": number, "unsupported": str(error)})
             except Exception as error:

@@ -204,7 +204,7 @@ class _Bare:
             worker = self._workers[base]
             worker.submit([(0, trial.program)])
             ((_, answer),) = worker.collect()
-        if not isinstance(answer, list):
+        if isinstance(answer, Unsupported | Broken):
             return set()
         verdicts = judge(trial.program, trial.expected, answer, worker.capabilities)
         return {difference[:3] for verdict in verdicts for difference in verdict.differences}

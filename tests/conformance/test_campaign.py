@@ -40,7 +40,7 @@ class InProcess:
     def submit(self, batch):
         self._batch = list(batch)
 
-    def collect(self):
+    def collect(self, expected):
         for number, program in self._batch:
             self.ran += 1
             said = next((self._says[step.op] for step in program.steps if step.op in self._says), None)
@@ -114,9 +114,9 @@ def test_a_unit_without_failures_is_told_while_the_next_one_runs(campaign):
     run, told, collected = campaign(WrongClone()), [], []
     collect = run.worker.collect
 
-    def collecting():
+    def collecting(expected):
         collected.append(len(told))
-        yield from collect()
+        yield from collect(expected)
 
     run.worker.collect = collecting
     told.extend(run.run(units_of([_program("neg"), _program("abs"), _program("t")], "corpus", size=1)))
