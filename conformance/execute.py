@@ -299,8 +299,10 @@ class Execution:
 
     def _copies_vague(self, step: Step) -> bool:
         """Whether a step is given a file, or foreign memory, with unspecified bytes: these carry no marks."""
-        if any(self.contents[file.name].shadow is not None for file in step.files() if file.name in self.contents):
-            return True
+        if self._memory.has_files:
+            named = [self.contents[file.name] for file in step.files() if file.name in self.contents]
+            if any(content.shadow is not None for content in named):
+                return True
         found = [self.others.get(ref.key) for ref in step.refs()] if self.objects else []
         # A capsule is a tensor's own.
         is_foreign = any(isinstance(state, ForeignState) and state.kind != "capsule" for state in found)

@@ -106,7 +106,7 @@ class Memory:
         if homes:
             self._share_marks(now)
         if self._folder is not None:
-            now |= {path.name: self._file(path, now) for path in sorted(self._folder.iterdir())}
+            now |= {name: self._file(name, now) for name in sorted(os.listdir(self._folder))}
         changed = {name: content for name, content in now.items() if contents.get(name) != content}
         contents.update(changed)
         return changed
@@ -131,6 +131,11 @@ class Memory:
     # Files.
 
     @property
+    def has_files(self) -> bool:
+        """Whether there is a folder of the program's own."""
+        return self._folder is not None
+
+    @property
     def folder(self) -> Path:
         """The program's own folder, emptied with this object."""
         if self._folder is None:
@@ -146,16 +151,18 @@ class Memory:
         """A text in which the folder, which differs from run to run, is not named."""
         return text if self._folder is None else text.replace(str(self._folder), "...")
 
-    def _file(self, path: Path, now: dict[str, StorageState]) -> StorageState:
+    def _file(self, name: str, now: dict[str, StorageState]) -> StorageState:
         """A file as it lies on disk; what one does not know who sees it, by a map of its own, nobody knows."""
-        data = path.read_bytes()
+        path = f"{self._folder}/{name}"
+        with open(path, "rb") as file:
+            data = file.read()
         if all(now[name].shadow is None for name in self._handles):
             return StorageState(data)
         # A private map sees the file as long as it has not been written to.
         seeing = [
             name
             for name, handle in self._handles.items()
-            if self._adapter.file_of(handle) == str(path) and data.startswith(now[name].data)
+            if self._adapter.file_of(handle) == path and data.startswith(now[name].data)
         ]
         shadows = [shadow for name in seeing if (shadow := now[name].shadow) is not None]
         if not shadows:
