@@ -1,6 +1,7 @@
 """The corpus: committed programs, ordered so that every prefix covers all rules evenly.
 
-`python -m stridecheck.conformance.corpus --programs N` draws a new one, and records what the oracle does with it.
+`python -m stridecheck.conformance.corpus --programs N` draws a new one, and records what the oracle does with it;
+`--more N` draws what it does not show yet, and puts that behind it: its prefixes, and the lists made of them, stay.
 Published scores come from it: it is deterministic, and a prefix of N programs is a fair sample for a slow library.
 """
 
@@ -154,29 +155,36 @@ def order(programs: Sequence[tuple[Program, frozenset[str]]]) -> list[Program]:
 
 
 def draw(
-    count: int, oracle: Adapter, catalogue: Catalogue, *, surplus: int = 8, enumerated: Iterable[Program] = ()
+    count: int,
+    oracle: Adapter,
+    catalogue: Catalogue,
+    *,
+    surplus: int = 8,
+    enumerated: Iterable[Program] = (),
+    there: Iterable[tuple[Program, Sequence[Observation]]] = (),
 ) -> list[Program]:
     """`count` different programs out of `surplus` times as many drawn ones, and out of those `enumerated`.
 
     First the `ENOUGH` shortest of each rule, then those that show an operation in a situation that none before has
     shown it in, then in a pair of situations (a defect rarely needs more than two to coincide), then whatever rules
     have least of. Short programs come first among those that exercise a rule: they are quicker to understand.
+    What programs that are `there`, given with what the oracle does with them, show already is not looked for, nor are
+    they among those drawn.
     """
+    known = {program.id: _shown(program, expected, catalogue) for program, expected in there}
     drawn: dict[str, _Drawn] = {}
-    seeds = (draw_program(Seeded(f"corpus:{seed}"), oracle, draw="all") for seed in range(count * surplus))
+    series = f"corpus:{len(known)}" if known else "corpus"
+    seeds = (draw_program(Seeded(f"{series}:{seed}"), oracle, draw="all") for seed in range(count * surplus))
     for made in chain((DrawnProgram(program, execute(program, oracle)) for program in enumerated), seeds):
         if made.expected is None:
             raise OracleError(f"on program {made.program.to_json()}")
-        rules = frozenset(r.id for step in catalogue.classify(made.program, made.expected) for r in step)
-        shown = [
-            (e.entry, [*traits(e), *_fills(made.program, e), *_nowhere(made.expected, e)], e.raised is not None)
-            for e in events(made.program, made.expected)
-            if e is not None
-        ]
-        drawn.setdefault(made.program.id, _Drawn(made.program, rules, shown))
+        if made.program.id not in known and made.program.id not in drawn:
+            drawn[made.program.id] = _shown(made.program, made.expected, catalogue)
+    before = list(known.values())
     by_size = sorted(drawn.values(), key=lambda entry: (len(entry.program.steps), entry.program.id))
     chosen: set[str] = set()
-    for tier in (_of_each_rule(by_size), _showing(by_size, 1), _showing(by_size, 2), by_size):
+    tiers = (_of_each_rule(by_size, before), _showing(by_size, 1, before), _showing(by_size, 2, before), by_size)
+    for tier in tiers:
         more = order([(one.program, one.rules) for one in tier if one.program.id not in chosen])
         chosen |= {program.id for program in more[: count - len(chosen)]}
     return order([(one.program, one.rules) for one in by_size if one.program.id in chosen])
@@ -189,6 +197,17 @@ class _Drawn(NamedTuple):
     rules: frozenset[str]
     shown: list[tuple[str, list[str], bool]]
     """Operation, what is said of it, and whether it was refused: what is said then is in pairs already."""
+
+
+def _shown(program: Program, expected: Sequence[Observation], catalogue: Catalogue) -> _Drawn:
+    """What a program shows, by what the oracle does with it."""
+    rules = frozenset(rule.id for step in catalogue.classify(program, expected) for rule in step)
+    shown = [
+        (event.entry, [*traits(event), *_fills(program, event), *_nowhere(expected, event)], event.raised is not None)
+        for event in events(program, expected)
+        if event is not None
+    ]
+    return _Drawn(program, rules, shown)
 
 
 def _fills(program: Program, event: Event) -> Iterator[str]:
@@ -209,9 +228,9 @@ def _nowhere(expected: Iterable[Observation], event: Event) -> Iterator[str]:
                     if on_meta & {state.storage for state in states})  # fmt: skip
 
 
-def _of_each_rule(drawn: Iterable[_Drawn]) -> list[_Drawn]:
-    """The first few that exercise each rule."""
-    times: Counter[str] = Counter()
+def _of_each_rule(drawn: Iterable[_Drawn], before: Iterable[_Drawn]) -> list[_Drawn]:
+    """The first few that exercise each rule, those before them counted."""
+    times = Counter(rule for one in before for rule in one.rules)
     found = []
     for one in drawn:
         if any(times[rule] < ENOUGH for rule in one.rules):
@@ -220,36 +239,44 @@ def _of_each_rule(drawn: Iterable[_Drawn]) -> list[_Drawn]:
     return found
 
 
-def _showing(drawn: Iterable[_Drawn], depth: int) -> list[_Drawn]:
+def _showing(drawn: Iterable[_Drawn], depth: int, before: Iterable[_Drawn]) -> list[_Drawn]:
     """Those that show an operation in as many situations at once that none before them has shown it in together."""
-    seen: set[tuple[str, ...]] = set()
+    seen = {situation for one in before for situation in _situations(one, depth)}
     found = []
     for one in drawn:
-        shown = {
-            (entry, *some)
-            for entry, all, is_refused in one.shown
-            for some in combinations_with_replacement(all, 1 if is_refused else depth)
-        }
+        shown = set(_situations(one, depth))
         if not shown <= seen:
             found.append(one)
             seen |= shown
     return found
 
 
+def _situations(one: _Drawn, depth: int) -> Iterator[tuple[str, ...]]:
+    """Each operation of a program with as many things at once that can be said of how it is used."""
+    for entry, all, is_refused in one.shown:
+        for some in combinations_with_replacement(all, 1 if is_refused else depth):
+            yield (entry, *some)
+
+
 @click.command()
 @click.option("--programs", default=40_000, show_default=True, help="How many programs the corpus holds.")
+@click.option("--more", default=0, help="Keep the corpus, and put that many programs behind it.")
 @click.option("--record", "only_record", is_flag=True, help="Draw nothing, only record.")
-def main(programs: int, only_record: bool) -> None:
-    """Draw the corpus anew with the bundled oracle, and record what the oracle does with it."""
+def main(programs: int, more: int, only_record: bool) -> None:
+    """Draw the corpus anew, or more of it, with the bundled oracle, and record what the oracle does with it."""
     from . import recorded, small_scope
     from .adapters import reference
     from .rules import catalogue
 
+    oracle = reference.adapter()
     if not only_record:
-        made = draw(programs, reference.adapter(), catalogue(), enumerated=small_scope.programs())
+        kept = read_file(PATH) if more else []
+        there = [(program, recorded.expected(program, oracle)) for program in kept]
+        enumerated = () if more else small_scope.programs()
+        made = [*kept, *draw(more or programs, oracle, catalogue(), enumerated=enumerated, there=there)]
         write(made)
         click.echo(f"{len(made)} programs in {PATH.name}")
-    recorded.record(read(), reference.adapter(), catalogue())
+    recorded.record(read(), oracle, catalogue())
     click.echo(
         f"what the oracle does with them in {recorded.EXPECTED}, which rules they exercise in {recorded.EXERCISED}"
     )

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.conformance import corpus, recorded
+from stridecheck.conformance.execute import execute
 from stridecheck.conformance.operations import OPERATIONS, bind, overload
 from stridecheck.conformance.program import Program, Step
 from stridecheck.conformance.schema import SCHEMA, read_program
@@ -87,6 +88,21 @@ def test_drawing_is_deterministic(oracle, rules):
     assert len({p.id for p in one}) == 60
 
 
+def test_more_is_drawn_for_what_is_not_there_yet(oracle, rules):
+    """None of the programs that are there; situations that they show come last."""
+    there = [(program, execute(program, oracle)) for program in corpus.draw(60, oracle, rules, surplus=3)]
+    more = corpus.draw(60, oracle, rules, surplus=3, there=there)
+    assert len({p.id for p in more} | {p.id for p, _ in there}) == 120
+
+    def shown(programs):
+        found = (corpus._shown(program, execute(program, oracle), rules) for program in programs)
+        return {situation for one in found for situation in corpus._situations(one, 1)}
+
+    anew = corpus.draw(60, oracle, rules, surplus=6)
+    before = shown(program for program, _ in there)
+    assert len(shown(more) - before) > len(shown(anew) - before)
+
+
 rule_sets = st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), max_size=30)
 
 
@@ -118,15 +134,16 @@ def test_programs_are_chosen_that_show_an_operation_in_a_situation_or_two_for_th
         ("view", ["5-d", "empty"], False),
     ]
     drawn = [corpus._Drawn(Program((), (), (Step("neg", (n,)),)), frozenset(), [one]) for n, one in enumerate(shown)]
-    assert [drawn.index(one) for one in corpus._showing(drawn, 1)] == [0, 2, 3]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 1, [])] == [0, 2, 3]
     drawn.append(drawn[0]._replace(shown=[("view", ["offset", "empty"], False)]))
-    assert [drawn.index(one) for one in corpus._showing(drawn, 1)] == [0, 2, 3]
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2)] == [0, 2, 3, 4]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 1, [])] == [0, 2, 3]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 2, [])] == [0, 2, 3, 4]
     # What is said of a refusal is in pairs already.
     drawn.append(drawn[0]._replace(shown=[("neg", ["offset", "empty"], True)]))
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2)] == [0, 2, 3, 4, 5]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 2, [])] == [0, 2, 3, 4, 5]
     drawn.append(drawn[0]._replace(shown=[("neg", ["offset"], True)]))
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2)] == [0, 2, 3, 4, 5]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 2, [])] == [0, 2, 3, 4, 5]
+    assert [drawn.index(one) for one in corpus._showing(drawn, 2, drawn[:3])] == [3, 4, 5]
 
 
 def test_a_written_corpus_is_read_again_and_has_the_same_bytes(tmp_path, whole_corpus):
