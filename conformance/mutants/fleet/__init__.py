@@ -26,6 +26,7 @@ from . import (
     numbers,
     options,
     pilgrims,
+    residents,
     strangers,
     tenants,
     views,
@@ -36,7 +37,7 @@ from . import (
 FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
     matters, strangers, visitors, guests, lodgers, tenants, neighbours,
-    boarders, commuters, pilgrims,
+    boarders, commuters, pilgrims, residents,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
