@@ -170,7 +170,8 @@ def _parted(name: str, usual: Callable[[int], int]) -> Callable[..., Any]:
     function = getattr(Tensor, name)
 
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> tuple[QuantizedTensor, ...]:
-        given = kwargs.get("dim", args[1] if len(args) > 1 else usual(self.ndim))
+        named = kwargs.get("dim", kwargs.get("axis"))
+        given = named if named is not None else args[1] if len(args) > 1 else usual(self.ndim)
         parts, start = [], 0
         for part in function(self, *args, **kwargs):
             length = part._layout.shape[given]
@@ -410,6 +411,8 @@ def bind() -> None:
         setattr(QuantizedTensor, name, with_numpy_names(function))
     for name, usual in _PARTING.items():
         setattr(QuantizedTensor, name, _parted(name, usual))
+    for name in ("type_as", "copy_", "equal"):
+        setattr(QuantizedTensor, name, with_numpy_names(getattr(QuantizedTensor, name)))
 
 
 _ARITHMETIC = frozenset(

@@ -8,6 +8,7 @@ import numpy as np
 from . import dtypes as dt
 from . import index_ops, indexing, joining, metadata, scans, shadow
 from .backing import MISSING
+from .calls import with_numpy_names
 from .contiguity import suggested_format, suggested_strides
 from .copies import clone
 from .core import TensorBase, as_ints, build, check_tensors, fresh, from_array, given_once, values
@@ -255,7 +256,10 @@ COMPARISONS: Final = (
 METHODS: Final[dict[str, Callable[..., Any]]] = {
     **{name: comparing(getattr(Tensor, name)) for name in COMPARISONS},
     **{name: _moving(name, getattr(Tensor, name)) for name in ("index_select", "diag", "rot90")},
-    **{name: _moving(name, getattr(joining, name), by_bytes) for name in ("repeat", "tile", "repeat_interleave")},
+    **{
+        name: _moving(name, with_numpy_names(getattr(joining, name)), by_bytes)
+        for name in ("repeat", "tile", "repeat_interleave")
+    },
     "flip": flip,
     "fliplr": scans.fliplr,
     "flipud": scans.flipud,

@@ -140,6 +140,8 @@ TABLE = {
         C().int_repr()|C().dequantize()|C(cl,ax=1).int_repr()|C(cl,ax=1).dequantize()|C().T|C().contiguous() is None
         info(C().clone())|info(C().unsqueeze(0))|C().expand(3,4)|C().as_strided((2,),(1,))|info(C()[1])
         info(C()[:,1])|info(C()[:, ::2])|info(C().narrow(0,1,1))|info(C().unfold(0,2,1))|info(C().diagonal())
+        info(C().chunk(2,axis=0)[1])|info(C().chunk(2,axis=1)[1])|info(C().tensor_split(2,axis=-2)[1])|q.equal(x2=q)
+        info(q.type_as(x2=q))|info(Q().copy_(x2=q))|info(q.repeat_interleave(2,axis=0))|info(C().unbind(axis=0)[0])
         info(C().split(1)[1])|info(C().unbind(0)[0])|info(C().squeeze())|info(C().flatten())|info(C().reshape(3,4))
         info(C().reshape(4,3))|info(C().detach())|info(C().view(3,2,2))|info(C(cl).clone())|info(C(cl).contiguous())
         C(cl).contiguous(memory_format=T.channels_last).stride()|info(C().resize_(2,2))|C().copy_(x).int_repr()
