@@ -16,6 +16,8 @@ from .source import Source
 
 BY_NAME = 12
 """Percent of steps whose last arguments are given by name."""
+BY_NUMPYS_NAME = 30
+"""Percent of arguments given by name that are given by NumPy's, where it has another that PyTorch takes, too."""
 OPTIONAL = 20
 """Percent of steps that are given an optional argument more, where nothing else draws one."""
 
@@ -32,6 +34,8 @@ _INTO = _one_of(DType("float64"), DType("float32"), DType("int64"), DType("compl
 _INTO_REAL = _one_of(DType("float64"), DType("float32"))
 _YES, _NO = _one_of(True), _one_of(False)
 
+_IN_PYTHON = frozenset(["split", "unflatten", "norm", "stride", "size", "is_set_to", "tensordot", "einsum"])
+"""Functions and methods that Python parses the arguments of, and those whose names are not NumPy's."""
 _OVERLOADED = frozenset(["tensor_split", "hsplit", "vsplit", "dsplit", "scatter", "scatter_", "where", "view", "copy_"])
 """Operations with a parameter that has one name or another: by what is given for it, or otherwise than documented."""
 
@@ -101,7 +105,27 @@ def respelled(source: Source, step: Step) -> Step:
         step = _given(step, *source.choice(options), source)
     if len(step.args) > 1 and source.chance(BY_NAME):
         step = _named(step, source.integer(1, len(step.args) - 1))
-    return step
+    return _as_numpy(source, step) if step.kwargs else step
+
+
+_NUMPYS = {"dim": "axis", "keepdim": "keepdims", "other": "x2"}
+
+
+def _as_numpy(source: Source, step: Step) -> Step:
+    """The step with some of its keywords by NumPy's names: functions written in C++ take them, those in Python not."""
+    operation = OPERATIONS[overload(step)]
+    if operation.form not in _FORMS or operation.owner or step.op in _IN_PYTHON or "." in step.op:
+        return step
+    kwargs = [
+        (_NUMPYS[name] if name in _NUMPYS and source.chance(BY_NUMPYS_NAME) else name, value)
+        for name, value in step.kwargs
+    ]
+    # Operands keep their order.
+    if [name for name, value in sorted(kwargs, key=lambda item: item[0]) if any(refs_in((value,)))] != [
+        name for name, value in kwargs if any(refs_in((value,)))
+    ]:
+        return step
+    return replace(step, kwargs=_by_name(kwargs))
 
 
 def _given(step: Step, name: str, drawn: Drawn, source: Source) -> Step:
