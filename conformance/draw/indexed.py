@@ -6,8 +6,12 @@ from math import prod
 
 from ..program import Argument, DType, Ref, Slice, Step
 from .layouts import draw_shape
+from .source import weighted
 from .stage import ALL, NUMBERS, Scene, Stage, on, step
 from .steps import ODD
+
+NEW_AXES = 35
+"""Percent of places in an index where a new axis is put, in those that have such."""
 
 
 def _shape(stage: Stage, low: int = 1, high: int = 4) -> tuple[int, ...]:
@@ -84,12 +88,18 @@ def _narrow(stage: Stage) -> Step:
 
 def _masked_select(stage: Stage) -> Step:
     shape = _shape(stage, 0)
-    return step("masked_select", stage.tensor(shape), stage.tensor(_mask_shape(stage, shape), dtype="bool"))
+    other = _mask_shape(stage, shape)
+    if stage.source.chance(25):
+        shape, other = other, shape  # either of them is broadcast to the other
+    return step("masked_select", stage.tensor(shape), stage.tensor(other, dtype="bool"))
 
 
 def _mask_shape(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape, or one that broadcasts to it."""
-    return shape if stage.source.chance(60) else tuple([1 if stage.source.chance(40) else n for n in shape])
+    """The shape, or one that broadcasts to it, perhaps of fewer dimensions."""
+    if stage.source.chance(60):
+        return shape
+    ones = tuple([1 if stage.source.chance(40) else n for n in shape])
+    return ones[stage.source.integer(0, len(ones)) :] if stage.source.chance(40) else ones
 
 
 def _nonzero(stage: Stage) -> Step:
@@ -213,7 +223,10 @@ def _advanced(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
     inside = tuple([min(n, 3) for n in inside])
     place = 0
     used = False
+    new = NEW_AXES if source.chance(30) else 0
     while place < len(shape):
+        if source.chance(new):
+            items.append(None)
         what = source.integer(0, 9)
         size = shape[place]
         if what < 5 or (place == len(shape) - 1 and not used):
@@ -238,7 +251,7 @@ def _advanced(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
         place += 1
         if used and source.chance(30):
             break
-    return tuple(items)
+    return (*items, None) if source.chance(new) else tuple(items)
 
 
 def _apart(stage: Stage, shape: tuple[int, ...]) -> tuple[Argument, ...]:
@@ -286,14 +299,49 @@ def _getitem(stage: Stage) -> Step:
     return step("__getitem__", x, _advanced(stage, shape))
 
 
+def _part(stage: Stage, shape: tuple[int, ...]) -> tuple[tuple[Argument, ...], tuple[int, ...]]:
+    """An index of slices, numbers and new axes, and the shape of what it takes out."""
+    source = stage.source
+    items: list[Argument] = []
+    sizes: list[int] = []
+    for size in shape:
+        what = source.integer(0, 9)
+        if what < 2 and size:
+            items.append(source.integer(-size, size - 1))
+            continue
+        if what < 3:
+            items.append(None)
+            sizes.append(1)
+        start, stop = [source.integer(-size, size) if source.chance(30) else None for _ in range(2)]
+        stride = source.choice((None, None, 2, 3))
+        items.append(Slice(start, stop, stride))
+        sizes.append(len(range(size)[start:stop:stride]))
+    if source.chance(30):
+        left = len(items)
+        while left and items[left - 1] == Slice():
+            left -= 1
+        items[left:] = [...]
+    return tuple(items), tuple(sizes)
+
+
+def _assigned(stage: Stage, shape: tuple[int, ...], x: Ref) -> Step:
+    """A tensor that is broadcast to the part that it is written to, often of another dtype."""
+    source = stage.source
+    index, part = _part(stage, shape)
+    dtype = weighted(source, ALL) if source.chance(30) else None
+    return step("__setitem__", x, index, stage.tensor(_mask_shape(stage, part), beside=x, dtype=dtype, grad=False))
+
+
 def _setitem(stage: Stage) -> Step:
     shape = _shape(stage, 1, 3)
     x = stage.tensor(shape)
     what = stage.source.integer(0, 9)
+    if stage.source.chance(30):
+        return _assigned(stage, shape, x)
     if what < 5:
         mask = what == 0 and shape
         index = (_mask(stage, shape),) if mask else _advanced(stage, shape)
-        return step("__setitem__", x, index, True if stage.dtype == "bool" else 2)
+        return step("__setitem__", x, index, _number(stage))
     size = shape[0]
     if not size:
         return step("__setitem__", x, (Slice(),), 1)
