@@ -69,7 +69,12 @@ def _split(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _chunks(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (source.integer(0 if source.chance(8) else 1, 5), draw_dim(source, len(x.shape))), {}
+    dim = draw_dim(source, len(x.shape))
+    size = x.shape[dim] if -len(x.shape) <= dim < len(x.shape) else 1
+    if size > 3 and source.chance(40):
+        # Parts that are not all as long: which of them are shorter, and how many there are.
+        return (source.choice([n for n in range(2, size) if size % n] or [2]), dim), {}
+    return (source.integer(0 if source.chance(8) else 1, 5), dim), {}
 
 
 def _sections(source: Source, x: TensorState, values: Values) -> Arguments:

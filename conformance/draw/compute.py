@@ -76,9 +76,11 @@ def _flipped(source: Source, x: TensorState, values: Values) -> Arguments:
 
 
 def _rolled(source: Source, x: TensorState, values: Values) -> Arguments:
-    shift, rank = source.integer(-3, 3), len(x.shape)
+    shift, rank = source.integer(-3, 3) if source.chance(85) else source.integer(-9, 9), len(x.shape)
     if rank > 1 and source.chance(25):
-        dims = sorted({source.integer(0, rank - 1) for _ in range(3)})
+        # A dimension that is named twice is rolled twice.
+        dims = [source.integer(0, rank - 1) for _ in range(3)]
+        dims = dims if source.chance(20) else sorted(set(dims))
         return (tuple([source.integer(-3, 3) for _ in dims]), either_end(source, dims, rank)), {}
     return (shift,) if source.chance(30) else (shift, draw_dim(source, rank)), {}
 

@@ -11,7 +11,7 @@ from ..program import Argument, DType, Ref, Slice
 from .inventory import Family, Inventory, StepDrawer, pick
 from .layouts import edit_shape
 from .source import Source
-from .steps import ODD, Arguments, ref_of
+from .steps import FLOATING, ODD, Arguments, ref_of
 from .storages import DTYPES, draw_bytes
 
 NUMPY_DTYPES = ("float64", "float32", "int64", "uint8", "bool", "complex64")
@@ -156,6 +156,13 @@ def _as_any(source: Source, there: Inventory) -> Arguments:
         keywords["dtype"] = DType(source.choice(DTYPES))
     if source.chance(10):
         keywords["requires_grad"] = source.chance(50)
+        known = there.tensors.get(data.key) if isinstance(data, Ref) else None
+        if keywords["requires_grad"] and not source.chance(2 * ODD):
+            # Other dtypes have no gradients.
+            if known is None or not known.dtype.startswith(FLOATING):
+                keywords["dtype"] = DType(source.choice(("float32", "float64", "complex64")))
+            else:
+                keywords.pop("dtype", None)
     return (data,), keywords
 
 

@@ -70,11 +70,12 @@ def _interleaved(source: Source, x: TensorState, values: Values) -> Arguments:
 
 def _turned(source: Source, x: TensorState, values: Values) -> Arguments:
     rank = len(x.shape)
+    turns = source.integer(-1, 4) if source.chance(70) else source.integer(-6, 7)
     if rank < 2 or source.chance(30):
-        return (source.integer(-1, 4),), {}
+        return (turns,), {}
     first = source.integer(0, rank - 1)
     second = (first + source.integer(1, rank - 1)) % rank if not source.chance(ODD) else first
-    return (source.integer(-1, 4), either_end(source, (first, second), rank)), {}
+    return (turns, either_end(source, (first, second), rank)), {}
 
 
 def _offset(source: Source, x: TensorState, values: Values) -> Arguments:

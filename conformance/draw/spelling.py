@@ -50,7 +50,7 @@ _TABLE: Mapping[str, tuple[str, Drawn]] = {
         "resize_as_", _one_of(*map(MemoryFormat, ("contiguous_format", "channels_last", "preserve_format"))),
     ),
     "dim": ("diff size stride", _one_of(-1, 0, 1, -2)),
-    "n": ("diff", _one_of(2, 0)),
+    "n": ("diff", _one_of(2, 0, 3)),
     "non_blocking": (
         "copy_ to UntypedStorage.copy_ TypedStorage.copy_ UntypedStorage.cuda TypedStorage.cuda UntypedStorage.hpu "
         "TypedStorage.hpu UntypedStorage.to TypedStorage.to UntypedStorage.type TypedStorage.type", _YES,

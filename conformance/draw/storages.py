@@ -103,7 +103,7 @@ def _element(source: Source, there: Inventory, state: StorageObject) -> Argument
     if known is not None and source.chance(25):
         return known
     if state.dtype is None:
-        return source.choice((0, 1, 7, 200, 255, 256, 300, -1, True))
+        return source.choice((0, 1, 7, 200, 255, 256, 300, -1, -200, 70_000, True))
     if state.dtype == "bool":
         return source.chance(50)
     if state.dtype.startswith(("float", "bfloat", "complex")):
