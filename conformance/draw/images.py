@@ -84,6 +84,10 @@ def _pooled(name: str, rank: int) -> Scene:
             keywords["ceil_mode"] = True
         if name == "max" and source.chance(40):
             keywords["return_indices"] = True
+        room = 0
+        if name == "max" and source.chance(25):
+            # As much more as the kernel, spread, reaches over.
+            keywords["dilation"], room = 2, 0 if source.chance(ODD) else 2
         if name == "lp":
             return step("nn.functional.lp_pool2d", _pixels(stage, _image(stage, rank)), 2, kernel, **keywords)
         if source.chance(40):
@@ -92,7 +96,9 @@ def _pooled(name: str, rank: int) -> Scene:
             keywords["padding"] = 1 if fits or source.chance(ODD) else 0
             if name == "avg" and source.chance(40):
                 keywords["count_include_pad"] = False
-        return step(f"nn.functional.{name}_pool{rank}d", _pixels(stage, _image(stage, rank)), kernel, **keywords)
+        shape = _image(stage, rank)
+        shape = (*shape[:-rank], *[n + room for n in shape[-rank:]])
+        return step(f"nn.functional.{name}_pool{rank}d", _pixels(stage, shape), kernel, **keywords)
 
     return on(REAL[:2] if name == "lp" else REAL[:3], draw)
 

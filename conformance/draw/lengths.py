@@ -21,8 +21,15 @@ _MOST = 100_000
 """Elements that a long layout reaches over at most: room for one that is stepped."""
 _OF_ONE = (
     "clone", "clone", "contiguous", "contiguous", "contiguous", "neg", "abs", "relu", "flip", "cumsum", "sum", "amax",
-    "argmax", "t", "tril", "zero_", "fill_", "neg_", "tolist", "nonzero",
+    "argmax", "t", "tril", "zero_", "fill_", "neg_", "tolist", "nonzero", "amin", "max", "min", "argmin", "any",
+    "all", "count_nonzero", "cummax", "sort",
 )  # fmt: skip
+_OVER = ("sum", "amax", "amin", "argmax", "argmin", "max", "min", "any", "all", "count_nonzero")
+_OF_TRUTHS = (
+    "count_nonzero", "count_nonzero", "any", "all", "sum", "clone", "contiguous", "flip", "nonzero",
+    "logical_not", "cumsum", "t", "fill_",
+)  # fmt: skip
+"""What is done to long rows of truths, which are counted and packed as no numbers are."""
 _OF_TWO = ("add", "mul", "sub", "maximum", "eq", "copy_", "copy_", "copy_", "add_", "mul_", "where", "cat")
 
 
@@ -45,14 +52,18 @@ def _tensor(stage: Stage, shape: tuple[int, ...], *, dtype: str | None = None) -
 def _one(stage: Stage) -> Step:
     source = stage.source
     shape = _long(stage)
-    name = source.choice(_OF_ONE)
+    name = source.choice(_OF_TRUTHS if stage.dtype == "bool" else _OF_ONE)
     args: tuple[Argument, ...] = ()
     if name == "fill_":
         args = (True if stage.dtype == "bool" else 3,)
     elif name == "flip":
         args = ((source.integer(0, len(shape) - 1),),)
-    elif name in ("sum", "amax", "argmax", "cumsum"):
-        args = (source.integer(-len(shape), len(shape) - 1),)
+    elif name in _OVER or name in ("cumsum", "cummax"):
+        # Over all at once there are more numbers in a row than along any dimension.
+        along = name not in _OVER or source.chance(65)
+        args = (source.integer(-len(shape), len(shape) - 1),) if along else ()
+    elif name == "sort":
+        return step(name, _tensor(stage, shape), dim=source.integer(-len(shape), len(shape) - 1), stable=True)
     elif name in ("t", "tril"):
         shape = (shape * 2)[-2:] if len(shape) > 1 else (shape[0], 1)
     return step(name, _tensor(stage, shape), *args)
@@ -108,7 +119,7 @@ def _joined_channels(stage: Stage) -> Step:
 
 _LONG = (*REAL, (12, "int64"), (20, "uint8"), (16, "int16"))
 LONG: tuple[tuple[int, Scene], ...] = (
-    (4, on(_LONG, _one)),
+    (5, on((*_LONG, (20, "bool")), _one)),
     (4, on(_LONG, _two)),
     (8, on(ALL, _joined)),
     (3, on(REAL, _joined_channels)),

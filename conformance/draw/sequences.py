@@ -57,6 +57,28 @@ def _part_of_channels(stage: Stage) -> Step:
     return step(source.choice(asked), part)
 
 
+def _channels(stage: Stage) -> Step:
+    """Images and their like with a scale for each channel, in any order: how they lie when they are asked for."""
+    source = stage.source
+    shape = tuple([source.integer(1, 3) for _ in range(source.integer(2, 5))])
+    axis = source.integer(0, len(shape) - 1) if source.chance(40) else 1
+    kind = source.choice(("channels-last", "channels-last", "permuted", None))
+    x = stage.tensor(shape, kind=kind, tame=True, grad=False)
+    scales = tuple([source.choice(_SCALES) for _ in range(shape[axis])])
+    s = stage.made(step("tensor", scales, dtype=DType("float64")))
+    z = stage.made(step("tensor", tuple([source.integer(0, 3) for _ in scales]), dtype=DType("int64")))
+    q = stage.made(step("quantize_per_channel", x, s, z, axis, DType(source.choice(("quint8", "qint8", "qint32")))))
+    if source.chance(40):
+        # What keeps its channels together, and does not lie as before.
+        q = stage.made(
+            source.choice(
+                (step("__getitem__", q, (Slice(shape[0] // 2, None),)), step("unsqueeze", q, 0), step("detach", q),
+                 step("clone", q), step("contiguous", q, memory_format=MemoryFormat("contiguous_format")))
+            )
+        )  # fmt: skip
+    return step(source.choice(("dequantize", "dequantize", "int_repr", "int_repr", "clone", "contiguous")), q)
+
+
 def _gapped(stage: Stage) -> Step:
     """A part of images with gaps between its rows, asked for in a format."""
     source = stage.source
@@ -219,7 +241,8 @@ def _changed_then_asked(stage: Stage) -> Step:
 
 SEQUENCES: tuple[tuple[int, Scene], ...] = (
     (2, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(REAL[:1], _joined_codes)),
-    (3, on(REAL[:1], _part_of_channels)), (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
+    (3, on(REAL[:1], _part_of_channels)), (3, on(REAL[:1], _channels)),
+    (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
     (3, on(_ROW, _nowhere)), (3, on(_ROW, _overlapping)),
     (3, on(NUMBERS, _changed_then_asked)), (2, on(NUMBERS, _no_images)),
     (3, on((*REAL, (8, "complex64")), _accumulated)),
