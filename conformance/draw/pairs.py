@@ -7,8 +7,8 @@ kind only. Where operands are drawn each for itself two dtypes that fit seldom c
 from __future__ import annotations
 
 from ..operations import group
-from ..program import Argument, DType, Step
-from .layouts import draw_shape
+from ..program import ITEMSIZES, Argument, DType, Step, span
+from .layouts import Drawn, draw_shape
 from .source import weighted
 from .stage import REAL, Scene, Stage, on, step
 
@@ -168,11 +168,49 @@ def _beside(stage: Stage) -> Step:
     return step(stage.source.choice(_BESIDE), *operands)
 
 
+_NARROW = (
+    (3, "uint8"), (2, "int8"), (1, "bool"), (2, "int16"), (2, "float16"), (1, "bfloat16"), (3, "float32"), (2, "int32"),
+)  # fmt: skip
+_WIDER = {
+    1: ("int16", "float16", "int32", "float32", "int64", "complex64", "complex128"),
+    2: ("int32", "float32", "float64", "complex64"), 4: ("int64", "float64", "complex64", "complex128"),
+}  # fmt: skip
+
+
+def _seen_wider(stage: Stage) -> Step:
+    """Elements seen several at a time as wider ones: what that needs is all there, or all but one thing, and nearly."""
+    source = stage.source
+    dtype = source.choice(_WIDER[ITEMSIZES[stage.dtype]])
+    count = ITEMSIZES[dtype] // ITEMSIZES[stage.dtype]
+    shape = [*[source.integer(1, 3) for _ in range(source.integer(0, 3))], count * source.integer(1, 2)]
+    strides, running = [1] * len(shape), shape[-1] + count * source.integer(0, 1)
+    outer = list(range(len(shape) - 1))
+    while outer:
+        place = outer.pop(source.integer(0, len(outer) - 1))
+        strides[place] = running if shape[place] > 1 or source.chance(60) else count * source.integer(0, 3)
+        running *= shape[place] * (2 if source.chance(20) else 1)
+    offset = count * source.integer(0, 3) if source.chance(60) else 0
+    if source.chance(50):
+        part = source.choice((1, count // 2))
+        what = source.integer(0, 3)
+        if what == 0:
+            offset += part
+        elif what == 1 and len(shape) > 1:
+            strides[source.integer(0, len(shape) - 2)] += part
+        elif what == 2:
+            shape[-1] += part
+        else:
+            shape[-1], strides[-1] = source.choice((shape[-1], 1, 0)), 2
+    first, reach = span(tuple(shape), tuple(strides), offset)
+    x = stage.laid(Drawn(tuple(shape), tuple(strides), offset, max(reach, first)), stage.dtype)
+    return step("view", x, DType(dtype))
+
+
 PAIRS: tuple[tuple[int, Scene], ...] = (
     (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)),
     (5, on((*KINDS, *UNSIGNED, (3, "float8_e5m2"), (2, "float8_e4m3fn")), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
-    (2, on(INTEGERS, _at_the_ends)),
+    (2, on(INTEGERS, _at_the_ends)), (3, on(_NARROW, _seen_wider)),
     (2, on((*INTEGERS[:3], (1, "bool")), _tied)),
     (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip

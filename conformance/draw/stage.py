@@ -79,6 +79,12 @@ class Stage:
         where = len(self.storages) - 1
         return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, where, wants_grad))
 
+    def laid(self, drawn: Drawn, dtype: str) -> Ref:
+        """A tensor in just that layout, in memory of its own with some more behind."""
+        nbytes = drawn.reach * ITEMSIZES[dtype] + self.source.integer(0, 16)
+        self.storages.append(Storage(nbytes, "bool1" if dtype == "bool" else "ramp1"))
+        return self._add(Input(dtype, drawn.shape, drawn.strides, drawn.offset, len(self.storages) - 1))
+
     def indices(
         self,
         shape: tuple[int, ...],
