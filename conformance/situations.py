@@ -138,6 +138,8 @@ SQUARE = on_operand("square", lambda x: len(x.shape) > 1 and x.shape[0] == x.sha
 NO_IMAGES = on_operand("images of nothing", lambda x: len(x.shape) in (4, 5) and 0 in x.shape)
 MANY_IN_A_ROW = on_operand("above 64 in one dimension", lambda x: max(x.shape, default=0) > 64 and 0 not in x.shape)
 
+LONGER = on_operand("above 6 in one dimension", lambda x: max(x.shape, default=0) > 6 and 0 not in x.shape)
+
 
 def rank(count: int) -> Situation:
     """The operand has that many dimensions."""
@@ -229,6 +231,46 @@ def _apart(event: Event) -> bool:
 
 APART = Situation("index with tensors apart", _apart)
 
+
+def _part(event: Event) -> tuple[int, ...] | None:
+    """Shape of what an index without tensors and truth values takes out; None where it takes none out."""
+    shape, items = event.x.shape, list(_index_items(event))
+    if any(isinstance(item, (bool, Ref)) for item in items):
+        return None
+    while items.count(...) > 1:
+        items.pop(len(items) - 1 - items[::-1].index(...))
+    left = len(shape) - sum(item is not None and item is not ... for item in items)
+    if left < 0:
+        return None
+    if ... not in items:
+        items.append(...)
+    found: list[int] = []
+    dim = 0
+    for item in items:
+        if item is ...:
+            found.extend(shape[dim : dim + left])
+            dim += left
+        elif item is None:
+            found.append(1)
+        elif isinstance(item, Slice):
+            if (item.step or 1) < 1:
+                return None
+            found.append(len(range(shape[dim])[item.start : item.stop : item.step]))
+            dim += 1
+        else:
+            dim += 1
+    return tuple(found)
+
+
+def _is_spread(event: Event) -> bool:
+    if event.entry != "__setitem__" or not event.others or not isinstance(event.argument("value"), Ref):
+        return False
+    part = _part(event)
+    return part is not None and prod(part) > numel(event.others[-1])
+
+
+SPREAD = Situation("broadcast to the part", _is_spread)
+
 OTHERS = Situation("another tensor", lambda e: bool(e.others))
 NUMBER = Situation("a number", lambda e: not e.others)
 BROADCASTS = Situation("broadcast", lambda e: any(o.shape != e.x.shape for o in e.others))
@@ -242,6 +284,8 @@ def on_other(name: str, fits: Callable[[TensorState], bool]) -> Situation:
     return Situation(name, lambda e: any(fits(o) for o in e.others))
 
 
+OTHER_OF_FEWER = Situation("other of fewer dimensions", lambda e: any(len(o.shape) < len(e.x.shape) for o in e.others))
+OTHER_OF_MORE = Situation("other of more dimensions", lambda e: any(len(o.shape) > len(e.x.shape) for o in e.others))
 SAME_COUNT = Situation(
     "as many elements in another shape",
     lambda e: any(o.shape != e.x.shape and numel(o) == numel(e.x) for o in e.others),
@@ -265,11 +309,14 @@ NAMED: tuple[Situation, ...] = (
     NEGATED, CODES, HISTORY, ONE_OVER, ONE_SHORT, SAME_COUNT, STEPS, FROM_END, BOUNDS_FROM_END,
     NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
     SQUARE, NO_IMAGES, OTHER_IMAGES, OTHER_AMBIGUOUS, OTHER_EXPANDED, OTHER_SCALAR, OTHER_BITS, OTHER_NOTHING,
-    MORE_THAN_FOUR, BY_TRUTH, BY_TENSOR, APART,
+    OTHER_OF_FEWER, OTHER_OF_MORE, SPREAD, LONGER, MORE_THAN_FOUR, BY_TRUTH, BY_TENSOR, APART,
     *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
 )  # fmt: skip
 """Situations that any operation may be in."""
-REFUSED = (EMPTY, SCALAR, EXPANDED, VIEW, GRAD, CONJUGATED, CODES, BROADCASTS, MIXED, SAME_STORAGE, SAME_COUNT, SQUARE)
+REFUSED = (
+    EMPTY, SCALAR, OFFSET, STEPPED, EXPANDED, VIEW, GRAD, CONJUGATED, CODES, BROADCASTS, MIXED, SAME_STORAGE,
+    SAME_COUNT, SQUARE,
+)  # fmt: skip
 """Situations in which a call may be refused for the same reason as elsewhere, and by another line of code."""
 
 
@@ -349,6 +396,8 @@ def _arguments(event: Event) -> Iterator[str]:
             yield f"{name}={value.name}"
         elif isinstance(value, (int, float)):
             yield f"{name}{'<' if value < 0 else '>' if value > 0 else '='}0"
+            if isinstance(value, int) and abs(value) > 1:
+                yield f"{name} {'above 1' if value > 0 else 'below -1'}"
             yield f"{name} is {'whole' if isinstance(value, int) else 'round' if value.is_integer() else 'a fraction'}"
         elif isinstance(value, complex):
             yield f"{name} is complex"
