@@ -12,12 +12,13 @@ import json
 import zlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import chain, combinations_with_replacement, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+import numpy as np
 
 from .classify import Catalogue, Event, events
 from .draw.programs import DrawnProgram, draw_program
@@ -165,9 +166,9 @@ def draw(
 ) -> list[Program]:
     """`count` different programs out of `surplus` times as many drawn ones, and out of those `enumerated`.
 
-    First the `ENOUGH` shortest of each rule, then those that show an operation in a situation that none before has
-    shown it in, then in a pair of situations (a defect rarely needs more than two to coincide), then whatever rules
-    have least of. Short programs come first among those that exercise a rule: they are quicker to understand.
+    First the `ENOUGH` shortest of each rule, then, one by one, that which shows operations in most pairs of situations
+    that none before has shown them in (a defect rarely needs more than two to coincide), then whatever rules have least
+    of. Short programs come first among those that exercise a rule: they are quicker to understand.
     What programs that are `there`, given with what the oracle does with them, show already is not looked for, nor are
     they among those drawn.
     """
@@ -182,11 +183,12 @@ def draw(
             drawn[made.program.id] = _shown(made.program, made.expected, catalogue)
     before = list(known.values())
     by_size = sorted(drawn.values(), key=lambda entry: (len(entry.program.steps), entry.program.id))
-    chosen: set[str] = set()
-    tiers = (_of_each_rule(by_size, before), _showing(by_size, 1, before), _showing(by_size, 2, before), by_size)
-    for tier in tiers:
-        more = order([(one.program, one.rules) for one in tier if one.program.id not in chosen])
-        chosen |= {program.id for program in more[: count - len(chosen)]}
+    first = order([(one.program, one.rules) for one in _of_each_rule(by_size, before)])
+    chosen = {program.id for program in first[:count]}
+    taken = [*before, *(one for one in by_size if one.program.id in chosen)]
+    chosen |= {one.program.id for one in _telling(by_size, taken, count - len(chosen))}
+    rest = order([(one.program, one.rules) for one in by_size if one.program.id not in chosen])
+    chosen |= {program.id for program in rest[: count - len(chosen)]}
     return order([(one.program, one.rules) for one in by_size if one.program.id in chosen])
 
 
@@ -239,23 +241,38 @@ def _of_each_rule(drawn: Iterable[_Drawn], before: Iterable[_Drawn]) -> list[_Dr
     return found
 
 
-def _showing(drawn: Iterable[_Drawn], depth: int, before: Iterable[_Drawn]) -> list[_Drawn]:
-    """Those that show an operation in as many situations at once that none before them has shown it in together."""
-    seen = {situation for one in before for situation in _situations(one, depth)}
-    found = []
-    for one in drawn:
-        shown = set(_situations(one, depth))
-        if not shown <= seen:
-            found.append(one)
-            seen |= shown
+def _telling(drawn: Sequence[_Drawn], taken: Iterable[_Drawn], count: int) -> list[_Drawn]:
+    """At most `count` more, each the one that shows most that those before it, and those taken, have not shown.
+
+    Taken in any other order, those that show something take several times the room, and no corpus has it. What a
+    program would show only shrinks as others are taken: it is counted again when it comes up, and not before.
+    """
+    numbers: dict[tuple[str, ...], int] = {}
+    shown = [np.array([numbers.setdefault(some, len(numbers)) for some in _pairs(one)], np.uint32) for one in drawn]
+    seen = np.zeros(len(numbers), bool)
+    for one in taken:
+        seen[[numbers[some] for some in _pairs(one) if some in numbers]] = True
+    waiting = [(-len(its), number) for number, its in enumerate(shown)]
+    heapify(waiting)
+    found: list[_Drawn] = []
+    while waiting and len(found) < count:
+        _, number = heappop(waiting)
+        new = int(np.count_nonzero(~seen[shown[number]]))
+        if waiting and -new > waiting[0][0]:
+            heappush(waiting, (-new, number))
+        elif new:
+            found.append(drawn[number])
+            seen[shown[number]] = True
     return found
 
 
-def _situations(one: _Drawn, depth: int) -> Iterator[tuple[str, ...]]:
-    """Each operation of a program with as many things at once that can be said of how it is used."""
-    for entry, all, is_refused in one.shown:
-        for some in combinations_with_replacement(all, 1 if is_refused else depth):
-            yield (entry, *some)
+def _pairs(one: _Drawn) -> set[tuple[str, ...]]:
+    """Each operation with each pair of situations, and each alone, that a program shows it in."""
+    return {
+        (entry, *some)
+        for entry, all, is_refused in one.shown
+        for some in combinations_with_replacement(all, 1 if is_refused else 2)
+    }
 
 
 @click.command()

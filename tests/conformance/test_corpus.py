@@ -96,7 +96,7 @@ def test_more_is_drawn_for_what_is_not_there_yet(oracle, rules):
 
     def shown(programs):
         found = (corpus._shown(program, execute(program, oracle), rules) for program in programs)
-        return {situation for one in found for situation in corpus._situations(one, 1)}
+        return {pair for one in found for pair in corpus._pairs(one)}
 
     anew = corpus.draw(60, oracle, rules, surplus=6)
     before = shown(program for program, _ in there)
@@ -126,7 +126,7 @@ def test_after_as_many_programs_as_there_are_rules_each_has_come_once_more(sets)
 
 
 def test_programs_are_chosen_that_show_an_operation_in_a_situation_or_two_for_the_first_time():
-    """One by one a program is chosen for a new situation, then for two that come together for the first time."""
+    """One by one the program is chosen that shows most situations, alone and two together, for the first time."""
     shown = [
         ("view", ["offset", "5-d"], False),
         ("view", ["offset"], False),
@@ -134,16 +134,19 @@ def test_programs_are_chosen_that_show_an_operation_in_a_situation_or_two_for_th
         ("view", ["5-d", "empty"], False),
     ]
     drawn = [corpus._Drawn(Program((), (), (Step("neg", (n,)),)), frozenset(), [one]) for n, one in enumerate(shown)]
-    assert [drawn.index(one) for one in corpus._showing(drawn, 1, [])] == [0, 2, 3]
-    drawn.append(drawn[0]._replace(shown=[("view", ["offset", "empty"], False)]))
-    assert [drawn.index(one) for one in corpus._showing(drawn, 1, [])] == [0, 2, 3]
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2, [])] == [0, 2, 3, 4]
+
+    def telling(taken=(), count=9):
+        return [drawn.index(one) for one in corpus._telling(drawn, taken, count)]
+
+    assert telling() == [0, 3, 2]
+    assert telling(count=1) == [0]
+    assert telling([drawn[3]]) == [0, 2]
+    assert corpus._telling([drawn[1], drawn[0]], (), 9) == [drawn[0]]
     # What is said of a refusal is in pairs already.
     drawn.append(drawn[0]._replace(shown=[("neg", ["offset", "empty"], True)]))
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2, [])] == [0, 2, 3, 4, 5]
+    assert telling() == [0, 3, 4, 2]
     drawn.append(drawn[0]._replace(shown=[("neg", ["offset"], True)]))
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2, [])] == [0, 2, 3, 4, 5]
-    assert [drawn.index(one) for one in corpus._showing(drawn, 2, drawn[:3])] == [3, 4, 5]
+    assert telling() == [0, 3, 4, 2]
 
 
 def test_a_written_corpus_is_read_again_and_has_the_same_bytes(tmp_path, whole_corpus):
