@@ -289,8 +289,10 @@ def main(programs: int, more: int, only_record: bool) -> None:
     if not only_record:
         kept = read_file(PATH) if more else []
         there = [(program, recorded.expected(program, oracle)) for program in kept]
-        enumerated = () if more else small_scope.programs()
-        made = [*kept, *draw(more or programs, oracle, catalogue(), enumerated=enumerated, there=there)]
+        if more:  # what shows something new is seldom
+            made = [*kept, *draw(more, oracle, catalogue(), surplus=20, there=there)]
+        else:
+            made = draw(programs, oracle, catalogue(), enumerated=small_scope.programs())
         write(made)
         click.echo(f"{len(made)} programs in {PATH.name}")
     recorded.record(read(), oracle, catalogue())
