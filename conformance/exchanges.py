@@ -84,12 +84,17 @@ def exchange(
                 if producer == consumer:
                     writer.write(Adapter(producer, "ready", "", dict(worker.versions)))
                 seen.add((producer, consumer))
-                for one in _handovers(worker, producer, consumer):
-                    judged = one if update else _judged(one, known)
-                    writer.write(judged)
-                    found.append(one)
-                    handed += one.outcome != "not offered"
-                    red += not judged.is_known
+                try:
+                    for one in _handovers(worker, producer, consumer):
+                        judged = one if update else _judged(one, known)
+                        writer.write(judged)
+                        found.append(one)
+                        handed += one.outcome != "not offered"
+                        red += not judged.is_known
+                except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
+                    writer.write(Adapter(worker.spec, "failed", error.reason))
+                    progress.note(f"{worker.spec}: {error.reason}")
+                    red += 1
         code = COULD_NOT_RUN if not seen else UNEXPECTED if red else EXPECTED if handed else NOTHING_JUDGED
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if update:

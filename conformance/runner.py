@@ -337,8 +337,10 @@ class Worker:
         Raises
         ------
         AdapterFailed
-            There is no fresh process to be had.
+            The process before is lost, and there is no fresh one to be had.
         """
+        if not self._is_trusted:
+            self._renew()
         assert self._child is not None
         deadline = time.monotonic() + self.program_timeout
         self._child.send({"question": question}, deadline)
@@ -348,7 +350,7 @@ class Worker:
         if isinstance(message, dict) and "error" in message:
             return Broken("error", message["error"])
         broken, _ = self._diagnose(message)
-        self._renew()
+        self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
         return broken
 
     def _renew(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 from stridecheck.conformance import exchanges
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
-from stridecheck.reports.records import Footer, Handover, read_results
+from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
 from ..commands import run
 
@@ -165,3 +165,39 @@ def test_an_adapter_of_any_file_name_may_fail_in_its_own_way(adapter_file, tmp_p
     found = [one for one in read_results(tmp_path / "out" / "results.jsonl") if isinstance(one, Handover)]
     assert {one.outcome for one in found} == {"not offered", "refused", "damaged"}
     assert all("LookupError: which?" in one.detail for one in found if one.outcome == "damaged")
+
+
+GOES_AWAY = """
+import os
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+if Path({mark!r}).exists():
+    raise ImportError("the device is gone")
+
+class Mine(Numpy):
+    name = "mine"
+    forks = False
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        if dtype == "bool":
+            Path({mark!r}).touch()
+            os.abort()
+        return super().tensor(storage, dtype, shape, strides, offset)
+
+adapter = Mine
+"""
+
+
+def test_a_library_that_goes_away_midway_costs_its_pairs_alone(adapter_file, tmp_path):
+    """It ended its process and cannot be started again: that is told and red, and the other pairs are gone on with."""
+    spec = adapter_file(GOES_AWAY.format(mark=str(tmp_path / "mark")))
+    assert exchanges.exchange([spec, "numpy"], tmp_path / "out") == 1
+    records = list(read_results(tmp_path / "out" / "results.jsonl"))
+    assert isinstance(records[-1], Footer)
+    failed = [one for one in records if isinstance(one, Adapter) and one.status != "ready"]
+    assert {one.reason for one in failed} == {"the device is gone"}
+    assert [one.status for one in failed] == ["failed", "skipped", "skipped"]
+    last = [one for one in records if isinstance(one, Handover) and one.producer == spec][-1]
+    assert (last.case, last.outcome) == ("bool", "crash")
+    assert any(one.producer == one.consumer == "numpy" for one in records if isinstance(one, Handover))
