@@ -110,6 +110,13 @@ def _bundled(name: str, variant: str) -> Any:
         # A library that misses a part of itself may say so in its own words.
         lacking = f"{error.name} is not installed here" if error.name else str(error).rstrip(".")
         raise NotInstalled(f"{lacking}: pip install {_package(name, str(error.name).split('.')[0])}") from None
+    except ImportError as error:
+        raise NotInstalled(f"{str(error).rstrip('.')}: pip install {_package(name, name)}") from None
+    except AttributeError as error:
+        if getattr(sys.modules.get(name), "__file__", None) is not None:
+            raise
+        left = f"{error}, of which there is a folder here and no package"  # what an uninstalled one leaves behind
+        raise NotInstalled(f"{left}: pip install {_package(name, name)}") from None
     return module.adapter(variant)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -73,6 +74,14 @@ PARTS = {
         "jax requires jaxlib: pip install 'stridecheck[jax]'",
     ),
     "half of it": ({"jax/__init__.py": ""}, "cannot import name 'numpy' from 'jax'"),
+    "a library of C's is missing": (
+        {"paddle/__init__.py": "raise ImportError('libpaddle.so: cannot open shared object file')"},
+        "libpaddle.so: cannot open shared object file: pip install 'stridecheck[paddle]'",
+    ),
+    "an empty folder": (
+        {"paddle/left": ""},
+        "module 'paddle' has no attribute 'Tensor', of which there is a folder here and no package: pip install ",
+    ),
     "in many lines": (
         {"jax/__init__.py": "raise ImportError('No.\\n\\n  pip install jax')"},
         "No. pip install jax",
@@ -88,10 +97,12 @@ def test_a_library_that_is_old_or_half_installed_is_missing(parts, tmp_path, mon
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with Worker("jax") as worker, pytest.raises(AdapterFailed) as failed:
+    library = re.match(r"[a-z]+", next(iter(files)))[0]
+    with Worker(library) as worker, pytest.raises(AdapterFailed) as failed:
         worker.start()
     assert failed.value.kind == "missing"
     assert failed.value.reason.startswith(says)
+    assert "pip install" in failed.value.reason
 
 
 def test_the_oldest_that_is_driven_is_the_oldest_that_is_installed():
