@@ -175,6 +175,8 @@ def _make(thing: Any, variant: str, spec: str) -> Any:
             f"{spec} gives {made!r}, which is no adapter, for it has no {', '.join(missing)}: an adapter is an object, "
             "a class or a function that makes one (docs/adapters.md)"
         )
+    if not (isinstance(made.name, str) and made.name and made.name.isprintable()):
+        raise UnknownAdapter(f"{spec}: an adapter's name is text in one line, and not {made.name!r}")
     return made
 
 

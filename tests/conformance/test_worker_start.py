@@ -179,6 +179,16 @@ adapter = Partial
 """
 
 
+NAMED = """
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Named(Numpy):
+    name = {name!r}
+
+adapter = Named
+"""
+
+
 def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
     """A file that is no Python is named with its line; what is no adapter, or half of one, is told what lacks."""
     for source, kind, says in [
@@ -190,6 +200,7 @@ def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
         ),
         ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
         (PARTIAL, "unknown", "has no is_storage, base_of, shadow_of, mark, .* lift: an adapter is an object"),
+        *[(NAMED.format(name=name), "unknown", "name is text in one line, and not ") for name in (None, "", "a\nb")],
     ]:
         with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=says) as failed:
             worker.start()
