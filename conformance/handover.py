@@ -272,7 +272,8 @@ def _capsule(x: Any) -> Any:
 
 
 def _port(consumer: Library, protocol: str) -> Callable[[Any], Any] | None:
-    template = consumer.ports.get(protocol)
+    ports: Mapping[str, str] = getattr(consumer, "ports", {})  # no part of what every adapter has
+    template = ports.get(protocol)
     if template is None:
         return None
     function: Callable[[Any], Any] = eval(f"lambda x: {template.format(x='x')}", consumer.scope())

@@ -167,6 +167,20 @@ def test_an_adapter_of_any_file_name_may_fail_in_its_own_way(adapter_file, tmp_p
     assert all("LookupError: which?" in one.detail for one in found if one.outcome == "damaged")
 
 
+def test_an_adapter_that_does_not_say_what_it_takes_takes_nothing():
+    """Ports are asked of no adapter: one without them is handed nothing, and hands on what it has."""
+
+    class Portless(Numpy):
+        def __getattribute__(self, name):
+            if name == "ports":
+                raise AttributeError(name)
+            return super().__getattribute__(name)
+
+    found = hand_over(Numpy(), Portless(), "dlpack", CASES["row-major"])
+    assert (found.outcome, found.detail) == ("not offered", "numpy takes no dlpack")
+    assert hand_over(Portless(), Numpy(), "dlpack", CASES["row-major"]).outcome == "shared"
+
+
 GOES_AWAY = """
 import os
 from pathlib import Path
