@@ -16,5 +16,11 @@ if [ -n "$wheels" ]; then
     "$python" -m pip install --quiet --no-index --find-links "$wheels" \
         torch cupy-cuda12x numpy numba hypothesis ml_dtypes packaging click
 fi
+lacking="$("$python" -c 'from importlib.util import find_spec
+print(*[name for name in "torch numpy numba hypothesis ml_dtypes packaging click".split() if not find_spec(name)])')"
+if [ -n "$lacking" ]; then
+    echo "$python has no $lacking: give a folder of wheels (docs/gpu.md); nothing was run"
+    exit 1
+fi
 # The suite itself is not installed: `stridecheck/` finds its rooms beside it when Python starts in the checkout.
 exec "$python" -m stridecheck.ci.gpu
