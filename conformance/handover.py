@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from . import foreign
@@ -348,10 +349,8 @@ def _is_seen(writer: Library, mine: Any, reader: Library, theirs: Any, value: in
     if fill is None:
         return "."
     before = _look(reader, theirs)[2]
-    try:
+    with suppress(Exception):  # which says nothing of whether it has written before
         fill(mine, value)
-    except Exception:
-        return "-"
     written, seen = _look(writer, mine)[2], _look(reader, theirs)[2]
     return letter if seen == written != before else "-"
 

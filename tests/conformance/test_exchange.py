@@ -181,6 +181,25 @@ def test_an_adapter_that_does_not_say_what_it_takes_takes_nothing():
     assert hand_over(Portless(), Numpy(), "dlpack", CASES["row-major"]).outcome == "shared"
 
 
+class _Forcing(Numpy):
+    """Makes what is read-only writable, writes, and raises then: as a device's adapter, of results on the host."""
+
+    def operation(self, step):
+        def fill(x, value):
+            np.lib.stride_tricks.as_strided(_taken(x.__array_interface__ | {"data": (x.ctypes.data, False)})).fill(
+                value
+            )
+            raise LookupError("on the host")
+
+        return fill
+
+
+def test_a_write_that_raises_afterwards_is_a_write():
+    """What is seen decides, so that read-only memory which was written to is not said to be kept."""
+    found = hand_over(Numpy(), _Forcing(), "dlpack", CASES["read-only"])
+    assert (found.outcome, found.writes, found.read_only) == ("shared", "f-", "lost")
+
+
 GOES_AWAY = """
 import os
 from pathlib import Path
