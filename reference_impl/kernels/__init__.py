@@ -1,6 +1,7 @@
 """Strided copies: kernels that are compiled where they pay, NumPy for what is small.
 
-Importing this is cheap: Numba is loaded by the first copy that is large, or when a kernel is asked for by name.
+Importing this is cheap: kernels are loaded by the first copy that is large, or when one is asked for by name, and Numba
+only where one must be compiled.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,11 @@ _threads = 1
 _SMALL = 4096
 """Bytes below which the call into a kernel costs more than the copy."""
 _WORTH_LOADING = 1 << 16
-"""Bytes from which on a copy loads Numba."""
-_STREAMED = 1 << 23
-"""Bytes from which on a dense copy between equal strides may gain by stores past the caches."""
-_MANY_RUNS = 1 << 18
-"""Bytes below which whole rows are left to NumPy, which copies or fills one after the other just as well."""
+"""Bytes from which on a copy loads kernels."""
 _KNOWN = 4096
 """Pairs of layouts that are remembered."""
+_enter: Any = lambda dst, src: False  # noqa: E731
+"""Copies between layouts that it knows, and answers whether it did: machine code, once kernels are loaded."""
 _known: dict[Any, Any] = {}
 """What copies between two layouts, by shapes, strides and dtypes; False where NumPy does."""
 
@@ -41,13 +40,13 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
     [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     """
     nbytes = dst.nbytes
-    if nbytes < _SMALL or (
-        nbytes < _STREAMED and dst.strides == src.strides and (nbytes < _MANY_RUNS or dst.flags.forc)
-    ):
+    if nbytes < _SMALL:
         # An assignment, not np.copyto: the same loop, a tenth of a microsecond sooner.
         if dst.shape != src.shape or dst.dtype is not src.dtype:
             _check(dst, src)
         dst[...] = src
+        return
+    if (threads or _threads) == 1 and _enter(dst, src):
         return
     ready = _known.get((dst.shape, dst.strides, src.shape, src.strides, dst.dtype, src.dtype))
     if ready is None:
@@ -71,9 +70,11 @@ def _check(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:
 
 
 def _remembered(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> Any:
-    ready = (_engine or _loaded()).prepared(dst, src, _MANY_RUNS) or False
+    ready: Any = (_engine or _loaded()).prepared(dst, src) or False
     if len(_known) >= _KNOWN:
         _known.clear()
+    if ready:
+        _engine.table.add(dst, src, ready.told())
     _known[dst.shape, dst.strides, src.shape, src.strides, dst.dtype, src.dtype] = ready
     return ready
 
@@ -104,8 +105,8 @@ def plan(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> "Plan":
 
 
 def _loaded() -> Any:
-    global _engine
+    global _engine, _enter
     from . import engine
 
-    _engine = engine
+    _engine, _enter = engine, engine.enter
     return engine

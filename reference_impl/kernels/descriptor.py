@@ -34,9 +34,9 @@ STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED = 1, 2, 4, 8, 16, 32
 bytes; asking for the next tile while this one is worked on, instead of for the rows that come next; a target that must
 begin at a multiple of 64 bytes."""
 
-DONE, NEAR, MISALIGNED = 0, 1, 2
+DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since
-the target does not lie where the plan was made for."""
+the target does not lie where the plan was made for; nothing done, since there is no memory for its buffers."""
 
 
 class Loop(NamedTuple):

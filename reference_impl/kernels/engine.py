@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import items, machine, runs, transpose, tuning, weave
-from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR
-from .llvm import WORDS
+from . import machine, objects, tuning
+from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR, NO_MEMORY
+from .entry import Table, opened
 from .normal import Normal, normal
 from .planner import plan_for
 from .plans import OWN, Choice, Plan, Target
@@ -19,42 +19,37 @@ from .pool import share
 
 Array = npt.NDArray[Any]
 
-_KERNELS: dict[str, Any] = {
-    "runs": runs.copy_runs,
-    "transpose": transpose.copy_transposed,
-    "interleave": weave.copy_woven,
-    "deinterleave": weave.copy_woven,
-    "step": weave.copy_picked,
-    "fill": weave.copy_picked,
-    "items": items.copy_items,
-}
 _SHARED = 1 << 18
 """Bytes from which on threads are worth waking."""
 _WORK = 10_000
 """Steps that NumPy may take to decide exactly whether two arrays share a byte; harder cases count as if they did."""
 
 
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+"""A kernel as Python calls it: other threads run meanwhile."""
+
+
 class Ready:
     """A plan, its kernel and the arguments that never change: one call away from a copy."""
 
-    __slots__ = ("calls", "kernel", "nbytes", "plan", "row", "tasks", "word")
+    __slots__ = ("address", "calls", "kernel", "nbytes", "plan", "row", "tasks")
 
     def __init__(self, plan: Plan, width: int) -> None:
         self.plan = plan
-        self.kernel = _KERNELS[plan.kernel]
+        self.address = objects.kernel(plan.kernel, plan.form.item, width or 64)
+        self.kernel = _CALL(self.address)
         self.row = plan.row.ctypes.data
         self.tasks = plan.tasks
-        self.word = WORDS[plan.form.item, width or 64]
         self.nbytes = plan.form.nbytes
         self.calls = [Ready(more, width) for more in plan.more]
 
     def __call__(self, dst_cell: int, src_cell: int, threads: int) -> int:
         """Copy; the answer is one of DONE, NEAR and MISALIGNED."""
         if threads == 1 or self.nbytes < _SHARED:
-            answer = int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks, self.word))
+            answer = int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks))
         else:
             answer = share(
-                lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last, self.word)),
+                lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last)),
                 self.tasks,
                 threads,
             )
@@ -63,6 +58,10 @@ class Ready:
                 call(dst_cell, src_cell, threads)
         return answer
 
+    def told(self) -> list[tuple[int, Plan]]:
+        """Kernel and plan of this call and of those that follow it."""
+        return [(self.address, self.plan), *(one for call in self.calls for one in call.told())]
+
     def look_at_nothing(self) -> None:
         """Copy from now on without a look at how near the two sides are."""
         self.plan.row[DST_HIGH] = self.plan.row[DST_LOW] = -(1 << 62)
@@ -70,8 +69,8 @@ class Ready:
             call.look_at_nothing()
 
 
-def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
-    """What copies between arrays laid out like these; None where NumPy must, or rows are few."""
+def prepared(dst: Array, src: Array) -> Ready | None:
+    """What copies between arrays laid out like these; None where NumPy must."""
     if dst.dtype.hasobject or dst.size == 0:
         return None
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
@@ -79,8 +78,6 @@ def prepared(dst: Array, src: Array, few_runs: int = 0) -> Ready | None:
         return None
     target = _target(dst, form)
     plan = plan_for(form, target)
-    if plan.kernel in ("runs", "fill") and form.nbytes < few_runs:
-        return None
     if tuning.wanted() and plan.kernel == "transpose" and form.nbytes >= tuning.SMALLEST:
         plan = plan_for(form, target, _tuned(dst, src, plan, target))
     return Ready(plan, target.width)
@@ -110,6 +107,8 @@ def _target(dst: Array, form: Normal) -> Target:
 
 def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     """Copy where a kernel has answered NEAR or MISALIGNED."""
+    if answer == NO_MEMORY:
+        raise MemoryError("strided_copy: no memory for the buffers of a tile")
     if answer == NEAR and share_memory(dst, src):
         src = src.copy()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
@@ -179,3 +178,8 @@ def _kept_cell(a: Array) -> int:
 
 cell = _probed_cell()
 """Address of a pointer to an array's first element."""
+
+table = Table()
+"""What `enter` knows."""
+enter: Callable[[Array, Array], bool] = opened(table) or (lambda dst, src: False)
+"""Copies what the table knows, and answers whether it did."""

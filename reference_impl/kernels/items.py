@@ -3,18 +3,18 @@
 from typing import Any
 
 from .descriptor import A_DST, A_SRC, B_DST, B_SRC, DONE
-from .jit import compiled
-from .llvm import move, peek, size_of
-from .walk import advance, begun, counts, odometer, place
+from .jit import part
+from .llvm import move, odometer, peek, size_of
+from .walk import advance, begun, counts, place
 
 
-@compiled
+@part
 def copy_items(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles item by item, tasks `first` up to `last`; `word` tells the item (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
-    index = odometer(row)
+    index = odometer()
     item = size_of(word)
     a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from .jit import instruction
 
@@ -22,6 +23,8 @@ WORDS: dict[tuple[int, int], Any] = {
     (1, 32): np.int8(0), (2, 32): np.int16(0), (4, 32): np.int32(0), (8, 32): np.int64(0), (16, 32): np.complex64(0),
 }  # fmt: skip
 """A scalar whose type says item size and register width, both in bytes: unsigned means registers of 64 bytes."""
+MOST_LOOPS = 80
+"""Loops of an odometer, at most: NumPy's arrays have 64 dimensions."""
 
 _OF_TYPE = {
     types.uint8: (1, 64), types.uint16: (2, 64), types.uint32: (4, 64), types.uint64: (8, 64),
@@ -91,6 +94,74 @@ def peek(typingctx: Any, address: Any) -> Any:
         return load(builder, args[0], I64)
 
     return types.intp(types.intp), generate
+
+
+@instruction
+def poke(typingctx: Any, address: Any, value: Any) -> Any:
+    """Write an 8-byte integer to an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        store(builder, args[1], args[0])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), generate
+
+
+@instruction
+def odometer(typingctx: Any) -> Any:
+    """The address of an odometer with a place for each loop, on the stack of the function that asks for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = cgutils.alloca_once(builder, ir.ArrayType(I64, MOST_LOOPS))  # type: ignore[no-untyped-call]
+        return builder.ptrtoint(place, I64)
+
+    return types.intp(), generate
+
+
+def _called(name: str, numbers: int) -> Any:
+    """An intrinsic that calls a C function of so many words, which answers with one."""
+    words = [types.intp] * numbers
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(I64, [I64] * numbers)
+        return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), args)
+
+    if numbers == 0:
+
+        @instruction
+        def call(typingctx: Any) -> Any:
+            return types.intp(), generate
+
+    elif numbers == 1:
+
+        @instruction
+        def call(typingctx: Any, a: Any) -> Any:
+            return types.intp(*words), generate
+
+    else:
+
+        @instruction
+        def call(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+            return types.intp(*words), generate
+
+    return call
+
+
+allocate, release, copy_whole = _called("malloc", 1), _called("free", 1), _called("memmove", 3)
+truth = _called("PyBool_FromLong", 1)
+let_go, take_again = _called("PyEval_SaveThread", 0), _called("PyEval_RestoreThread", 1)
+"""Functions of the C library and of CPython; the last two let go of the interpreter's lock and take it again."""
+
+
+@instruction
+def call_at(typingctx: Any, address: Any, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
+    """Call the kernel at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(I64, [I64] * 5)
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+    return types.intp(*[types.intp] * 6), generate
 
 
 @instruction

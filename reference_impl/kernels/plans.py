@@ -50,7 +50,7 @@ class Plan:
     """A copy as a kernel performs it."""
 
     kernel: str
-    """runs, transpose, interleave, deinterleave, step, fill or items."""
+    """whole, runs, transpose, interleave, deinterleave, step, fill or items."""
     form: Normal
     loops: tuple[Loop, ...]
     """Odometer of tiles, outermost first."""

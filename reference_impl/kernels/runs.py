@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .descriptor import A_DST, A_SRC, B_DST, B_SRC, DONE, MODE, RUN, STREAM
-from .jit import compiled
+from .descriptor import A_CHUNK, A_DST, A_SRC, B_DST, B_SRC, DONE, DST_SHIFT, MODE, RUN, SRC_SHIFT, STREAM
+from .jit import part
 from .llvm import (
     ask,
     copy_1,
@@ -14,18 +14,20 @@ from .llvm import (
     copy_32,
     copy_64,
     copy_256,
+    copy_whole,
     fence,
+    odometer,
     peek,
     stream_64,
     stream_256,
 )
-from .walk import advance, begun, counts, odometer, place
+from .walk import advance, begun, counts, place
 
 _AHEAD = 1024
 """Bytes ahead of short runs that are asked for."""
 
 
-@compiled
+@part
 def run(dst: int, src: int, nbytes: int) -> None:
     """Copy any number of bytes; the last vector may overlap the one before it, so no byte outside is touched."""
     if nbytes >= 64:
@@ -61,7 +63,7 @@ def run(dst: int, src: int, nbytes: int) -> None:
         copy_1(src, dst)
 
 
-@compiled
+@part
 def streamed_run(dst: int, src: int, nbytes: int) -> None:
     """Copy any number of bytes, whole lines of the target past the caches."""
     # Head and tail end where the whole lines begin: a line that is first cached and then streamed costs more than both.
@@ -79,14 +81,14 @@ def streamed_run(dst: int, src: int, nbytes: int) -> None:
         run(dst + k, src + k, nbytes - k)
 
 
-@compiled
+@part
 def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles of runs, tasks `first` up to `last`; `word` is of no account."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
     # Nothing else is stored between streamed stores: that would send the lines off half full, at a tenth of the rate.
-    index = odometer(row)
+    index = odometer()
     a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
@@ -117,4 +119,12 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         d, s = advance(row, index, d, s)
     if streamed:
         fence()
+    return DONE
+
+
+@part
+def copy_whole_run(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+    """Copy one run by the C library's `memmove`, which the two sides may share bytes for; there is one task."""
+    dst = peek(dst_cell) + peek(row + 8 * DST_SHIFT)
+    copy_whole(dst, peek(src_cell) + peek(row + 8 * SRC_SHIFT), peek(row + 8 * A_CHUNK))
     return DONE

@@ -7,8 +7,6 @@ rows (small items) and one that holds target rows until they are written in long
 
 from typing import Any
 
-import numpy as np
-
 from .descriptor import (
     A_INNER,
     A_TABLE,
@@ -21,6 +19,7 @@ from .descriptor import (
     IN_PITCH,
     MODE,
     NARROW,
+    NO_MEMORY,
     OUT_BYTES,
     OUT_GROUP,
     OUT_PITCH,
@@ -28,8 +27,8 @@ from .descriptor import (
     STAGE_OUT,
     STREAM,
 )
-from .jit import compiled
-from .llvm import ask, ask_to_write, fence, peek, size_of, width_of
+from .jit import part
+from .llvm import allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
 from .runs import run, streamed_run
 from .shuffles import (
     narrow_packed,
@@ -40,13 +39,13 @@ from .shuffles import (
     wide_packed,
     wide_streamed,
 )
-from .walk import advance, begun, counts, odometer, place
+from .walk import advance, begun, counts, place
 
 _AHEAD = 24
 """Rows ahead that are asked for while a tile is gathered."""
 
 
-@compiled
+@part
 def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, word: Any) -> Any:
     """What a block asks for: its own place in the next tile, or two blocks on in its rows where that is `near`."""
     item = size_of(word)
@@ -56,7 +55,7 @@ def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, word: Any
     return src + later * item if later < a_count else next_tile + (later - a_count) * item
 
 
-@compiled
+@part
 def _between_memories(
     dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool,
     next_tile: int, near: bool, word: Any,
@@ -83,7 +82,7 @@ def _between_memories(
         b = min(b, b_count - block)
 
 
-@compiled
+@part
 def _memory_to_buffer(
     buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int,
     next_tile: int, near: bool, word: Any,
@@ -106,7 +105,7 @@ def _memory_to_buffer(
         b = min(b, b_count - block)
 
 
-@compiled
+@part
 def _buffer_to_memory(
     dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool,
     ahead: int, b_table: int, word: Any,
@@ -136,7 +135,7 @@ def _buffer_to_memory(
         a = min(a, a_count - columns)
 
 
-@compiled
+@part
 def _ask_for_rows(ahead: int, b_table: int, a: int, b: int, word: Any) -> None:
     # Four blocks side by side take one line of each row: each asks for a quarter of the rows of the tile that comes
     # next, so that it arrives while this one is worked on.
@@ -148,7 +147,7 @@ def _ask_for_rows(ahead: int, b_table: int, a: int, b: int, word: Any) -> None:
         ask(at + peek(first + 8 * k))
 
 
-@compiled
+@part
 def _buffer_to_buffer(
     out: int, out_pitch: int, buffer: int, pitch: int, a_count: int, b_count: int, narrow: bool,
     ahead: int, b_table: int, word: Any,
@@ -176,37 +175,41 @@ def _buffer_to_buffer(
             b = min(b, b_count - block)
 
 
-@compiled
+@part
 def _gather_rows(
     buffer: int, pitch: int, src: int, b_table: int, b_count: int, nbytes: int, group: int, ask_rows: bool
 ) -> None:
-    for b in range(0, b_count, group):
+    b = 0
+    while b < b_count:
         if ask_rows and b + _AHEAD * group < b_count:
             later = src + peek(b_table + 8 * (b + _AHEAD * group))
             for k in range(0, nbytes * group, 64):
                 ask(later + k)
         run(buffer + b * pitch, src + peek(b_table + 8 * b), nbytes * min(group, b_count - b))
+        b += group
 
 
-@compiled
+@part
 def _write_rows(
     dst: int, a_table: int, buffer: int, pitch: int, a_count: int, nbytes: int, group: int, streamed: bool
 ) -> None:
-    for a in range(0, a_count, group):
+    a = 0
+    while a < a_count:
         to, length = dst + peek(a_table + 8 * a), nbytes * min(group, a_count - a)
         if streamed:
             streamed_run(to, buffer + a * pitch, length)
         else:
             run(to, buffer + a * pitch, length)
+        a += group
 
 
-@compiled
+@part
 def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
-    index = odometer(row)
+    index = odometer()
     mode = peek(row + 8 * MODE)
     a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
     a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
@@ -214,8 +217,10 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
     in_group, out_group = peek(row + 8 * IN_GROUP), peek(row + 8 * OUT_GROUP)
     item = size_of(word)
     block, columns = width_of(word) // item, 16 // item
-    memory = np.empty(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128, np.uint8)
-    gathered = (memory.ctypes.data + 63) & ~63
+    memory = allocate(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128)
+    if memory == 0:
+        return NO_MEMORY
+    gathered = (memory + 63) & ~63
     held = gathered + peek(row + 8 * IN_BYTES)
     streamed, near = (mode & STREAM) != 0, (mode & AHEAD) == 0
     d, s = place(row, index, first)
@@ -248,6 +253,5 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
             _write_rows(to, a_table, held, out_pitch, a_count, b_count * item, out_group, streamed)
     if streamed:
         fence()
-    # Numba gives memory back after its last mention.
-    memory[0] = 0
+    release(memory)
     return DONE

@@ -1,9 +1,5 @@
 """The odometer of a copy's outer loops, for kernels that are told by a descriptor (`descriptor.py`)."""
 
-from typing import Any
-
-import numpy as np
-
 from .descriptor import (
     A_CHUNK,
     A_LENGTH,
@@ -25,11 +21,11 @@ from .descriptor import (
     SRC_LOW,
     SRC_SHIFT,
 )
-from .jit import compiled
-from .llvm import peek
+from .jit import part
+from .llvm import peek, poke
 
 
-@compiled
+@part
 def begun(row: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]:
     """Where the loops begin in target and source, and whether they may begin.
 
@@ -47,51 +43,47 @@ def begun(row: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]:
     return dst, src, answer
 
 
-@compiled
-def place(row: int, index: Any, task: int) -> tuple[int, int]:
+@part
+def place(row: int, index: int, task: int) -> tuple[int, int]:
     """Set the odometer to a task, and answer the byte offsets of its tile in target and source."""
     dst = src = 0
     for k in range(peek(row + 8 * LOOPS) - 1, -1, -1):
         at = row + 8 * (FIRST_LOOP + 3 * k)
         length = peek(at)
-        index[k] = task % length
+        turn = task % length
+        poke(index + 8 * k, turn)
         task //= length
-        dst += index[k] * peek(at + 8)
-        src += index[k] * peek(at + 16)
+        dst += turn * peek(at + 8)
+        src += turn * peek(at + 16)
     return dst, src
 
 
-@compiled
-def advance(row: int, index: Any, dst: int, src: int) -> tuple[int, int]:
+@part
+def advance(row: int, index: int, dst: int, src: int) -> tuple[int, int]:
     """Go on to the next task: the offsets of its tile."""
     k = peek(row + 8 * LOOPS) - 1
     while k >= 0:
         at = row + 8 * (FIRST_LOOP + 3 * k)
         length = peek(at)
-        index[k] += 1
+        turn = peek(index + 8 * k) + 1
         dst += peek(at + 8)
         src += peek(at + 16)
-        if index[k] < length:
+        if turn < length:
+            poke(index + 8 * k, turn)
             break
-        index[k] = 0
+        poke(index + 8 * k, 0)
         dst -= length * peek(at + 8)
         src -= length * peek(at + 16)
         k -= 1
     return dst, src
 
 
-@compiled
-def counts(row: int, index: Any) -> tuple[int, int]:
+@part
+def counts(row: int, index: int) -> tuple[int, int]:
     """How much of A and of B the tile at the odometer spans: a last chunk may be shorter."""
     a, b = peek(row + 8 * A_CHUNK), peek(row + 8 * B_CHUNK)
     if peek(row + 8 * A_LOOP) >= 0:
-        a = min(a, peek(row + 8 * A_LENGTH) - index[peek(row + 8 * A_LOOP)] * a)
+        a = min(a, peek(row + 8 * A_LENGTH) - peek(index + 8 * peek(row + 8 * A_LOOP)) * a)
     if peek(row + 8 * B_LOOP) >= 0:
-        b = min(b, peek(row + 8 * B_LENGTH) - index[peek(row + 8 * B_LOOP)] * b)
+        b = min(b, peek(row + 8 * B_LENGTH) - peek(index + 8 * peek(row + 8 * B_LOOP)) * b)
     return a, b
-
-
-@compiled
-def odometer(row: int) -> Any:
-    """An odometer with a place for each loop."""
-    return np.zeros(peek(row + 8 * LOOPS) + 1, np.int64)

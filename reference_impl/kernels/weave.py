@@ -5,7 +5,7 @@ from typing import Any
 from numba import types
 
 from .descriptor import B_DST, B_SRC, DONE, MODE, RUN, STREAM, STRIDE
-from .jit import compiled, instruction
+from .jit import instruction, part
 from .llvm import (
     constant,
     fence,
@@ -13,6 +13,7 @@ from .llvm import (
     load,
     meaning,
     move,
+    odometer,
     peek,
     prefetch,
     shuffle,
@@ -21,7 +22,7 @@ from .llvm import (
     vector,
     width_of,
 )
-from .walk import advance, begun, counts, odometer, place
+from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
@@ -120,7 +121,7 @@ pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (
 last_2, last_3, last_4 = [_picker(k, False, k - 1) for k in (2, 3, 4)]
 
 
-@compiled
+@part
 def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
     item, width = size_of(word), width_of(word)
     lanes = width // item
@@ -157,7 +158,7 @@ def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: 
         i += 1
 
 
-@compiled
+@part
 def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
     item, width = size_of(word), width_of(word)
     lanes = width // item
@@ -194,13 +195,13 @@ def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed:
         i += 1
 
 
-@compiled
+@part
 def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Weave RUN streams of the source together, or apart where RUN is negative, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
-    index = odometer(row)
+    index = odometer()
     number, stride = peek(row + 8 * RUN), peek(row + 8 * STRIDE)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
@@ -216,7 +217,7 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
     return DONE
 
 
-@compiled
+@part
 def _picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) -> None:
     item, width = size_of(word), width_of(word)
     lanes = width // item
@@ -284,13 +285,13 @@ def _picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) 
         i += 1
 
 
-@compiled
+@part
 def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
-    index = odometer(row)
+    index = odometer()
     stride = peek(row + 8 * STRIDE)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     asked = (peek(row + 8 * MODE) & STREAM) != 0

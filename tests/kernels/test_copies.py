@@ -160,12 +160,15 @@ def test_wrong_arguments_are_named():
         kernels.set_threads(0)
 
 
-def test_numba_is_loaded_by_the_first_large_copy_only():
+def test_kernels_are_loaded_by_the_first_large_copy_and_without_numba():
     script = """
 import sys, numpy as np, stridecheck.reference_impl as r
 r.strided_copy(np.zeros((50, 50)), np.ones((50, 50)).T)
-assert "numba" not in sys.modules
+assert "llvmlite" not in sys.modules
 r.strided_copy(np.zeros((500, 500)), np.ones((500, 500)).T)
-assert "numba" in sys.modules
+assert "llvmlite" in sys.modules
+print("numba" in sys.modules)
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    # The first process may have to compile what the second finds on disk.
+    said = [subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout for _ in range(2)]
+    assert said[1].strip() == b"False"

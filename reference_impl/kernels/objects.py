@@ -1,0 +1,181 @@
+"""Kernels as machine code that is kept on disk, and loaded from there without Numba.
+
+Numba's own cache asks for Numba, whose registries, and SciPy where it is installed, take several tenths of a second to
+import; and it does not see that a file which a kernel uses has changed. Here Numba compiles a kernel once; the object
+file is named by all sources that make it, the versions of the compilers and the processor, and LLVM alone loads it.
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from llvmlite import binding
+
+KERNELS = {
+    "runs": ("runs", "copy_runs"),
+    "whole": ("runs", "copy_whole_run"),
+    "transpose": ("transpose", "copy_transposed"),
+    "interleave": ("weave", "copy_woven"),
+    "deinterleave": ("weave", "copy_woven"),
+    "step": ("weave", "copy_picked"),
+    "fill": ("weave", "copy_picked"),
+    "items": ("items", "copy_items"),
+}
+"""Module and function of each kernel."""
+VARIABLE = "NUMBA_CACHE_DIR"
+"""Environment variable that names another folder for machine code; beside this file, or in the user's cache, else."""
+
+_FOLDER = Path(__file__).parent
+_NEEDS = (
+    "malloc", "free", "memmove", "memcpy", "memset", "PyBool_FromLong", "PyEval_SaveThread", "PyEval_RestoreThread",
+)  # fmt: skip
+"""C functions that a kernel may call: those of the C library and of the interpreter, which every process has."""
+_CHECK = 32
+"""Bytes at the start of a file that tell whether the rest is whole."""
+_lock = RLock()
+
+
+@cache
+def kernel(name: str, item: int, width: int) -> int:
+    """The address of a kernel for items and registers of so many bytes."""
+    module, function = KERNELS[name]
+    return _loaded(module, function, (item, width))
+
+
+@cache
+def front_door() -> int:
+    """The address of `entry_code.enter`, which CPython is to call."""
+    return _loaded("entry_code", "enter", None)
+
+
+def _loaded(module: str, function: str, word: tuple[int, int] | None) -> int:
+    name = function if word is None else f"{function}_{word[0]}_{word[1]}"
+    with _lock:
+        engine, _ = _machine()
+        if not engine.get_function_address(name):
+            code = _read(name, module) or _kept(name, module, _compiled(name, module, function, word))
+            engine.add_object_file(binding.ObjectFileRef.from_data(code))
+            engine.finalize_object()
+        return int(engine.get_function_address(name))
+
+
+@lru_cache(1)
+def _machine() -> tuple[Any, Any]:
+    """What holds machine code, and what makes it."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=_features(), opt=3, reloc="default", codemodel="jitdefault", jit=True
+    )
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
+    return engine, target
+
+
+def _features() -> str:
+    try:
+        return str(binding.get_host_cpu_features().flatten())
+    except RuntimeError:  # llvmlite knows no features of this processor
+        return ""
+
+
+def _compiled(name: str, module: str, function: str, word: tuple[int, int] | None) -> bytes:
+    from importlib import import_module
+
+    from numba import cfunc, types
+
+    from .llvm import WORDS
+
+    body = getattr(import_module(f".{module}", __package__), function)
+    if word is None:
+
+        def outer(table: int, arguments: int, number: int) -> int:
+            return int(body(table, arguments, number))
+
+    else:
+        kind = WORDS[word]
+
+        def outer(row: int, dst: int, src: int, first: int, last: int) -> int:  # type: ignore[misc]
+            return int(body(row, dst, src, first, last, kind))
+
+    numbers = [types.intp] * outer.__code__.co_argcount
+    made = cfunc(types.intp(*numbers), error_model="numpy")(outer)
+    code = binding.parse_assembly(made.inspect_llvm())
+    for part in code.functions:
+        if not part.is_declaration:
+            part.linkage = "external" if part.name == made.native_name else "internal"
+    for variable in code.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    code.get_function(made.native_name).name = name
+    # What Numba adds for exceptions goes, now that it can be seen that none is raised.
+    target = _machine()[1]
+    passes = binding.create_new_module_pass_manager()
+    passes.add_ipsccp_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(code, binding.create_pass_builder(target, binding.create_pipeline_tuning_options()))
+    asked = {part.name for part in code.functions if part.is_declaration and not part.name.startswith("llvm.")}
+    assert asked <= {*_NEEDS}, f"{name} calls {asked}"
+    return bytes(target.emit_object(code))
+
+
+@cache
+def _key(module: str) -> str:
+    """What the machine code of a module depends on, in some letters."""
+    texts: dict[str, bytes] = {}
+    wanted = [module]
+    while wanted:
+        name = wanted.pop()
+        if name not in texts:
+            texts[name] = (_FOLDER / f"{name}.py").read_bytes()
+            wanted += [other.decode() for other in _IMPORT.findall(texts[name])]
+    parts = [texts[name] for name in sorted(texts)]
+    parts += [f"{name} {version(name)}".encode() for name in ("numba", "llvmlite")]
+    parts += [f"{binding.get_host_cpu_name()} {_features()} {object.__basicsize__}".encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+_IMPORT = re.compile(rb"^from \.(\w+) import", re.MULTILINE)
+
+
+@lru_cache(1)
+def _place() -> Path:
+    """The folder of the object files."""
+    asked = os.environ.get(VARIABLE)
+    if asked:
+        return Path(asked)
+    beside = _FOLDER / "__pycache__"
+    if os.access(beside if beside.exists() else _FOLDER, os.W_OK):
+        return beside
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stridecheck"
+
+
+def _read(name: str, module: str) -> bytes | None:
+    """The object file of a function; None where there is none, or one that is damaged."""
+    try:
+        held = (_place() / f"{name}.{_key(module)}.o").read_bytes()
+    except OSError:
+        return None
+    code = held[_CHECK:]
+    return code if hashlib.sha256(code).digest() == held[:_CHECK] else None
+
+
+def _kept(name: str, module: str, code: bytes) -> bytes:
+    """Write an object file, whole or not at all, in the place of older ones; no harm where that cannot be."""
+    place = _place()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for old in place.glob(f"{name}.*.o"):
+            old.unlink(missing_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+        os.replace(file.name, place / f"{name}.{_key(module)}.o")
+    except OSError:
+        pass
+    return code

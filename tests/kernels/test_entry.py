@@ -1,0 +1,109 @@
+"""The way into a copy as machine code: it copies what the table knows, and leaves alone all else."""
+
+from threading import Thread
+
+import numpy as np
+import pytest
+from hypothesis import given
+from stridecheck.reference_impl import strided_copy
+from stridecheck.reference_impl.kernels import engine, entry
+
+from .arrays import expected, pairs
+from .test_copies import relaxed
+
+
+def known(dst, src):
+    ready = engine.prepared(dst, src)
+    engine.table.add(dst, src, ready.told())
+    return ready
+
+
+@relaxed
+@given(pairs())
+def test_it_copies_the_same_bits(pair):
+    dst, src, memory = pair.arrays()
+    wanted = expected(dst, src, memory)
+    ready = engine.prepared(dst, src) if dst.size else None
+    if ready is not None:
+        table = entry.Table()
+        enter = entry.opened(table)
+        assert not enter(dst, src)
+        table.add(dst, src, ready.told())
+        assert enter(dst, src)
+        assert np.array_equal(memory, wanted)
+
+
+def test_it_knows_what_it_was_told_and_nothing_else():
+    dst, src = np.zeros((90, 70), np.float32), np.random.default_rng(0).random((70, 90), np.float32).T
+    known(dst, src)
+    assert engine.enter(dst, src) is True
+    assert np.array_equal(dst, src)
+    held = dst.copy()
+    read_only = dst.copy()
+    read_only.flags.writeable = False
+
+    class Own(np.ndarray):
+        pass
+
+    for to, at in (
+        (dst, src[::-1]), (dst, src[:-1]), (dst[:-1], src[:-1]), (dst, src.view(np.int32)), (read_only, src),
+        (dst.T, src.T), (dst.view(Own), src), (dst, src.view(Own)), (dst, None), ("dst", src), (dst[None], src[None]),
+        (dst.view(">f4"), src.view(">f4")),
+    ):  # fmt: skip
+        assert engine.enter(to, at) is False
+    assert engine.enter(dst) is False
+    assert engine.enter(dst, src, 1) is False
+    assert np.array_equal(dst, held)
+
+
+def test_layouts_that_share_a_slot_are_told_apart():
+    table = entry.Table()
+    enter = entry.opened(table)
+    memory, target = np.arange(40_000, dtype=np.int64), np.zeros(40_000, np.int64)
+    arrays = []
+    for rows in range(2, 62):
+        for columns in range(2, 62):
+            src = memory[: rows * columns].reshape(columns, rows).T
+            dst = target[: rows * columns].reshape(rows, columns)
+            table.add(dst, src, engine.prepared(dst, src).told())
+            arrays.append((dst, src))
+    for dst, src in arrays:
+        assert enter(dst, src)
+        assert np.array_equal(dst, src)
+
+
+def test_a_full_table_takes_no_more(monkeypatch):
+    monkeypatch.setattr(entry, "_MOST", 1)
+    table = entry.Table()
+    enter = entry.opened(table)
+    for n, taken in ((5, True), (6, False)):
+        dst, src = np.zeros((n, 9)), np.ones((9, n)).T
+        table.add(dst, src, engine.prepared(dst, src).told())
+        assert enter(dst, src) is taken
+
+
+def test_arrays_that_look_otherwise_are_left_alone(monkeypatch):
+    monkeypatch.setattr(entry, "SHAPE", entry.STRIDES)
+    assert entry.opened(entry.Table()) is None
+
+
+def test_what_overlaps_is_decided_in_python():
+    square = np.arange(300 * 300, dtype=np.float32).reshape(300, 300)
+    known(square, square.T)
+    wanted = square.T.copy()
+    assert not engine.enter(square, square.T)
+    strided_copy(square, square.T)
+    assert np.array_equal(square, wanted)
+
+
+@pytest.mark.parametrize("shape", [(300, 400), (2000, 1500)])
+def test_threads_of_python_copy_side_by_side(shape):
+    src = np.random.default_rng(1).random(shape).T
+    targets = [np.zeros(src.shape) for _ in range(4)]
+    known(targets[0], src)
+    threads = [Thread(target=lambda dst=dst: [strided_copy(dst, src) for _ in range(5)]) for dst in targets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(dst, src) for dst in targets)

@@ -1,0 +1,57 @@
+"""Machine code on disk: found again, made anew where it is damaged or its sources have changed."""
+
+import pytest
+from stridecheck.reference_impl.kernels import objects
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv(objects.VARIABLE, str(tmp_path / "there"))
+    objects._place.cache_clear()
+    yield tmp_path / "there"
+    objects._place.cache_clear()
+
+
+def test_what_was_kept_is_read_again(place):
+    assert objects._read("some", "runs") is None
+    assert objects._kept("some", "runs", b"code") == b"code"
+    assert objects._read("some", "runs") == b"code"
+    assert [path.name for path in place.iterdir()] == [f"some.{objects._key('runs')}.o"]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda held: held[:-1], lambda held: held[:40], lambda held: b"", lambda held: held[:-1] + b"?"]
+)
+def test_a_damaged_file_is_as_good_as_none(place, damage):
+    objects._kept("some", "runs", b"code of some length")
+    path = next(place.iterdir())
+    path.write_bytes(damage(path.read_bytes()))
+    assert objects._read("some", "runs") is None
+
+
+def test_other_sources_are_other_code(place, tmp_path, monkeypatch):
+    objects._kept("some", "runs", b"code")
+    for path in objects._FOLDER.glob("*.py"):
+        (tmp_path / path.name).write_bytes(path.read_bytes() + b"# other" * (path.name == "llvm.py"))
+    monkeypatch.setattr(objects, "_FOLDER", tmp_path)
+    objects._key.cache_clear()
+    try:
+        assert objects._read("some", "runs") is None
+        objects._kept("some", "runs", b"new")
+        assert objects._read("some", "runs") == b"new"
+        assert len(list(place.iterdir())) == 1
+    finally:
+        objects._key.cache_clear()
+
+
+def test_a_folder_that_cannot_be_written_is_no_harm(place):
+    place.write_bytes(b"a file")
+    assert objects._kept("some", "runs", b"code") == b"code"
+    assert objects._read("some", "runs") is None
+
+
+def test_a_kernel_calls_nothing_but_what_every_process_has(place):
+    code = objects._compiled("other", "items", "copy_items", (4, 32))
+    assert b"other" in code
+    assert b"NRT" not in code
+    assert b"numba_" not in code
