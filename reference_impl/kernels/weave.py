@@ -7,6 +7,7 @@ from numba import types
 from .descriptor import B_DST, B_SRC, DONE, MODE, RUN, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
+    LINE,
     constant,
     fence,
     item_type,
@@ -26,6 +27,8 @@ from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
+_TO_WRITE = 1024
+"""Bytes ahead that a fill asks for, to be written."""
 
 
 def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) -> Any:
@@ -83,10 +86,10 @@ part_2, part_3, part_4 = [_weaver(k, False, True) for k in (2, 3, 4)]
 part_2s, part_3s, part_4s = [_weaver(k, True, True) for k in (2, 3, 4)]
 
 
-def _picker(step: int, streamed: bool, phase: int = 0) -> Any:
+def _picker(step: int, streamed: bool, phase: int = 0, times: int = 1) -> Any:
     """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one.
 
-    It reads `phase` items before the first: all that it reads then ends with the last.
+    It reads `phase` items before the first: all that it reads then ends with the last. It stores the register `times`.
     """
 
     @instruction
@@ -108,7 +111,10 @@ def _picker(step: int, streamed: bool, phase: int = 0) -> Any:
                 one = load(builder, args[0], item_type(item))
                 value = builder.insert_element(vector(width, item)(None), one, constant(0))
                 value = shuffle(builder, value, value, [0] * lanes)
-            store(builder, value, args[1], width if streamed else 0)
+            for k in range(0, times * width if times > 1 else 0, LINE):
+                prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True)
+            for k in range(times):
+                store(builder, value, builder.add(args[1], constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, word), generate
@@ -118,6 +124,7 @@ def _picker(step: int, streamed: bool, phase: int = 0) -> Any:
 
 pick_2, pick_3, pick_4, pick_back, pick_same = [_picker(k, False) for k in (2, 3, 4, -1, 0)]
 pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (2, 3, 4, -1, 0)]
+pick_same_8 = _picker(0, False, times=8)
 last_2, last_3, last_4 = [_picker(k, False, k - 1) for k in (2, 3, 4)]
 
 
@@ -271,6 +278,10 @@ def _picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) 
         if not streamed and length >= 4 * lanes and to % item == 0:
             pick_same(at, to, word)
             i = (-to & (width - 1)) // item
+        # An item that is read anew for each register takes as long as the store: the two might share memory.
+        while not streamed and i + 8 * lanes <= length:
+            pick_same_8(at, to + i * item, word)
+            i += 8 * lanes
         while i + lanes <= length:
             if streamed:
                 pick_sames(at, to + i * item, word)
