@@ -20,11 +20,16 @@ from .llvm import (
     peek,
     stream_64,
     stream_256,
+    width_of,
 )
 from .walk import advance, begun, counts, place
 
 _AHEAD = 1024
 """Bytes ahead of short runs that are asked for."""
+_PAGE = 4096
+"""Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
+_HEAD = 1024
+"""Bytes at the start of a row that are asked for while the one before it is copied, unless it begins near that."""
 
 
 @part
@@ -64,13 +69,19 @@ def run(dst: int, src: int, nbytes: int) -> None:
 
 
 @part
-def streamed_run(dst: int, src: int, nbytes: int) -> None:
-    """Copy any number of bytes, whole lines of the target past the caches."""
+def streamed_run(dst: int, src: int, nbytes: int, abreast: bool) -> None:
+    """Copy any number of bytes, whole lines of the target past the caches; `abreast`: four pages at a time."""
     # Head and tail end where the whole lines begin: a line that is first cached and then streamed costs more than both.
     head = min(-dst & 63, nbytes)
     if head:
         run(dst, src, head)
     k = head
+    while abreast and k + 4 * _PAGE <= nbytes:
+        for j in range(k, k + _PAGE, 128):
+            for at in range(j, j + 4 * _PAGE, _PAGE):
+                stream_64(src + at, dst + at)
+                stream_64(src + at + 64, dst + at + 64)
+        k += 4 * _PAGE
     while k + 256 <= nbytes:
         stream_256(src + k, dst + k)
         k += 256
@@ -83,7 +94,7 @@ def streamed_run(dst: int, src: int, nbytes: int) -> None:
 
 @part
 def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
-    """Copy tiles of runs, tasks `first` up to `last`; `word` is of no account."""
+    """Copy tiles of runs, tasks `first` up to `last`; `word` tells the registers (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
@@ -92,6 +103,8 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
     a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
+    # Where registers hold a line one page at a time is quicker.
+    abreast = width_of(word) < 64
     d, s = place(row, index, first)
     for _ in range(first, last):
         a_count, b_count = counts(row, index)
@@ -99,6 +112,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         if nbytes == 0:  # A is the run itself
             nbytes, a_count = a_count, 1
         whole = nbytes & 63 == 0 and nbytes <= 256
+        asked = 0 if 0 <= b_src - nbytes < _PAGE else min(_HEAD, nbytes)
         for a in range(a_count):
             to, at = dst + d + a * a_dst, src + s + a * a_src
             if whole and streamed and (to | b_dst) & 63 == 0:
@@ -108,7 +122,9 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
                         stream_64(at + b * b_src + k, to + b * b_dst + k)
             elif streamed:
                 for b in range(b_count):
-                    streamed_run(to + b * b_dst, at + b * b_src, nbytes)
+                    for k in range(0, asked, 64):
+                        ask(at + (b + 1) * b_src + k)
+                    streamed_run(to + b * b_dst, at + b * b_src, nbytes, abreast)
             elif whole:
                 for b in range(b_count):
                     for k in range(0, nbytes, 64):
