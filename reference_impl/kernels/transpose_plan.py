@@ -110,8 +110,12 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
         return (1024, 256) if _shares(b_dims) else (256 if b_bytes < _SHORTEST else 128, 1024)
     if target.intel and streamed:
         return 1024, 2048
-    if far or (streamed and target.width < LINE):
+    if far:
         return 512, _LONGEST
+    if streamed and target.width < LINE:
+        # Target rows go through a buffer, which a line of each source row leaves in the first-level cache.
+        short = not _shares(b_dims) and _keeps(b_dims, item, 2048, target)
+        return (LINE, 2048) if short else (512, _LONGEST)
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
         return min(1024, 128 * 2048 // b_bytes), _LONGEST
@@ -119,11 +123,16 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
         return 1024, 2048
     # A line of each row and no more, if all these lines and the next ones, which are asked for, are kept until then.
     for b_want in (4096, 2048, 1024):
-        b, _ = _chunk(b_dims, b_want // item, 1)
-        rows = _offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
-        if not _crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT):
+        if _keeps(b_dims, item, b_want, target):
             return LINE, b_want
     return 2 * LINE, 2048
+
+
+def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bool:
+    """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
+    b, _ = _chunk(b_dims, b_bytes // item, 1)
+    rows = _offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
+    return not _crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
 
 
 def _shares(b_dims: Sequence[Dim]) -> bool:
