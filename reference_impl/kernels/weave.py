@@ -8,6 +8,7 @@ from .descriptor import B_DST, B_SRC, DONE, MODE, RUN, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     LINE,
+    allocate,
     constant,
     fence,
     item_type,
@@ -17,18 +18,22 @@ from .llvm import (
     odometer,
     peek,
     prefetch,
+    release,
     shuffle,
     size_of,
     store,
     vector,
     width_of,
 )
+from .runs import streamed_run
 from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
 _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
+_HELD = 1 << 14
+"""Bytes of a buffer for rows that share lines of the target."""
 
 
 def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) -> Any:
@@ -103,6 +108,8 @@ def _picker(step: int, streamed: bool, phase: int = 0, times: int = 1) -> Any:
                 values = [
                     load(builder, builder.add(start, constant(k * width)), vector(width, item)) for k in range(step)
                 ]
+                for k in range(0, step * width, LINE):
+                    prefetch(builder, builder.add(start, constant(_AHEAD // 2 * step + k)))
                 value = _selected(builder, values, [divmod(lane * step + phase, lanes) for lane in range(lanes)])
             elif step < 0:
                 value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
@@ -307,11 +314,24 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     asked = (peek(row + 8 * MODE) & STREAM) != 0
     d, s = place(row, index, first)
+    # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
+    held = allocate(_HELD) if asked and b_dst & (LINE - 1) and 0 < b_dst <= _HELD // 4 else 0
     for _ in range(first, last):
         length, b_count = counts(row, index)
-        for b in range(b_count):
-            _picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
+        if held and b_dst == length * size_of(word):
+            b = 0
+            while b < b_count:
+                number = min(_HELD // b_dst, b_count - b)
+                for k in range(number):
+                    _picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, False, word)
+                streamed_run(dst + d + b * b_dst, held, number * b_dst, False)
+                b += number
+        else:
+            for b in range(b_count):
+                _picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
         d, s = advance(row, index, d, s)
     if asked:
         fence()
+    if held:
+        release(held)
     return DONE

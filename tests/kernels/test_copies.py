@@ -116,6 +116,19 @@ def check_large(width, shape, order, itemsize, choice, threads=1, *, intel=False
         assert (memory[start + wanted.nbytes :] == 0xA5).all()
 
 
+@pytest.mark.parametrize("itemsize", [1, 4, 16])
+@pytest.mark.parametrize("step", [0, 2, 3, 4, -1])
+@pytest.mark.parametrize("columns", [333, 3001])
+def test_streamed_rows_that_share_lines(columns, step, itemsize):
+    bits = np.random.default_rng(5).integers(0, 256, 70 * 4 * columns * itemsize, np.uint8)
+    wide = bits.view(TYPES[itemsize]).reshape(70, 4 * columns)
+    src = wide[:, ::step][:, :columns] if step else np.broadcast_to(wide[:, :1], (70, columns))
+    dst = np.zeros((70, columns), src.dtype)
+    plan = copy_with(WIDTHS[0], Choice(streamed=1), dst, src)
+    assert plan.streamed or not WIDTHS[0]
+    assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
+
+
 def test_payloads_of_nans_are_kept():
     bits = np.arange(0x7F800001, 0x7F800001 + 300 * 300, dtype=np.uint32).reshape(300, 300)
     dst = np.zeros((300, 300), np.float32)
