@@ -44,7 +44,7 @@ class Ready:
         self.calls = [Ready(more, width) for more in plan.more]
 
     def __call__(self, dst_cell: int, src_cell: int, threads: int) -> int:
-        """Copy; the answer is one of DONE, NEAR and MISALIGNED."""
+        """Copy; the answer is one of DONE, NEAR, MISALIGNED and NO_MEMORY."""
         if threads == 1 or self.nbytes < _SHARED:
             answer = int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks))
         else:
@@ -53,9 +53,8 @@ class Ready:
                 self.tasks,
                 threads,
             )
-        if answer == DONE:
-            for call in self.calls:
-                call(dst_cell, src_cell, threads)
+        for call in self.calls:
+            answer = answer or call(dst_cell, src_cell, threads)
         return answer
 
     def told(self) -> list[tuple[int, Plan]]:
@@ -106,9 +105,10 @@ def _target(dst: Array, form: Normal) -> Target:
 
 
 def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
-    """Copy where a kernel has answered NEAR or MISALIGNED."""
-    if answer == NO_MEMORY:
-        raise MemoryError("strided_copy: no memory for the buffers of a tile")
+    """Copy where a kernel has answered NEAR, MISALIGNED or NO_MEMORY.
+
+    Raises: MemoryError where there is no memory for the buffers of a tile, again.
+    """
     if answer == NEAR and share_memory(dst, src):
         src = src.copy()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
@@ -121,6 +121,8 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
         ready = _elsewhere[key] = Ready(plan_for(form, target), target.width)
         ready.look_at_nothing()
     answer = ready(cell(dst), cell(src), threads)
+    if answer == NO_MEMORY:
+        raise MemoryError("strided_copy: no memory for the buffers of a tile")
     assert answer == DONE
 
 

@@ -33,7 +33,8 @@ VARIABLE = "NUMBA_CACHE_DIR"
 
 _FOLDER = Path(__file__).parent
 _NEEDS = (
-    "malloc", "free", "memmove", "memcpy", "memset", "PyBool_FromLong", "PyEval_SaveThread", "PyEval_RestoreThread",
+    "malloc", "free", "memmove", "memcpy", "memset", "bzero", "memset_pattern16",
+    "PyBool_FromLong", "PyEval_SaveThread", "PyEval_RestoreThread",
 )  # fmt: skip
 """C functions that a kernel may call: those of the C library and of the interpreter, which every process has."""
 _CHECK = 32
@@ -55,7 +56,7 @@ def front_door() -> int:
 
 
 def _loaded(module: str, function: str, word: tuple[int, int] | None) -> int:
-    name = function if word is None else f"{function}_{word[0]}_{word[1]}"
+    name = f"stridecheck_{function}" if word is None else f"stridecheck_{function}_{word[0]}_{word[1]}"
     with _lock:
         engine, _ = _machine()
         if not engine.get_function_address(name):
@@ -129,7 +130,7 @@ def _compiled(name: str, module: str, function: str, word: tuple[int, int] | Non
 def _key(module: str) -> str:
     """What the machine code of a module depends on, in some letters."""
     texts: dict[str, bytes] = {}
-    wanted = [module]
+    wanted = [module, "objects"]
     while wanted:
         name = wanted.pop()
         if name not in texts:
