@@ -170,7 +170,9 @@ def deliver_largest(
     lowest = -np.inf if short else np.iinfo(d.numpy).min
     shape = (*a.shape[: a.ndim - len(windows)], *[len(w) for w in windows])
     if prod(shape):
-        _, where = largest(a.astype(np.float64) if short else a, windows, lowest)
+        with np.errstate(invalid="ignore"):  # a signalling NaN
+            wider = a.astype(np.float64) if short else a
+        _, where = largest(wider, windows, lowest)
         flat = a.reshape(*shape[: a.ndim - len(windows)], -1)
         best = np.take_along_axis(flat, where.reshape(*flat.shape[:-1], -1), -1).reshape(shape)
         if starts is not None:
