@@ -49,8 +49,8 @@ class Judged:
     failures: list[Found] = field(default_factory=list)
     out_of_date: list[records.Failure] = field(default_factory=list)
     """Listed programs that pass."""
-    beyond: frozenset[str] = frozenset()
-    """Programs that the list is not about, though they are of the corpus."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """Where each of its programs stands in the corpus, if it is of the corpus."""
 
 
 @dataclass
@@ -122,8 +122,8 @@ class Campaign:
 
     def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""
-        beyond = [p.id for at, p in enumerate(unit.programs, unit.place) if not self.expectations.is_about(at)]
-        judged = Judged(unit.name, unit.from_corpus, len(unit.programs), beyond=frozenset(beyond))
+        places = {program.id: at for at, program in enumerate(unit.programs, unit.place)} if unit.from_corpus else {}
+        judged = Judged(unit.name, unit.from_corpus, len(unit.programs), places=places)
         for number, answer in answers.items():
             expected = exchange.expected.get(number, ())
             if isinstance(answer, Unsupported) and self.rules != "*" and not expected:
@@ -219,7 +219,8 @@ class Campaign:
             covered = judged.covered[entry.name]
             if judged.from_corpus:
                 covered.add(program.id)
-            has_no_list = not judged.from_corpus or program.id in judged.beyond
+            place = judged.places.get(program.id)
+            has_no_list = place is None or not self.expectations.is_about(place, entry)
             if has_no_list or self.expectations.is_listed(program.id, entry.name):
                 return "xfail"
         return outcome

@@ -54,6 +54,8 @@ class Expectation:
     operations: tuple[str, ...] = ()
     versions: str = ""
     issue: str = ""
+    programs: int | None = None
+    """How many of the corpus' first programs its lines in the list are about; None: as many as all of the list."""
 
     def covers(self, operation: str, aspect: str, rules: Iterable[str]) -> bool:
         """Whether a difference is the one that is expected."""
@@ -133,9 +135,13 @@ class Expectations:
                 found.append((entry, tuple(rules)))
         return found
 
-    def is_about(self, place: int) -> bool:
-        """Whether the list is about the corpus program at a place; others are judged by the entries alone."""
-        return self.reach is None or place < self.reach
+    def is_about(self, place: int, entry: Expectation | None = None) -> bool:
+        """Whether the list is about the corpus program at a place; others are judged by the entries alone.
+
+        Where an entry is given, whether its lines are: other versions may have been run on a shorter corpus.
+        """
+        reaches = (self.reach, None if entry is None else entry.programs)
+        return all(reach is None or place < reach for reach in reaches)
 
     def write_list(self, matched: Mapping[str, Iterable[str]], ran: Collection[str] | None = None) -> Path:
         """Write the sorted text file: `matched` has the programs that failed under each expectation.
@@ -162,7 +168,7 @@ class Expectations:
         return path
 
 
-_FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue"}
+_FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue", "programs"}
 _LISTS = {"rules", "aspects", "operations"}
 
 
@@ -214,7 +220,10 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
 
 
 def _check_field(name: str, value: Any, where: str) -> None:
-    if name not in _LISTS:
+    if name == "programs":
+        if type(value) is not int or value < 1:
+            raise ExpectationError(f"{where}: programs is a number of programs, not {value!r}")
+    elif name not in _LISTS:
         if not isinstance(value, str):
             raise ExpectationError(f"{where}: {name} is text, not {value!r}")
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
@@ -234,6 +243,7 @@ def _entry(table: Mapping[str, Any]) -> Expectation:
         operations=tuple(table.get("operations", ())),
         versions=table.get("versions", ""),
         issue=table.get("issue", ""),
+        programs=table.get("programs"),
     )
 
 

@@ -280,6 +280,22 @@ def test_beyond_its_reach_a_list_says_nothing(run, listed):
     assert run(listed)[0] == 1
 
 
+def test_the_lines_of_an_entry_may_reach_less_far(run, listed):
+    """What another version does was found out on fewer programs, perhaps: those after them are as random ones."""
+    listed.with_suffix(".txt").write_text("")
+    for programs, code in ((prefix_with("clone") - 1, 0), (PROGRAMS, 1)):
+        listed.write_text(f"{EXPECTED}programs = {programs}\n")
+        assert run(listed)[0] == code
+
+
+@pytest.mark.parametrize("programs", ["0", '"10"', "true"])
+def test_a_number_of_programs_is_one(tmp_path, programs):
+    """Any other is refused by the entry's name and place."""
+    (tmp_path / "known.toml").write_text(f"{ENTRY}programs = {programs}\n")
+    with pytest.raises(ExpectationError, match="expectation 1: programs is a number"):
+        load(tmp_path / "known.toml", {})
+
+
 def test_a_longer_run_makes_a_list_reach_further(run, listed):
     """An update says of how many programs the list is; over the whole corpus it has nothing to say of that."""
     path, first = listed.with_suffix(".txt"), prefix_with("clone") - 1
