@@ -168,7 +168,7 @@ def refuse_nothing(path: Path) -> NoReturn:
 def _refuse(options: Options) -> None:
     """Refuse what is known to go wrong: a list that cannot be read, or one to be made of a part of it."""
     if options.expect is not None:
-        load(options.expect, {})
+        load(options.expect, {}, is_update=options.update_expectations)
     if options.update_expectations and options.rules != "*":
         raise ExpectationError("--update-expectations needs all rules: a list made under --rules would miss the others")
     if options.update_expectations and options.shard[1] > 1:

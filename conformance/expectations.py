@@ -172,13 +172,16 @@ _FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issu
 _LISTS = {"rules", "aspects", "operations"}
 
 
-def load(path: Path, versions: Mapping[str, str]) -> Expectations:
+def load(path: Path, versions: Mapping[str, str], *, is_update: bool = False) -> Expectations:
     """The expectations of a TOML file that hold for these library versions, with the list beside it.
+
+    An update leaves out of the list what is under an entry that is gone; otherwise that is refused.
 
     Raises
     ------
     ExpectationError
-        The file is missing, is no TOML, or has an entry that lacks a field or has one that means nothing.
+        The file is missing, is no TOML, or has an entry that lacks a field or has one that means nothing; the list has
+        a line that is none, or names an entry that is not in the file.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -206,9 +209,9 @@ def load(path: Path, versions: Mapping[str, str]) -> Expectations:
     names = [entry.name for entry in (*entries, *others)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ExpectationError(f"{path}: two expectations have the same name, {', '.join(twice)}")
-    listed, reach = _read_list(path.with_suffix(".txt"))
-    active = frozenset(entry.name for entry in entries)
     known = frozenset(names)
+    listed, reach = _read_list(path.with_suffix(".txt"), None if is_update else known)
+    active = frozenset(entry.name for entry in entries)
     return Expectations(
         path,
         tuple(entries),
@@ -264,8 +267,11 @@ def _is_in(specifier: SpecifierSet, version: str) -> bool:
         return False  # a driver's or a device's name among the versions
 
 
-def _read_list(path: Path) -> tuple[dict[str, frozenset[str]], int | None]:
-    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair; and its reach."""
+def _read_list(path: Path, known: Collection[str] | None) -> tuple[dict[str, frozenset[str]], int | None]:
+    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair; and its reach.
+
+    A name that is not `known` is refused; None means any.
+    """
     listed: dict[str, frozenset[str]] = {}
     reach = None
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
@@ -276,11 +282,19 @@ def _read_list(path: Path) -> tuple[dict[str, frozenset[str]], int | None]:
         name, _, program = line.rpartition(" ")
         if not name:
             raise ExpectationError(f"{path}, line {number}: a line is `NAME PROGRAM`, not {line!r}")
+        if known is not None and name not in known:
+            raise ExpectationError(
+                f"{path}, line {number}: {path.with_suffix('.toml').name} has no expectation {name!r}; "
+                "--update-expectations leaves such lines out"
+            )
         listed[program] = listed.get(program, frozenset()) | {name}
     return listed, reach
 
 
-def bundled(adapter: str, versions: Mapping[str, str]) -> Expectations:
+def bundled(adapter: str, versions: Mapping[str, str], *, is_update: bool = False) -> Expectations:
     """The expectations that come with the suite for an adapter; none for one it does not know."""
     path = BUNDLED / f"{adapter.replace(':', '-')}.toml"
-    return load(path, versions) if path.is_file() else Expectations()
+    # What a library is built on, NumPy for one, has versions that may lie in a range that is meant for the library.
+    library = adapter.partition(":")[0]
+    own = {library: versions[library]} if library in versions else versions
+    return load(path, own, is_update=is_update) if path.is_file() else Expectations()

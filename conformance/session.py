@@ -103,5 +103,5 @@ def expectations(options: Options, adapter: records.Adapter) -> Expectations:
         The file is missing or broken.
     """
     if options.expect is not None:
-        return load(options.expect, adapter.versions)
-    return bundled(adapter.name, adapter.versions)
+        return load(options.expect, adapter.versions, is_update=options.update_expectations)
+    return bundled(adapter.name, adapter.versions, is_update=options.update_expectations)

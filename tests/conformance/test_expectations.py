@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from stridecheck.conformance import corpus
 from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.discovery import EXTRAS
 from stridecheck.conformance.expectations import BUNDLED, ExpectationError, Expectations, bundled, load
 from stridecheck.conformance.judge import Difference
 from stridecheck.reports.records import Failure, Footer, read_results
@@ -132,8 +133,15 @@ def test_a_list_is_written_sorted_and_read_again(entries):
 def test_an_update_forgets_only_what_it_has_seen(entries):
     """Programs that were not run stay listed, those that ran and passed do not, nor do those of removed entries."""
     path = entries(ENTRY, ["own order 0000", "own order 1111", "gone 2222"])
-    load(path, {}).write_list({"own order": {"3333"}}, ran={"0000", "3333"})
+    load(path, {}, is_update=True).write_list({"own order": {"3333"}}, ran={"0000", "3333"})
     assert path.with_suffix(".txt").read_text() == "own order 1111\nown order 3333\n"
+
+
+def test_a_list_that_names_an_entry_which_is_gone_is_refused(entries):
+    """A name that was changed in one of the two files would otherwise make all that is listed under it unknown."""
+    path = entries(ENTRY, ["# programs of the corpus, from the first: 9", "own order 0000", "own odour 1111"])
+    with pytest.raises(ExpectationError, match=r"mine\.txt, line 3: mine\.toml has no expectation 'own odour'"):
+        load(path, {})
 
 
 def test_an_update_keeps_the_list_of_other_versions(entries):
@@ -155,8 +163,15 @@ def test_known_of_other_versions_only_is_said(entries):
 
 
 KNOWN = [path.stem.replace("-", ":", 1) for path in sorted(BUNDLED.glob("*.toml"))]
-VERSIONS = {"torch": "2.13.0", "another": "2026.1"}
-"""Versions that every bundled expectation holds for, of one of them."""
+PINS = dict(
+    line.split("==")
+    for line in (Path(__file__).parents[2] / "ci" / "libraries.txt").read_text(encoding="utf-8").splitlines()
+    if "==" in line
+)
+VERSIONS = PINS | {"paddle": PINS["paddlepaddle"]}
+"""Versions that every bundled expectation holds for, by what adapters call them."""
+THIRD = [name for name in KNOWN if name in EXTRAS and name != "torch"]
+"""Libraries of third parties whose deviations are known."""
 
 
 def test_bundled_files_can_be_read_and_give_reasons():
@@ -168,6 +183,17 @@ def test_bundled_files_can_be_read_and_give_reasons():
         assert all(len(entry.reason.split()) > 8 and entry.reason.endswith(".") for entry in found.entries)
         assert all(entry.versions for entry in found.entries)
     assert bundled("nobody", {}) == Expectations()
+
+
+@pytest.mark.parametrize("name", THIRD)
+def test_what_is_known_of_third_parties_is_of_versions_that_were_checked(name):
+    """All of it holds for the pinned version, whatever the versions beside it; of a later one all is unexpected."""
+    first, second, *_ = (int(number) for number in VERSIONS[name].split("."))
+    assert bundled(name, {name: VERSIONS[name], "numpy": "9"}).others == ()
+    for later in (f"{first}.{second + 1}.0", f"{first + 1}.0"):
+        found = bundled(name, {"numpy": VERSIONS[name], name: later})
+        assert found.entries == ()
+        assert found.remark.startswith("what is known of its deviations is of other versions (>=")
 
 
 def test_bundled_lists_name_programs_of_the_corpus():
