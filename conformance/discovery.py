@@ -8,10 +8,12 @@ import importlib.metadata
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .capabilities import Capabilities
 from .protocol import lacking
 
 GROUP = "stridecheck.adapters"
@@ -34,6 +36,16 @@ OLDEST: Mapping[str, tuple[str, str]] = {
     "array_api_strict": ("array-api-strict", "2.4"),
 }
 """What pip calls the library of each bundled adapter, and the oldest that is driven, as in `pyproject.toml`."""
+
+_BUILDS: Mapping[str, tuple[str, ...]] = {
+    "cupy": (
+        "cupy",
+        *(f"cupy-cuda{version}" for version in ("11x", "13x", "102", *range(110, 118))),
+        *(f"cupy-rocm-{version}" for version in ("4-3", "5-0", "6-0", "7-0")),
+    ),
+    "paddle": tuple(f"paddlepaddle-{device}" for device in ("gpu", "xpu", "dcu", "npu")),
+}
+"""What pip calls other builds of a library: each is the same package, for other devices."""
 
 _MODULES = {
     **BUNDLED,
@@ -81,8 +93,13 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
     UnknownAdapter
         There is no such name, module, attribute or file.
     """
-    name, _, variant = spec.partition(":")
+    name, colon, variant = spec.partition(":")
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
+    # An extra is called as pip calls its library, with dashes, where the adapter is called as Python's module is.
+    known = {_undashed(one): one for one in (*entries, *_MODULES)}
+    if name not in entries and _undashed(name) in known:
+        name = known[_undashed(name)]
+        spec = f"{name}{colon}{variant}"
     if name in _MODULES:
         return lambda: _bundled(name, variant), "torch:cpu" if spec == "torch" else spec
     if name in entries:
@@ -95,9 +112,14 @@ def find(spec: str) -> tuple[Callable[[], Any], str]:
         ).stem
     if variant and _can_import(name):
         return lambda: _make(_attribute(importlib.import_module(name), variant, spec), "", spec), spec
-    close = difflib.get_close_matches(name, names(), 1)
+    library = _undashed(name.partition(".")[0])  # `dask.array` and the like are parts of one
+    close = [library] if library in names() else difflib.get_close_matches(name, names(), 1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise UnknownAdapter(f"unknown adapter {spec!r}{hint}; {_choices()}; or give module:attribute or a path/to/file.py")
+
+
+def _undashed(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _bundled(name: str, variant: str) -> Any:
@@ -127,14 +149,28 @@ def _package(name: str, otherwise: str) -> str:
 
 def _refuse_old(name: str) -> None:
     """Whether a library can be driven is decided before it is imported: what an old one lacks would fail anywhere."""
-    distribution, oldest = OLDEST.get(name, ("", ""))
-    try:
-        found = importlib.metadata.version(distribution) if distribution else ""
-    except importlib.metadata.PackageNotFoundError:
-        return  # not installed, or by another name
-    if found and _numbers(found) < _numbers(oldest):
-        package = _package(name, f"'{distribution}>={oldest}'")
-        raise NotInstalled(f"{distribution} {found} is too old, it must be {oldest} or later: pip install {package}")
+    if name not in OLDEST:
+        return
+    usual, oldest = OLDEST[name]
+    found = _installed((usual, *_BUILDS.get(name, ())))
+    # Of two builds in one place nobody can tell which is imported.
+    if found and all(_numbers(version) < _numbers(oldest) for version in found.values()):
+        distribution, version = next(iter(found.items()))
+        # Two builds would lie over each other.
+        first = "" if distribution == usual else f"pip uninstall {distribution} && "
+        package = _package(name, f"'{usual}>={oldest}'")
+        raise NotInstalled(
+            f"{distribution} {version} is too old, it must be {oldest} or later: {first}pip install {package}"
+        )
+
+
+def _installed(distributions: Iterable[str]) -> dict[str, str]:
+    """Versions of those that are installed here."""
+    found = {}
+    for distribution in distributions:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[distribution] = importlib.metadata.version(distribution)
+    return found
 
 
 def _numbers(version: str) -> list[int]:
@@ -177,6 +213,10 @@ def _make(thing: Any, variant: str, spec: str) -> Any:
         )
     if not (isinstance(made.name, str) and made.name and made.name.isprintable()):
         raise UnknownAdapter(f"{spec}: an adapter's name is text in one line, and not {made.name!r}")
+    if not isinstance(made.capabilities, Capabilities):
+        raise UnknownAdapter(
+            f"{spec}: an adapter's capabilities are `Capabilities(...)`, and not {made.capabilities!r}"
+        )
     return made
 
 

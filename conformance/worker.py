@@ -31,6 +31,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def _load(name: str, channel: Channel) -> Any:
         channel.send(
             {
                 "ready": adapter.name,
-                "versions": {name: str(version) for name, version in adapter.versions().items()},
+                "versions": _versions(name, adapter),
                 "capabilities": adapter.capabilities.to_json(),
                 "forks": getattr(adapter, "forks", True),
             }
@@ -119,13 +120,29 @@ def _load(name: str, channel: Channel) -> Any:
     return None
 
 
+def _versions(name: str, adapter: Any) -> dict[str, str]:
+    from stridecheck.conformance import discovery
+
+    versions = adapter.versions()
+    if not isinstance(versions, Mapping):
+        wanted = f'a dict of texts such as {{"{adapter.name}": "1.0"}}'
+        raise discovery.UnknownAdapter(f"{name}: versions() answers with {wanted}, and not with {versions!r}")
+    return {str(library): str(version) for library, version in versions.items()}
+
+
 def _told(error: BaseException) -> str:
-    """An error in one line, with the file and the line that it came from."""
-    if isinstance(error, SyntaxError) and error.filename:  # the file that is wrong is not the one that failed
-        message, filename, line = error.msg, error.filename, error.lineno
+    """An error in one line, with the file and the line that it came from: where it has a cause, that of the cause."""
+    cause, seen = error, {id(error)}
+    while (deeper := cause.__cause__) is not None and deeper.__traceback__ is not None and id(deeper) not in seen:
+        cause = deeper
+        seen.add(id(cause))
+    message = str(error)
+    if isinstance(cause, SyntaxError) and cause.filename:  # the file that is wrong is not the one that failed
+        filename, line = cause.filename, cause.lineno
+        message = cause.msg if cause is error else message
     else:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        message, filename, line = str(error), where.filename, where.lineno
+        where = traceback.extract_tb(cause.__traceback__)[-1]
+        filename, line = where.filename, where.lineno
     return f"{type(error).__name__}: {message} ({Path(filename).name}:{line})"
 
 

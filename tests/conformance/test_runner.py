@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -226,6 +227,35 @@ while True:
         answers = answers_of(worker, [GOOD, GUILTY, GOOD])
     assert [is_well(answer) for answer in answers] == [True, False, True]
     assert answers[1] == Broken("error", "the worker wrote 'a line without end' instead of an answer")
+
+
+BREAKS = {
+    "at once": "raise ValueError('no such layout')",
+    "below": "try:\n    {}['layout']\nexcept KeyError as error:\n    raise ValueError('no layout') from error",
+    "in a circle": "error = ValueError('round')\nraise error from error",
+}
+
+
+@pytest.mark.parametrize("breaks", BREAKS)
+def test_an_error_of_an_adapter_points_to_the_line_that_it_came_from(breaks, adapter_file):
+    """Not to the suite's, which asked for the input, nor to where it was raised again."""
+    source = f"""
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    def tensor(self, *_):
+{textwrap.indent(BREAKS[breaks], " " * 8)}
+
+adapter = Mine
+"""
+    wanted = "{}['layout']" if breaks == "below" else "raise "
+    line = next(number for number, text in enumerate(source.splitlines(), 1) if wanted in text)
+    with Worker(adapter_file(source)) as worker:
+        worker.start()
+        (answer,) = answers_of(worker, [GOOD])
+    assert answer.outcome == "error"
+    assert answer.reason.startswith("ProtocolError: input 0 could not be built: ValueError: ")
+    assert answer.reason.endswith(f" (mine.py:{line})")
 
 
 HARMLESS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from packaging.requirements import Requirement
-from stridecheck.conformance.discovery import EXTRAS, OLDEST
+from stridecheck.conformance.discovery import EXTRAS, OLDEST, find
 from stridecheck.conformance.runner import AdapterFailed, Worker
 
 from .misbehaving import GOOD, answers_of, children_of, is_well
@@ -65,6 +65,27 @@ PARTS = {
         {"jax-0.5.3.dist-info/METADATA": "Name: jax\nVersion: 0.5.3\n"},
         "jax 0.5.3 is too old, it must be 0.6 or later: pip install 'stridecheck[jax]'",
     ),
+    "an old one for another CUDA": (
+        {"cupy_cuda11x-12.3.0.dist-info/METADATA": "Name: cupy-cuda11x\nVersion: 12.3.0\n"},
+        "cupy-cuda11x 12.3.0 is too old, it must be 14 or later: pip uninstall cupy-cuda11x && pip install "
+        "'stridecheck[cupy]'",
+    ),
+    "an old one built here": (
+        {"cupy-13.0.0.dist-info/METADATA": "Name: cupy\nVersion: 13.0.0\n"},
+        "cupy 13.0.0 is too old, it must be 14 or later: pip uninstall cupy && pip install 'stridecheck[cupy]'",
+    ),
+    "an old one for GPUs": (
+        {"paddlepaddle_gpu-2.4.2.dist-info/METADATA": "Name: paddlepaddle-gpu\nVersion: 2.4.2\n"},
+        "paddlepaddle-gpu 2.4.2 is too old, it must be 3.0 or later: pip uninstall paddlepaddle-gpu && pip install ",
+    ),
+    "an old one beside one that is not": (
+        {
+            "cupy-13.0.0.dist-info/METADATA": "Name: cupy\nVersion: 13.0.0\n",
+            "cupy_cuda12x-14.0.0.dist-info/METADATA": "Name: cupy-cuda12x\nVersion: 14.0.0\n",
+            "cupy/__init__.py": "raise ImportError('libcuda.so: cannot open shared object file')",
+        },
+        "libcuda.so: cannot open shared object file: pip install 'stridecheck[cupy]'",
+    ),
     "a part is missing": (
         {"jax/__init__.py": "import jaxlib"},
         "jaxlib is not installed here: pip install 'stridecheck[jax]'",
@@ -97,7 +118,7 @@ def test_a_library_that_is_old_or_half_installed_is_missing(parts, tmp_path, mon
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    library = re.match(r"[a-z]+", next(iter(files)))[0]
+    library = re.match(r"[a-z]+", next(iter(files)))[0].replace("paddlepaddle", "paddle")
     with Worker(library) as worker, pytest.raises(AdapterFailed) as failed:
         worker.start()
     assert failed.value.kind == "missing"
@@ -154,6 +175,8 @@ made.name = f"mine{Settings().depth}"
     ("spec", "says"),
     [
         ("nmpy", "unknown adapter 'nmpy' (did you mean numpy?); installed: "),
+        ("dask.array", "unknown adapter 'dask.array' (did you mean dask?); installed: "),
+        ("array-api-strict.linalg", "unknown adapter 'array-api-strict.linalg' (did you mean array_api_strict?)"),
         ("no/such/file.py", "no file no/such/file.py"),
         ("json:no_such", "json:no_such: there is no 'no_such' in it"),
         ("no_such_module:x", "unknown adapter 'no_such_module:x'"),
@@ -168,6 +191,13 @@ def test_an_adapter_that_does_not_exist_is_unknown(spec, says):
             worker.start()
         assert failed.value.kind == "unknown"
         assert says in failed.value.reason
+
+
+def test_an_adapter_may_be_called_with_dashes():
+    """What pip calls a library finds its adapter, under the one name that it has."""
+    assert find("array-api-strict")[1] == find("array_api_strict")[1] == "array_api_strict"
+    assert find("array-api-strict:fast")[1] == "array_api_strict:fast"
+    assert find("torch:compile-aot_eager")[1] == "torch:compile-aot_eager"  # a variant's name is its adapter's
 
 
 PARTIAL = """
@@ -189,6 +219,16 @@ adapter = Named
 """
 
 
+ANSWERING = """
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Answering(Numpy):
+    {said}
+
+adapter = Answering
+"""
+
+
 def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
     """A file that is no Python is named with its line; what is no adapter, or half of one, is told what lacks."""
     for source, kind, says in [
@@ -201,6 +241,16 @@ def test_what_an_adapter_file_does_wrong_is_told(adapter_file):
         ("adapter = lambda: None\n", "unknown", "gives None, which is no adapter"),
         (PARTIAL, "unknown", "has no is_storage, base_of, shadow_of, mark, .* lift: an adapter is an object"),
         *[(NAMED.format(name=name), "unknown", "name is text in one line, and not ") for name in (None, "", "a\nb")],
+        (
+            ANSWERING.format(said="versions = lambda self: ['2.1']"),
+            "unknown",
+            r"versions\(\) answers with a dict of texts such as {\"numpy\": \"1.0\"}, and not with \['2.1'\]",
+        ),
+        (
+            ANSWERING.format(said="capabilities = None"),
+            "unknown",
+            r"capabilities are `Capabilities\(...\)`, and not None",
+        ),
     ]:
         with Worker(adapter_file(source)) as worker, pytest.raises(AdapterFailed, match=says) as failed:
             worker.start()
