@@ -76,7 +76,7 @@ LIBRARIES ?= --programs 1000
 libraries: $(INSTALLED) ## check every library that can be had here, and the scripts of docs/findings
 	$(BIN)/python -m stridecheck.ci.libraries $(LIBRARIES)
 
-exchange: $(INSTALLED)  ## hand arrays from PyTorch to NumPy and back in every way; harm that is not known is red
+exchange: $(INSTALLED)  ## hand arrays from PyTorch to NumPy and back in every way; what is not as listed is red
 	$(BIN)/stridecheck exchange torch numpy --out out/exchange
 
 # For a machine with a GPU and without a network: `make gpu WHEELS=folder`, see docs/gpu.md. Exit code 3: no GPU here.

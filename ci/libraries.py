@@ -68,7 +68,7 @@ LIBRARIES = (
     Library("paddle", "paddle"),
     Library("dpnp", "dpnp", 0.5),
 )
-EXCHANGE = Library("exchange", "torch,jax,mlx,paddle,tinygrad")
+EXCHANGE = Library("exchange", "torch,array-api-strict,jax,mlx,paddle,tinygrad")
 """All that fit into one environment, handing arrays to each other."""
 RELEASES = tuple(
     Library("torch:cpu", share=50, release=release)
@@ -122,7 +122,7 @@ def environment(library: Library) -> tuple[Path | None, str]:
 def check(library: Library, python: Path, programs: int, *, update: bool = False) -> tuple[int, str]:
     """The exit code of a check, or of an exchange, and what it said in one line."""
     if library is EXCHANGE:
-        what = ["exchange", "numpy", *library.extra.split(",")]
+        what = ["exchange", "numpy", *library.extra.replace("-", "_").split(",")]  # extras to adapters
     else:
         some = str(max(1, round(programs * library.share)))
         what = ["check", library.adapter, "--programs", some, "--timeout", "60"]

@@ -1,7 +1,8 @@
 """Hands every array of `handover` from each of some libraries to each other, by every protocol, and records it.
 
-Each pair runs in a process of its own, so that one that brings its process down costs one array. Harm (damage, a crash,
-read-only memory written to, other strides) is compared with the committed list of harm that is known.
+Each pair runs in a process of its own, so that one that brings its process down costs one array. What becomes of each
+array is compared with the committed list; of pairs or versions that it does not know, the harm alone (damage, a crash,
+read-only memory written to, other strides).
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from pathlib import Path
 
 from stridecheck.reports.records import Adapter, Footer, Handover, Header, ResultsWriter
 
-from . import machine
+from . import arrivals, machine
 from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
 from .discovery import find
-from .expectations import BUNDLED, ExpectationError
+from .expectations import BUNDLED
 from .handover import CASES, PROTOCOLS
 from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Broken, Worker
 
 KNOWN = BUNDLED / "exchange.txt"
-"""Harm that is known: lines of producer, consumer, protocol, case and what came of it, between tabs."""
+"""What is expected of the bundled adapters."""
+_NAMED = 3
+"""Pairs that a note names."""
 
 
 def exchange(
@@ -38,10 +41,10 @@ def exchange(
 ) -> int:
     """Try every pair of libraries, write `results.jsonl` into `out`; the answer is the exit code.
 
-    `timeout` is the seconds that one array may take; `expect` is the list of harm that is known. With `update` it is
-    written anew for the pairs that ran.
-    0 if all harm is known and all known harm is there, 1 if not, 3 if no library could be started, 4 if nothing was
-    handed over. A library that is not there is skipped with its reason.
+    `timeout` is the seconds that one array may take; `expect` is the list of what is expected. With `update` it is
+    written anew for the pairs that ran. A pair is known by its adapters' own names, however they were asked for.
+    0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 3 if no library could be
+    started, 4 if nothing was handed over. A library that is not there is skipped with its reason.
 
     Raises
     ------
@@ -55,11 +58,14 @@ def exchange(
     if not python:
         for library in libraries:
             find(library)  # a name that is mistyped must not cost the results that are there
-    known = set() if update and not expect.exists() else read_known(expect)
+    known = arrivals.Arrivals() if update and not expect.exists() else arrivals.read(expect)
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
-    begun, seen, handed, red = time.monotonic(), set(), 0, 0
-    found: list[Handover] = []
+    begun, handed, red = time.monotonic(), 0, 0
+    seen: set[arrivals.Pair] = set()
+    by_harm: dict[str, list[str]] = {}
+    versions: dict[str, str] = {}
+    whole: list[Handover] = []
     pairs = list(itertools.product(dict.fromkeys(libraries), repeat=2))
     with ResultsWriter(out / "results.jsonl") as writer:
         writer.write(_header(libraries, python))
@@ -81,12 +87,19 @@ def exchange(
                     continue
                 finally:
                     progress.advance(1)
-                if producer == consumer:
-                    writer.write(Adapter(producer, "ready", "", dict(worker.versions)))
-                seen.add((producer, consumer))
+                pair = _names(worker)
+                if pair in seen:
+                    progress.note(f"{worker.spec}: is {' → '.join(pair)} once more, and left out")
+                    continue
+                if pair[0] == pair[1]:
+                    writer.write(Adapter(pair[0], "ready", "", dict(worker.versions)))
+                seen.add(pair)
+                if not update and (reason := known.knows(pair, worker.versions)):
+                    by_harm.setdefault(reason, []).append(" → ".join(pair))
+                found: list[Handover] = []
                 try:
-                    for one in _handovers(worker, producer, consumer):
-                        judged = one if update else _judged(one, known)
+                    for one in _handovers(worker, *pair):
+                        judged = one if update else known.judge(one, worker.versions)
                         writer.write(judged)
                         found.append(one)
                         handed += one.outcome != "not offered"
@@ -95,12 +108,30 @@ def exchange(
                     writer.write(Adapter(worker.spec, "failed", error.reason))
                     progress.note(f"{worker.spec}: {error.reason}")
                     red += 1
+                else:
+                    whole += found
+                    versions |= worker.versions
+        for reason, unknown in by_harm.items():
+            progress.note(f"{_some(unknown)}: {reason}, judged by harm alone")
         code = COULD_NOT_RUN if not seen else UNEXPECTED if red else EXPECTED if handed else NOTHING_JUDGED
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if update:
-        kept = {line for line in known if tuple(line.split("\t")[:2]) not in seen}
-        write_known(expect, kept | {_line(one) for one in found if one.is_harm})
+        anew = known.updated(whole, versions)
+        if lost := {way[:2] for way in known.ways} - {way[:2] for way in anew.ways}:
+            progress.note(f"{_some([' → '.join(pair) for pair in sorted(lost)])}: of other versions, only harm is kept")
+        arrivals.write(expect, anew)
     return code
+
+
+def _names(worker: Worker) -> arrivals.Pair:
+    """What the two adapters call themselves: `torch` is `torch:cpu`."""
+    producer, _, consumer = worker.name.removeprefix("exchange:").partition(">")
+    return producer, consumer
+
+
+def _some(pairs: Sequence[str]) -> str:
+    more = len(pairs) - _NAMED
+    return ", ".join(pairs[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _header(libraries: Sequence[str], python: str) -> Header:
@@ -116,44 +147,3 @@ def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[Handove
             yield Handover(producer, consumer, protocol, case, outcome, answer.reason)
         else:
             yield Handover(producer, consumer, protocol, case, **answer)
-
-
-def _judged(one: Handover, known: set[str]) -> Handover:
-    """The handover, said not to be expected where it does harm that is not known, or none where some is."""
-    place = "\t".join(_line(one).split("\t")[:4])
-    listed = {line for line in known if line.startswith(f"{place}\t")}
-    if listed == ({_line(one)} if one.is_harm else set()):
-        return one
-    return Handover(**{name: getattr(one, name) for name in one.__slots__} | {"is_known": False})
-
-
-def _line(one: Handover) -> str:
-    harm = "read-only lost" if one.read_only == "lost" else "other strides" if one.strides is False else one.outcome
-    return "\t".join((one.producer, one.consumer, one.protocol, one.case, harm))
-
-
-def read_known(path: Path) -> set[str]:
-    """The lines of a list of known harm.
-
-    Raises
-    ------
-    ExpectationError
-        It cannot be read, or has a line that does not consist of five parts.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ExpectationError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise ExpectationError(f"{path}: is no UTF-8") from None
-    for number, line in enumerate(lines, 1):
-        if len(line.split("\t")) != 5:
-            raise ExpectationError(
-                f"{path}, line {number}: is no producer, consumer, protocol, case and harm between tabs"
-            )
-    return set(lines)
-
-
-def write_known(path: Path, lines: set[str]) -> None:
-    """Write a list of known harm, sorted."""
-    path.write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8")

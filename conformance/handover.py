@@ -54,6 +54,7 @@ CASES: Mapping[str, Case] = {
         Case("size 1 last", shape=(4, 1), strides=(1, 77)),
         Case("empty", shape=(0, 4), strides=(4, 1)),
         Case("empty inside", shape=(3, 0, 2), strides=(0, 2, 1)),
+        Case("empty, odd strides", shape=(0, 4), strides=(99, 7)),
         Case("expanded", strides=(0, 1)),
         Case("overlapping", strides=(1, 1)),
         Case("reversed", shape=(4,), strides=(-1,), offset=3),
@@ -83,7 +84,9 @@ class Handover(NamedTuple):
 
     `outcome` is `shared` (the same memory), `copied`, `empty` (nothing to share), `refused` (an error says so),
     `damaged` (other elements, shape or dtype, and no error), or `not offered` (one side has no such array or protocol).
-    `strides` tells of shared memory whether the strides that address anything are the producer's. `writes` has `f`
+    `strides` tells of shared memory whether the strides that address anything are the producer's. `idle` tells of those
+    that address nothing (of dimensions of length 1, and of arrays without elements) whether they are `kept`, rewritten
+    to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has `f`
     where the producer sees the consumer's and `b` where the consumer sees the producer's, `-` for either that is not
     so, `.` where it could not be tried. `read_only` is `kept`, `lost` or empty.
     """
@@ -93,6 +96,7 @@ class Handover(NamedTuple):
     strides: bool | None = None
     writes: str = ".."
     read_only: str = ""
+    idle: str = ""
 
 
 class Library(Adapter, Protocol):
@@ -132,16 +136,17 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     if (difference := _difference(case, elements, found)) is not None:
         honest = "" if _says(said, protocol, elements) else "; what the producer said of it was wrong already"
         return Handover("damaged", difference + honest)
-    if not elements:
-        return Handover("empty")
     arrived = _described(y, consumer)
+    idle, changed = _idle(case, _own_strides(producer, x, said), _own_strides(consumer, y, arrived))
+    if not elements:
+        return Handover("empty", changed, idle=idle)
     shares = arrived is not None and arrived.address == said.address
     if protocol in _PROMISES and shares != _PROMISES[protocol]:
         return Handover("damaged", f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
     strides = _significant(arrived.state) == _significant(said.state) if arrived is not None and shares else None
     writes = _writes(producer, consumer, x, y)
     read_only = ("lost" if writes[0] == "f" else "kept") if case.is_read_only else ""
-    return Handover("shared" if shares else "copied", "", strides, writes, read_only)
+    return Handover("shared" if shares else "copied", changed, strides, writes, read_only, idle)
 
 
 _PROMISES = {"dlpack copy": False, "dlpack share": True}
@@ -311,10 +316,19 @@ def _says(said: foreign.Described, protocol: str, elements: list[bytes]) -> bool
 def _byte_strides(state: ForeignState) -> tuple[int, ...]:
     if state.strides is not None:
         return state.strides
-    strides, running = [], state.itemsize
-    for size in reversed(state.shape):
+    return _row_major(state.shape, state.itemsize)
+
+
+def _row_major(shape: tuple[int, ...], itemsize: int, least: int = 0) -> tuple[int, ...]:
+    """Strides of a row-major array in bytes, where no length counts as less than `least`.
+
+    >>> _row_major((2, 0, 3), 4), _row_major((2, 0, 3), 4, 1)
+    ((0, 12, 4), (12, 12, 4))
+    """
+    strides, running = [], itemsize
+    for size in reversed(shape):
         strides.append(running)
-        running *= size
+        running *= max(size, least)
     return tuple(reversed(strides))
 
 
@@ -323,6 +337,27 @@ def _significant(state: ForeignState) -> tuple[int, ...] | None:
     if 0 in state.shape:
         return None
     return tuple([s for n, s in zip(state.shape, _byte_strides(state), strict=True) if n > 1])
+
+
+def _own_strides(library: Library, x: Any, described: foreign.Described | None) -> tuple[int, ...] | None:
+    """Strides as the library itself has them, in bytes: what it says by a protocol may be others already."""
+    dtype, _, strides, *_ = library.describe(x)
+    if strides is not None:
+        return tuple([s * ITEMSIZES[dtype] for s in strides])
+    return None if described is None else _byte_strides(described.state)
+
+
+def _idle(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None) -> tuple[str, str]:
+    """What became of strides that address nothing, and in words where they are neither those made nor row-major."""
+    idle = [number for number, size in enumerate(case.shape) if size == 1 or 0 in case.shape]
+    if not idle or made is None or got is None:
+        return "", ""
+    # Libraries disagree on whether a length of 0 counts as 1 in the strides before it: either is row-major.
+    plain = [_row_major(case.shape, ITEMSIZES[case.dtype], least) for least in (0, 1)]
+    before, after, *either = ([strides[number] for number in idle] for strides in (made, got, *plain))
+    if after == before:
+        return "kept", ""
+    return ("row-major", "") if after in either else ("other", f"strides of {[*made]} bytes arrived as {[*got]}")
 
 
 def _described(y: Any, consumer: Library) -> foreign.Described | None:

@@ -256,8 +256,14 @@ class Handover:
     """`f` where the producer sees what the consumer writes, `b` the other way; `-` where not, `.` where not tried."""
     read_only: str = ""
     """`kept` or `lost`, of memory that the producer had made read-only."""
+    idle: str = ""
+    """`kept`, `row-major` or `other`: strides that address nothing, of lengths of 1 and of arrays without elements."""
     is_known: bool = True
-    """Whether this is what was expected: harm that is not on the list is not, nor what is on it and did no harm."""
+    """Whether this is what was expected."""
+    expected: str = ""
+    """What was expected in its place; empty where it is known, or nothing was expected of it."""
+    is_listed: bool = False
+    """Whether all of it was expected of these versions; else harm alone is judged."""
 
     @property
     def is_harm(self) -> bool:

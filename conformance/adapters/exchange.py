@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ..capabilities import Capabilities
@@ -20,8 +21,9 @@ class Exchange:
         self.forks = getattr(producer, "forks", True) and getattr(consumer, "forks", True)
 
     def versions(self) -> dict[str, str]:
-        """Versions of both."""
-        return self.producer.versions() | self.consumer.versions()
+        """Versions of both, and Python's: what a memoryview knows depends on it."""
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return self.producer.versions() | self.consumer.versions() | {"python": python}
 
     def answer(self, question: Any) -> Any:
         """What becomes of a case by a protocol: the fields of a `Handover`."""
@@ -41,4 +43,6 @@ def adapter(variant: str = "") -> Exchange:
     if len(names) != 2:
         raise UnknownAdapter(f"exchange is between two libraries, as in exchange:numpy>torch, not {variant!r}")
     producer, consumer = (find(name)[0]() for name in names)
-    return Exchange(f"exchange:{variant}", producer, consumer)
+    # Their own names, in which a list could not tell `>` and tabs from its own.
+    own = [" ".join(one.name.replace(">", " ").split()) for one in (producer, consumer)]
+    return Exchange(f"exchange:{'>'.join(own)}", producer, consumer)

@@ -19,9 +19,11 @@ from .exit_codes import EXIT_CODES
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the libraries.")
 @click.option(
     "--expect", type=click.Path(dir_okay=False, path_type=Path), default=KNOWN, metavar="FILE",
-    help="List of the harm that is known, in the place of the bundled one.",
+    help="List of what is expected, in the place of the bundled one.",
 )  # fmt: skip
-@click.option("--update-expectations", "update", is_flag=True, help="Take the harm that is found as known.")
+@click.option(
+    "--update-expectations", "update", is_flag=True, help="Take what is found as expected: write the list anew."
+)
 @seconds_option("--timeout", "Seconds for one array.", PROGRAM_TIMEOUT)
 @seconds_option("--start-timeout", "Seconds that two libraries may load.", START_TIMEOUT)
 @out_option()
@@ -32,7 +34,8 @@ def exchange_command(
 
     Layouts and dtypes that are known for trouble: transposed, stepped, expanded, reversed, empty, misaligned,
     read-only, bfloat16, float8. Each is looked at where it arrives: elements, shape, strides, whether memory is shared,
-    who sees whose writes, whether read-only memory still is. Exit code 1 says that there was harm that is not known.
+    who sees whose writes, whether read-only memory still is, what became of strides that address nothing. Exit code 1
+    says that something is not as listed; of libraries or versions that the list does not know, that there was harm.
 
     \b
     Examples

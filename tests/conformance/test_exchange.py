@@ -1,4 +1,4 @@
-"""Arrays handed from one library to another: what arrives is seen, and harm that is not on the list is red."""
+"""Arrays handed from one library to another: what arrives is seen, and what is not as the list says is red."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from stridecheck.conformance import exchanges
+from stridecheck.conformance import arrivals, exchanges
 from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.check import Silent
 from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
@@ -26,31 +27,81 @@ def between(tmp_path_factory):
 
 
 def test_what_numpy_and_torch_hand_each_other_is_as_listed(between):
-    """Every pair, protocol and case is tried, and no harm is new or gone; a crash costs one array."""
+    """Every pair, protocol and case is tried, nothing of it is new or gone; a crash costs one array."""
     code, found = between
     assert code == 0
+    assert all(one.is_listed for one in found.values())
     assert len(found) == 4 * len(PROTOCOLS) * len(CASES)
-    assert found["numpy", "torch", "dlpack", "reversed"].outcome == "crash"
-    assert found["numpy", "torch", "dlpack", "read-only"].read_only == "lost"
+    assert found["numpy", "torch:cpu", "dlpack", "reversed"].outcome == "crash"
+    assert found["numpy", "torch:cpu", "dlpack", "read-only"].read_only == "lost"
     assert found["numpy", "numpy", "dlpack", "read-only"].read_only == "kept"
     for case in ("row-major", "transposed", "stepped", "expanded", "off by 4 bytes", "bool", "complex64"):
-        one = found["torch", "numpy", "dlpack", case]
+        one = found["torch:cpu", "numpy", "dlpack", case]
         assert (one.outcome, one.strides) == ("shared", True), case
         assert one.writes == "fb" or case == "expanded"
 
 
-def test_harm_that_is_new_or_gone_is_red(tmp_path):
-    """A list that lacks a line, or has one too many, ends the run with 1, and each is marked; an update mends it."""
-    known = {line for line in exchanges.read_known(exchanges.KNOWN) if line.startswith("numpy\tnumpy\t")}
-    assert known == set()
+def test_strides_that_address_nothing_are_seen(between):
+    """DLPack keeps them here and buffers rewrite them; of an empty copy they are neither: none of it is harm."""
+    _, found = between
+    for case in ("size 1, odd stride", "size 1 last", "empty, odd strides"):
+        assert found["numpy", "torch:cpu", "dlpack", case].idle == "kept"
+        assert found["numpy", "numpy", "buffer", case].idle == "row-major"
+        assert not found["numpy", "numpy", "buffer", case].is_harm
+    assert found["numpy", "torch:cpu", "dlpack copy", "size 1 last"].idle == "row-major"
+    assert found["numpy", "torch:cpu", "dlpack copy", "empty, odd strides"].idle == "other"
+    assert found["numpy", "torch:cpu", "dlpack", "row-major"].idle == ""
+
+
+class _OfItsOwn(Numpy):
+    """Says strides of its own of all that it takes."""
+
+    def describe(self, x):
+        dtype, shape, strides, *rest = super().describe(x)
+        return (dtype, shape, tuple([7 if n < 2 else s for n, s in zip(shape, strides, strict=True)]), *rest)
+
+
+def test_strides_that_are_neither_kept_nor_row_major_are_told():
+    """What is seen is what the library itself says, with the strides before and after."""
+    found = hand_over(Numpy(), _OfItsOwn(), "dlpack", CASES["size 1 last"])
+    assert (found.outcome, found.strides, found.idle) == ("shared", True, "other")
+    assert found.detail == "strides of [4, 308] bytes arrived as [4, 28]"
+    assert hand_over(Numpy(), _OfItsOwn(), "dlpack", CASES["empty, odd strides"]).idle == "other"
+
+
+def test_what_is_new_or_gone_is_red_and_an_update_mends_it(tmp_path):
+    """Of an unknown pair harm alone is red, in both directions; once the list has it, so is all else."""
     mine = tmp_path / "known.txt"
-    exchanges.write_known(mine, {"numpy\tnumpy\tbuffer\tbool\tdamaged"})
+    mine.write_text("numpy\tnumpy\tbuffer\tbool\tdamaged\n")
     assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 1
     marked = [one for one in read_results(tmp_path / "results.jsonl") if isinstance(one, Handover) and not one.is_known]
     assert [(one.protocol, one.case, one.is_harm) for one in marked] == [("buffer", "bool", False)]
     assert exchanges.exchange(["numpy"], tmp_path, expect=mine, update=True) == 0
     assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 0
-    assert mine.read_text() == ""
+    lines = mine.read_text().splitlines()
+    assert len(lines) == 1 + len(PROTOCOLS)
+    bundled = exchanges.KNOWN.read_text().splitlines()
+    assert set(lines[1:]) <= set(bundled)
+    mine.write_text(mine.read_text().replace("dlpack share\tshared fb: *", "dlpack share\tcopied --: *"))
+    assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 1
+    marked = [one for one in read_results(tmp_path / "results.jsonl") if isinstance(one, Handover) and not one.is_known]
+    assert {(one.protocol, one.outcome, one.expected) for one in marked} == {("dlpack share", "shared", "copied --")}
+
+
+def test_a_pair_is_known_by_its_own_names(tmp_path):
+    """However an adapter is asked for, its lines are its own, and one asked for twice is handed to once."""
+    notes = []
+
+    class Noting(Silent):
+        def note(self, text):
+            notes.append(text)
+
+    mine = tmp_path / "known.txt"
+    arrivals.write(mine, arrivals.Arrivals())
+    spec = "stridecheck.conformance.adapters.numpy:Numpy"
+    assert exchanges.exchange(["numpy", spec], tmp_path, Noting(), expect=mine, update=True) == 0
+    assert {way[:2] for way in arrivals.read(mine).ways} == {("numpy", "numpy")}
+    assert sum("numpy → numpy once more" in note for note in notes) == 3
 
 
 @pytest.mark.parametrize("content", [None, "numpy numpy buffer bool damaged\n", b"\xff"])
@@ -231,6 +282,6 @@ def test_a_library_that_goes_away_midway_costs_its_pairs_alone(adapter_file, tmp
     failed = [one for one in records if isinstance(one, Adapter) and one.status != "ready"]
     assert {one.reason for one in failed} == {"the device is gone"}
     assert [one.status for one in failed] == ["failed", "skipped", "skipped"]
-    last = [one for one in records if isinstance(one, Handover) and one.producer == spec][-1]
+    last = [one for one in records if isinstance(one, Handover) and one.producer == "mine"][-1]
     assert (last.case, last.outcome) == ("bool", "crash")
     assert any(one.producer == one.consumer == "numpy" for one in records if isinstance(one, Handover))
