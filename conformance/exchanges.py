@@ -11,6 +11,7 @@ import itertools
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stridecheck.reports.records import Adapter, Footer, Handover, Header, ResultsWriter
@@ -99,7 +100,7 @@ def exchange(
                 found: list[Handover] = []
                 try:
                     for one in _handovers(worker, *pair):
-                        judged = one if update else known.judge(one, worker.versions)
+                        judged = replace(one, is_listed=True) if update else known.judge(one, worker.versions)
                         writer.write(judged)
                         found.append(one)
                         handed += one.outcome != "not offered"

@@ -350,7 +350,8 @@ def _own_strides(library: Library, x: Any, described: foreign.Described | None) 
 def _idle(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None) -> tuple[str, str]:
     """What became of strides that address nothing, and in words where they are neither those made nor row-major."""
     idle = [number for number, size in enumerate(case.shape) if size == 1 or 0 in case.shape]
-    if not idle or made is None or got is None:
+    # A library without strides may say what it has by a protocol that has flattened it.
+    if not idle or made is None or got is None or not len(made) == len(got) == len(case.shape):
         return "", ""
     # Libraries disagree on whether a length of 0 counts as 1 in the strides before it: either is row-major.
     plain = [_row_major(case.shape, ITEMSIZES[case.dtype], least) for least in (0, 1)]

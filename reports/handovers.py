@@ -55,8 +55,12 @@ def says(handover: Handover) -> str:
         parts.append("and read-only no more")
     if handover.strides is False:
         parts.append("with other strides")
+    if not handover.is_known and handover.is_listed:  # what can have changed beside the outcome
+        parts += [f"writes {handover.writes}"] if handover.outcome in ("shared", "copied") else []
+        parts += [f"idle strides {handover.idle}"] if handover.idle else []
     if not handover.is_known:
-        parts.append("not expected" if handover.is_harm else "though harm was expected")
+        wanted = f"where {handover.expected} was expected" if handover.expected else "not expected"
+        parts.append(wanted)
     return ", ".join(parts)
 
 

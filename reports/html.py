@@ -15,7 +15,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from . import claims, handovers, text
+from . import claims, exchange_view, handovers, text
 from .frames import COLUMNS
 from .mutants import by, found_out
 from .records import Claim
@@ -72,9 +72,8 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         families=families(run, adapters),
         failure_groups=failure_groups(run, limit),
         known_groups=known_groups(run),
-        exchange=handovers.matrix(run.handovers),
+        exchange=exchange_view.pairs(run.handovers),
         exchanged=handovers.headline(run.handovers),
-        says=handovers.says,
         found_out=found_out,
         by=by,
         claim_range=claims.range_of,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from stridecheck.reports import handovers, terminal
+from stridecheck.conformance.handover import CASES
+from stridecheck.reports import exchange_view, handovers, terminal
 from stridecheck.reports.badge import badge
 from stridecheck.reports.html import page
 from stridecheck.reports.markdown import markdown
@@ -58,11 +59,49 @@ def test_the_terminal_says_what_came_of_each_pair(exchanged):
 
 
 def test_the_page_and_the_summary_have_the_table(exchanged, tmp_path):
-    """Both show the cell of each pair and the harm; nothing says that nothing was judged."""
+    """Both show what came of each pair and the harm; nothing says that nothing was judged."""
+    assert "2 shared, 1 crash" in markdown(exchanged)
     for text in (page(exchanged, tmp_path), markdown(exchanged)):
-        assert "2 shared, 1 crash" in text
         assert "read-only no more" in text
+        assert "killed by SIGABRT" in text
         assert "Nothing was judged" not in text
+
+
+def test_the_table_says_what_becomes_of_arrays_by_each_way():
+    """Numbers, writes, read-only memory, strides of each kind, and which arrays did not arrive, with the reason."""
+    transposed, expanded = (replace(SHARED, case=case) for case in ("transposed", "expanded"))
+    refused = Handover("numpy", "torch", "dlpack", "bfloat16", "refused", "TypeError: no bfloat16")
+    idle = replace(SHARED, case="size 1 last", idle="kept")
+    empty = Handover("numpy", "torch", "dlpack", "empty", "empty", "strides of [4] arrived as [0]", idle="other")
+    (pair, back) = exchange_view.pairs([SHARED, LOST, CRASH, transposed, expanded, refused, idle, empty, NOTHING])
+    (way,) = pair.ways
+    assert (way.shared, way.copied, way.empty, way.refused) == (5, 0, 1, 1)
+    assert (way.harm, way.tone) == ("1 read-only lost, 1 crash", "fail")
+    assert (way.writes, way.read_only) == ("both ways", "lost")
+    assert way.strides == "odd and zero kept, negative crash"
+    assert way.idle == "1: kept, 0: other"
+    assert [(reason.cases, reason.tone) for reason in way.reasons] == [
+        (("reversed",), "fail"), (("read-only",), "known"), (("bfloat16",), ""), (("empty",), ""),
+    ]  # fmt: skip
+    assert way.reasons[2].says == "refused: TypeError: no bfloat16"
+    assert (back.ways, back.lacks) == ((), ("interface",))
+
+
+def test_what_is_no_longer_offered_though_it_was_expected_has_a_row():
+    """A protocol that nobody offers has none otherwise."""
+    gone = replace(NOTHING, is_known=False, expected="shared fb", is_listed=True)
+    (pair,) = exchange_view.pairs([gone])
+    assert (pair.lacks, pair.is_listed) == ((), True)
+    assert pair.ways[0].tone == "fail"
+    assert "where shared fb was expected" in pair.ways[0].reasons[0].says
+
+
+def test_arrays_with_odd_strides_are_known_by_name():
+    """The table's names are those of arrays that are handed over, with strides of that kind."""
+    strides = {kind: [CASES[case].strides for case in cases] for kind, cases in exchange_view.ODD.items()}
+    assert all(min(one) < 0 for one in strides["negative"])
+    assert all(0 in one or one == (1, 1) for one in strides["zero"])  # overlapping is that, too: elements lie twice
+    assert exchange_view.READ_ONLY in CASES
 
 
 def test_the_badge_is_red_where_harm_was_not_expected(exchanged):
