@@ -178,7 +178,7 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     # array begins where it is aligned: that decides whether some libraries copy, and what allocators do is chance.
     backing = "guarded" if case.shift else "owned"
     try:
-        storage = producer.storage(_aligned(contents, case.shift), backing)
+        storage = producer.storage(aligned(contents, case.shift), backing)
         lead = 0 if case.shift else _lead(producer, storage, itemsize)
         x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset + lead)
         if case.is_read_only and freeze is not None:
@@ -195,7 +195,7 @@ def _lead(producer: Library, storage: Any, itemsize: int) -> int:
     return -address % ALIGNMENT // itemsize
 
 
-def _aligned(contents: bytes, shift: int) -> memoryview:
+def aligned(contents: bytes, shift: int = 0) -> memoryview:
     """A buffer with these contents that begins `shift` bytes after a multiple of `ALIGNMENT`."""
     block = bytearray(len(contents) + shift + ALIGNMENT)
     begin = -ctypes.addressof(ctypes.c_char.from_buffer(block)) % ALIGNMENT + shift

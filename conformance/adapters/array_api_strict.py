@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import array_api_strict as xp
@@ -10,6 +11,7 @@ import numpy
 
 from ..capabilities import Capabilities
 from ..discovery import without_variants
+from ..handover import aligned
 from .table_style import takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
@@ -81,6 +83,11 @@ class ArrayApiStrict(ValueStyle):
 
     def __init__(self) -> None:
         super().__init__(xp, {name: getattr(xp, name) for name in DTYPES})
+
+    @cached_property
+    def _make_row(self) -> Callable[..., Any]:
+        """As `row`, but where memory is aligned: else it is chance whether JAX shares what it is handed."""
+        return lambda data, dtype: xp.asarray(numpy.frombuffer(aligned(data), str(dtype).rpartition(".")[2]))
 
     def scope(self) -> dict[str, Any]:
         """Rows are made of NumPy's arrays."""
