@@ -71,7 +71,8 @@ def wrong(self, *rest, **named):
 NAME, right = "select", Tensor.select
 
 
-def wrong(self, dim, index):
+def wrong(self, dim=None, index=None, axis=None):
+    dim = axis if dim is None else dim
     if self.dim() == 5 and -5 <= dim < 5 and 0 <= index < self.shape[dim] - 1:
         index += 1
     return right(self, dim, index)
