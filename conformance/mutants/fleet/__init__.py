@@ -27,6 +27,7 @@ from . import (
     options,
     pilgrims,
     residents,
+    settlers,
     strangers,
     tenants,
     views,
@@ -37,7 +38,7 @@ from . import (
 FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
     matters, strangers, visitors, guests, lodgers, tenants, neighbours,
-    boarders, commuters, pilgrims, residents,
+    boarders, commuters, pilgrims, residents, settlers,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
