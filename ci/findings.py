@@ -127,8 +127,8 @@ for line in sys.stdin:
 def show(finding: Finding, run: Run) -> str:
     """What is wrong with a finding where its script is run so; empty where it shows the deviation.
 
-    The script must end by an assertion that fails, by a signal where it says `# ends: SIGNAL`, or by an exception where
-    it says `# raises: TYPE`.
+    The script must end by a signal where it says `# ends: SIGNAL`, by an exception where it says `# raises: TYPE`, else
+    by an assertion that fails. What shows in several ways says all: `# ends: SIGSEGV, SIGABRT`, beside `raises` or not.
     """
     try:
         code, told = run(finding.script)
@@ -137,11 +137,18 @@ def show(finding: Finding, run: Run) -> str:
     last = (told.strip().splitlines() or [""])[-1]
     if code == 0:
         return "no longer shows"
-    if ends := re.search(r"# ends: (\w+)", finding.script):
-        wanted = -signal.Signals[ends[1]]
-        return "" if code == wanted else f"ended with {code}, not {wanted}: {last}"
-    raises = re.search(r"# raises: (\w+)", finding.script)
-    wanted_error = raises[1] if raises else "AssertionError"
+    signals, errors = _stated("ends", finding.script), _stated("raises", finding.script)
+    if code < 0 and signals:
+        return "" if signal.Signals(-code).name in signals else f"ended by {signal.Signals(-code).name}: {last}"
+    if signals and not errors:
+        return f"showed something else than {' or '.join(signals)}: {last}"
+    wanted = "|".join(errors or ["AssertionError"])
     lines = [line for line in told.splitlines() if not line.startswith((" ", "\t"))]
-    is_shown = any(re.match(rf"([\w.]+\.)?{wanted_error}\b", line) for line in lines)
+    is_shown = any(re.match(rf"([\w.]+\.)?({wanted})\b", line) for line in lines)
     return "" if is_shown else f"showed something else: {last}"
+
+
+def _stated(what: str, script: str) -> list[str]:
+    """The names that a script's comment `# WHAT: NAME, NAME` gives."""
+    stated = re.search(rf"# {what}: (.+)", script)
+    return stated[1].split(", ") if stated else []

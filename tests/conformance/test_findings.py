@@ -92,9 +92,22 @@ def test_each_library_has_a_page():
         ("raise TypeError('other')", "showed something else: TypeError: other"),
         ("# raises: TypeError\nraise TypeError('other')", ""),
         ("# ends: SIGFPE\nimport os\nos.kill(os.getpid(), 8)", ""),
-        ("# ends: SIGFPE\nimport os\nos.kill(os.getpid(), 11)", "ended with -11, not -8: "),
+        ("# ends: SIGFPE\nimport os\nos.kill(os.getpid(), 11)", "ended by SIGSEGV: "),
+        ("# ends: SIGSEGV\nraise TypeError('other')", "showed something else than SIGSEGV: TypeError: other"),
+        ("# ends: SIGSEGV, SIGABRT\nimport os\nos.abort()", ""),
+        ("# ends: SIGSEGV, SIGABRT\n# raises: TypeError\nraise TypeError('spoilt')", ""),
     ],
-    ids=["shown", "mended", "other error", "named error", "signal", "other signal"],
+    ids=[
+        "shown",
+        "mended",
+        "other error",
+        "named error",
+        "signal",
+        "other signal",
+        "no signal",
+        "one of two",
+        "or error",
+    ],
 )
 def test_a_change_in_either_direction_is_told(script, problem, own):
     """A script that succeeds, or fails otherwise than it says, is a problem; so is one that does not end."""
