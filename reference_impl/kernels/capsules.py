@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import cfunc, types
 
 from .jit import instruction
-from .llvm import I64, load, store
+from .llvm import I64, load, poke
 
 _POINTER, _NAME = 16, 24
 """Where CPython's capsules have their pointer and the address of their name, in bytes."""
@@ -39,27 +39,16 @@ def _byte(typing: Any, address: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@instruction
-def _put(typing: Any, address: Any, value: Any) -> Any:
-    """Write 8 bytes to an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        store(builder, args[1], args[0])
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), generate
-
-
 @cfunc(types.void(types.int64), cache=True)
 def given_back(held: int) -> None:
     """The deleter of a structure without a version."""
-    _put(held + CONTEXT, 1)
+    poke(held + CONTEXT, 1)
 
 
 @cfunc(types.void(types.int64), cache=True)
 def given_back_versioned(held: int) -> None:
     """The deleter of a structure with a version."""
-    _put(held + CONTEXT_VERSIONED, 1)
+    poke(held + CONTEXT_VERSIONED, 1)
 
 
 @cfunc(types.void(types.int64), cache=True)
@@ -68,4 +57,4 @@ def destroyed(capsule: int) -> None:
     name = _word(capsule + _NAME)
     if _byte(name) == 100:  # the d of dltensor; consumers write used_ before it
         held = _word(capsule + _POINTER)
-        _put(held + (CONTEXT if _byte(name + _LENGTH) == 0 else CONTEXT_VERSIONED), 1)
+        poke(held + (CONTEXT if _byte(name + _LENGTH) == 0 else CONTEXT_VERSIONED), 1)
