@@ -284,12 +284,12 @@ def _kind(failure: Failure) -> tuple[str, ...]:
 
 
 def _varied(failures: Sequence[Failure]) -> list[Failure]:
-    """The failures in rounds, each with one of every kind; crashes first."""
+    """The failures in rounds, each with one of every kind; crashes first, then what most programs show."""
     kinds: dict[tuple[str, ...], list[Failure]] = {}
     for failure in failures:
         kinds.setdefault(_kind(failure), []).append(failure)
     severity = ("crash", "timeout", "error", "fail", "xpass")
-    ordered = sorted(kinds, key=lambda kind: severity.index(kind[0]))
+    ordered = sorted(kinds, key=lambda kind: (severity.index(kind[0]), -len(kinds[kind])))
     rounds = zip_longest(*(kinds[kind] for kind in ordered))
     return [failure for one_of_each in rounds for failure in one_of_each if failure is not None]
 

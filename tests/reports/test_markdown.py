@@ -61,6 +61,13 @@ def test_many_failures_and_many_times_are_counted_not_listed(text_of, sample):
     assert "10 more rows in report.html" in text
 
 
+def test_what_most_programs_show_comes_first(text_of, sample):
+    found = [sample.failure(n, operation="seldom" if n == 0 else "often") for n in range(5)]
+    crash = sample.failure(9, "crash", operation="crashed")
+    text = text_of([sample.header(), *found, crash, sample.footer()])
+    assert text.index("crashed") < text.index("often") < text.index("seldom")
+
+
 def test_an_incomplete_run_says_so_first(text_of, sample):
     text = text_of([sample.header(), *sample.units()[:2]])
     assert text.startswith("## stridecheck: ◐ Incomplete")
