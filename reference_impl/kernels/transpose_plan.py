@@ -118,13 +118,12 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
         return (LINE, 2048) if short else (512, _LONGEST)
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
-        return min(1024, 128 * 2048 // b_bytes), _LONGEST
+        return max(4 * LINE, min(1024, 128 * 1024 // b_bytes)), _LONGEST
     if _shares(b_dims):
         return 1024, 2048
-    # A line of each row and no more, if all these lines and the next ones, which are asked for, are kept until then.
-    for b_want in (4096, 2048, 1024):
-        if _keeps(b_dims, item, b_want, target):
-            return LINE, b_want
+    # What the first-level cache holds, if all these lines and the next ones, which are asked for, are kept until then.
+    if _keeps(b_dims, item, 512, target):
+        return 4 * LINE, 512
     return 2 * LINE, 2048
 
 
