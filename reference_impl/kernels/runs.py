@@ -93,6 +93,33 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool) -> None:
 
 
 @part
+def streamed_row(dst: int, src: int, nbytes: int, gap: int) -> None:
+    """The same for one of several rows: each line is asked for, in the next row where this one ends."""
+    head = min(-dst & 63, nbytes)
+    if head:
+        run(dst, src, head)
+    k = head
+    while k + 256 <= nbytes:
+        later = src + k + _FAR
+        if k + _FAR >= nbytes:
+            later += gap
+        ask(later)
+        ask(later + 64)
+        ask(later + 128)
+        ask(later + 192)
+        stream_256(src + k, dst + k)
+        k += 256
+    while k + 64 <= nbytes:
+        stream_64(src + k, dst + k)
+        k += 64
+    if k < nbytes:
+        run(dst + k, src + k, nbytes - k)
+
+
+_FAR = 2048
+
+
+@part
 def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles of runs, tasks `first` up to `last`; `word` tells the registers (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -122,6 +149,9 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
                         stream_64(at + b * b_src + k, to + b * b_dst + k)
             elif streamed:
                 for b in range(b_count):
+                    if not abreast:
+                        streamed_row(to + b * b_dst, at + b * b_src, nbytes, b_src - nbytes)
+                        continue
                     for k in range(0, asked, 64):
                         ask(at + (b + 1) * b_src + k)
                     streamed_run(to + b * b_dst, at + b * b_src, nbytes, abreast)
