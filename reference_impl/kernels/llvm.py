@@ -75,14 +75,17 @@ def shuffle(builder: Any, a: Any, b: Any, lanes: Any) -> Any:
     return builder.shuffle_vector(a, b, mask)
 
 
-def prefetch(builder: Any, address: Any, write: bool = False) -> None:
-    """Ask for the line of an address, which need not exist, into the second-level cache: a tile outgrows the first."""
+def prefetch(builder: Any, address: Any, write: bool = False, level: int = 2) -> None:
+    """Ask for the line of an address, which need not exist, into the second-level cache: a tile outgrows the first.
+
+    `level`, as LLVM counts: 0 for what is read once, into the first-level cache alone; 3 for the first-level cache.
+    """
     name = "llvm.prefetch.p0"
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, I32, I32, I32])
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
     builder.call(
         function,
-        [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (int(write), 3 if write else 2, 1)]],
+        [builder.inttoptr(address, _POINTER), *[ir.Constant(I32, x) for x in (int(write), level, 1)]],
     )
 
 
@@ -176,11 +179,22 @@ def ask(typingctx: Any, address: Any) -> Any:
 
 
 @instruction
+def ask_once(typingctx: Any, address: Any) -> Any:
+    """Ask for the line of an address, which need not exist and will be read once."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        prefetch(builder, args[0], level=0)
+        return context.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+@instruction
 def ask_to_write(typingctx: Any, address: Any) -> Any:
     """Ask for the line of an address, to be written."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        prefetch(builder, args[0], write=True)
+        prefetch(builder, args[0], write=True, level=3)
         return context.get_dummy_value()
 
     return types.void(types.intp), generate

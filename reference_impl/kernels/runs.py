@@ -5,7 +5,7 @@ from typing import Any
 from .descriptor import A_CHUNK, A_DST, A_SRC, B_DST, B_SRC, DONE, DST_SHIFT, MODE, RUN, SRC_SHIFT, STREAM
 from .jit import part
 from .llvm import (
-    ask,
+    ask_once,
     copy_1,
     copy_2,
     copy_4,
@@ -103,10 +103,10 @@ def streamed_row(dst: int, src: int, nbytes: int, gap: int) -> None:
         later = src + k + _FAR
         if k + _FAR >= nbytes:
             later += gap
-        ask(later)
-        ask(later + 64)
-        ask(later + 128)
-        ask(later + 192)
+        ask_once(later)
+        ask_once(later + 64)
+        ask_once(later + 128)
+        ask_once(later + 192)
         stream_256(src + k, dst + k)
         k += 256
     while k + 64 <= nbytes:
@@ -145,7 +145,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
             if whole and streamed and (to | b_dst) & 63 == 0:
                 for b in range(b_count):
                     for k in range(0, nbytes, 64):
-                        ask(at + b * b_src + k + _AHEAD)
+                        ask_once(at + b * b_src + k + _AHEAD)
                         stream_64(at + b * b_src + k, to + b * b_dst + k)
             elif streamed:
                 for b in range(b_count):
@@ -153,7 +153,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
                         streamed_row(to + b * b_dst, at + b * b_src, nbytes, b_src - nbytes)
                         continue
                     for k in range(0, asked, 64):
-                        ask(at + (b + 1) * b_src + k)
+                        ask_once(at + (b + 1) * b_src + k)
                     streamed_run(to + b * b_dst, at + b * b_src, nbytes, abreast)
             elif whole:
                 for b in range(b_count):
