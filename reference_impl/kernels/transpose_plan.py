@@ -80,13 +80,13 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     # Of small items a block has more rows than a set of the second-level cache has ways.
     block = target.width // item
     rows = _offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
-    whole &= not _crowded(rows, _SETS, 2 * _WAYS)
     b_chain = _chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice; registers of half a line would send it off in two pieces. So target rows are long and go through a buffer,
     # from which whole lines are streamed.
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
+    whole &= far or not _crowded(rows, _SETS, 2 * _WAYS)
     halves = streamed and target.width < LINE
     b_dims = [dims[k] for k in b_chain]
     a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far)
@@ -105,9 +105,7 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
     """Bytes of a source row and of a target row that make a good tile of whole blocks."""
     b_bytes = item * prod(d.length for d in b_dims)
     if item < 4:
-        if far:
-            return 256, _LONGEST if b_bytes <= _LONGEST else _LONGEST // 2
-        return (1024, 256) if _shares(b_dims) else (256 if b_bytes < _SHORTEST else 128, 1024)
+        return _wanted_small(b_dims, item, far, target)
     if target.intel and streamed:
         return 1024, 2048
     if far:
@@ -122,9 +120,23 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
     if _shares(b_dims):
         return 1024, 2048
     # What the first-level cache holds, if all these lines and the next ones, which are asked for, are kept until then.
-    if _keeps(b_dims, item, 512, target):
-        return 4 * LINE, 512
-    return 2 * LINE, 2048
+    return (4 * LINE, 512) if _keeps(b_dims, item, 512, target) else (2 * LINE, 2048)
+
+
+def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
+    """The same of items of one and two bytes."""
+    b_bytes = item * prod(d.length for d in b_dims)
+    wide = target.width == LINE
+    if far:
+        # A buffer of 128 KB for the target's rows, or so.
+        a_bytes = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes)) if wide else 256
+        return a_bytes, _LONGEST if b_bytes <= _LONGEST else _LONGEST // 2
+    if _shares(b_dims):
+        whole = max(abs(d.src) for d in b_dims) <= 1024
+        return (1024, 256) if whole or not wide else (2 * LINE, 512)
+    if b_bytes < _SHORTEST:
+        return 256, 1024
+    return 2 * LINE, 1024
 
 
 def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bool:
