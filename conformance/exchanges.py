@@ -69,6 +69,11 @@ def exchange(
     whole: list[Handover] = []
     pairs = list(itertools.product(dict.fromkeys(libraries), repeat=2))
     with ResultsWriter(out / "results.jsonl") as writer:
+
+        def give_up(worker: Worker, status: str, error: AdapterFailed) -> None:
+            writer.write(Adapter(worker.spec, status, error.reason))
+            progress.note(f"{worker.spec}: {error.reason}")
+
         writer.write(_header(libraries, python))
         progress.begin("exchange", len(pairs))
         for producer, consumer in pairs:
@@ -82,8 +87,7 @@ def exchange(
                 try:
                     worker.start()
                 except AdapterFailed as error:
-                    writer.write(Adapter(worker.spec, "skipped" if error.kind == "missing" else "failed", error.reason))
-                    progress.note(f"{worker.spec}: {error.reason}")
+                    give_up(worker, "skipped" if error.kind == "missing" else "failed", error)
                     red += error.kind != "missing"
                     continue
                 finally:
@@ -106,8 +110,7 @@ def exchange(
                         handed += one.outcome != "not offered"
                         red += not judged.is_known
                 except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
-                    writer.write(Adapter(worker.spec, "failed", error.reason))
-                    progress.note(f"{worker.spec}: {error.reason}")
+                    give_up(worker, "failed", error)
                     red += 1
                 else:
                     whole += found

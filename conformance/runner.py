@@ -50,6 +50,8 @@ class Broken:
     reason: str
     happened_again: bool = True
     """Whether it did when the program was tried alone, or after those that ran before it."""
+    device_lost: bool = False
+    """Whether the library said so, and nothing more can be run in that process."""
 
 
 Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
@@ -233,7 +235,9 @@ class Worker:
             try:
                 self._renew()
                 found = self._guilty(number, program, answer, status, before)
-            except AdapterFailed:
+            except AdapterFailed as error:
+                if answer.device_lost:  # for good, and by nobody's fault that could be told
+                    raise AdapterFailed("error", f"{answer.reason}, at program {program.id}; {error.reason}") from None
                 yield number, answer  # what ended it is known, though it is for good
                 raise
             self._send()
@@ -261,6 +265,8 @@ class Worker:
         self._child.kill()
         if message is Silence.LATE:
             return Broken("timeout", f"no answer within {self.program_timeout:g} s"), -signal.SIGKILL
+        if isinstance(message, dict) and "lost" in message:
+            return Broken("crash", f"{self.spec} lost its device ({message['lost']})", device_lost=True), 0
         if message is Silence.GREEDY:
             return Broken("crash", f"killed: its memory grew by more than {self.memory >> 20:,} MiB"), -signal.SIGKILL
         return Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer"), 0
@@ -350,6 +356,8 @@ class Worker:
         if isinstance(message, dict) and "error" in message:
             return Broken("error", message["error"])
         broken, _ = self._diagnose(message)
+        if broken.device_lost:
+            self._renew()  # a device that is gone for good is no fault of the question's
         self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
         return broken
 

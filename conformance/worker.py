@@ -11,6 +11,7 @@ to standard error. Protocol, JSON lines, one object each:
     child  → parent   {"child": pid}                              it waits for work
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations", … | "unsupported" | "error"}     one for each program, in order
+    child  → parent   {"lost": reason}                            the device is: nothing more is answered
     child  → parent   {"script": text}
     parent → child    {"question": …}, answered by {"answer": …} or {"error": text}: of adapters that run no programs
 
@@ -148,30 +149,51 @@ def _told(error: BaseException) -> str:
 
 def _serve(adapter: Any, channel: Channel) -> None:
     """The child: answer batches until the parent hangs up."""
+    channel.send({"child": os.getpid()})
+    while (message := channel.receive()) is not None:
+        if "script" in message:
+            channel.send({"script": _script(adapter, *message["script"])})
+        elif "question" in message:
+            _answer(channel, adapter, {}, *_asked(adapter, message["question"]))
+        else:
+            for number, data in message["batch"]:
+                _answer(channel, adapter, {"number": number}, *_ran(adapter, data))
+
+
+def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
+    """The answer to a program, and whether anything was raised on the way to it."""
     from stridecheck.conformance import observation
     from stridecheck.conformance.execute import execute
     from stridecheck.conformance.program import Program
     from stridecheck.conformance.protocol import Unsupported
 
-    channel.send({"child": os.getpid()})
-    while (message := channel.receive()) is not None:
-        if "script" in message:
-            channel.send({"script": _script(adapter, *message["script"])})
-            continue
-        if "question" in message:
-            try:
-                channel.send({"answer": adapter.answer(message["question"])})
-            except Exception as error:
-                channel.send({"error": _told(error)})
-            continue
-        for number, data in message["batch"]:
-            try:
-                observations, aside = observation.apart(execute(Program.from_json(data), adapter))
-                channel.send({"number": number, "observations": observations, **aside})
-            except Unsupported as error:
-                channel.send({"number": number, "unsupported": str(error)})
-            except Exception as error:
-                channel.send({"number": number, "error": _told(error)})
+    try:
+        seen = execute(Program.from_json(data), adapter)
+        observations, aside = observation.apart(seen)
+        return {"observations": observations, **aside}, any(one.raised for one in seen)
+    except Unsupported as error:
+        return {"unsupported": str(error)}, False
+    except Exception as error:
+        return {"error": _told(error)}, True
+
+
+def _asked(adapter: Any, question: Any) -> tuple[dict[str, Any], bool]:
+    try:
+        return {"answer": adapter.answer(question)}, False
+    except Exception as error:
+        return {"error": _told(error)}, True
+
+
+def _answer(channel: Channel, adapter: Any, head: dict[str, Any], said: dict[str, Any], has_raised: bool) -> None:
+    """Send an answer, unless the device that it comes from is lost: then nothing that was raised says anything."""
+    lost = getattr(adapter, "lost", None)
+    if has_raised and lost is not None and (reason := lost()):
+        channel.send({"lost": reason})
+        return
+    try:
+        channel.send({**head, **said})
+    except Exception as error:  # no JSON can be made of it
+        channel.send({**head, "error": _told(error)})
 
 
 def _tidy() -> None:

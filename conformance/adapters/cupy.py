@@ -25,20 +25,10 @@ class Cupy(NumpyStyle):
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides", "view-check", "overlap-check", "write-through"}),
-        frozenset(
-            {
-                "raises",
-                "error-kind",
-                "shape",
-                "values",
-                "sharing",
-                "strides",
-                "layout",
-                "contiguity",
-                "storage",
-            }
-        ),
-    )
+        frozenset({
+            "raises", "error-kind", "shape", "values", "sharing", "strides", "layout", "contiguity", "storage",
+        }),
+    )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__(cupy, DTYPES)
@@ -88,6 +78,14 @@ class Cupy(NumpyStyle):
         """The array at the end of the chain of bases."""
         return root_of(x)
 
+    def lost(self) -> str:
+        """Why the device answers no more; empty where it does."""
+        try:
+            cupy.asnumpy(cupy.zeros(1, cupy.uint8))
+        except Exception as error:
+            return " ".join(str(error).split())
+        return ""
+
     def synchronize(self) -> None:
         """Wait for the device."""
         cupy.cuda.Stream.null.synchronize()
@@ -112,9 +110,11 @@ def adapter(variant: str = "") -> Cupy:
     if variant:
         raise UnknownAdapter(f"cupy has no variant {variant!r}")
     try:
-        count = cupy.cuda.runtime.getDeviceCount()
+        if not cupy.cuda.runtime.getDeviceCount():
+            raise ImportError("no GPU")
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise ImportError(f"no GPU that CuPy can use: {error}") from None
-    if not count:
-        raise ImportError("no GPU")
-    return Cupy()
+    found = Cupy()
+    if reason := found.lost():
+        raise ImportError(f"the GPU does not answer: {reason}")
+    return found

@@ -25,6 +25,13 @@ class Exchange:
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         return self.producer.versions() | self.consumer.versions() | {"python": python}
 
+    def lost(self) -> str:
+        """Why one of the two answers no more; empty where both do."""
+        for library in (self.producer, self.consumer):
+            if reason := getattr(library, "lost", str)():
+                return f"{library.name}: {reason}"
+        return ""
+
     def answer(self, question: Any) -> Any:
         """What becomes of a case by a protocol: the fields of a `Handover`."""
         protocol, case = question

@@ -107,6 +107,14 @@ class OnDevice(Torch):
         properties = getattr(torch.get_device_module(self.device), "get_device_name", None)
         return str(properties(self.device)) if properties is not None else self.device.type
 
+    def lost(self) -> str:
+        """Why the device answers no more; empty where it does."""
+        try:
+            torch.zeros(1, device=self.device).cpu()
+        except Exception as error:
+            return " ".join(str(error).split("\n", 1)[0].split())
+        return ""
+
     def synchronize(self) -> None:
         """Wait until the device has done what it was told to: a time without that is the time to tell it."""
         torch.get_device_module(self.device).synchronize()
@@ -206,4 +214,7 @@ def device(variant: str) -> OnDevice | None:
         is_available = torch.backends.mps.is_available
     if not is_available():
         raise ImportError(f"this PyTorch ({torch.__version__}) finds no {name} device")
-    return OnDevice(variant, torch.device(name))
+    adapter = OnDevice(variant, torch.device(name))
+    if reason := adapter.lost():
+        raise ImportError(f"the {name} device does not answer: {reason}")
+    return adapter

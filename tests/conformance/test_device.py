@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,39 @@ def test_the_cpu_is_judged_alike_beside_a_device(abacus, tmp_path):
     """What names a device goes another way where there is one, or code for one: it is left out, and nothing else."""
     records = run(abacus, tmp_path, "torch:cpu", "--programs", "2000")
     assert 0 < counted(records, "unsupported") < 100
+
+
+def test_a_device_that_disappears_ends_its_run_alone(abacus, tmp_path):
+    """No program is blamed, the other library is checked, and the run goes on from there when the device is back."""
+    gone, out = tmp_path / "gone", tmp_path / "out"
+    environment = {**abacus, "ABACUS_LOST": str(gone)}
+    arguments = ["torch:abacus", "numpy", "--programs", "2000", "--rules", "view*"]
+    command = [sys.executable, "-m", "stridecheck", "check", *arguments, "--out", str(out)]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while process.poll() is None and not _has_unit(out / "results.jsonl"):
+        time.sleep(0.01)
+    gone.touch()
+    said, _ = process.communicate()
+    assert process.returncode == 3, said
+    found = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    failed = next(one for one in found if one["record"] == "adapter" and one["status"] == "failed")
+    assert "torch:abacus lost its device (abacus error: the device is gone), at program " in failed["reason"]
+    assert "the abacus device does not answer: abacus error" in failed["reason"]
+    assert failed["reason"] in " ".join(said.split())
+    assert {one["outcome"] for one in found if one["record"] == "failure"} <= {"xfail"}
+    assert judged(found, "numpy") > 200
+
+    gone.unlink()
+    resumed = subprocess.run([*command, "--resume"], env=environment, capture_output=True, text=True, check=False)
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    found = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    assert judged(found, "torch:abacus") == judged(found, "numpy")
+
+
+def judged(records: list[dict], adapter: str) -> int:
+    """Programs of an adapter in units that are whole."""
+    return sum(one["programs"] for one in records if one["record"] == "unit" and one["adapter"] == adapter)
+
+
+def _has_unit(path: Path) -> bool:
+    return path.exists() and '"record":"unit"' in path.read_text()

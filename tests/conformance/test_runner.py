@@ -175,6 +175,52 @@ def test_the_guilty_program_is_found_among_those_before_it(before, library):
     assert answers[before] == Broken("crash", f"killed by SIGABRT, in a later program ({fine.id})")
 
 
+DEVICE = """
+gone = False
+
+def operated(cls):
+    def lost(self):
+        return "error 700" if gone else ""
+
+    def neg(*args):
+        if gone:
+            raise RuntimeError("error 700")
+        return -args[0]
+
+    own = cls.operation
+    cls.lost = lost
+    cls.operation = lambda self, step: neg if step.op == "neg" else own(self, step)
+    return cls
+
+adapter = operated(Mine)
+"""
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_program_that_brings_its_device_down(before, library):
+    """What is raised afterwards says nothing of the programs that it is raised at: a fresh process runs them."""
+    source = library("global gone; gone = True; raise RuntimeError('error 700')")
+    Path(source).write_text(Path(source).read_text() + DEVICE)
+    programs = [*[GOOD] * before, GUILTY, GOOD, GOOD]
+    with Worker(source) as worker:
+        worker.start()
+        answers = answers_of(worker, programs)
+    assert [is_well(answer) for answer in answers] == [program is not GUILTY for program in programs]
+    assert answers[before] == Broken("crash", f"{source} lost its device (error 700)", device_lost=True)
+
+
+def test_a_program_that_brings_the_device_down_behind_its_back(library):
+    """Where only a later program notices, the guilty one is found, as after any death."""
+    source = library("global gone; gone = True")
+    Path(source).write_text(Path(source).read_text() + DEVICE)
+    with Worker(source) as worker:
+        worker.start()
+        worker.submit(list(enumerate([GOOD, GUILTY, GOOD])))
+        answers = dict(worker.collect())
+    assert [is_well(answers[number]) for number in range(3)] == [True, False, True]
+    assert "lost its device (error 700), in a later program" in answers[1].reason
+
+
 @pytest.mark.parametrize(("signalled", "told"), [("SIGKILL", False), ("SIGTERM", False), ("SIGSEGV", True)])
 def test_a_death_that_does_not_happen_again(signalled, told, library, tmp_path):
     """One from outside is no verdict; one of the library's own is told, with the remark that it happened once."""
