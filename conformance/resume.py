@@ -21,6 +21,8 @@ class ResumeError(Exception):
 def reopen(path: Path, header: records.Header) -> list[records.Record]:
     """The records of a run that are whole, up to the last such; the file is cut there. None where there is no file.
 
+    A run that could not go on with a library, or begin with it, is not over: its footer is cut off, too.
+
     Raises
     ------
     ResumeError
@@ -34,6 +36,9 @@ def reopen(path: Path, header: records.Header) -> list[records.Record]:
     begun = kept[0]
     assert isinstance(begun, records.Header)
     _compare(path, begun, header)
+    states = {record.spec or record.name: record.status for record in kept if isinstance(record, records.Adapter)}
+    if isinstance(kept[-1], records.Footer) and "failed" in states.values():
+        kept.pop()
     while not isinstance(kept[-1], _WHOLE):
         kept.pop()
     with path.open("r+b") as file:
