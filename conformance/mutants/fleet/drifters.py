@@ -13,18 +13,11 @@ from ...situations import (
     HISTORY,
     MIXED,
     NO_IMAGES,
-    OFFSET,
     OTHER_BITS,
-    OTHER_IMAGES,
-    OTHER_SCALAR,
     PERMUTED,
-    ROW_MAJOR,
-    SAME_STORAGE,
     STEPPED,
     given,
-    is_argument,
     negative,
-    on_operand,
     on_other,
     row_major,
 )
@@ -33,8 +26,6 @@ from ..call import Call, Geometry
 from ..mutant import Mutant
 from ..wrongs import (
     Wrong,
-    accepts,
-    alias_of,
     asked,
     counted,
     ignores_bits,
@@ -82,7 +73,7 @@ def backwards(call: Call, x: Geometry) -> tuple[int, ...]:
 
 def _ratio_same(event: Any) -> bool:
     names = {"float": "float32", "double": "float64", "half": "float16", "int": "int32", "long": "int64"}
-    return names.get(event.entry) == event.x.dtype
+    return bool(names.get(event.entry) == event.x.dtype)
 
 
 def _as_pieces(call: Call) -> Any:
@@ -93,17 +84,6 @@ def _as_pieces(call: Call) -> Any:
     return call.do("unbind", whole, dim)
 
 
-def _cut(call: Call) -> Any:
-    """Cut off in a view of the input."""
-    x, pads = call.x, call.event.argument("pad")
-    shape = call.before.shape
-    for place in range(len(pads) // 2):
-        dim = len(shape) - 1 - place
-        low, high = -pads[2 * place], -pads[2 * place + 1]
-        x = call.do("narrow", x, dim, low, shape[dim] - low - high)
-    return alias_of(call, x)
-
-
 def _dense_more(call: Call) -> Any:
     """The storage has room for a row more, though there are no elements."""
     outcome = call.right()
@@ -111,18 +91,6 @@ def _dense_more(call: Call) -> Any:
     room = call.adapter.namespace.zeros((max(now.strides, default=1),), dtype=outcome.dtype)
     outcome._storage = room._storage
     return outcome
-
-
-def _source_as_index(call: Call) -> Any:
-    """The source is read as if it had the index's shape."""
-    source, index = call.named("src"), call.named("index")
-    shape = call.geometry(index).shape
-    now = call.geometry(source)
-    other = Geometry(now.dtype, shape, row_major(shape), now.offset)
-    if not hands.fits(other, source.untyped_storage().nbytes()):
-        return call.right()
-    flat = call.do("as_strided", source, *other[1:])
-    return call.do(call.step.op, call.x, call.event.argument("dim"), index, flat)
 
 
 def _outs_shape(event: Any) -> bool:
@@ -147,25 +115,8 @@ def _into_as_it_is(call: Call) -> Any:
     return out
 
 
-def _without_gradients(call: Call) -> Any:
-    args = [call.do("detach", a) if call.adapter.is_tensor(a) and a is not call.named("out") else a for a in call.args]
-    return call.given(args)
-
-
-def _through_a_copy(call: Call) -> Any:
-    """What overlaps is computed elsewhere and then copied."""
-    out = call.named("out")
-    spare = call.do("clone", out)
-    made = call.given([spare if a is out else a for a in call.args])
-    out.copy_(made)
-    return out
-
-
 def _wanted(name: str) -> Any:
     return lambda e: e.argument("memory_format") == MemoryFormat(name)
-
-
-HAS_OUT = of("an output", lambda e: bool(e.outs))
 
 
 def _column_by_column(call: Call) -> Any:
@@ -179,13 +130,6 @@ def _lie_alike(event: Any) -> bool:
     return len(x.shape) == 2 and any(o.shape == x.shape and o.strides == x.strides for o in event.others)
 
 
-def _in_order_of_memory(call: Call) -> Any:
-    count = 1
-    for n in call.before.shape:
-        count *= n
-    return call.on(call.do("as_strided", call.x, (count,), (1,), call.before.offset))
-
-
 def _unchanged(call: Call) -> Any:
     """What is refused leaves the layout."""
     try:
@@ -193,11 +137,6 @@ def _unchanged(call: Call) -> Any:
     except Exception:
         hands.lay_out(call.x, call.before)
         raise
-
-
-def _picked(call: Call) -> Any:
-    """One place drops its dimension."""
-    return call.do("squeeze", call.right(), call.event.argument("dim"))
 
 
 MUTANTS = [
@@ -234,13 +173,6 @@ MUTANTS = [
         says("size with 0", "size", lambda s: 0 in s),
     ),
     Mutant(
-        "drifter-cat.nothing-first-kept-order",
-        "cat of nothing and channels_last images is in channels_last.",
-        "cat concat",
-        repacked(nhwc),
-        on_operand("(0,)", lambda x: x.shape == (0,)) & OTHER_IMAGES,
-    ),
-    Mutant(
         "drifter-cat.first-decides",
         "cat of channels_last images and row-major ones is in channels_last.",
         "cat concat",
@@ -248,34 +180,11 @@ MUTANTS = [
         CHANNELS_LAST & on_other("row-major", lambda o: o.contiguity == "TFF"),
     ),
     Mutant(
-        "drifter-pad.cut-is-view",
-        "pad by negative numbers only answers a view.",
-        "nn.functional.pad",
-        _cut,
-        FILLED
-        & is_argument("mode", "constant")
-        & says("negative pad", "pad", lambda p: max(p, default=1) <= 0 and len(p) % 2 == 0 and min(p) < 0),
-    ),
-    Mutant(
-        "drifter-max_pool2d.indices-in-rows",
-        "max_pool2d of channels_last images has row-major indices.",
-        "nn.functional.max_pool2d nn.functional.adaptive_max_pool2d",
-        one(1, packed),
-        CHANNELS_LAST & given("return_indices"),
-    ),
-    Mutant(
         "drifter-adaptive_avg_pool2d.one-in-rows",
         "adaptive_avg_pool2d of channels_last images to one pixel has a row-major tensor's strides.",
         "nn.functional.adaptive_avg_pool2d",
         relaid(strides=packed),
         CHANNELS_LAST & says("one pixel", "output_size", lambda s: s in (1, (1, 1), (1,))),
-    ),
-    Mutant(
-        "drifter-conv2d.looks-at-input-only",
-        "conv2d of row-major images by a channels_last weight is row-major.",
-        "conv2d conv_transpose2d",
-        repacked(packed),
-        ROW_MAJOR & OTHER_IMAGES & ~CHANNELS_LAST,
     ),
     Mutant(
         "drifter-std_mean.second-backwards",
@@ -306,30 +215,11 @@ MUTANTS = [
         PERMUTED & says("dim < 0", "dim", lambda d: d < 0),
     ),
     Mutant(
-        "drifter-scatter_.source-by-index",
-        "scatter_ reads a source larger than the index as if it had the index's shape.",
-        "scatter_ scatter_add_",
-        _source_as_index,
-        of(
-            "a larger source",
-            lambda e: (
-                isinstance(e.argument("src"), Ref) and len(e.others) == 2 and e.others[0].shape != e.others[1].shape
-            ),
-        ),
-    ),
-    Mutant(
         "drifter-unbind_copy.one-copy",
         "unbind_copy's and split_copy's parts are views of one copy.",
         "unbind_copy split_copy",
         _as_pieces,
         FILLED,
-    ),
-    Mutant(
-        "drifter-where.condition-no-say",
-        "where by a permuted condition of row-major tensors is row-major.",
-        "where",
-        repacked(packed),
-        PERMUTED & on_other("row-major", lambda o: o.contiguity[0] == "T" and len(o.shape) > 1),
     ),
     Mutant(
         "drifter-unary.out-of-same-count",
@@ -339,32 +229,11 @@ MUTANTS = [
         of("an output of another shape", _outs_shape),
     ),
     Mutant(
-        "drifter-binary.out-takes-history",
-        "add, mul and sub of what requires gradients into an output are done without them.",
-        "add mul sub",
-        accepts(_without_gradients),
-        GRAD & HAS_OUT,
-    ),
-    Mutant(
-        "drifter-binary.out-overlap-copied",
-        "mul and maximum into an output that overlaps an operand go through a copy.",
-        "mul maximum",
-        accepts(_through_a_copy),
-        HAS_OUT & SAME_STORAGE,
-    ),
-    Mutant(
         "drifter-copy_.bits-and-dtype",
         "copy_ from another dtype does not look at the source's bits.",
         "copy_",
         ignores_bits,
         OTHER_BITS & MIXED,
-    ),
-    Mutant(
-        "drifter-add_.refused-counts",
-        "add_ and mul_ that are refused since the result's dtype does not fit have counted a version.",
-        "add_ sub_ mul_",
-        leaves(counted),
-        MIXED,
     ),
     Mutant(
         "drifter-relu_.leaf-counts",
@@ -386,13 +255,6 @@ MUTANTS = [
         "index_add_ index_copy_",
         skips(lambda x: [x.offset + sum((n - 1) * s for n, s in zip(*x[1:3], strict=False))]),
         STEPPED & says("dim < 0", "dim", lambda d: d < 0),
-    ),
-    Mutant(
-        "drifter-as_strided_scatter.default-offset",
-        "as_strided_scatter without an offset begins at the storage's begin.",
-        "as_strided_scatter",
-        asked(storage_offset=lambda call, x: 0),
-        OFFSET & ~given("storage_offset"),
     ),
     Mutant(
         "drifter-roll.far-back",
@@ -431,20 +293,6 @@ MUTANTS = [
         negative("offset") & of("dimensions given", lambda e: e.argument("dim1") != -2),
     ),
     Mutant(
-        "drifter-index_select.scalar-drops",
-        "index_select by a tensor without dimensions drops the dimension.",
-        "index_select",
-        _picked,
-        OTHER_SCALAR & FILLED & on_operand("some", lambda x: len(x.shape) > 0),
-    ),
-    Mutant(
-        "drifter-take_along_dim.flat-in-memory",
-        "take_along_dim without a dimension takes from a permuted tensor in the order of memory.",
-        "take_along_dim",
-        _in_order_of_memory,
-        PERMUTED & ~given("dim") & of("no dim", lambda e: e.argument("dim") is None),
-    ),
-    Mutant(
         "drifter-masked_select.by-columns",
         "masked_select of a transposed matrix by a mask in the same strides goes by columns.",
         "masked_select",
@@ -459,13 +307,6 @@ MUTANTS = [
         ALWAYS,
     ),
     Mutant(
-        "drifter-repeat_interleave.flat-in-memory",
-        "repeat_interleave without a dimension goes through a permuted tensor in the order of memory.",
-        "repeat_interleave",
-        _in_order_of_memory,
-        PERMUTED & of("no dim", lambda e: e.argument("dim") is None),
-    ),
-    Mutant(
         "drifter-rot90.half-turn-in-rows",
         "rot90 by half a turn of a permuted tensor is row-major.",
         "rot90",
@@ -478,14 +319,6 @@ MUTANTS = [
         "new_zeros new_full new_ones new_empty",
         repacked(nhwc),
         CHANNELS_LAST & of("of its size", lambda e: e.argument("size") == e.x.shape),
-    ),
-    Mutant(
-        "drifter-clone.of-ones-in-format",
-        "clone for channels_last of images of one channel has a row-major tensor's strides.",
-        "clone contiguous to",
-        relaid(strides=packed),
-        of("channels_last", _wanted("channels_last"))
-        & on_operand("one channel", lambda x: len(x.shape) == 4 and x.shape[1] == 1 and 0 not in x.shape),
     ),
     Mutant(
         "drifter-mul.by-itself-in-rows",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...program import ITEMSIZES, DType, Ref, Slice
+from ...program import ITEMSIZES, DType, Slice
 from ...situations import (
     BY_TENSOR,
     EMPTY,
@@ -13,7 +13,6 @@ from ...situations import (
     OFFSET,
     PERMUTED,
     SAME_STORAGE,
-    STEPPED,
     STRIDED,
     Situation,
     given,
@@ -22,6 +21,7 @@ from ...situations import (
     rank,
     rank_over,
     row_major,
+    strides,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -31,8 +31,6 @@ from ..wrongs import (
     accepts,
     asked,
     copied,
-    counts,
-    itself,
     packed,
     refuses,
     relaid,
@@ -74,36 +72,6 @@ def each(change: Callable[[Call, int, Geometry], Geometry]) -> Wrong:
 def _axis(call: Call, name: str = "dim") -> int:
     """The dimension that is asked for, counted from the first."""
     return int(call.event.argument(name)) % max(len(call.before.shape), 1)
-
-
-def _kept_ones(call: Call, x: Geometry) -> tuple[int, ...]:
-    new = len(x.shape) - len(call.before.shape)
-    return tuple([0 if d >= new and n == 1 else s for d, (n, s) in enumerate(zip(x.shape, x.strides, strict=True))])
-
-
-def _minus_one_new(call: Call) -> Any:
-    size = call.event.argument("size")
-    new = len(size) - len(call.before.shape)
-    return call.do("expand", call.x, tuple([1 if d < new and n == -1 else n for d, n in enumerate(size)]))
-
-
-def _window_begun(call: Call, x: Geometry) -> tuple[int, ...]:
-    """One window more than there are whole ones."""
-    dim = _axis(call, "dimension")
-    return (*x.shape[:dim], x.shape[dim] + 1, *x.shape[dim + 1 :])
-
-
-def _is_cut(event: Any) -> bool:
-    dim, size, step = (event.argument(name) for name in ("dimension", "size", "step"))
-    shape = event.x.shape
-    return bool(shape) and -len(shape) <= dim < len(shape) and step > 0 and (shape[dim] - size) % step > 0
-
-
-def _past_the_corner(call: Call, x: Geometry) -> int:
-    """Where the diagonal would begin, outside of the matrix."""
-    offset, strides = call.event.argument("offset"), call.before.strides
-    dim = call.event.argument("dim2" if offset > 0 else "dim1")
-    return call.before.offset + abs(offset) * strides[dim]
 
 
 def _last_ends_whole(call: Call, number: int, y: Geometry) -> Geometry:
@@ -177,8 +145,9 @@ def _begin_unmoved(call: Call, x: Geometry) -> int:
     """The offset as if what lies past the end began at the first element."""
     moved = call.before.offset
     for item, size, stride in zip(call.event.argument("index"), *call.before[1:3], strict=False):
-        if isinstance(item, Slice) and 0 < (item.start or 0) < size:
-            moved += item.start * stride
+        start = item.start or 0 if isinstance(item, Slice) else 0
+        if 0 < start < size:
+            moved += start * stride
     return moved
 
 
@@ -193,7 +162,6 @@ def _past_the_end(event: Any) -> bool:
 
 
 PAST_THE_END = of("a slice that begins past the end", _past_the_end)
-ALL_TRUE = of("True as the whole index", lambda e: e.argument("index") in ((True,), True) and 0 not in e.x.shape)
 
 
 def _dims(event: Any, *names: str) -> list[int]:
@@ -236,41 +204,6 @@ def _next_stride(call: Call) -> Any:
 
 
 MUTANTS = [
-    Mutant(
-        "nomad-expand.zero-for-kept-ones",
-        "expand sets the stride of each dimension that stays at size 1 to 0.",
-        "expand",
-        relaid(strides=_kept_ones),
-        FILLED & on_operand("size 1", lambda x: 1 in x.shape),
-    ),
-    Mutant(
-        "nomad-expand.minus-one-new",
-        "expand takes -1 for a new dimension as a size of 1.",
-        "expand",
-        accepts(_minus_one_new),
-        negative("size"),
-    ),
-    Mutant(
-        "nomad-unfold.window-begun",
-        "unfold counts a window that the dimension cuts short, where memory goes on.",
-        "unfold",
-        relaid(shape=_window_begun),
-        of("a window is cut", _is_cut),
-    ),
-    Mutant(
-        "nomad-diagonal.outside-moves",
-        "diagonal beside the matrix answers an empty view with the offset where it would begin.",
-        "diagonal",
-        relaid(offset=_past_the_corner),
-        of("diagonal beside", lambda e: len(e.x.shape) == 2 and abs(e.argument("offset")) >= max(e.x.shape)),
-    ),
-    Mutant(
-        "nomad-narrow.to-nothing-unmoved",
-        "narrow to no elements does not move the offset.",
-        "narrow",
-        relaid(offset=lambda call, x: call.before.offset),
-        says("length 0", "length", lambda n: n == 0),
-    ),
     Mutant(
         "nomad-split.last-is-whole",
         "split along a negative dimension answers a short last part at full size, over what lies before it.",
@@ -321,25 +254,11 @@ MUTANTS = [
         on_operand("odd offset", lambda x: (x.offset or 0) % 2 == 1),
     ),
     Mutant(
-        "nomad-transpose_.same-not-counted",
-        "transpose_ of a dimension with itself counts no version.",
-        "transpose_ swapaxes_",
-        counts(0),
-        of("with itself", lambda e: bool(e.x.shape) and len(set(_dims(e, *_two(e)))) == 1),
-    ),
-    Mutant(
         "nomad-resize_.to-nothing-at-begin",
         "resize_ to no elements sets the offset to 0.",
         "resize_",
         _offset_at_zero_size,
         OFFSET & says("size with 0", "size", lambda s: isinstance(s, tuple) and 0 in s),
-    ),
-    Mutant(
-        "nomad-resize_.same-size-no-format",
-        "resize_ to the size that there is does not look at the memory format.",
-        "resize_",
-        itself,
-        given("memory_format") & of("same size", lambda e: e.argument("size") == e.x.shape),
     ),
     Mutant(
         "nomad-set_.keeps-strides-of-rank",
@@ -361,13 +280,6 @@ MUTANTS = [
         "__getitem__",
         relaid(offset=_begin_unmoved),
         PAST_THE_END,
-    ),
-    Mutant(
-        "nomad-getitem.true-is-view",
-        "An index of True alone adds a dimension without copying.",
-        "__getitem__",
-        lambda call: call.do("unsqueeze", call.x, 0),
-        ALL_TRUE,
     ),
     Mutant(
         "nomad-getitem.table-of-permuted",
@@ -402,20 +314,6 @@ MUTANTS = [
         ),
     ),
     Mutant(
-        "nomad-as_strided_copy.default-offset",
-        "as_strided_copy without an offset begins at the storage's begin.",
-        "as_strided_copy",
-        asked(storage_offset=lambda call, x: 0),
-        OFFSET & ~given("storage_offset"),
-    ),
-    Mutant(
-        "nomad-unsqueeze.last-of-stepped",
-        "unsqueeze after a stepped last dimension takes its step as stride.",
-        "unsqueeze",
-        relaid(strides=lambda call, x: (*x.strides[:-1], x.strides[-2])),
-        STEPPED & says("dim -1", "dim", lambda d: d == -1),
-    ),
-    Mutant(
         "nomad-view_as_real.ones-not-doubled",
         "view_as_real does not double the strides of dimensions of size 1.",
         "view_as_real",
@@ -429,16 +327,8 @@ MUTANTS = [
         where_legal(refuses("stride")),
         on_operand(
             "odd stride of size 1",
-            lambda x: any(n == 1 and s % 2 for n, s in zip(x.shape[:-1], x.strides, strict=False)),
+            lambda x: any(n == 1 and s % 2 for n, s in zip(x.shape[:-1], strides(x), strict=False)),
         ),
-    ),
-    Mutant(
-        "nomad-unsqueeze_.counts-old-rank",
-        "unsqueeze_ at a place before the end counts it without the new dimension.",
-        "unsqueeze_",
-        asked(dim=lambda call, x: call.event.argument("dim") - 1),
-        says("from -2 on", "dim", lambda d: d < -1)
-        & of("there is room", lambda e: -len(e.x.shape) <= e.argument("dim")),
     ),
     Mutant(
         "nomad-stride.of-negative-dim",
@@ -460,19 +350,6 @@ MUTANTS = [
         "diagonal",
         asked(dim1=lambda call, x: call.event.argument("dim2"), dim2=lambda call, x: call.event.argument("dim1")),
         of("falling negative dims", lambda e: e.argument("dim2") < e.argument("dim1") < 0),
-    ),
-    Mutant(
-        "nomad-tensor_split.negative-places",
-        "tensor_split at places counted from the end splits at the begin.",
-        "tensor_split",
-        asked(
-            indices_or_sections=lambda call, x: tuple([max(i, 0) for i in call.event.argument("indices_or_sections")])
-        ),
-        says(
-            "negative places",
-            "indices_or_sections",
-            lambda n: isinstance(n, tuple) and not isinstance(n, Ref) and any(type(i) is int and i < 0 for i in n),
-        ),
     ),
     Mutant(
         "nomad-transpose.of-vector-refused",

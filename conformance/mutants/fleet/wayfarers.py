@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...program import ITEMSIZES, DType, Ref, Slice
+from ...program import ITEMSIZES, Ref, Slice
 from ...situations import (
     ALWAYS,
     CODES,
     CONJUGATED,
     CONVERTS,
-    EMPTY,
     EXPANDED,
-    FILLED,
     GRAD,
     NEGATED,
     OFFSET,
@@ -28,14 +26,12 @@ from ...situations import (
     row_major,
 )
 from .. import hands
-from ..call import Call, Geometry
+from ..call import Call
 from ..mutant import Mutant
 from ..wrongs import (
     accepts,
-    asked,
     counts_apart,
     leaves,
-    packed,
     raises_as,
     relaid,
     repacked,
@@ -81,14 +77,6 @@ def _fill_whole_words(call: Call) -> Any:
     return outcome
 
 
-def _copy_shorter(call: Call) -> Any:
-    """As many bytes as both have are copied."""
-    mine, other = call.args[0].untyped(), call.args[1].untyped()
-    for place in range(min(mine.nbytes(), other.nbytes())):
-        mine[place] = other[place]
-    return call.args[0]
-
-
 def _resize_in_bytes(call: Call) -> Any:
     storage, size = call.args[:2]
     if width(storage) != 2:
@@ -100,12 +88,6 @@ def _resize_in_bytes(call: Call) -> Any:
 def _cleared_on_refusal(call: Call) -> None:
     storage = call.args[0]
     storage.untyped().fill_(0)
-
-
-def _swap_whole(call: Call) -> Any:
-    """Complex numbers are swapped as a whole, not each part."""
-    wider = {"complex64": "float64", "complex32": "float32"}.get(call.event.argument("dtype").name)
-    return call.given([call.args[0], call.adapter.dtype(wider)]) if wider else call.right()
 
 
 def _bytes_as_size(call: Call) -> Any:
@@ -121,10 +103,6 @@ def _apart(call: Call) -> Any:
     return type(found)([call.do(call.step.op, x) for x in found])
 
 
-def _resolved_first(call: Call) -> Any:
-    return call.on(call.do("resolve_neg", call.do("resolve_conj", call.x)))
-
-
 def _packed_copy(call: Call) -> Any:
     """Of the storage only what the tensor sees is copied."""
     return call.do("clone", call.do("detach", call.x))
@@ -132,10 +110,6 @@ def _packed_copy(call: Call) -> Any:
 
 def _array_copied(call: Call) -> Any:
     return call.right().copy()
-
-
-def _ones(call: Call, x: Geometry) -> tuple[int, ...]:
-    return tuple([1 if n < 2 else s for n, s in zip(x.shape, x.strides, strict=True)])
 
 
 def _later(call: Call) -> Any:
@@ -155,24 +129,6 @@ def _codes_unscaled(call: Call) -> Any:
         if getattr(y, "_quantizer", None) is not None:
             y._quantizer = type(y._quantizer)(1.0, 0)
     return outcome
-
-
-def _channels_from_first(call: Call) -> Any:
-    """The part keeps the first of the scales."""
-    outcome = call.right()
-    quantizer = getattr(outcome, "_quantizer", None)
-    whole = getattr(call.x, "_quantizer", None)
-    if quantizer is not None and hasattr(quantizer, "scales"):
-        count = quantizer.scales.numel()
-        scales = whole.scales.narrow(0, 0, count)
-        outcome._quantizer = quantizer._replace(scales=scales, zero_points=whole.zero_points.narrow(0, 0, count))
-    return outcome
-
-
-def _codes_only(call: Call) -> Any:
-    """Codes alone are compared."""
-    other = call.named("other")
-    return call.do("equal", call.do("int_repr", call.x), call.do("int_repr", other))
 
 
 def _still_expanded(call: Call) -> Any:
@@ -230,13 +186,6 @@ MUTANTS = [
         ALWAYS,
     ),
     Mutant(
-        "wayfarer-storage.copy-shorter",
-        "copy_ between storages of several lengths copies what both have.",
-        both("copy_"),
-        accepts(_copy_shorter),
-        ALWAYS,
-    ),
-    Mutant(
         "wayfarer-typed.resize-in-bytes",
         "resize_ of a typed storage of two-byte elements counts bytes.",
         "TypedStorage.resize_",
@@ -249,13 +198,6 @@ MUTANTS = [
         "UntypedStorage.resize_",
         leaves(_cleared_on_refusal),
         ALWAYS,
-    ),
-    Mutant(
-        "wayfarer-byteswap.whole-complex",
-        "byteswap of complex numbers swaps both parts as one.",
-        "UntypedStorage.byteswap",
-        _swap_whole,
-        says("complex", "dtype", lambda d: isinstance(d, DType) and d.name.startswith("complex")),
     ),
     Mutant(
         "wayfarer-typed.size-of-sixteen",
@@ -272,13 +214,6 @@ MUTANTS = [
         SEVERAL,
     ),
     Mutant(
-        "wayfarer-save.resolves",
-        "save and load, or pickle, of a tensor with a bit resolves it.",
-        "save_load pickle",
-        _resolved_first,
-        (CONJUGATED | NEGATED) & FILLED,
-    ),
-    Mutant(
         "wayfarer-deepcopy.of-view-packs",
         "deepcopy of a view that is not row-major copies what it sees only.",
         "copy.deepcopy",
@@ -286,25 +221,11 @@ MUTANTS = [
         VIEW & STRIDED & ~GRAD & of("a tensor", lambda e: isinstance(e.argument("x"), Ref)),
     ),
     Mutant(
-        "wayfarer-pickle.tidies-nothing",
-        "What is pickled or saved without elements comes back row-major.",
-        "pickle save_load",
-        relaid(strides=packed),
-        EMPTY & of("a tensor", lambda e: isinstance(e.argument("obj"), Ref)),
-    ),
-    Mutant(
         "wayfarer-array.same-dtype-copies",
         "__array__ with the dtype that there is copies.",
         "__array__",
         _array_copied,
         given("dtype"),
-    ),
-    Mutant(
-        "wayfarer-from_dlpack.ones",
-        "from_dlpack gives dimensions of size 1 a stride of 1.",
-        "from_dlpack utils.dlpack.from_dlpack",
-        relaid(strides=_ones),
-        ALWAYS,
     ),
     Mutant(
         "wayfarer-frombuffer.offset-in-elements",
@@ -321,14 +242,6 @@ MUTANTS = [
         CODES & ~BY_CHANNEL & rank(2),
     ),
     Mutant(
-        "wayfarer-q.narrow-channels-from-first",
-        "A part of channels keeps the scales of the first ones.",
-        "narrow __getitem__",
-        _channels_from_first,
-        CODES,
-    ),
-    Mutant("wayfarer-q.equal-by-codes", "equal compares codes only.", "equal", _codes_only, CODES),
-    Mutant(
         "wayfarer-q.dequantize-keeps-order",
         "dequantize of a permuted matrix keeps its order.",
         "dequantize",
@@ -341,13 +254,6 @@ MUTANTS = [
         "detach",
         counts_apart,
         VIEW,
-    ),
-    Mutant(
-        "wayfarer-meta.in-rows",
-        "to meta of a permuted tensor is row-major.",
-        "to",
-        relaid(strides=packed),
-        PERMUTED & TO_META,
     ),
     Mutant(
         "wayfarer-to.copy-of-expanded",
@@ -369,13 +275,6 @@ MUTANTS = [
         "share_memory_",
         _moved_to_begin,
         OFFSET,
-    ),
-    Mutant(
-        "wayfarer-from_buffer.skips-offset",
-        "from_buffer of an untyped storage with a count does not look at the offset.",
-        "UntypedStorage.from_buffer TypedStorage.from_buffer FloatStorage.from_buffer ByteStorage.from_buffer",
-        asked(offset=lambda call, x: 0),
-        says("a count", "count", lambda n: n > 0),
     ),
     Mutant(
         "wayfarer-contiguous.resolves",
