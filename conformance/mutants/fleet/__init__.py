@@ -15,6 +15,7 @@ from . import (
     computing,
     copies,
     corners,
+    drifters,
     edges,
     exchange,
     gathers,
@@ -23,6 +24,7 @@ from . import (
     lodgers,
     matters,
     neighbours,
+    nomads,
     numbers,
     options,
     pilgrims,
@@ -32,6 +34,7 @@ from . import (
     tenants,
     views,
     visitors,
+    wayfarers,
     writes,
 )
 
@@ -39,6 +42,7 @@ FAMILIES = (
     views, copies, writes, changes, computing, gathers, bits, exchange, edges, kinds, asking, corners, numbers, options,
     matters, strangers, visitors, guests, lodgers, tenants, neighbours,
     boarders, commuters, pilgrims, residents, settlers,
+    nomads, drifters, wayfarers,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
