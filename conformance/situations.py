@@ -276,6 +276,17 @@ NUMBER = Situation("a number", lambda e: not e.others)
 BROADCASTS = Situation("broadcast", lambda e: any(o.shape != e.x.shape for o in e.others))
 MIXED = Situation("mixed dtypes", lambda e: any(o.dtype != e.x.dtype for o in e.others))
 SAME_STORAGE = Situation("one storage", lambda e: any(o.storage == e.x.storage for o in e.others))
+ALIKE = Situation(
+    "other in the same order, not row-major",
+    lambda e: e.x.contiguity[0] == "F" and any(o.shape == e.x.shape and o.strides == e.x.strides for o in e.others),
+)
+SAME_PLACE = Situation(
+    "other at the same place in other strides",
+    lambda e: any(
+        o.storage == e.x.storage and (o.offset, o.shape) == (e.x.offset, e.x.shape) and o.strides != e.x.strides
+        for o in e.others
+    ),
+)
 OTHER_LAYOUT = Situation("other strides", lambda e: any(o.strides != e.x.strides for o in e.others))
 
 
@@ -308,6 +319,7 @@ NAMED: tuple[Situation, ...] = (
     STEPPED, EXPANDED, OVERLAPPING, CHANNELS_LAST, CHANNELS_LAST_3D, AMBIGUOUS, ODD_ONES, VIEW, GRAD, CONJUGATED,
     NEGATED, CODES, HISTORY, ONE_OVER, ONE_SHORT, SAME_COUNT, STEPS, FROM_END, BOUNDS_FROM_END,
     NEW_AXES, REST, OTHERS, NUMBER, BROADCASTS, MIXED, SAME_STORAGE, OTHER_LAYOUT, OTHER_STRIDED, OTHER_OFFSET,
+    ALIKE, SAME_PLACE,
     SQUARE, NO_IMAGES, OTHER_IMAGES, OTHER_AMBIGUOUS, OTHER_EXPANDED, OTHER_SCALAR, OTHER_BITS, OTHER_NOTHING,
     OTHER_OF_FEWER, OTHER_OF_MORE, SPREAD, LONGER, MORE_THAN_FOUR, BY_TRUTH, BY_TENSOR, APART,
     *[rank(count) for count in range(1, 6)], *[dtype(name) for name in ITEMSIZES],
@@ -404,6 +416,8 @@ def _arguments(event: Event) -> Iterator[str]:
         elif isinstance(value, tuple) and not isinstance(value, Ref):
             numbers = [item for item in value if type(item) is int]
             yield f"{name} of {len(value)}"
+            if value and value == event.x.shape:
+                yield f"{name} is the operand's shape"
             if any(number < 0 for number in numbers):
                 yield f"{name} with a negative number"
             if numbers and all(number < 0 for number in numbers):

@@ -199,7 +199,7 @@ def _softmax(input: "Tensor", dim: Any, wanted: Any, log: bool) -> "Tensor":
             # The sum is known relatively, its logarithm absolutely.
             magnitude = np.where(np.isfinite(result), np.abs(shifted) + np.abs(np.log(total)) + 1, 0) if log else None
         else:
-            result, magnitude = a * 0 if log else a * 0 + 1, None
+            result, magnitude = a - a if log else a * 0 + 1, None  # +0, whatever the sign of the one number
         loose = inexact_marks(result, target, magnitude, roundings=1, sums=False)
         result = cast(result, dt.float64, target)
     t = from_array(result, target)

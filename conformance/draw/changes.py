@@ -51,7 +51,8 @@ def _set(source: Source, x: TensorState, values: Values) -> Arguments:
     other = ref_of(source.choice(others if source.chance(8) else alike))
     if source.chance(50):
         return (other,), {}
-    drawn = draw_layout(source, shape=draw_shape(source, 0, 3))
+    rank = min(len(x.shape), 4)
+    drawn = draw_layout(source, shape=draw_shape(source, *((rank, rank) if source.chance(40) else (0, 3))))
     size = x.shape if source.chance(25) and prod(x.shape) <= 200 else drawn.shape
     offset = source.integer(0, 5) if not source.chance(4) else -1
     if source.chance(40) or len(size) != len(drawn.strides):

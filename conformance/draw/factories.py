@@ -32,17 +32,20 @@ def _filled_like(source: Source, x: TensorState, values: Values) -> Arguments:
     return (number(source, x),), format_argument(source, x) if source.chance(45) else {}
 
 
-def _size(source: Source) -> tuple[int, ...]:
+def _size(source: Source, own: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """Sizes, at times the operand's `own`: it may lie in any order, what is new does not."""
+    if own is not None and source.chance(25):
+        return own
     sizes = draw_shape(source, 0, 4)
     return (*sizes, -1) if source.chance(ODD // 2) else sizes
 
 
 def _new(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_size(source),), _typed(source)
+    return (_size(source, x.shape),), _typed(source)
 
 
 def _newly_filled(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (_size(source), number(source, x)), {}
+    return (_size(source, x.shape), number(source, x)), {}
 
 
 def _layout(source: Source) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -91,7 +91,9 @@ def _masked_select(stage: Stage) -> Step:
     other = _mask_shape(stage, shape)
     if stage.source.chance(25):
         shape, other = other, shape  # either of them is broadcast to the other
-    return step("masked_select", stage.tensor(shape), stage.tensor(other, dtype="bool"))
+    # What is picked comes row by row, also of operands that both lie column by column.
+    x = stage.tensor(shape, kind="permuted" if stage.source.chance(40) else None)
+    return step("masked_select", x, stage.tensor(other, dtype="bool", alike=50))
 
 
 def _mask_shape(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -423,7 +425,7 @@ def _slice_scatter(stage: Stage) -> Step:
 
 INDEXED: tuple[tuple[int, Scene], ...] = (
     (3, on(ALL, _index_select)), (4, on(ALL, _gather)), (2, on(ALL, _take)), (2, on(ALL, _take_along)),
-    (2, on(ALL, _masked_select)), (3, on(ALL, _nonzero)), (2, on(NUMBERS, _embedding)), (1, on(NUMBERS, _one_hot)),
+    (4, on(ALL, _masked_select)), (3, on(ALL, _nonzero)), (2, on(NUMBERS, _embedding)), (1, on(NUMBERS, _one_hot)),
     (3, on(ALL, _masked_fill)), (2, on(ALL, _masked_scatter)), (5, on(NUMBERS, _index_writes)),
     (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
     (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),

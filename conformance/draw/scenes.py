@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..program import Input, Step, Storage
+from .alike import ALIKE
 from .factories import FACTORIES
 from .images import IMAGES
 from .indexed import INDEXED
@@ -25,6 +26,7 @@ SCENES: tuple[tuple[int, tuple[tuple[int, Scene], ...]], ...] = (
     (18, LONG),
     (50, PAIRS),
     (18, SEQUENCES),
+    (16, ALIKE),
 )
 """(weight, scenes with their own weights)."""
 

@@ -239,12 +239,23 @@ def _changed_then_asked(stage: Stage) -> Step:
     return step(name, x, *args)
 
 
+def _through_a_bit(stage: Stage) -> Step:
+    """A write through a bit, into memory in whatever order, of numbers of another dtype or the same."""
+    source = stage.source
+    shape = _small(stage, 1, 4)
+    x = stage.tensor(shape, kind=source.choice(("permuted", "free", "channels-last")), grad=False, tame=True)
+    dtype = stage.dtype if source.chance(35) else source.choice(("float32", "float64", "int64", "int16", "bfloat16"))
+    of = stage.tensor(shape if source.chance(70) else shape[1:], dtype=dtype, grad=False, tame=True)
+    turned = stage.made(step("conj" if stage.dtype.startswith("complex") else "_neg_view", x))
+    return step(source.choice(("copy_", "copy_", "copy_", "add_", "mul_")), turned, of)
+
+
 SEQUENCES: tuple[tuple[int, Scene], ...] = (
     (2, on(((2, "uint8"), (1, "int8"), (1, "int32")), _same_codes)), (2, on(REAL[:1], _joined_codes)),
     (3, on(REAL[:1], _part_of_channels)), (3, on(REAL[:1], _channels)),
     (3, on(NUMBERS, _gapped)), (2, on(NUMBERS, _shared)),
     (3, on(_ROW, _nowhere)), (3, on(_ROW, _overlapping)),
     (3, on(NUMBERS, _changed_then_asked)), (2, on(NUMBERS, _no_images)),
-    (3, on((*REAL, (8, "complex64")), _accumulated)),
+    (3, on((*REAL, (8, "complex64")), _accumulated)), (2, on(NUMBERS, _through_a_bit)),
 )  # fmt: skip
 """(weight, how the steps and their operands are drawn)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import TypeAlias
 
-from ..program import ITEMSIZES, Input, Ref, Step, Storage
+from ..program import ITEMSIZES, Input, Ref, Step, Storage, span
 from .layouts import MAX_SPAN, Drawn, draw_layout
 from .source import Source, weighted
 from .steps import ODD
@@ -21,6 +21,8 @@ ODD_FILLS = {dtype: f"odd_{fill}" for dtype, fill in FILLS.items() if fill != "b
 """Numbers that are seldom: operations treat NaN, infinities, zeros and halves each in a way of its own."""
 SELDOM = 6
 """Percent of tensors that hold such."""
+ALIKE = 12
+"""Percent of tensors that lie as an earlier one of their shape does."""
 REAL = ((50, "float32"), (20, "float64"), (12, "bfloat16"), (8, "float16"))
 """(weight, dtype): what images and products are computed in."""
 NUMBERS = (*REAL, (15, "int64"), (5, "int16"), (5, "uint8"), (10, "complex64"), (4, "complex128"))
@@ -53,14 +55,21 @@ class Stage:
         tame: bool = False,
         seldom: int = SELDOM,
         most: int = MAX_SPAN,
+        alike: int = ALIKE,
     ) -> Ref:
         """A tensor of that shape in any layout, or one of that kind; at times in the memory of `beside`.
 
         It reaches over `most` elements, unless row-major. A `tame` one has numbers of like magnitude, whose squares
-        no dtype is too small for; of others `seldom` percent have numbers that are seldom.
+        no dtype is too small for; of others `seldom` percent have numbers that are seldom. `alike` percent lie as an
+        earlier one of that shape does.
         """
         source, dtype = self.source, dtype or self.dtype
         drawn = draw_layout(source, shape=shape, kind=kind, most=most)
+        # Loops go over operands that lie alike in the order that they lie in.
+        kin = [item for item in self.inputs if item.shape == shape]
+        if kin and kind is None and source.chance(alike):
+            _, last = span(shape, kin[0].strides, kin[0].offset)
+            drawn = Drawn(shape, kin[0].strides, kin[0].offset, max(last, kin[0].offset))
         nbytes = drawn.reach * ITEMSIZES[dtype]
         if beside is not None and source.chance(14):
             number, other = self.inputs[beside.slot].storage, self.inputs[beside.slot].dtype
