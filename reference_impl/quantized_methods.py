@@ -394,7 +394,7 @@ def bind() -> None:
             )
     for name in (*_COMBINING, *_COMBINING_TENSORS):
         if hasattr(Tensor, name):
-            setattr(QuantizedTensor, name, _refused_with(name, numbers=name in _COMBINING))
+            setattr(QuantizedTensor, name, with_numpy_names(_refused_with(name, numbers=name in _COMBINING)))
     for name in _MULTIPLYING:
         setattr(QuantizedTensor, name, _unmultiplied(name))
     for name in _CASTS:

@@ -292,7 +292,7 @@ def _getitem(stage: Stage) -> Step:
         # An index that is one number is a view, and is none where it is a tensor of another kind.
         before = (Slice(),) * stage.source.integer(0, len(shape) - 1)
         return step("__getitem__", x, (*before, stage.indices((), shape[len(before)], low=-shape[len(before)])))
-    if what == 4 and stage.source.chance(60):
+    if what == 4 and stage.source.chance(40):
         return step("__getitem__", x, _bytes(stage, shape))
     if what == 4:
         return step("__getitem__", x, (_mask(stage, shape[: stage.source.integer(1, 3)]),))
@@ -426,7 +426,7 @@ def _slice_scatter(stage: Stage) -> Step:
 INDEXED: tuple[tuple[int, Scene], ...] = (
     (3, on(ALL, _index_select)), (4, on(ALL, _gather)), (2, on(ALL, _take)), (2, on(ALL, _take_along)),
     (4, on(ALL, _masked_select)), (3, on(ALL, _nonzero)), (2, on(NUMBERS, _embedding)), (1, on(NUMBERS, _one_hot)),
-    (3, on(ALL, _masked_fill)), (2, on(ALL, _masked_scatter)), (5, on(NUMBERS, _index_writes)),
+    (3, on(ALL, _masked_fill)), (2, on(ALL, _masked_scatter)), (6, on(NUMBERS, _index_writes)),
     (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
     (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),
     (3, on(ALL, _slice_scatter)), (1, on(NUMBERS, _diagonal_filled)), (1, on(ALL, _narrow)),

@@ -117,11 +117,26 @@ def _joined_channels(stage: Stage) -> Step:
     return step(source.choice(("cat", "concat")), tuple(parts), 1 if source.chance(60) else -3 - len(deep))
 
 
+def _cut(stage: Stage) -> Step:
+    """A dimension cut into parts that are not all as long: by how much the last ones are shorter shows on long ones."""
+    source = stage.source
+    size = source.integer(7, 13)
+    rest = [min(n, 3) for n in draw_shape(source, 0, 2)]
+    place = source.integer(0, len(rest))
+    shape = (*rest[:place], size, *rest[place:])
+    dim = place - len(shape) if source.chance(50) else place
+    return step(
+        source.choice(("chunk", "chunk", "tensor_split", "split")), stage.tensor(shape), source.integer(2, 6), dim
+    )
+
+
 _LONG = (*REAL, (12, "int64"), (20, "uint8"), (16, "int16"))
 LONG: tuple[tuple[int, Scene], ...] = (
     (5, on((*_LONG, (20, "bool")), _one)),
     (4, on(_LONG, _two)),
     (8, on(ALL, _joined)),
     (3, on(REAL, _joined_channels)),
+    (2, on(ALL[-1:], _one)),
+    (2, on(ALL, _cut)),
 )
 """(weight, how an operation and its operands are drawn)."""

@@ -210,7 +210,7 @@ PAIRS: tuple[tuple[int, Scene], ...] = (
     (8, on(KINDS, _two)), (6, on((*KINDS, (6, "bool")), _number)),
     (5, on((*KINDS, *UNSIGNED, (3, "float8_e5m2"), (2, "float8_e4m3fn")), _converted)),
     (2, on(((2, "int64"), (1, "int16"), (1, "uint8")), _same)), (1, on(REAL, _of_many)),
-    (2, on(INTEGERS, _at_the_ends)), (5, on(_NARROW, _seen_wider)),
+    (2, on(INTEGERS, _at_the_ends)), (8, on(_NARROW, _seen_wider)),
     (2, on((*INTEGERS[:3], (1, "bool")), _tied)),
     (2, on(UNSIGNED, _compared)), (10, on(REAL, _one)), (6, on(REAL, _beside)),
 )  # fmt: skip
