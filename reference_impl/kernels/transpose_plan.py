@@ -128,8 +128,9 @@ def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -
     b_bytes = item * prod(d.length for d in b_dims)
     wide = target.width == LINE
     if far:
-        # A buffer of 128 KB for the target's rows, or so.
-        a_bytes = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes)) if wide else 256
+        # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
+        short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
+        a_bytes = short if wide and not _shares(b_dims) else 256
         return a_bytes, _LONGEST if b_bytes <= _LONGEST else _LONGEST // 2
     if _shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
