@@ -118,8 +118,8 @@ def _picker(step: int, streamed: bool, phase: int = 0, times: int = 1) -> Any:
                 one = load(builder, args[0], item_type(item))
                 value = builder.insert_element(vector(width, item)(None), one, constant(0))
                 value = shuffle(builder, value, value, [0] * lanes)
-            for k in range(0, times * width if times > 1 else 0, LINE):
-                prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True)
+            for k in range(0, times * width if times > 1 and width < LINE else 0, LINE):
+                prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True, level=3)
             for k in range(times):
                 store(builder, value, builder.add(args[1], constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
