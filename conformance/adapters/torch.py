@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import warnings
@@ -16,6 +17,10 @@ from .torch_style import TorchStyle
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
+
+with contextlib.suppress(ImportError):
+    # What the first backward() imports, SymPy with it: 0.3 s in every process that is forked from this one.
+    import torch.fx.experimental.symbolic_shapes
 
 _HAS_CODE = {
     "cuda": torch.backends.cuda.is_built(),  # type: ignore[no-untyped-call]
