@@ -201,8 +201,8 @@ def _seen_wider(stage: Stage) -> Step:
             shape[-1] += part
         else:
             shape[-1], strides[-1] = source.choice((shape[-1], 1, 0)), 2
-    first, reach = span(tuple(shape), tuple(strides), offset)
-    x = stage.laid(Drawn(tuple(shape), tuple(strides), offset, max(reach, first)), stage.dtype)
+    _, reach = span(tuple(shape), tuple(strides), offset)
+    x = stage.laid(Drawn(tuple(shape), tuple(strides), offset, max(reach, offset)), stage.dtype)
     return step("view", x, DType(dtype))
 
 

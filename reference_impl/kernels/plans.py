@@ -93,7 +93,7 @@ class Plan:
         >>> print(plan_for(form, Target()).explain())
         transpose of 262.1 MB, 4-byte items, stores past the caches
           loop over 1000: target +262144, source +262144
-          loop over 4, chunks of A: target +65536, source +1024
+          loop over 8, chunks of A: target +32768, source +512
           touches 524.3 MB; expected time 1.30 of a dense copy's
         """
         streamed = ", stores past the caches" if self.streamed else ""

@@ -36,7 +36,7 @@ def test_without_a_gpu_it_says_so():
 
 def test_an_interpreter_that_lacks_something_is_told_what(tmp_path):
     """With a GPU, but without what the script imports, it names that, and ends before Python's stack trace would."""
-    for name, does in (("nvidia-smi", "echo 'GPU 0'"), ("bare", f'exec {sys.executable} -S "$@"')):
+    for name, does in (("nvidia-smi", "echo 'GPU 0'"), ("bare", f'exec "{sys.executable}" -S "$@"')):
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
     env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHON": str(tmp_path / "bare")}
