@@ -28,6 +28,8 @@ _AHEAD = 1024
 """Bytes ahead of short runs that are asked for."""
 _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
+_FAR = 2048
+"""Bytes ahead of long runs that are asked for, where they are not copied abreast."""
 _HEAD = 1024
 """Bytes at the start of a row that are asked for while the one before it is copied, unless it begins near that."""
 
@@ -69,8 +71,11 @@ def run(dst: int, src: int, nbytes: int) -> None:
 
 
 @part
-def streamed_run(dst: int, src: int, nbytes: int, abreast: bool) -> None:
-    """Copy any number of bytes, whole lines of the target past the caches; `abreast`: four pages at a time."""
+def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, gap: int) -> None:
+    """Copy any number of bytes, whole lines of the target past the caches; `abreast`: four pages at a time.
+
+    Where it is `asked`, each line is asked for ahead, also of the next run, which begins `gap` bytes behind this one.
+    """
     # Head and tail end where the whole lines begin: a line that is first cached and then streamed costs more than both.
     head = min(-dst & 63, nbytes)
     if head:
@@ -83,6 +88,10 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool) -> None:
                 stream_64(src + at + 64, dst + at + 64)
         k += 4 * _PAGE
     while k + 256 <= nbytes:
+        if asked:
+            later = src + k + _FAR + (gap if k + _FAR >= nbytes else 0)
+            for line in range(0, 256, 64):
+                ask_once(later + line)
         stream_256(src + k, dst + k)
         k += 256
     while k + 64 <= nbytes:
@@ -90,33 +99,6 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool) -> None:
         k += 64
     if k < nbytes:
         run(dst + k, src + k, nbytes - k)
-
-
-@part
-def streamed_row(dst: int, src: int, nbytes: int, gap: int) -> None:
-    """The same for one of several rows: each line is asked for, in the next row where this one ends."""
-    head = min(-dst & 63, nbytes)
-    if head:
-        run(dst, src, head)
-    k = head
-    while k + 256 <= nbytes:
-        later = src + k + _FAR
-        if k + _FAR >= nbytes:
-            later += gap
-        ask_once(later)
-        ask_once(later + 64)
-        ask_once(later + 128)
-        ask_once(later + 192)
-        stream_256(src + k, dst + k)
-        k += 256
-    while k + 64 <= nbytes:
-        stream_64(src + k, dst + k)
-        k += 64
-    if k < nbytes:
-        run(dst + k, src + k, nbytes - k)
-
-
-_FAR = 2048
 
 
 @part
@@ -139,7 +121,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         if nbytes == 0:  # A is the run itself
             nbytes, a_count = a_count, 1
         whole = nbytes & 63 == 0 and nbytes <= 256
-        asked = 0 if 0 <= b_src - nbytes < _PAGE else min(_HEAD, nbytes)
+        asked = min(_HEAD, nbytes) if abreast and not 0 <= b_src - nbytes < _PAGE else 0
         for a in range(a_count):
             to, at = dst + d + a * a_dst, src + s + a * a_src
             if whole and streamed and (to | b_dst) & 63 == 0:
@@ -148,13 +130,11 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
                         ask_once(at + b * b_src + k + _AHEAD)
                         stream_64(at + b * b_src + k, to + b * b_dst + k)
             elif streamed:
+                gap = b_src - nbytes if b_count > 1 else 0
                 for b in range(b_count):
-                    if not abreast:
-                        streamed_row(to + b * b_dst, at + b * b_src, nbytes, b_src - nbytes)
-                        continue
                     for k in range(0, asked, 64):
                         ask_once(at + (b + 1) * b_src + k)
-                    streamed_run(to + b * b_dst, at + b * b_src, nbytes, abreast)
+                    streamed_run(to + b * b_dst, at + b * b_src, nbytes, abreast, not abreast, gap)
             elif whole:
                 for b in range(b_count):
                     for k in range(0, nbytes, 64):

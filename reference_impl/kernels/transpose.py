@@ -197,7 +197,7 @@ def _write_rows(
     while a < a_count:
         to, length = dst + peek(a_table + 8 * a), nbytes * min(group, a_count - a)
         if streamed:
-            streamed_run(to, buffer + a * pitch, length, False)
+            streamed_run(to, buffer + a * pitch, length, False, False, 0)
         else:
             run(to, buffer + a * pitch, length)
         a += group

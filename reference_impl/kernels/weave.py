@@ -324,7 +324,7 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
                 number = min(_HELD // b_dst, b_count - b)
                 for k in range(number):
                     _picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, False, word)
-                streamed_run(dst + d + b * b_dst, held, number * b_dst, False)
+                streamed_run(dst + d + b * b_dst, held, number * b_dst, False, False, 0)
                 b += number
         else:
             for b in range(b_count):
