@@ -358,7 +358,8 @@ class Worker:
         broken, _ = self._diagnose(message)
         if broken.device_lost:
             self._renew()  # a device that is gone for good is no fault of the question's
-        self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
+        else:
+            self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
         return broken
 
     def _renew(self) -> None:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from ..program import ITEMSIZES, Argument, DType, MemoryFormat, Step
 from .layouts import Drawn, draw_layout, draw_shape, row_major
-from .source import Source
+from .sequences import small
 from .stage import ALL, NUMBERS, REAL, Scene, Stage, on, step
 from .storages import draw_bytes
 
 
-def _small(source: Source, low: int, high: int) -> tuple[int, ...]:
-    shape = tuple([min(size, 4) for size in draw_shape(source, low, high)])
-    return tuple([0 if source.chance(8) else size for size in shape])
+def _small(stage: Stage, low: int, high: int) -> tuple[int, ...]:
+    """A small shape, with nothing in it more often than others."""
+    return tuple([0 if stage.source.chance(8) else size for size in small(stage, low, high)])
 
 
 def _compared(stage: Stage) -> Step:
     """Two tensors over one storage that differ in a size, a stride, the offset or in nothing."""
     source = stage.source
-    shape = _small(source, 1, 3)
+    shape = _small(stage, 1, 3)
     drawn = draw_layout(source, shape=shape)
     # The memory is of the larger one, whatever is changed.
     x = stage.laid(drawn._replace(reach=max(drawn.reach, drawn.offset) + 2 * max((1, *shape))), stage.dtype)
@@ -35,9 +35,8 @@ def _compared(stage: Stage) -> Step:
     elif changed == "size":
         sizes[where] = max(0, sizes[where] - 1)
     y = stage.made(step("as_strided", x, tuple(sizes), tuple(strides), offset))
-    return step(
-        source.choice(("is_set_to", "is_set_to", "is_set_to", "equal")), *((x, y) if source.chance(50) else (y, x))
-    )
+    op = source.choice(("is_set_to", "is_set_to", "is_set_to", "equal"))
+    return step(op, x, y) if source.chance(50) else step(op, y, x)
 
 
 def _as_complex(stage: Stage) -> Step:
@@ -67,7 +66,7 @@ def _as_complex(stage: Stage) -> Step:
 def _set_anew(stage: Stage) -> Step:
     """A tensor of some order set to as many dimensions of other sizes, its strides told or left to be found."""
     source = stage.source
-    shape = _small(source, 1, 4)
+    shape = _small(stage, 1, 4)
     x = stage.tensor(shape, kind=source.choice(("permuted", "permuted", "channels-last", "free")), grad=False)
     sizes = tuple([max(1, size + source.choice((-1, 0, 1))) for size in shape])
     other = stage.tensor(sizes, grad=False)
@@ -108,7 +107,7 @@ def _some_of_a_buffer(stage: Stage) -> Step:
 def _turned_codes(stage: Stage) -> Step:
     """Codes in another order than they were made in, and what is made of them."""
     source = stage.source
-    shape = _small(source, 2, 4)
+    shape = _small(stage, 2, 4)
     x = stage.tensor(shape, tame=True, grad=False)
     dtype = DType(source.choice(("quint8", "qint8", "qint32")))
     q = stage.made(step("quantize_per_tensor", x, source.choice((0.5, 0.25)), source.integer(0, 3), dtype))

@@ -125,9 +125,8 @@ def _cut(stage: Stage) -> Step:
     place = source.integer(0, len(rest))
     shape = (*rest[:place], size, *rest[place:])
     dim = place - len(shape) if source.chance(50) else place
-    return step(
-        source.choice(("chunk", "chunk", "tensor_split", "split")), stage.tensor(shape), source.integer(2, 6), dim
-    )
+    name = source.choice(("chunk", "chunk", "tensor_split", "split"))
+    return step(name, stage.tensor(shape), source.integer(2, 6), dim)
 
 
 _LONG = (*REAL, (12, "int64"), (20, "uint8"), (16, "int16"))

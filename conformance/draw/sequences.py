@@ -10,14 +10,15 @@ _SCALES = (0.5, 0.25, 1.0, 2.0)
 _ROW = ((4, "float32"), (2, "int64"), (1, "complex64"), (1, "int16"))
 
 
-def _small(stage: Stage, low: int = 1, high: int = 3) -> tuple[int, ...]:
+def small(stage: Stage, low: int = 1, high: int = 3) -> tuple[int, ...]:
+    """A shape whose sizes are 4 at most."""
     return tuple([min(size, 4) for size in draw_shape(stage.source, low, high)])
 
 
 def _same_codes(stage: Stage) -> Step:
     """Codes that are the same, and mean the same or something else."""
     source = stage.source
-    shape = _small(stage)
+    shape = small(stage)
     codes = stage.counting(shape), stage.counting(shape)
     meanings = [(source.choice((0.5, 0.5, 0.25)), source.choice((0, 0, 3))) for _ in codes]
     pairs = zip(codes, meanings, strict=True)
@@ -28,7 +29,7 @@ def _same_codes(stage: Stage) -> Step:
 def _joined_codes(stage: Stage) -> Step:
     """Codes of two scales in one tensor, which has the first one's."""
     source = stage.source
-    shape = _small(stage)
+    shape = small(stage)
     floats = stage.tensor(shape, tame=True), stage.tensor(shape, tame=True)
     dtype = DType(source.choice(("quint8", "qint8", "qint32")))
     given = [(source.choice(_SCALES), source.integer(0, 3)) for _ in floats]
@@ -105,7 +106,7 @@ def _view_of(stage: Stage, x: Ref, rank: int) -> Ref:
 
 def _shared(stage: Stage) -> Step:
     """Whether memory is shared that other tensors lie in."""
-    shape = _small(stage)
+    shape = small(stage)
     x = stage.tensor(shape, grad=False)
     if stage.source.chance(70):
         stage.made(step("share_memory_", x))
@@ -151,7 +152,7 @@ _NOWHERE = (
 def _moved_nowhere(stage: Stage) -> Step:
     """What lay in memory in whatever layout, and is asked without its bytes."""
     source = stage.source
-    x = stage.tensor(_small(stage, 1, 4), grad=False)
+    x = stage.tensor(small(stage, 1, 4), grad=False)
     m = stage.made(step("to", x, device="meta"))
     if source.chance(15):
         m = stage.made(step("transpose", m, 0, -1))
@@ -242,7 +243,7 @@ def _changed_then_asked(stage: Stage) -> Step:
 def _through_a_bit(stage: Stage) -> Step:
     """A write through a bit, into memory in whatever order, of numbers of another dtype or the same."""
     source = stage.source
-    shape = _small(stage, 1, 4)
+    shape = small(stage, 1, 4)
     x = stage.tensor(shape, kind=source.choice(("permuted", "free", "channels-last")), grad=False, tame=True)
     dtype = stage.dtype if source.chance(35) else source.choice(("float32", "float64", "int64", "int16", "bfloat16"))
     of = stage.tensor(shape if source.chance(70) else shape[1:], dtype=dtype, grad=False, tame=True)

@@ -21,7 +21,7 @@ ODD_FILLS = {dtype: f"odd_{fill}" for dtype, fill in FILLS.items() if fill != "b
 """Numbers that are seldom: operations treat NaN, infinities, zeros and halves each in a way of its own."""
 SELDOM = 6
 """Percent of tensors that hold such."""
-ALIKE = 12
+SAME_ORDER = 12
 """Percent of tensors that lie as an earlier one of their shape does."""
 REAL = ((50, "float32"), (20, "float64"), (12, "bfloat16"), (8, "float16"))
 """(weight, dtype): what images and products are computed in."""
@@ -55,7 +55,7 @@ class Stage:
         tame: bool = False,
         seldom: int = SELDOM,
         most: int = MAX_SPAN,
-        alike: int = ALIKE,
+        alike: int = SAME_ORDER,
     ) -> Ref:
         """A tensor of that shape in any layout, or one of that kind; at times in the memory of `beside`.
 

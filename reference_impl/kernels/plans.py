@@ -44,6 +44,11 @@ class Target:
     phase: int = 0
     """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
 
+    @property
+    def small_tiles(self) -> bool:
+        """Whether tiles that the first-level cache holds are better: measured on AMD, with registers of a line."""
+        return self.width == LINE and not self.intel
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:

@@ -86,7 +86,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     # from which whole lines are streamed.
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
-    whole &= far or not _crowded(rows, _SETS, 2 * _WAYS)
+    whole &= (far and target.small_tiles) or not _crowded(rows, _SETS, 2 * _WAYS)
     halves = streamed and target.width < LINE
     b_dims = [dims[k] for k in b_chain]
     a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far)
@@ -116,25 +116,27 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
         return (LINE, 2048) if short else (512, _LONGEST)
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
-        return max(4 * LINE, min(1024, 128 * 1024 // b_bytes)), _LONGEST
+        a_bytes = min(1024, 128 * 2048 // b_bytes)
+        return max(4 * LINE, min(a_bytes, 128 * 1024 // b_bytes)) if target.small_tiles else a_bytes, _LONGEST
     if _shares(b_dims):
         return 1024, 2048
-    # What the first-level cache holds, if all these lines and the next ones, which are asked for, are kept until then.
-    return (4 * LINE, 512) if _keeps(b_dims, item, 512, target) else (2 * LINE, 2048)
+    # A line of each row and no more, or what the first-level cache holds, if all these lines and the next ones, which
+    # are asked for, are kept until then.
+    tiles = [(4 * LINE, 512)] if target.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
+    return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """The same of items of one and two bytes."""
     b_bytes = item * prod(d.length for d in b_dims)
-    wide = target.width == LINE
     if far:
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
         short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
-        a_bytes = short if wide and not _shares(b_dims) else 256
+        a_bytes = short if target.small_tiles and not _shares(b_dims) else 256
         return a_bytes, _LONGEST if b_bytes <= _LONGEST else _LONGEST // 2
     if _shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
-        return (1024, 256) if whole or not wide else (2 * LINE, 512)
+        return (1024, 256) if whole or not target.small_tiles else (2 * LINE, 512)
     if b_bytes < _SHORTEST:
         return 256, 1024
     return 2 * LINE, 1024

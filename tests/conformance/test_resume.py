@@ -99,6 +99,38 @@ def test_a_finished_run_is_left_as_it_is(whole, tmp_path):
         assert (tmp_path / "results.jsonl").read_bytes() == before
 
 
+AWAY = """
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+if Path({path!r}).exists():
+    raise RuntimeError("its device is away")
+
+class Mine(Numpy):
+    name = "mine"
+
+adapter = Mine
+"""
+
+
+def test_a_library_that_failed_is_gone_on_with(adapter_file, tmp_path):
+    """A run with a library that could not be run is not over: that one is tried again, the others stay as they are."""
+    away, out = tmp_path / "away", tmp_path / "out"
+    away.touch()
+    options = Options((adapter_file(AWAY.format(path=str(away))), "reference"), programs=100)
+    assert check(options, out) == 3
+    before = (out / "results.jsonl").read_bytes()
+    assert check(replace(options, resume=True), out) == 3
+    away.unlink()
+    # NumPy's deviations are known of the adapter that is called so.
+    assert check(replace(options, resume=True), out) == 1
+    found = list(read_results(out / "results.jsonl"))
+    units = [(record.adapter, record.programs) for record in found if isinstance(record, Unit)]
+    assert {name: sum(n for of, n in units if of == name) for name, _ in units} == {"mine": 100, "reference": 100}
+    assert (out / "results.jsonl").read_bytes().startswith(before[: before.rindex(b'{"record":"footer"')])
+    assert load([out]).complete
+
+
 def test_where_nothing_was_begun_a_run_begins(tmp_path):
     """`resume` in an empty directory is a run like any other."""
     options = Options(("numpy",), programs=20, resume=True)

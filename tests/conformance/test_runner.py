@@ -178,21 +178,21 @@ def test_the_guilty_program_is_found_among_those_before_it(before, library):
 DEVICE = """
 gone = False
 
-def operated(cls):
+def negative(*args):
+    if gone:
+        raise RuntimeError("error 700")
+    return -args[0]
+
+
+class OnDevice(Mine):
     def lost(self):
         return "error 700" if gone else ""
 
-    def neg(*args):
-        if gone:
-            raise RuntimeError("error 700")
-        return -args[0]
+    def operation(self, step):
+        return negative if step.op == "neg" else super().operation(step)
 
-    own = cls.operation
-    cls.lost = lost
-    cls.operation = lambda self, step: neg if step.op == "neg" else own(self, step)
-    return cls
 
-adapter = operated(Mine)
+adapter = OnDevice
 """
 
 
