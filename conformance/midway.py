@@ -47,9 +47,9 @@ def without_steps(program: Program, seen: Sequence[Observation], first: int, las
     """The program without steps `first`…`last`: new inputs are laid out as what these steps made was after them.
 
     `seen` is what the oracle observed of the whole program. Values that lay in one storage still do. Where no step
-    remains before them, inputs and storages are as these steps left them; else the storages begin as they did. The
-    program is not whole where a value reaches outside its memory. None where a value cannot be an input: it is no plain
-    tensor, or its memory cannot be seen or belongs to a step that remains.
+    remains before them, inputs and storages are as these steps left them; else the storages begin as they did. A leaf
+    begins without the gradient it had. The program is not whole where a value reaches outside its memory. None where a
+    value cannot be an input: it is no plain tensor, or its memory cannot be seen or belongs to a step that remains.
 
     >>> from stridecheck.conformance.adapters.reference import Reference
     >>> from stridecheck.conformance.execute import execute

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from stridecheck.conformance.draw.strategies import programs
@@ -30,15 +32,16 @@ def _layout(state):
 def test_what_remains_does_what_it_did(oracle, program):
     """Whatever steps are left out, every later step answers or raises as before, with the same layouts and elements.
 
-    But for what an input cannot have: a history, for which some writes are refused.
+    But for what an input cannot have: a history, for which some writes are refused, and a gradient.
     """
     seen = execute(program, oracle)
     if any(observation.raised and observation.raised.kind == "grad" for observation in seen):
         return
+    gives_gradients = [number for number, step in enumerate(program.steps) if step.op == "backward"]
     states, contents = _end(program, seen)
     for last in range(len(program.steps) - 1):
         midway = without_steps(program, seen, 0, last)
-        if midway is None or not _is_whole(midway):
+        if midway is None or not _is_whole(midway) or any(number <= last for number in gives_gradients):
             continue
         again = execute(midway, oracle)
         assert midway.steps == () or len(again) == len(seen) - last - 1
@@ -89,6 +92,16 @@ def test_views_of_one_storage_stay_so(oracle):
     assert (view.shape, view.strides, view.offset) == ((3, 2), (1, 3), 0)
     assert (part.shape, part.strides, part.offset) == ((2,), (1,), 1)
     assert midway.steps == (Step("add_", (Ref(2), Ref(2))),)
+
+
+def test_an_input_has_no_gradient(oracle):
+    """What `backward` left with a leaf is no part of its layout: the leaf begins without."""
+    number = Program((Storage(4),), (Input("float32", (), (), requires_grad=True),), ())
+    program = replace(number, steps=(Step("backward", (Ref(0),)), Step("grad", (Ref(0),))))
+    midway = without_steps(program, execute(program, oracle), 0, 0)
+    assert midway.inputs[0].requires_grad
+    assert execute(program, oracle)[2].values["2"].shape == ()
+    assert execute(midway, oracle)[1].values == {}
 
 
 def test_a_value_that_is_another_one_becomes_that(oracle):
