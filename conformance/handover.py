@@ -8,13 +8,14 @@ that is read-only still so. Strides and offset in elements unless said otherwise
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from . import foreign
 from .capabilities import Capabilities
 from .observation import ForeignState
+from .ports import port
 from .program import ITEMSIZES, Ref, Step, fill_bytes, span
 from .protocol import Adapter, Unsupported
 
@@ -115,10 +116,8 @@ class Library(Adapter, Protocol):
 
 def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Handover:
     """Make a case's array in one library, hand it to the other, and look at it there."""
-    take = _port(consumer, protocol)
-    if take is None:
-        return Handover("not offered", f"{consumer.name} takes no {protocol}")
     try:
+        take = port(consumer, protocol)
         x, elements = _make(producer, case)
         offered, said = _offer(x, protocol, producer)
     except Unsupported as error:
@@ -128,7 +127,8 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     except Exception as error:
         return Handover("refused", _text(error))
     if not consumer.is_tensor(y):
-        return Handover("refused", f"answered with a {type(y).__module__}.{type(y).__name__} of another library")
+        answer = f"{type(y).__module__}.{type(y).__name__}"
+        return Handover("refused", f"answered with a {answer}, which is none of {consumer.name}'s arrays")
     try:
         found = _look(consumer, y)
     except Exception as error:
@@ -275,15 +275,6 @@ def _capsule(x: Any) -> Any:
 
 
 # The consumer's side.
-
-
-def _port(consumer: Library, protocol: str) -> Callable[[Any], Any] | None:
-    ports: Mapping[str, str] = getattr(consumer, "ports", {})  # no part of what every adapter has
-    template = ports.get(protocol)
-    if template is None:
-        return None
-    function: Callable[[Any], Any] = eval(f"lambda x: {template.format(x='x')}", consumer.scope())
-    return function
 
 
 def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter, find
-from ..handover import CASES, Library, hand_over
+from ..handover import CASES, PROTOCOLS, Library, hand_over
+from ..ports import check_ports
 
 
 class Exchange:
@@ -45,11 +46,14 @@ def adapter(variant: str = "") -> Exchange:
     ------
     UnknownAdapter
         It names no two adapters.
+    PortError
+        The consumer takes arrays by something that can mean nothing.
     """
     names = variant.split(">")  # which no adapter's name has, and few paths
     if len(names) != 2:
         raise UnknownAdapter(f"exchange is between two libraries, as in exchange:numpy>torch, not {variant!r}")
     producer, consumer = (find(name)[0]() for name in names)
+    check_ports(consumer, PROTOCOLS)
     # Their own names, in which a list could not tell `>` and tabs from its own.
     own = [" ".join(one.name.replace(">", " ").split()) for one in (producer, consumer)]
     return Exchange(f"exchange:{'>'.join(own)}", producer, consumer)

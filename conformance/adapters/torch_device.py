@@ -86,6 +86,10 @@ class OnDevice(Torch):
 
         return on_the_device
 
+    def is_tensor(self, x: Any) -> bool:
+        """Whether an object is a tensor of this device: what `from_dlpack` makes of the host's memory is none."""
+        return super().is_tensor(x) and not self._is_on_the_host(x)
+
     def _is_on_the_host(self, x: Any) -> bool:
         if isinstance(x, torch.Tensor | torch.UntypedStorage | torch.TypedStorage):
             return x.device.type == "cpu" != self.device.type

@@ -78,6 +78,17 @@ def test_programs_run_on_a_device_of_its_own_memory(abacus, tmp_path):
     assert (shown.returncode, shown.stdout[:4]) == (1, "got "), shown.stderr
 
 
+def test_what_stays_on_the_host_has_not_arrived(abacus, tmp_path):
+    """PyTorch's `from_dlpack` takes memory where it is: a tensor over NumPy's is none of the device's."""
+    command = [sys.executable, "-m", "stridecheck", "exchange", "numpy", "torch:abacus", "--out", str(tmp_path)]
+    subprocess.run(command, env=abacus, capture_output=True, check=False)
+    records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    handed = [r for r in records if r["record"] == "handover" and "torch:abacus" in (r["producer"], r["consumer"])]
+    outcomes = {r["outcome"] for r in handed if not r["case"].endswith("reversed")}  # which abort
+    assert outcomes == {"refused", "not offered"}
+    assert any("none of torch:abacus's arrays" in r["detail"] for r in handed if r["producer"] == "numpy")
+
+
 def test_the_cpu_is_judged_alike_beside_a_device(abacus, tmp_path):
     """What names a device goes another way where there is one, or code for one: it is left out, and nothing else."""
     records = run(abacus, tmp_path, "torch:cpu", "--programs", "2000")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +11,7 @@ from stridecheck.conformance import arrivals, exchanges
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.check import Silent
 from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
+from stridecheck.conformance.ports import PortError, check_ports
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
 from ..commands import run
@@ -172,6 +174,34 @@ def test_what_a_gpu_tells_of_its_memory_is_handed_on():
     assert hand_over(_Gpu(), _Careless(), "cuda interface", CASES["transposed"]).outcome == "damaged"
     assert hand_over(Numpy(), _Careful(), "cuda interface", CASES["bool"]).outcome == "not offered"
     assert hand_over(_Gpu(), Numpy(), "cuda interface", CASES["bool"]).outcome == "not offered"
+
+
+class _Older(Numpy):
+    """Names a function that this NumPy does not have."""
+
+    ports: Mapping[str, str] = {"buffer": "np.lib.not_yet({x})"}
+
+
+def test_what_a_release_does_not_have_yet_is_not_offered():
+    """An older library has not refused what it has no function for."""
+    found = hand_over(Numpy(), _Older(), "buffer", CASES["row-major"])
+    assert (found.outcome, found.detail) == ("not offered", "numpy has no np.lib.not_yet")
+
+
+@pytest.mark.parametrize(
+    ("ports", "says"),
+    [
+        ({"dlpak": "np.from_dlpack({x})"}, "a port for 'dlpak', which is none of dlpack, "),
+        ({"buffer": "numpie.asarray({x})"}, "names numpie, which is not in the adapter's scope"),
+        ({"buffer": "np.asarray({x}"}, "is no expression of {x}"),
+        ({"buffer": "np.asarray({array})"}, "is no expression of {x}: 'array'"),
+    ],
+)
+def test_a_port_that_means_nothing_is_the_adapters_fault(ports, says):
+    """It is told before anything is handed over, not counted as what the library refuses."""
+    adapter = type("Mistyped", (Numpy,), {"ports": ports})()
+    with pytest.raises(PortError, match=re.escape(says)):
+        check_ports(adapter, PROTOCOLS)
 
 
 class _Refusing(Numpy):
