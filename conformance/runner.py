@@ -72,7 +72,8 @@ class Worker:
     """One library in processes of its own.
 
     `start` must succeed before `submit`; one batch is under way at a time, and `collect` yields an answer for each of
-    its programs. As a context manager it ends its processes. `memory` is in bytes; 0 sets no limit.
+    its programs. As a context manager it ends its processes. `memory` is in bytes; 0 sets no limit. A program may take
+    `program_timeout` seconds, or as many as the adapter asks for where that is more.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class Worker:
         self.name, self.versions = message["ready"], message["versions"]
         self.capabilities = Capabilities.from_json(message["capabilities"])
         self._forks = message["forks"]
+        self.program_timeout = max(self.program_timeout, message["patience"])
         self._spare = server.child()
         self._renew()
 

@@ -4,7 +4,7 @@ Run as a script with the adapter's name; it works in an environment that does no
 imports nothing but the standard library and the adapter. Standard input is a socket; whatever the library prints goes
 to standard error. Protocol, JSON lines, one object each:
 
-    server → parent   {"ready": name, "versions", "capabilities", "forks"}  or  {"failed": kind, "reason"}
+    server → parent   {"ready": name, "versions", "capabilities", "forks", "patience"}  or  {"failed": kind, "reason"}
     parent → server   one byte with two file descriptors: what a fresh child reads from and writes to
     server → parent   {"died": pid, "status"}                     a child is gone
 
@@ -107,6 +107,7 @@ def _load(name: str, channel: Channel) -> Any:
                 "versions": _versions(name, adapter),
                 "capabilities": adapter.capabilities.to_json(),
                 "forks": getattr(adapter, "forks", True),
+                "patience": float(getattr(adapter, "patience", 0)),
             }
         )
     except discovery.UnknownAdapter as error:

@@ -152,6 +152,8 @@ class Compiled(Torch):
         super().__init__()
         self.backend = backend
         self.forks = backend != "inductor"  # its threads do not survive a fork
+        self.patience = 60.0 if backend == "inductor" else 20.0
+        """Seconds that a program may take: a C++ compiler on a busy machine."""
         self.call = f'torch.compile(program, backend="{backend}", dynamic=False)'
         self.name = "torch:compile" if backend == "inductor" else f"torch:compile-{backend}"
         logging.getLogger("torch").setLevel(logging.CRITICAL)

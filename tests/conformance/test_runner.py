@@ -94,6 +94,13 @@ def test_what_a_library_does_at_one_program_costs_no_other(at_relu, forks, libra
     assert children_of(os.getpid()) == []
 
 
+def test_an_adapter_may_ask_for_more_time(library):
+    """A library that compiles each program says so itself, however little time it is given."""
+    with Worker(library("time.sleep(0.6)", at_import="Numpy.patience = 20.0"), program_timeout=0.3) as worker:
+        worker.start()
+        assert not any(isinstance(answer, Broken) for answer in answers_of(worker, [GOOD, GUILTY, GOOD]))
+
+
 def test_a_library_that_kills_its_server(library):
     """Where not the child but the process above it is killed, a fresh pair takes over."""
     with Worker(library("os.kill(os.getppid(), signal.SIGKILL); time.sleep(5)")) as worker:
