@@ -29,6 +29,7 @@ FINDINGS = Path("docs", "findings")
 OUT = Path("out", "libraries")
 INSTALL_SECONDS = 600
 CHECK_SECONDS = 1200
+NO_SPACES = "inductor hands paths of its environment to the C++ compiler without quotes, and these have a space"
 MISSING = 3
 """Exit code of a check whose library is not here."""
 
@@ -71,7 +72,7 @@ LIBRARIES = (
 EXCHANGE = Library("exchange", "torch,array-api-strict,jax,mlx,paddle,tinygrad")
 """All that fit into one environment, handing arrays to each other."""
 RELEASES = tuple(
-    Library("torch:cpu", share=50, release=release)
+    Library("torch:cpu", share=60, release=release)
     for release in ("2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
 )
 """PyTorch as the registry has it, with CUDA in it: five gigabytes each, so only those that are asked for by name."""
@@ -95,7 +96,8 @@ def requirements(extra: str) -> list[str]:
 def environment(library: Library) -> tuple[Path | None, str]:
     """The interpreter of a library's environment, made or completed first; None and the reason where it cannot be."""
     if not library.is_apart:
-        return Path(sys.executable), ""
+        python = Path(sys.executable)
+        return (None, NO_SPACES) if library.adapter == "torch:compile" and " " in str(python) else (python, "")
     # `===`: a build of that release without CUDA, which a machine may have beside the registry's, is not meant.
     wanted = [f"torch==={library.release}", "numpy"] if library.release else requirements(library.extra)
     pins = [] if library.release else ["--constraint", str(CONSTRAINTS)]
@@ -148,11 +150,13 @@ def forget_what_is_gone() -> None:
 
 
 def run_findings(library: Library, python: Path) -> list[str]:
-    """What is wrong with the findings about a library: those that show nothing, or something else."""
+    """What is wrong with the findings about a library: those that show nothing, or something else.
+
+    Of compiled programs inductor shows those that want it, and aot_eager the others.
+    """
     page = FINDINGS / f"{library.name.removesuffix('-aot-eager')}.md"
-    found: Sequence[Finding] = read_findings(page) if page.is_file() else ()
-    if " " in str(python):  # inductor hands paths of its environment to the C++ compiler without quotes
-        found = [one for one in found if not one.needs_inductor]
+    on_page: Sequence[Finding] = read_findings(page) if page.is_file() else ()
+    found = [one for one in on_page if one.needs_inductor == (library.adapter == "torch:compile")]
     with nullcontext(alone(python)) if library.is_apart else forked(python, "torch") as run:
         return [f"{one.id}: {problem}" for one in found if (problem := show(one, run))]
 

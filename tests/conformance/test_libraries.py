@@ -104,11 +104,22 @@ def test_every_bundled_adapter_is_checked(monkeypatch):
 
 
 def test_an_environment_with_a_space_in_its_path_compiles_nothing(monkeypatch):
-    """Inductor cannot: what needs it is left out, and all else is run."""
+    """Inductor cannot: it is left out with the reason, and all else is run."""
+    monkeypatch.setattr(sys, "executable", "/an environment/bin/python")
+    by_name = {library.name: library for library in libraries.LIBRARIES}
+    assert libraries.environment(by_name["torch-compile"]) == (None, libraries.NO_SPACES)
+    assert libraries.environment(by_name["torch-compile-aot-eager"])[1] == ""
+    monkeypatch.setattr(sys, "executable", "/environment/bin/python")
+    assert libraries.environment(by_name["torch-compile"])[1] == ""
+
+
+def test_each_finding_of_compiled_code_is_shown_once(monkeypatch):
+    """Those that want inductor beside it, the others beside aot_eager: between them all that the page has."""
     monkeypatch.setattr(libraries, "forked", lambda *_: nullcontext())
-    ran = {" ": [], "_": []}
-    for sign, shown in ran.items():
-        monkeypatch.setattr(libraries, "show", lambda one, _, shown=shown: shown.append(one))
-        libraries.run_findings(libraries.Library("torch:compile"), Path(f"/an{sign}environment/bin/python"))
-    assert [one for one in ran["_"] if not one.needs_inductor] == ran[" "]
-    assert len(ran["_"]) > len(ran[" "]) > 0
+    shown = []
+    monkeypatch.setattr(libraries, "show", lambda one, _: shown.append(one.id))
+    for library in libraries.LIBRARIES:
+        if library.adapter.startswith("torch:compile"):
+            libraries.run_findings(library, Path("python"))
+    page = libraries.read_findings(libraries.FINDINGS / "torch-compile.md")
+    assert sorted(shown) == sorted(one.id for one in page)
