@@ -63,6 +63,8 @@ class Torch(TorchStyle):
         torch.set_num_threads(1)
         torch.backends.opt_einsum.enabled = False  # where that package lies beside torch, einsum takes other ways
         warnings.filterwarnings("ignore")
+        # oneDNN compiles code for the first of these: 40 ms in every process that is forked from this one.
+        torch.conv2d(torch.ones(2, 4, 4, 2), torch.ones(4, 2, 1, 2), groups=2)
 
     def operation(self, step: Step) -> Callable[..., Any] | None:
         """The compiled template of a step; one that is about a device which may be here is unsupported.
