@@ -3,8 +3,8 @@
 `python -m stridecheck.benchmarks.throughput [--adapter NAME] [--programs N]`. Counted are the CPU seconds of parent,
 oracle and worker together, on one core, from the program to the record; importing the library is a cost of the start,
 told apart.
-What the oracle does with corpus programs and the rules they exercise are recorded, as in every check; for random ones
-both are found.
+What the oracle does with corpus programs and the rules they exercise are recorded, as in every check; random ones are
+run by the oracle while they are drawn, and their rules are found.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import TypeVar
 
 import click
@@ -22,16 +23,13 @@ from stridecheck.conformance import corpus, recorded
 from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.capabilities import needs
-from stridecheck.conformance.draw.programs import draw_program
-from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import bundled
 from stridecheck.conformance.judge import judge
-from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
 from stridecheck.conformance.runner import AdapterFailed, Broken, Unsupported, Worker
 from stridecheck.conformance.session import collect_rarely
-from stridecheck.conformance.units import units_of
+from stridecheck.conformance.units import UNIT, Drawing, Unit, units_of
 from stridecheck.reports import records
 
 T = TypeVar("T")
@@ -61,7 +59,7 @@ class Cost:
         return self.programs / self.whole if self.programs else 0.0
 
 
-def measure(spec: str, programs: Sequence[Program], *, from_corpus: bool = True) -> Cost:
+def measure(spec: str, units: Sequence[Unit]) -> Cost:
     """What it costs to check programs on an adapter, from the program to the record.
 
     Raises
@@ -70,13 +68,13 @@ def measure(spec: str, programs: Sequence[Program], *, from_corpus: bool = True)
         The adapter cannot be started.
     """
     oracle = reference.adapter()
-    for program in programs[:_WARM]:
+    for program in units[0].programs[:_WARM]:
         execute(program, oracle)
     collect_rarely()
     # What is taken off for the start is the least of several: a slow one would flatter the rest.
     start = min(_worker_cost(spec, lambda worker: None)[0] for _ in range(3))
-    whole, (parent, judged) = _worker_cost(spec, lambda worker: _clocked(lambda: _check(worker, programs, from_corpus)))
-    parts = {"worker": whole - start, **_parts(spec, programs, from_corpus)}
+    whole, (parent, judged) = _worker_cost(spec, lambda worker: _clocked(lambda: _check(worker, units)))
+    parts = {"worker": whole - start, **_parts(spec, units)}
     return Cost(judged, parent + whole - start, start, parts)
 
 
@@ -97,7 +95,7 @@ def _worker_cost(spec: str, use: Callable[[Worker], T]) -> tuple[float, T]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, answer
 
 
-def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> int:
+def _check(worker: Worker, units: Sequence[Unit]) -> int:
     """Everything that `stridecheck check` does with programs, but for the disk; how many it judged."""
     campaign = Campaign(
         worker=worker,
@@ -105,7 +103,6 @@ def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> in
         catalogue=catalogue(),
         expectations=bundled(worker.name, worker.versions),
     )
-    units = (replace(unit, from_corpus=from_corpus) for unit in units_of(programs, "throughput"))
     judged = 0
     for found in campaign.run(units):
         for record in found:
@@ -115,19 +112,21 @@ def _check(worker: Worker, programs: Sequence[Program], from_corpus: bool) -> in
     return judged
 
 
-def _parts(spec: str, programs: Sequence[Program], from_corpus: bool) -> dict[str, float]:
+def _parts(spec: str, units: Sequence[Unit]) -> dict[str, float]:
     """Each part of the parent's work done alone, over the programs that the library runs."""
     found: dict[str, float] = {}
     oracle, rules = reference.adapter(), catalogue()
     with Worker(spec) as worker:
         worker.start()
         claimed = worker.capabilities
-        runnable = [program for program in programs if claimed.missing(needs(program)) is None]
-        ask = recorded.expected if from_corpus else execute
-        ask(programs[0], oracle)  # the record is read before the clock is started: that is done once
-        found["recorded" if from_corpus else "oracle"], expected = _clocked(
-            lambda: [ask(program, oracle) for program in runnable]
-        )
+        given = [pair for unit in units for pair in zip_longest(unit.programs, unit.expected)]
+        given = [(program, ours) for program, ours in given if claimed.missing(needs(program)) is None]
+        runnable = [program for program, _ in given]
+        if from_corpus := units[0].from_corpus:
+            recorded.expected(runnable[0], oracle)  # the record is read before the clock is started: that is done once
+            found["recorded"], expected = _clocked(lambda: [recorded.expected(program, oracle) for program in runnable])
+        else:
+            expected = [ours or [] for _, ours in given]
         found["programs to JSON"], _ = _clocked(lambda: [replace(program).line for program in runnable])
         worker.submit(list(enumerate(runnable)))
         found["answers read"], answers = _clocked(lambda: dict(worker.collect(dict(enumerate(expected)))))
@@ -138,17 +137,17 @@ def _parts(spec: str, programs: Sequence[Program], from_corpus: bool) -> dict[st
             pairs.append((program, ours, theirs))
     found["judge"], _ = _clocked(lambda: [judge(p, ours, theirs, claimed) for p, ours, theirs in pairs])
     find = partial(recorded.exercised, catalogue=rules) if from_corpus else rules.classify
-    find(programs[0], expected[0])  # as above
+    find(runnable[0], expected[0])  # as above
     found["rules"], _ = _clocked(lambda: [find(p, ours) for p, ours, _ in pairs])
     return found
 
 
-def draw(count: int, seed: int) -> tuple[float, list[Program]]:
-    """CPU seconds that drawing random programs takes, and the programs."""
+def draw(count: int, seed: int) -> tuple[float, list[Unit]]:
+    """CPU seconds that drawing random programs takes, the oracle's run of each with it, and the programs."""
     oracle = reference.adapter()
-    for number in range(_WARM):
-        draw_program(Seeded(f"warm:{number}"), oracle)
-    return _clocked(lambda: [draw_program(Seeded(f"{seed}:{n}"), oracle).program for n in range(count)])
+    Drawing(seed, count, count + _WARM).draw(oracle)
+    numbers = range(0, count, UNIT)
+    return _clocked(lambda: [Drawing(seed, n, min(n + UNIT, count)).draw(oracle) for n in numbers])
 
 
 def _show(title: str, cost: Cost, drawing: float = 0.0) -> None:
@@ -173,9 +172,9 @@ def main(spec: str, programs: int, seed: int) -> None:
         # each other down, and CPU seconds would count that.
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     try:
-        _show("corpus", measure(spec, corpus.read(count=programs)))
+        _show("corpus", measure(spec, [*units_of(corpus.read(count=programs), "corpus")]))
         drawing, drawn = draw(programs, seed)
-        _show("random", measure(spec, drawn, from_corpus=False), drawing)
+        _show("random", measure(spec, drawn), drawing)
     except AdapterFailed as error:
         raise click.ClickException(error.reason) from None
 

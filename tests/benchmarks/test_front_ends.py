@@ -60,7 +60,7 @@ def test_the_throughput_is_printed_in_parts():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("programs a CPU second") == 3
-    for part in ("worker", "oracle", "judge", "answers read", "drawing"):
+    for part in ("worker", "recorded", "judge", "answers read", "drawing"):
         assert f"  {part} " in done.stdout
 
 
