@@ -342,6 +342,9 @@ def out_of_date(
 def _in_order(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, dict[str, int]]]:
     """Counts by rule, then aspect, then outcome, in an order that does not depend on the run."""
     return {
-        rule: {aspect: dict(sorted(outcomes.items())) for aspect, outcomes in sorted(aspects.items())}
+        rule: {
+            aspect: outcomes if len(outcomes) == 1 else dict(sorted(outcomes.items()))
+            for aspect, outcomes in sorted(aspects.items())
+        }
         for rule, aspects in sorted(counts.items())
     }

@@ -31,6 +31,8 @@ WORKER = Path(__file__).with_name("worker.py")
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
 _MAX_LINE = 64 << 20
+_GATHER_SECONDS = 0.002
+"""How long answers may lie before they are read: to be woken for each takes longer than to read it."""
 _WATCH_SECONDS = 0.05
 """How often the memory of a process that gives no answer is looked at."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -193,10 +195,11 @@ class Child:
         line = self.receive_line(deadline, memory)
         return line if isinstance(line, Silence) else message_of(line)
 
-    def receive_line(self, deadline: float, memory: int = 0) -> bytes | Silence:
+    def receive_line(self, deadline: float, memory: int = 0, *, many: bool = False) -> bytes | Silence:
         """The next message as it was written, or why there is none.
 
-        `memory`: bytes by which the process may have grown since it came up; 0 means any number.
+        `memory`: bytes by which the process may have grown since it came up; 0 means any number. `many`: others will
+        follow, and may be waited for, so that they are read together.
         """
         while True:
             if (line := self._lines.take()) is not None:
@@ -206,6 +209,8 @@ class Child:
                 continue
             if self._ended or self.is_dead:
                 return Silence.ENDED
+            if many:
+                time.sleep(_GATHER_SECONDS)
             watched = min(deadline, time.monotonic() + _WATCH_SECONDS) if memory else deadline
             ready = _readable([self._answers, self.server.control.fileno()], watched)
             if self._answers in ready:

@@ -21,6 +21,8 @@ from .program import Program
 from .repro import Claim
 from .written import Written
 
+_FEW = 16
+"""Programs whose answers are read as soon as they are there; those of more are gathered."""
 PROGRAM_TIMEOUT = 10.0
 """Seconds that one program may take before its worker is killed."""
 START_TIMEOUT = 90.0
@@ -248,7 +250,8 @@ class Worker:
     def _next(self, number: int, expected: Sequence[Observation] | None = None) -> tuple[Answer, int | None]:
         """The answer to a program, and the return code of the process where that is at an end."""
         assert self._child is not None
-        line = self._child.receive_line(time.monotonic() + self.program_timeout, self.memory)
+        deadline = time.monotonic() + self.program_timeout
+        line = self._child.receive_line(deadline, self.memory, many=len(self._pending) > _FEW)
         if isinstance(line, Silence):
             return self._diagnose(line)
         if isinstance(expected, Written) and (alike := expected.told_by(line, number)) is not None:
