@@ -343,7 +343,7 @@ def _in_order(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str
     """Counts by rule, then aspect, then outcome, in an order that does not depend on the run."""
     return {
         rule: {
-            aspect: outcomes if len(outcomes) == 1 else dict(sorted(outcomes.items()))
+            aspect: dict(outcomes if len(outcomes) == 1 else sorted(outcomes.items()))
             for aspect, outcomes in sorted(aspects.items())
         }
         for rule, aspects in sorted(counts.items())
