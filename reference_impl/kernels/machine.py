@@ -11,7 +11,8 @@ _WIDTHS = {"avx512": 64, "avx2": 32, "portable": 0}
 VARIABLE = "STRIDECHECK_KERNELS"
 """Environment variable that chooses kernels: avx512, avx2 or portable; those that the machine lacks are refused."""
 
-_DEFAULT_CACHE = 32 << 20
+_DEFAULT_CACHE, _DEFAULT_FIRST = 32 << 20, 32 << 10
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @lru_cache(1)
@@ -28,7 +29,7 @@ def target() -> Target:
         if _WIDTHS[asked] > best:
             raise ValueError(f"{VARIABLE}={asked}: this machine's vector registers hold {best} bytes")
         best = _WIDTHS[asked]
-    return Target(width=best, cache_bytes=kept_bytes(), intel=is_intel())
+    return Target(width=best, cache_bytes=kept_bytes(), first_bytes=first_bytes(), intel=is_intel())
 
 
 @lru_cache(1)
@@ -46,24 +47,37 @@ def vector_bytes() -> int:
 
 
 @lru_cache(1)
-def kept_bytes(root: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:
+def kept_bytes(root: Path = _CACHES) -> int:
     """Bytes from which on a core's caches do not keep what is copied; 20 MiB where Linux tells nothing.
 
     That is five eighths of the last-level cache: other cores and other data take the rest. But the third level of
     Intel's servers is spread over all cores of the package, and a virtual machine is told of the whole: what one core
     can count on is about as much again as its second level.
     """
-    sizes = {}
-    for path in root.glob("index*/size"):
-        try:
-            text = path.read_text(encoding="ascii").strip()
-            level = int((path.parent / "level").read_text(encoding="ascii"))
-            sizes[level] = int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
-        except (OSError, ValueError):
-            continue
+    sizes = _sizes(root)
     if is_intel() and 2 in sizes:
         return 2 * sizes[2]
     return max(sizes.values(), default=_DEFAULT_CACHE) // 8 * 5
+
+
+@lru_cache(1)
+def first_bytes(root: Path = _CACHES) -> int:
+    """Bytes of a core's first-level cache for data; 32 KiB where Linux tells nothing."""
+    return _sizes(root).get(1, _DEFAULT_FIRST)
+
+
+def _sizes(root: Path) -> dict[int, int]:
+    """Bytes of the caches that hold data, by their level."""
+    sizes = {}
+    for path in root.glob("index*"):
+        try:
+            text = (path / "size").read_text(encoding="ascii").strip()
+            if (path / "type").read_text(encoding="ascii").strip() != "Instruction":
+                level = int((path / "level").read_text(encoding="ascii"))
+                sizes[level] = int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+        except (OSError, ValueError):
+            continue
+    return sizes
 
 
 def model() -> str:

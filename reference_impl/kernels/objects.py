@@ -17,6 +17,8 @@ from typing import Any
 
 from llvmlite import binding
 
+from . import machine
+
 KERNELS = {
     "runs": ("runs", "copy_runs"),
     "whole": ("runs", "copy_whole_run"),
@@ -138,7 +140,8 @@ def _key(module: str) -> str:
             wanted += [other.decode() for other in _IMPORT.findall(texts[name])]
     parts = [texts[name] for name in sorted(texts)]
     parts += [f"{name} {version(name)}".encode() for name in ("numba", "llvmlite")]
-    parts += [f"{binding.get_host_cpu_name()} {_features()} {object.__basicsize__}".encode()]
+    processor = f"{binding.get_host_cpu_name()} {_features()} {machine.first_bytes()}"
+    parts += [f"{processor} {object.__basicsize__}".encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 

@@ -40,6 +40,10 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
             return _shifted(form, along, target, choice)
         return transpose_plan(form, along, target, choice, streamed)
     if last.length * form.item >= target.width:
+        shares = any(d.dst % LINE for d in form.dims[:-1]) and last.length * form.item > _LONG_ROW
+        if last.src == 0 and target.smallest_tiles and shares:
+            # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
+            return _picked(form, False)
         return _picked(form, streamed)
     return _items(form)
 
@@ -153,6 +157,8 @@ def _tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
 
 _TILE = 1 << 16
 """Bytes of runs or rows that make a tile."""
+_LONG_ROW = 4096
+"""Bytes of rows that share lines from which on they are not put together in a buffer."""
 _SHORT, _PIECE = 128, 512
 """Bytes of a short run, and of those that are written side by side."""
 

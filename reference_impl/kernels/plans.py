@@ -11,6 +11,8 @@ from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Loop, described
 from .normal import Normal
 
 LINE = 64
+LARGE_FIRST = 48 << 10
+"""Bytes of a first-level cache from which on a tile of 32 KB leaves room in it."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Target:
     """Bytes of a vector register, 0 for none: only the portable kernel is used."""
     cache_bytes: int = 20 << 20
     """Bytes of source and target together that the caches do not keep."""
+    first_bytes: int = 48 << 10
+    """Bytes of a core's first-level cache for data."""
     intel: bool = False
     """Whether longer pieces of source rows make the better tiles, and stores that hold two lines are slow."""
     phase: int = 0
@@ -48,6 +52,11 @@ class Target:
     def small_tiles(self) -> bool:
         """Whether tiles that the first-level cache holds are better: measured on AMD, with registers of a line."""
         return self.width == LINE and not self.intel
+
+    @property
+    def smallest_tiles(self) -> bool:
+        """Whether even these are too large, since the first-level cache has 32 KB."""
+        return self.small_tiles and self.first_bytes < LARGE_FIRST
 
 
 @dataclass(frozen=True, eq=False)

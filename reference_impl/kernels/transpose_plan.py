@@ -89,7 +89,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     whole &= (far and target.small_tiles) or not _crowded(rows, _SETS, 2 * _WAYS)
     halves = streamed and target.width < LINE
     b_dims = [dims[k] for k in b_chain]
-    a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far)
+    a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = _chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
     a_chain = _chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
@@ -122,7 +122,10 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
         return 1024, 2048
     # A line of each row and no more, or what the first-level cache holds, if all these lines and the next ones, which
     # are asked for, are kept until then.
-    tiles = [(4 * LINE, 512)] if target.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
+    if target.smallest_tiles:
+        tiles = [(LINE, 128 * item)]
+    else:
+        tiles = [(4 * LINE, 512)] if target.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
     return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
 
 
@@ -139,7 +142,7 @@ def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -
         return (1024, 256) if whole or not target.small_tiles else (2 * LINE, 512)
     if b_bytes < _SHORTEST:
         return 256, 1024
-    return 2 * LINE, 1024
+    return (LINE if target.smallest_tiles and item == 2 else 2 * LINE), 1024
 
 
 def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bool:
@@ -154,9 +157,11 @@ def _shares(b_dims: Sequence[Dim]) -> bool:
     return any(d.src % LINE for d in b_dims)
 
 
-def _gathered(b_dims: Sequence[Dim], item: int, far: bool) -> tuple[int, int]:
+def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """The same of a tile that is no whole blocks: its rows are gathered into a buffer."""
     b_bytes = item * prod(d.length for d in b_dims)
+    if target.smallest_tiles and not far and b_bytes < 256:
+        return 2 * LINE, 512
     if item >= 4:
         return (1024, 1024) if far else (min(1024, max(128, 128 * 2048 // b_bytes)), 2048)
     return (1024, 2048) if far else (1024 if b_bytes < LINE or _shares(b_dims) else 256, 256)

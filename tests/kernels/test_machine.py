@@ -1,0 +1,45 @@
+"""What is known of the machine, and what plans make of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from stridecheck.reference_impl.kernels import machine
+from stridecheck.reference_impl.kernels.descriptor import A_CHUNK, B_CHUNK
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import plan_for
+from stridecheck.reference_impl.kernels.plans import Target
+
+LARGE = Target(width=64, cache_bytes=20 << 20, first_bytes=48 << 10)
+SMALL = replace(LARGE, first_bytes=32 << 10)
+
+
+def test_caches_are_read_from_the_system(tmp_path):
+    """The first level for data, not the one for instructions; what cannot be read is passed over."""
+    for index, (level, kind, size) in enumerate(((1, "Data", "32K"), (1, "Instruction", "64K"), (3, "Unified", "32M"))):
+        folder = tmp_path / f"index{index}"
+        folder.mkdir()
+        for name, text in (("level", level), ("type", kind), ("size", size)):
+            (folder / name).write_text(f"{text}\n")
+    (tmp_path / "index7").mkdir()
+    assert machine.first_bytes.__wrapped__(tmp_path) == 32 << 10
+    assert machine.kept_bytes.__wrapped__(tmp_path) in (20 << 20, 32 << 20)
+    assert machine.first_bytes.__wrapped__(tmp_path / "nothing") == 32 << 10
+
+
+@pytest.mark.parametrize(("target", "nbytes"), [(LARGE, 32 << 10), (SMALL, 8 << 10)])
+def test_a_tile_leaves_room_in_the_first_level_cache(target, nbytes):
+    """Lines of source rows times target rows: two thirds of 48 KB, and a quarter of 32 KB."""
+    form = normal((4000, 4096), (16384, 4), (4, 16064), 4)
+    plan = plan_for(form, target)
+    assert plan.kernel == "transpose"
+    assert plan.row[A_CHUNK] * plan.row[B_CHUNK] * 4 == nbytes
+
+
+@pytest.mark.parametrize(("width", "is_streamed"), [(4096, True), (4100, False)])
+def test_a_fill_whose_rows_share_lines_stays_in_the_caches_where_the_first_is_small(width, is_streamed):
+    """Rows of whole lines are streamed on either; those that share lines only where that was ahead."""
+    form = normal((8000, width), (width * 2, 2), (2, 0), 2)
+    assert plan_for(form, LARGE).streamed
+    assert plan_for(form, SMALL).streamed is is_streamed
