@@ -43,7 +43,8 @@ from ..protocol import Adapter, OracleError, ProtocolError
 from ..protocol import Unsupported as NotOffered
 from ..rules import catalogue
 from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
-from ..units import drawings, whole
+from ..units import drawings
+from .drawers import drawn
 from .fleet import FLEET
 from .hunt import Hunted, hunt
 from .mutant import Mutant
@@ -148,8 +149,13 @@ def _records(options: Options) -> Iterator[records.Mutant]:
 def _over(hunts: list[_Hunt], lane: Lane, options: Options) -> Iterator[tuple[_Hunt, records.Mutant | None]]:
     """Each hunt with the record of its mutant, None where no program of the lane found it out."""
     here = [one for one in hunts if one.mutant.base == reference.Reference.name]
-    found = hunt([one.mutant for one in here], lane.of, options.timeout)
-    for one, hunted in zip(here, found, strict=True):
+    # A process takes longer to fork than most lanes take to be seen to have nothing for a mutant.
+    idle = [one for one in here if next(lane.of(one.mutant), None) is None]
+    for one in idle:
+        yield one, one.told_by(lane, Hunted(0, None))
+    reached = [one for one in here if one not in idle]
+    found = hunt([one.mutant for one in reached], lane.of, options.timeout)
+    for one, hunted in zip(reached, found, strict=True):
         yield one, one.told_by(lane, hunted)
     # No thread runs while processes are forked.
     apart = [one for one in hunts if one not in here]
@@ -163,7 +169,7 @@ def _lanes(options: Options) -> Iterator[Lane]:
     programs = corpus.read(count=options.programs) if options.programs != 0 else []
     yield Lane(_trials(((program, _expected(program, oracle)) for program in programs), 1, "corpus"))
     done = len(programs)
-    units = whole(drawings(options), oracle)
+    units = drawn(drawings(options))
     # A process is forked for each mutant and lane: several units at a time share it.
     while some := list(islice(units, UNITS)):
         trials = []

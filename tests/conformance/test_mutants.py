@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 from collections import Counter
 
@@ -13,6 +14,7 @@ from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.mutants import hunt as hunting
 from stridecheck.conformance.mutants.adapter import Mutated, adapter
+from stridecheck.conformance.mutants.drawers import drawn
 from stridecheck.conformance.mutants.fleet import FLEET
 from stridecheck.conformance.mutants.mutant import Mutant
 from stridecheck.conformance.mutants.score import score
@@ -20,6 +22,7 @@ from stridecheck.conformance.mutants.wrongs import crashes, refuses
 from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.program import Input, Program, Ref, Slice, Step, Storage
 from stridecheck.conformance.situations import OFFSET
+from stridecheck.conformance.units import drawings, whole
 from stridecheck.reports import records
 
 from .conftest import prefix_with
@@ -158,3 +161,15 @@ def test_a_crash_finds_a_mutant_out(tried, monkeypatch):
     code, found = tried("as_strided.huge-offset", "clone.counts")
     assert code == 0
     assert found["as_strided.huge-offset"].aspect == "crash"
+
+
+def test_programs_are_the_same_wherever_they_are_drawn(oracle):
+    """Two processes draw in turn; the units come in their order, and nobody is left once they are not wanted."""
+    options = Options(adapters=(), programs=0, examples=400, seed=9)
+    mine = [unit.programs for unit in whole(drawings(options), oracle)]
+    assert [unit.programs for unit in drawn(drawings(options), 2)] == mine
+    before = multiprocessing.active_children()
+    some = drawn(drawings(options), 2)
+    assert next(some).programs == mine[0]
+    some.close()
+    assert multiprocessing.active_children() == before
