@@ -93,8 +93,11 @@ def requirements(extra: str) -> list[str]:
     return [*(wanted for name in extra.split(",") for wanted in offered[name]), "numpy>=2.1"]
 
 
-def environment(library: Library) -> tuple[Path | None, str]:
-    """The interpreter of a library's environment, made or completed first; None and the reason where it cannot be."""
+def environment(library: Library, maker: str = sys.executable) -> tuple[Path | None, str]:
+    """The interpreter of a library's environment, made or completed first; None and the reason where it cannot be.
+
+    `maker` is the interpreter that makes one.
+    """
     if not library.is_apart:
         python = Path(sys.executable)
         return (None, NO_SPACES) if library.adapter == "torch:compile" and " " in str(python) else (python, "")
@@ -107,11 +110,13 @@ def environment(library: Library) -> tuple[Path | None, str]:
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == key:
         return python, ""
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--retries", "1"]
-    for command in ([sys.executable, "-m", "venv", str(home)], [*pip, *pins, *wanted]):
+    for command in ([maker, "-m", "venv", str(home)], [*pip, *pins, *wanted]):
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
         except subprocess.TimeoutExpired:
             return None, f"not installed within {INSTALL_SECONDS} s"
+        except OSError as error:
+            return None, f"{command[0]}: {error.strerror}"
         if done.returncode:
             lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
             return None, next(
@@ -167,6 +172,7 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=DEFAULT_PROGRAMS, help="corpus programs (default: %(default)s)")
     parser.add_argument("--only", default="", help="libraries by name, between commas (default: all but releases)")
     parser.add_argument("--update", action="store_true", help="write the lists of known deviations anew")
+    parser.add_argument("--python", default=sys.executable, help="interpreter of new environments (default: this one)")
     parser.add_argument("--no-findings", action="store_true", help="leave the scripts of docs/findings out")
     options = parser.parse_args()
     names = [name for name in options.only.split(",") if name]
@@ -188,7 +194,7 @@ def main() -> int:
 
 
 def _one(library: Library, options: argparse.Namespace) -> Outcome:
-    python, reason = environment(library)
+    python, reason = environment(library, options.python)
     if python is None:
         return Outcome(False, False, f"cannot be had here, {reason}")
     code, told = check(library, python, options.programs, update=options.update)

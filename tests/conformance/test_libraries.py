@@ -20,7 +20,7 @@ def run(monkeypatch, capsys):
     """Runs the command with made-up outcomes: libraries that cannot be had, and exit codes of checks."""
 
     def run_(*arguments, absent=(), codes=(), problems=()):
-        def environment(library):
+        def environment(library, _):
             return (None, "ERROR: no matching distribution") if library.name in absent else (Path("python"), "")
 
         monkeypatch.setattr(libraries, "environment", environment)
@@ -83,6 +83,14 @@ def test_pip_failing_is_told_in_its_words(monkeypatch, tmp_path):
     monkeypatch.setattr(libraries.subprocess, "run", lambda *_, **__: failed)
     mlx = next(library for library in libraries.LIBRARIES if library.name == "mlx")
     assert libraries.environment(mlx) == (None, "ERROR: No matching distribution found for mlx")
+
+
+def test_another_interpreter_makes_environments(monkeypatch, tmp_path):
+    """A release may have wheels for newer ones alone; one that is not there is told, and nothing is raised."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(libraries, "ENVIRONMENTS", tmp_path)
+    nobody = str(tmp_path / "python3.99")
+    assert libraries.environment(libraries.RELEASES[-1], nobody) == (None, f"{nobody}: No such file or directory")
 
 
 def test_an_adapter_of_a_third_party_is_short():
