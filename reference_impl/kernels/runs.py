@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from . import machine
 from .descriptor import A_CHUNK, A_DST, A_SRC, B_DST, B_SRC, DONE, DST_SHIFT, MODE, RUN, SRC_SHIFT, STREAM
 from .jit import part
 from .llvm import (
@@ -22,6 +23,7 @@ from .llvm import (
     stream_256,
     width_of,
 )
+from .plans import LARGE_FIRST
 from .walk import advance, begun, counts, place
 
 _AHEAD = 1024
@@ -30,6 +32,8 @@ _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
 _FAR = 2048
 """Bytes ahead of long runs that are asked for, where they are not copied abreast."""
+_FAR_APART = 8192 if machine.first_bytes() < LARGE_FIRST else _FAR
+"""The same where runs lie apart: what is asked for through the second-level cache may wait there."""
 _HEAD = 1024
 """Bytes at the start of a row that are asked for while the one before it is copied, unless it begins near that."""
 
@@ -87,9 +91,14 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
                 stream_64(src + at, dst + at)
                 stream_64(src + at + 64, dst + at + 64)
         k += 4 * _PAGE
+    # Hardware goes on from one run to the next where they lie near each other.
+    far = _FAR if 0 <= gap < _PAGE else _FAR_APART
+    whole = far // nbytes if gap else 0  # so far ahead of a place are some whole runs and a part of the next
+    far -= whole * nbytes
+    ahead = src + far + whole * (nbytes + gap)
     while k + 256 <= nbytes:
         if asked:
-            later = src + k + _FAR + (gap if k + _FAR >= nbytes else 0)
+            later = ahead + k + (gap if k + far >= nbytes else 0)
             for line in range(0, 256, 64):
                 ask_once(later + line)
         stream_256(src + k, dst + k)
