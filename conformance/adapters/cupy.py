@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 import cupy
+import numpy
 
 from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter
+from ..program import ITEMSIZES, Input
 from .numpy import DTYPES
-from .numpy_style import TEMPLATES, NumpyStyle, root_of
+from .numpy_style import CHECKS, TEMPLATES, NumpyStyle
 from .table_style import takes_by
 
 
@@ -18,10 +21,26 @@ class Cupy(NumpyStyle):
     """CuPy on the current device."""
 
     name = "cupy"
-    ports: Mapping[str, str] = takes_by("cupy.from_dlpack") | {"cuda interface": "cupy.asarray({x})"}
-    helpers: Mapping[str, str] = {}
-    # Its argsort is a stable one, and has no parameter that says so (14.2).
-    templates: Mapping[str, str] = {**TEMPLATES, "argsort": "np.argsort({self}, {dim})"}
+    forks = False  # a device's context does not survive it
+    ports: Mapping[str, str] = takes_by("np.from_dlpack") | {"cuda interface": "np.asarray({x})"}
+    templates: Mapping[str, str] = {
+        **TEMPLATES,
+        # Its argsort is a stable one, and has no parameter that says so; nothing is read-only, and asking is refused.
+        "argsort": "np.argsort({self}, {dim})",
+        "unfold": TEMPLATES["unfold"].replace(", writeable=True", ""),
+    }
+    checks: Mapping[str, str] = {
+        **CHECKS,
+        "layout": "([s // {x}.itemsize for s in {x}.strides], (at({x}) - root({x}).ptr) // {x}.itemsize)",
+    }
+    helpers: Mapping[str, str] = {
+        "root": "def root(x): return x.data.mem",
+        "at": "def at(x): return x.data.ptr",
+        "as_strided": """def as_strided(x, size, stride, offset):
+    start = at(x) - root(x).ptr if offset is None else offset * x.itemsize
+    memory = np.cuda.MemoryPointer(root(x), start)
+    return np.ndarray(size, x.dtype, memory, [s * x.itemsize for s in stride])""",
+    }
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset({"free-strides", "negative-strides", "view-check", "overlap-check", "write-through"}),
@@ -32,6 +51,7 @@ class Cupy(NumpyStyle):
 
     def __init__(self) -> None:
         super().__init__(cupy, DTYPES)
+        self._roots: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
@@ -49,34 +69,36 @@ class Cupy(NumpyStyle):
 
     def storage(self, data: Any, backing: str) -> Any:
         """A byte array on the device."""
-        import numpy as np
-
-        return cupy.asarray(np.frombuffer(bytes(data), dtype=np.uint8))
+        return cupy.asarray(numpy.frombuffer(bytes(data), dtype=numpy.uint8))
 
     def make(self, root: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """An array over `root`'s device memory; strides and offset in bytes, unchecked by CuPy."""
-        array = cupy.ndarray(shape, dtype, memptr=root.data + offset, strides=strides)
-        array.base = root
-        return array
+        return cupy.ndarray(shape, dtype, memptr=self.storage_of(root).data + offset, strides=strides)
 
-    def as_strided(self, x: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
-        """PyTorch's `as_strided`, over the whole memory that an array lies in."""
-        root, itemsize = root_of(x), x.itemsize
-        offset = self.address_of(x) - self.address_of(root) if storage_offset is None else storage_offset * itemsize
-        return self.make(root, x.dtype, tuple(size), tuple([s * itemsize for s in stride]), offset)
+    def storage_of(self, x: Any) -> Any:
+        """The array at the end of the chain of bases, or the first that was seen in its allocation.
 
-    def scope(self) -> dict[str, Any]:
-        """CuPy's own `as_strided` counts from the array."""
-        return super().scope() | {"as_strided": self.as_strided}
+        What is made over given memory has no base. An allocation may be longer than what lies in it.
+        """
+        while isinstance(x.base, cupy.ndarray):
+            x = x.base
+        allocation = x.data.mem
+        root = self._roots.get(id(allocation))
+        if root is None or root.data.mem is not allocation:
+            root = self._roots[id(allocation)] = x
+        return root
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes of the allocation's part that the root array covers."""
         flat = cupy.ndarray((storage.nbytes,), cupy.uint8, memptr=storage.data)
         return bytes(cupy.asnumpy(flat).tobytes())
 
-    def storage_of(self, x: Any) -> Any:
-        """The array at the end of the chain of bases."""
-        return root_of(x)
+    def write_input(self, name: str, item: Input, storage: str) -> str:
+        """Source that makes an input over a storage."""
+        itemsize = ITEMSIZES[item.dtype]
+        strides = tuple(s * itemsize for s in item.strides)
+        memory = f"{storage}.data + {item.offset * itemsize}"
+        return f"{name} = np.ndarray({item.shape}, {self.write_dtype(item.dtype)}, {memory}, {strides})"
 
     def lost(self) -> str:
         """Why the device answers no more; empty where it does."""

@@ -213,7 +213,7 @@ class NumpyStyle(TableStyle):
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the array says of itself; strides and offset in elements, rounded down where they are not whole."""
         itemsize = x.itemsize
-        offset = self.address_of(x) - self.address_of(root_of(x))
+        offset = self.address_of(x) - self.address_of(self.storage_of(x))
         return (
             self._dtype_names.get(x.dtype, str(x.dtype)),
             x.shape,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import re
 import subprocess
@@ -17,8 +18,11 @@ import torch
 from stridecheck.ci import gpu
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.handover import PROTOCOLS
 from stridecheck.conformance.idiom import compile_template
 from stridecheck.conformance.operations import OPERATIONS
+from stridecheck.conformance.ports import check_ports
+from stridecheck.conformance.program import Input
 from stridecheck.conformance.runner import AdapterFailed, Worker
 
 ROOT = Path(__file__).parents[2]
@@ -111,6 +115,82 @@ def test_what_cupy_lacks_is_not_claimed(cupy, monkeypatch):
     assert "unbind" in cupy.templates
     monkeypatch.delattr(cupy.namespace, "unstack")
     assert cupy.templates.keys() - type(cupy)().templates.keys() == {"unbind"}
+
+
+class _Memory:
+    """An allocation, which may be longer than what lies in it."""
+
+    def __init__(self, ptr):
+        self.ptr = ptr
+
+
+class _Pointer:
+    def __init__(self, mem, offset):
+        self.mem, self.ptr = mem, mem.ptr + offset
+
+    def __add__(self, offset):
+        return _Pointer(self.mem, self.ptr - self.mem.ptr + offset)
+
+
+class _Array:
+    """What CuPy tells of an array: no array interface, no base where it was made over given memory, none to be set."""
+
+    def __init__(self, shape, dtype, memptr, strides):
+        self.shape, self.dtype, self.data, self.strides = shape, numpy.dtype(dtype), memptr, tuple(strides)
+        self.itemsize = self.dtype.itemsize
+        self.nbytes = self.itemsize * math.prod(shape)
+        self.flags = types.SimpleNamespace(c_contiguous=self.strides == (self.itemsize,))
+        self._base = None
+
+    @property
+    def base(self):
+        return self._base
+
+    def __getitem__(self, index):
+        start, _, step = index.indices(self.shape[0])
+        length = len(range(*index.indices(self.shape[0])))
+        stride = self.strides[0]
+        found = _Array((length,), self.dtype, self.data + start * stride, (step * stride,))
+        found._base = self._base or self
+        return found
+
+
+@pytest.fixture
+def on_device(cupy):
+    """The adapter over arrays that lie nowhere, and 64 bytes in an allocation of 512."""
+    cupy.namespace.ndarray = _Array
+    cupy.namespace.cuda = types.SimpleNamespace(MemoryPointer=_Pointer)
+    return cupy, _Array((64,), "uint8", _Pointer(_Memory(4096), 0), (1,))
+
+
+def test_what_lies_in_cupys_memory_is_found(on_device):
+    """Inputs, their views, and what is laid over their memory by hand lie in one storage, of 64 bytes."""
+    adapter, storage = on_device
+    x = adapter.tensor(storage, "float32", (4,), (2,), 1)
+    assert adapter.describe(x)[1:5] == ((4,), (2,), 1, "F--")
+    assert adapter.describe(x[1:])[1:4] == ((3,), (2,), 3)
+    again = adapter.scope()["as_strided"](x[1:], (2,), (1,), None)
+    assert adapter.describe(again)[1:5] == ((2,), (1,), 3, "T--")
+    assert {id(adapter.storage_of(one)) for one in (x, x[1:], again, storage[3:])} == {id(storage)}
+    assert adapter.extent_of(storage) == (4096, 64)
+    other = _Array((4,), "float32", _Pointer(_Memory(8192), 0), (4,))
+    assert adapter.storage_of(other) is other
+
+
+def test_cupys_scripts_and_ports_are_in_its_idiom(on_device):
+    """A script's input is what the adapter makes, its checks find the same, and every port means something."""
+    adapter, storage = on_device
+    item = Input("float32", (2,), (2,), 1)
+    scope = adapter.scope() | {"s0": storage}
+    exec(adapter.write_input("x0", item, "s0"), scope)
+    made = adapter.tensor(storage, item.dtype, item.shape, item.strides, item.offset)
+    assert adapter.describe(scope["x0"]) == adapter.describe(made)
+    layout = adapter.checks["layout"].replace("{x}", "x0")
+    assert eval(layout, scope) == ([2], 1)
+    assert eval(adapter.checks["same-storage"].replace("{x}", "x0").replace("{y}", "s0"), scope)
+    adapter.namespace.from_dlpack = adapter.namespace.asarray
+    check_ports(adapter, PROTOCOLS)
+    assert not adapter.forks
 
 
 ON_THE_CPU = """
