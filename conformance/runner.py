@@ -103,6 +103,8 @@ class Worker:
         """Programs of this batch that the process has answered."""
         self._is_trusted = True
         """Whether the process takes another batch."""
+        self._first = self._unused = 0
+        """Number of the first program of this batch as the process is told it, and of the first of the next."""
 
     def __enter__(self) -> Worker:
         return self
@@ -211,8 +213,13 @@ class Worker:
     def _send(self) -> None:
         if self._pending:
             assert self._child is not None
-            batch = b",".join([b"[%d,%s]" % (number, program.line) for number, program in self._pending.items()])
+            self._count(max(self._pending) + 1)
+            batch = b",".join([b"[%d,%s]" % (self._first + n, program.line) for n, program in self._pending.items()])
             self._child.send_line(b'{"batch":[%s]}' % batch, time.monotonic() + self.program_timeout)
+
+    def _count(self, programs: int) -> None:
+        """Number the programs of a batch as none before: what comes late, or twice, is the answer to none of them."""
+        self._first, self._unused = self._unused, self._unused + programs
 
     def collect(self, expected: Mapping[int, Sequence[Observation]] = {}) -> Iterator[tuple[int, Answer]]:
         """Answers of the submitted batch, in the order sent; programs after a death go to a fresh process.
@@ -254,10 +261,11 @@ class Worker:
         line = self._child.receive_line(deadline, self.memory, many=len(self._pending) > _FEW)
         if isinstance(line, Silence):
             return self._diagnose(line)
-        if isinstance(expected, Written) and (alike := expected.told_by(line, number)) is not None:
+        told = self._first + number
+        if isinstance(expected, Written) and (alike := expected.told_by(line, told)) is not None:
             return alike, None
         message = message_of(line)
-        if isinstance(message, dict) and message.get("number") == number:
+        if isinstance(message, dict) and message.get("number") == told:
             return _answer(message), None
         return self._diagnose(message)
 
@@ -314,7 +322,8 @@ class Worker:
     def _try(self, programs: Sequence[Program]) -> Answer:
         """The answer to the last of some programs in the process that there is, or to the first that breaks it."""
         assert self._child is not None
-        batch = [[number, program.to_json(tags=False)] for number, program in enumerate(programs)]
+        self._count(len(programs))
+        batch = [[self._first + number, program.to_json(tags=False)] for number, program in enumerate(programs)]
         self._child.send({"batch": batch}, time.monotonic() + self.program_timeout)
         answer: Answer = Unsupported("")
         for number in range(len(programs)):

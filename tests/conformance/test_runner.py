@@ -94,6 +94,20 @@ def test_what_a_library_does_at_one_program_costs_no_other(at_relu, forks, libra
     assert children_of(os.getpid()) == []
 
 
+def test_a_library_that_forks_and_goes_on_in_both_processes(library):
+    """Two answer one batch: what comes twice, or belongs to a batch before, is taken for no other program's answer."""
+    longer = Program(GOOD.storages, GOOD.inputs, (*GOOD.steps, *GOOD.steps))
+    with Worker(library("os.fork()"), program_timeout=2.0) as worker:
+        worker.start()
+        for _ in range(3):
+            programs = [GOOD, GUILTY, longer, GOOD, longer]
+            answers = answers_of(worker, programs)
+            assert is_well(answers[0])
+            for program, answer in zip(programs, answers, strict=True):
+                assert isinstance(answer, Broken) or len(answer) == 1 + len(program.steps)
+        assert is_well(*answers_of(worker, [GOOD]))
+
+
 def test_an_adapter_may_ask_for_more_time(library):
     """A library that compiles each program says so itself, however little time it is given."""
     with Worker(library("time.sleep(0.6)", at_import="Numpy.patience = 20.0"), program_timeout=0.3) as worker:
