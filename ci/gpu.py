@@ -1,13 +1,15 @@
 """What runs on a machine with a GPU: programs, exchange, copies on streams, timings by device events; one file.
 
-It wants torch, CuPy, NumPy, Numba, Hypothesis, ml_dtypes, packaging and click, and no network. What is missing is
-named and left out; a part that breaks is recorded and the others go on. Exit codes: 0 everything as expected, 1 not,
+It wants torch, CuPy, NumPy, Numba, Hypothesis and ml_dtypes, and no network. What is missing is named and left out, JAX
+too; a part that breaks is recorded and the others go on. Exit codes: 0 everything as expected, 1 not,
 3 no GPU.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import platform
 import sys
 import traceback
@@ -48,6 +50,8 @@ def programs() -> Mapping[str, Any]:
 
 def exchanges() -> Mapping[str, Any]:
     """Arrays handed between the libraries that are here; the records are in `exchange/results.jsonl`."""
+    if any(importlib.util.find_spec(f"jax_cuda{version}_plugin") for version in (12, 13)):
+        os.environ.setdefault("JAX_PLATFORMS", "cuda,cpu")  # else its arrays would lie on the host
     names = ["torch:cuda", "cupy", "numpy", "jax"]
     return {"exit_code": exchange(names, OUT / "exchange", _Notes(), start_timeout=300.0)}
 

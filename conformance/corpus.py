@@ -7,6 +7,7 @@ Published scores come from it: it is deterministic, and a prefix of N programs i
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import zlib
@@ -17,7 +18,6 @@ from itertools import chain, combinations_with_replacement, islice
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 import numpy as np
 
 from .classify import Catalogue, Event, events
@@ -275,30 +275,29 @@ def _pairs(one: _Drawn) -> set[tuple[str, ...]]:
     }
 
 
-@click.command()
-@click.option("--programs", default=40_000, show_default=True, help="How many programs the corpus holds.")
-@click.option("--more", default=0, help="Keep the corpus, and put that many programs behind it.")
-@click.option("--record", "only_record", is_flag=True, help="Draw nothing, only record.")
-def main(programs: int, more: int, only_record: bool) -> None:
+def main() -> None:
     """Draw the corpus anew, or more of it, with the bundled oracle, and record what the oracle does with it."""
+    parser = argparse.ArgumentParser(description=main.__doc__, prog="python -m stridecheck.conformance.corpus")
+    parser.add_argument("--programs", type=int, default=40_000, help="programs that it holds (default: %(default)s)")
+    parser.add_argument("--more", type=int, default=0, help="keep the corpus, and put that many programs behind it")
+    parser.add_argument("--record", action="store_true", help="draw nothing, only record")
+    asked = parser.parse_args()
     from . import recorded, small_scope
     from .adapters import reference
     from .rules import catalogue
 
     oracle = reference.adapter()
-    if not only_record:
-        kept = read_file(PATH) if more else []
+    if not asked.record:
+        kept = read_file(PATH) if asked.more else []
         there = [(program, recorded.expected(program, oracle)) for program in kept]
-        if more:  # what shows something new is seldom
-            made = [*kept, *draw(more, oracle, catalogue(), surplus=20, there=there)]
+        if asked.more:  # what shows something new is seldom
+            made = [*kept, *draw(asked.more, oracle, catalogue(), surplus=20, there=there)]
         else:
-            made = draw(programs, oracle, catalogue(), enumerated=small_scope.programs())
+            made = draw(asked.programs, oracle, catalogue(), enumerated=small_scope.programs())
         write(made)
-        click.echo(f"{len(made)} programs in {PATH.name}")
+        print(f"{len(made)} programs in {PATH.name}")
     recorded.record(read(), oracle, catalogue())
-    click.echo(
-        f"what the oracle does with them in {recorded.EXPECTED}, which rules they exercise in {recorded.EXERCISED}"
-    )
+    print(f"what the oracle does with them in {recorded.EXPECTED}, which rules they exercise in {recorded.EXERCISED}")
 
 
 if __name__ == "__main__":

@@ -135,8 +135,8 @@ def _bundled(name: str, variant: str) -> Any:
     except ImportError as error:
         raise NotInstalled(f"{str(error).rstrip('.')}: pip install {_package(name, name)}") from None
     except AttributeError as error:
-        if getattr(sys.modules.get(name), "__file__", None) is not None:
-            raise
+        if _installed((OLDEST.get(name, (name, ""))[0], *_BUILDS.get(name, ()))):
+            raise  # a library that has changed: it must not be passed over
         left = f"{error}, of which there is a folder here and no package"  # what an uninstalled one leaves behind
         raise NotInstalled(f"{left}: pip install {_package(name, name)}") from None
     return module.adapter(variant)

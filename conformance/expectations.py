@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
 from stridecheck.reports import records
 
 from .capabilities import ASPECTS
@@ -56,6 +55,8 @@ class Expectation:
     issue: str = ""
     programs: int | None = None
     """How many of the corpus' first programs its lines in the list are about; None: as many as all of the list."""
+    beyond: bool = False
+    """Whether it is about programs that the list does not reach: to cover none of a run says nothing of it then."""
 
     def covers(self, operation: str, aspect: str, rules: Iterable[str]) -> bool:
         """Whether a difference is the one that is expected."""
@@ -117,11 +118,8 @@ class Expectations:
     def idle(self, units: Iterable[records.Unit]) -> list[tuple[Expectation, tuple[str, ...]]]:
         """Those that covered nothing in all units of a run, though rules of theirs were judged, with these rules.
 
-        One that programs are listed under says so by each of them; and what a list that does not reach over the whole
-        corpus has none of may be about programs beyond.
+        One that programs are listed under says so by each of them.
         """
-        if self.reach is not None:
-            return []
         used: set[str] = set()
         judged: set[tuple[str, str]] = set()
         for unit in units:
@@ -131,7 +129,7 @@ class Expectations:
         found = []
         for entry in self.entries:
             rules = sorted({rule for rule, aspect in judged if aspect in entry.aspects and entry.concerns(rule)})
-            if rules and entry.name not in used | has_list:
+            if rules and not entry.beyond and entry.name not in used | has_list:
                 found.append((entry, tuple(rules)))
         return found
 
@@ -168,7 +166,7 @@ class Expectations:
         return path
 
 
-_FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue", "programs"}
+_FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue", "programs", "beyond"}
 _LISTS = {"rules", "aspects", "operations"}
 
 
@@ -226,6 +224,9 @@ def _check_field(name: str, value: Any, where: str) -> None:
     if name == "programs":
         if type(value) is not int or value < 1:
             raise ExpectationError(f"{where}: programs is a number of programs, not {value!r}")
+    elif name == "beyond":
+        if type(value) is not bool:
+            raise ExpectationError(f"{where}: beyond is true or false, not {value!r}")
     elif name not in _LISTS:
         if not isinstance(value, str):
             raise ExpectationError(f"{where}: {name} is text, not {value!r}")
@@ -247,24 +248,26 @@ def _entry(table: Mapping[str, Any]) -> Expectation:
         versions=table.get("versions", ""),
         issue=table.get("issue", ""),
         programs=table.get("programs"),
+        beyond=table.get("beyond", False),
     )
 
 
 def _holds(entry: Expectation, versions: Mapping[str, str], where: str) -> bool:
     if not entry.versions:
         return True
+    # Only where a file has version ranges: what runs on a machine with a GPU and no network has none.
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.version import InvalidVersion, Version
+
     try:
         specifier = SpecifierSet(entry.versions)
     except InvalidSpecifier:
         raise ExpectationError(f"{where}: {entry.versions!r} is no version range") from None
-    return any(_is_in(specifier, version) for version in versions.values())
-
-
-def _is_in(specifier: SpecifierSet, version: str) -> bool:
-    try:
-        return specifier.contains(Version(version).public, prereleases=True)
-    except InvalidVersion:
-        return False  # a driver's or a device's name among the versions
+    found = []
+    for version in versions.values():
+        with suppress(InvalidVersion):  # a driver's or a device's name among the versions
+            found.append(Version(version).public)
+    return any(specifier.contains(version, prereleases=True) for version in found)
 
 
 def _read_list(path: Path, known: Collection[str] | None) -> tuple[dict[str, frozenset[str]], int | None]:

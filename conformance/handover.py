@@ -116,6 +116,9 @@ class Library(Adapter, Protocol):
 
 def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Handover:
     """Make a case's array in one library, hand it to the other, and look at it there."""
+    for library in (producer, consumer):
+        if "values" not in library.capabilities.aspects:
+            return Handover("not offered", f"{library.name} has no elements to hand over")
     try:
         take = port(consumer, protocol)
         x, elements = _make(producer, case)

@@ -145,7 +145,7 @@ def _told(error: BaseException) -> str:
     else:
         where = traceback.extract_tb(cause.__traceback__)[-1]
         filename, line = where.filename, where.lineno
-    return f"{type(error).__name__}: {message} ({Path(filename).name}:{line})"
+    return f"{type(error).__name__}: {' '.join(message.split())} ({Path(filename).name}:{line})"
 
 
 def _serve(adapter: Any, channel: Channel) -> None:

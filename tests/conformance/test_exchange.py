@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -174,6 +175,18 @@ def test_what_a_gpu_tells_of_its_memory_is_handed_on():
     assert hand_over(_Gpu(), _Careless(), "cuda interface", CASES["transposed"]).outcome == "damaged"
     assert hand_over(Numpy(), _Careful(), "cuda interface", CASES["bool"]).outcome == "not offered"
     assert hand_over(_Gpu(), Numpy(), "cuda interface", CASES["bool"]).outcome == "not offered"
+
+
+class _WithoutBytes(Numpy):
+    """Has layouts and no elements, as PyTorch's tensors on meta."""
+
+    capabilities = replace(Numpy.capabilities, aspects=Numpy.capabilities.aspects - {"values"})
+
+
+def test_what_has_no_elements_is_handed_to_nobody():
+    """Nothing can be seen to arrive, from it or at it."""
+    for pair in ((Numpy(), _WithoutBytes()), (_WithoutBytes(), Numpy())):
+        assert hand_over(*pair, "dlpack", CASES["row-major"]).outcome == "not offered"
 
 
 class _Older(Numpy):

@@ -363,20 +363,25 @@ def test_a_listed_program_that_is_not_judged_any_more_is_red(run, listed):
     ]
 
 
-def test_an_entry_that_matches_nothing_is_red(run, listed):
-    """An entry whose rules and aspects were judged without a failure is out of date.
+@pytest.mark.parametrize("reaches_all", [True, False])
+def test_an_entry_that_matches_nothing_is_red(run, listed, reaches_all):
+    """An entry whose rules and aspects were judged without a failure is out of date, however far the list reaches.
 
-    Unless the list does not reach over the whole corpus: the entry may be about programs beyond.
+    Unless it says that it is about programs beyond.
     """
-    listed.write_text(EXPECTED + ENTRY)
-    assert run(listed)[0] == 0
-    reach, *lines = listed.with_suffix(".txt").read_text().splitlines(keepends=True)
-    assert reach.startswith("# programs of the corpus, from the first: ")
-    listed.with_suffix(".txt").write_text("".join(lines))
+    if reaches_all:
+        _, *lines = listed.with_suffix(".txt").read_text().splitlines(keepends=True)
+        listed.with_suffix(".txt").write_text("".join(lines))
+    listed.write_text(f"{EXPECTED}{ENTRY}")
     code, failures = run(listed)
     assert code == 1
     (xpass,) = [f for f in failures if f.outcome == "xpass"]
     assert "expectation 'own order' matched nothing, though its rules were judged" in xpass.message
+    listed.write_text(f"{EXPECTED}{ENTRY}beyond = true\n")
+    assert run(listed)[0] == 0
+    listed.write_text(f'{EXPECTED}{ENTRY}beyond = "yes"\n')
+    with pytest.raises(ExpectationError, match="beyond is true or false, not 'yes'"):
+        load(listed, {})
 
 
 def test_an_entry_whose_rules_did_not_run_says_nothing(run, listed):

@@ -103,6 +103,10 @@ PARTS = {
         {"paddle/left": ""},
         "module 'paddle' has no attribute 'Tensor', of which there is a folder here and no package: pip install ",
     ),
+    "an empty module": (
+        {"paddle/__init__.py": ""},
+        "module 'paddle' has no attribute 'Tensor', of which there is a folder here and no package: pip install ",
+    ),
     "in many lines": (
         {"jax/__init__.py": "raise ImportError('No.\\n\\n  pip install jax')"},
         "No. pip install jax",
