@@ -6,6 +6,7 @@ exists where some strides address, in row-major order, the same places that the 
 
 from __future__ import annotations
 
+import argparse
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,6 @@ from functools import cache
 from math import prod
 from typing import NamedTuple
 
-import click
 from stridecheck.reference_impl import views
 from stridecheck.reference_impl.errors import LayoutError
 from stridecheck.reference_impl.layout import Layout
@@ -147,10 +147,11 @@ def _program(layout: Layout, target: Shape) -> Program:
     )
 
 
-@click.command()
-@click.option("--rank", default=4, show_default=True, help="Most dimensions of the dense layouts.")
-def main(rank: int) -> None:
+def main() -> None:
     """Check the oracle's view rule against brute-force address enumeration, and print the counted scope."""
+    parser = argparse.ArgumentParser(description=main.__doc__, prog="python -m stridecheck.conformance.exhaustive")
+    parser.add_argument("--rank", type=int, default=4, help="most dimensions of dense layouts (default: %(default)s)")
+    rank = parser.parse_args().rank
     total = 0
     for name, layouts, most in (
         ("dense", dense_layouts(rank), rank),
@@ -158,12 +159,12 @@ def main(rank: int) -> None:
     ):
         scope = check_view_rule(layouts, most)
         total += len(scope.wrong)
-        click.echo(
+        print(
             f"{name}: {scope.layouts:,} layouts, {scope.pairs:,} pairs ({scope.with_elements:,} with elements), "
             f"{scope.viewable:,} viewable, {len(scope.wrong)} wrong"
         )
         for layout, target in scope.wrong[:5]:
-            click.echo(f"  {layout} viewed as {target}")
+            print(f"  {layout} viewed as {target}")
     raise SystemExit(1 if total else 0)
 
 
