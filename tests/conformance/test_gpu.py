@@ -22,7 +22,7 @@ from stridecheck.conformance.handover import PROTOCOLS
 from stridecheck.conformance.idiom import compile_template
 from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.ports import check_ports
-from stridecheck.conformance.program import Input
+from stridecheck.conformance.program import Input, Step
 from stridecheck.conformance.runner import AdapterFailed, Worker
 
 ROOT = Path(__file__).parents[2]
@@ -177,6 +177,31 @@ def test_what_lies_in_cupys_memory_is_found(on_device):
     assert adapter.extent_of(storage) == (4096, 64)
     other = _Array((4,), "float32", _Pointer(_Memory(8192), 0), (4,))
     assert adapter.storage_of(other) is other
+
+
+def test_views_of_cupy_itself_are_numpys():
+    """Where CuPy is installed it makes views without a GPU, here over memory of the host."""
+    real = pytest.importorskip("cupy", reason="CuPy is not installed here")
+    from stridecheck.conformance.adapters.cupy import Cupy
+
+    class OnTheHost(Cupy):
+        def storage(self, data, backing):
+            held = numpy.frombuffer(data, numpy.uint8).copy()
+            memory = real.cuda.UnownedMemory(held.ctypes.data, held.nbytes, held, 0)
+            return real.ndarray((held.size,), real.uint8, memptr=real.cuda.MemoryPointer(memory, 0))
+
+    steps = [
+        Step("transpose", (0, 0, 1)), Step("__getitem__", (0, (slice(1, None),))), Step("unsqueeze", (0, 1)),
+        Step("view", (0, (2, 2, 3))), Step("expand", (0, (3, 4, 3))), Step("as_strided", (0, (2, 2), (3, 1), 1)),
+    ]  # fmt: skip
+    seen = []
+    for adapter in (OnTheHost(), Numpy()):
+        storage = adapter.storage(bytes(range(64)), "owned")
+        x = adapter.tensor(storage, "float32", (4, 3), (3, 1), 2)
+        views = [adapter.operation(step)(x, *step.args[1:]) for step in steps]
+        assert {id(adapter.storage_of(view)) for view in views} == {id(adapter.storage_of(x))}
+        seen.append([adapter.describe(view) for view in (x, *views)])
+    assert seen[0] == seen[1]
 
 
 def test_cupys_scripts_and_ports_are_in_its_idiom(on_device):
