@@ -62,7 +62,6 @@ def hunt(
     running: dict[Connection, _Chase] = {}
     done: dict[int, Hunted] = {}
     told = 0
-    gc.collect()
     gc.freeze()  # else collecting in a child copies all pages that it shares with this process
     try:
         while waiting or running:
