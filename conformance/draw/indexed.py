@@ -101,7 +101,7 @@ def _mask_shape(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
     if stage.source.chance(60):
         return shape
     ones = tuple([1 if stage.source.chance(40) else n for n in shape])
-    return ones[stage.source.integer(0, len(ones)) :] if stage.source.chance(40) else ones
+    return ones[stage.source.integer(0, len(ones)) :] if stage.source.chance(60) else ones
 
 
 def _nonzero(stage: Stage) -> Step:
@@ -426,7 +426,7 @@ def _slice_scatter(stage: Stage) -> Step:
 INDEXED: tuple[tuple[int, Scene], ...] = (
     (3, on(ALL, _index_select)), (4, on(ALL, _gather)), (2, on(ALL, _take)), (2, on(ALL, _take_along)),
     (4, on(ALL, _masked_select)), (3, on(ALL, _nonzero)), (2, on(NUMBERS, _embedding)), (1, on(NUMBERS, _one_hot)),
-    (3, on(ALL, _masked_fill)), (2, on(ALL, _masked_scatter)), (6, on(NUMBERS, _index_writes)),
+    (5, on(ALL, _masked_fill)), (3, on(ALL, _masked_scatter)), (6, on(NUMBERS, _index_writes)),
     (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
     (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),
     (3, on(ALL, _slice_scatter)), (1, on(NUMBERS, _diagonal_filled)), (1, on(ALL, _narrow)),
