@@ -25,10 +25,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
 from typing import Any, Protocol
 
 from stridecheck.reports import records
 
+from .memory import FOLDERS
 from .options import Options
 from .processes import ctrl_c_later, ignore_ctrl_c
 from .runner import AdapterFailed
@@ -281,10 +283,12 @@ def _obey(leash: Connection) -> None:
     """Make this a process for parts, which ends when the other end of the leash is let go."""
     ignore_ctrl_c()
     collect_rarely()
+    Finalize(None, FOLDERS.remove, exitpriority=0)  # such a process ends without what `atexit` would do
 
     def wait_for_end() -> None:
         with suppress(EOFError, OSError):
             leash.recv()
+        FOLDERS.remove()
         os._exit(0)
 
     threading.Thread(target=wait_for_end, daemon=True).start()

@@ -291,17 +291,21 @@ class _Folders:
     def __init__(self) -> None:
         self._free: dict[int, list[Path]] = defaultdict(list)
         self._below: Path | None = None
+        self.begun: set[int] = set()
+        """Processes that this one has begun, and that may end with it at once."""
 
     def gather(self) -> None:
         """Let all folders of this process, and of those that it forks from now on, lie below one."""
+        if self._below is not None and self._below.is_dir():
+            return
         with contextlib.suppress(OSError):  # told by the first program with a file
-            self._below = Path(tempfile.mkdtemp(prefix="stridecheck-", dir=_quick_place()))
+            self._below = Path(tempfile.mkdtemp(prefix=_prefix(os.getpid()), dir=_quick_place()))
             atexit.register(self._remove_all, os.getpid())
 
     def take(self) -> Path:
         """An empty folder."""
         free = self._free[os.getpid()]
-        prefix = "stridecheck-" if self._below is None else f"{os.getpid()}-"
+        prefix = _prefix(os.getpid()) if self._below is None else f"{os.getpid()}-"
         return free.pop() if free else Path(tempfile.mkdtemp(prefix=prefix, dir=self._below or _quick_place()))
 
     def give_back(self, folder: Path) -> None:
@@ -311,7 +315,9 @@ class _Folders:
         self._free[os.getpid()].append(folder)
 
     def remove(self) -> None:
-        """Remove those that this process has made and does not use."""
+        """Remove those that this process has made and does not use, and what processes that it has begun leave."""
+        for pid in list(self.begun):
+            remove_left_by(pid)
         for folder in self._free.pop(os.getpid(), []):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -323,6 +329,16 @@ class _Folders:
     def _remove_all(self, pid: int) -> None:
         if pid == os.getpid() and self._below is not None:  # not in a process that a library has forked
             shutil.rmtree(self._below, ignore_errors=True)
+
+
+def remove_left_by(pid: int) -> None:
+    """Remove the folders of a process that was killed, and of those that it has forked."""
+    for folder in Path(_quick_place() or tempfile.gettempdir()).glob(f"{_prefix(pid)}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(pid: int) -> str:
+    return f"stridecheck-{pid}-"
 
 
 def _quick_place() -> str | None:

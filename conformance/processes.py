@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from . import jsonl
+from .memory import FOLDERS, remove_left_by
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -97,6 +98,7 @@ class Server:
         except OSError:
             self.control.close()
             raise
+        FOLDERS.begun.add(self.process.pid)
         self.words = _Words(self.process.stderr)
         self.gone = self.is_ready = False
         self.deaths: dict[int, int] = {}
@@ -143,6 +145,8 @@ class Server:
             self.process.kill()
             status = self.process.wait()
         self.words.close()
+        FOLDERS.begun.discard(self.process.pid)
+        remove_left_by(self.process.pid)  # what has no time to tidy up
         return status
 
 

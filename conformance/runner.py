@@ -6,6 +6,7 @@ that waits already, and the program that did it is found: alone, or among those 
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import time
@@ -258,10 +259,13 @@ class Worker:
         """The answer to a program, and the return code of the process where that is at an end."""
         assert self._child is not None
         deadline = time.monotonic() + self.program_timeout
+        told = self._first + number
         line = self._child.receive_line(deadline, self.memory, many=len(self._pending) > _FEW)
+        # A library that has forked answers twice: what has been answered is passed over.
+        while _is_old(line, told) and time.monotonic() < deadline:
+            line = self._child.receive_line(deadline, self.memory)
         if isinstance(line, Silence):
             return self._diagnose(line)
-        told = self._first + number
         if isinstance(expected, Written) and (alike := expected.told_by(line, told)) is not None:
             return alike, None
         message = message_of(line)
@@ -407,6 +411,15 @@ class Worker:
         if child.server in self._servers and (child.server.gone or not self._forks):
             child.server.end(1.0)
             self._servers.remove(child.server)
+
+
+_NUMBER = re.compile(rb'\{"number":(\d+),')
+
+
+def _is_old(line: bytes | Silence, told: int) -> bool:
+    """Whether a line is the answer to a program that came before one of a number."""
+    begin = _NUMBER.match(line) if isinstance(line, bytes) else None
+    return begin is not None and int(begin[1]) < told
 
 
 def _last_words(server: Server) -> str:

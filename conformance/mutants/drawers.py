@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection
 
 from ..adapters import reference
+from ..memory import FOLDERS
 from ..units import Drawing, Unit
 
 _AHEAD = 2
@@ -28,6 +29,7 @@ def drawn(drawings: Iterable[Drawing], width: int = 0) -> Iterator[Unit]:
     EOFError
         A process ended before it had drawn what it was asked for.
     """
+    FOLDERS.gather()
     context = multiprocessing.get_context("fork")
     coming = iter(drawings)
     pipes: list[Connection] = []

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from ..adapters import reference
 from ..execute import execute
 from ..judge import judge
+from ..memory import FOLDERS
 from ..protocol import Unsupported
 from .adapter import Mutated
 from .mutant import Mutant
@@ -62,6 +63,7 @@ def hunt(
     running: dict[Connection, _Chase] = {}
     done: dict[int, Hunted] = {}
     told = 0
+    FOLDERS.gather()
     gc.freeze()  # else collecting in a child copies all pages that it shares with this process
     try:
         while waiting or running:

