@@ -291,8 +291,8 @@ class _Folders:
     def __init__(self) -> None:
         self._free: dict[int, list[Path]] = defaultdict(list)
         self._below: Path | None = None
-        self.begun: set[int] = set()
-        """Processes that this one has begun, and that may end with it at once."""
+        self.begun: dict[int, set[int]] = defaultdict(set)
+        """Processes that a process has begun, and that may end with it at once; a fork of it has begun none."""
 
     def gather(self) -> None:
         """Let all folders of this process, and of those that it forks from now on, lie below one."""
@@ -316,7 +316,7 @@ class _Folders:
 
     def remove(self) -> None:
         """Remove those that this process has made and does not use, and what processes that it has begun leave."""
-        for pid in list(self.begun):
+        for pid in self.begun.pop(os.getpid(), ()):
             remove_left_by(pid)
         for folder in self._free.pop(os.getpid(), []):
             shutil.rmtree(folder, ignore_errors=True)

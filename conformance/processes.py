@@ -98,7 +98,7 @@ class Server:
         except OSError:
             self.control.close()
             raise
-        FOLDERS.begun.add(self.process.pid)
+        FOLDERS.begun[os.getpid()].add(self.process.pid)
         self.words = _Words(self.process.stderr)
         self.gone = self.is_ready = False
         self.deaths: dict[int, int] = {}
@@ -145,7 +145,7 @@ class Server:
             self.process.kill()
             status = self.process.wait()
         self.words.close()
-        FOLDERS.begun.discard(self.process.pid)
+        FOLDERS.begun[os.getpid()].discard(self.process.pid)
         remove_left_by(self.process.pid)  # what has no time to tidy up
         return status
 
