@@ -40,10 +40,9 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
             return _shifted(form, along, target, choice)
         return transpose_plan(form, along, target, choice, streamed)
     if last.length * form.item >= target.width:
-        shares = any(d.dst % LINE for d in form.dims[:-1]) and last.length * form.item > _LONG_ROW
-        if last.src == 0 and target.smallest_tiles and shares:
+        if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
             # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
-            return _picked(form, False)
+            streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
         return _picked(form, streamed)
     return _items(form)
 
