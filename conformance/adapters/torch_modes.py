@@ -122,7 +122,7 @@ class Fake(Meta):
             return fake_tensor.FakeTensor(self.mode, meta, torch.device("cpu"))
 
     def template(self, step: Step) -> str | None:
-        """The step's expression; deep copies under the mode spoil memory, and later programs (finding torch-fake-6)."""
+        """The step's expression; a deep copy copies the mode and frees its storages (finding torch-fake-6)."""
         return None if step.op == "copy.deepcopy" else super().template(step)
 
     def extent_of(self, storage: Any) -> tuple[int, int]:
