@@ -88,8 +88,9 @@ class Handover(NamedTuple):
     `strides` tells of shared memory whether the strides that address anything are the producer's. `idle` tells of those
     that address nothing (of dimensions of length 1, and of arrays without elements) whether they are `kept`, rewritten
     to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has `f`
-    where the producer sees the consumer's and `b` where the consumer sees the producer's, `-` for either that is not
-    so, `.` where it could not be tried. `read_only` is `kept`, `lost` or empty.
+    where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does only until
+    it is first read (its copy is lazy), `-` for either that is not so, `.` where it could not be tried. `read_only` is
+    `kept`, `lost` or empty.
     """
 
     outcome: str
@@ -148,6 +149,10 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         return Handover("damaged", f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
     strides = _significant(arrived.state) == _significant(said.state) if arrived is not None and shares else None
     writes = _writes(producer, consumer, x, y)
+    if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
+        if protocol == "dlpack copy":
+            return Handover("damaged", "the memory is shared until it is read, which was forbidden")
+        writes = writes[0] + "l"
     read_only = ("lost" if writes[0] == "f" else "kept") if case.is_read_only else ""
     return Handover("shared" if shares else "copied", changed, strides, writes, read_only, idle)
 
@@ -383,6 +388,19 @@ def _is_seen(writer: Library, mine: Any, reader: Library, theirs: Any, value: in
         fill(mine, value)
     written, seen = _look(writer, mine)[2], _look(reader, theirs)[2]
     return letter if seen == written != before else "-"
+
+
+def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) -> bool:
+    """Whether the consumer copies only when it is read: another array, written to before anything has looked at it."""
+    fill = producer.operation(Step("fill_", (Ref(0), 0)))
+    if fill is None:
+        return False
+    x, elements = _make(producer, case)
+    y = port(consumer, protocol)(_offer(x, protocol, producer)[0])
+    with suppress(Exception):
+        fill(x, 0)
+    written = _look(producer, x)[2]
+    return written != elements and _look(consumer, y)[2] == written
 
 
 def _text(error: Exception) -> str:

@@ -21,6 +21,7 @@ _HARM = ("damaged", "crash", "timeout")
 _WRITES = {
     "fb": "both ways", "f-": "consumer's alone", "-b": "producer's alone", "--": "neither's", "..": "not tried",
     "f.": "consumer's", ".b": "producer's", "-.": "not the consumer's", ".-": "not the producer's",
+    "fl": "consumer's, and producer's until read", "-l": "producer's until read", ".l": "producer's until read",
 }  # fmt: skip
 
 

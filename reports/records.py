@@ -253,7 +253,8 @@ class Handover:
     strides: bool | None = None
     """Whether strides arrived, of shared memory."""
     writes: str = ".."
-    """`f` where the producer sees what the consumer writes, `b` the other way; `-` where not, `.` where not tried."""
+    """`f` where the producer sees what the consumer writes, `b` the other way, `l` there until it is first read; `-`
+    where not, `.` where not tried."""
     read_only: str = ""
     """`kept` or `lost`, of memory that the producer had made read-only."""
     idle: str = ""

@@ -294,6 +294,45 @@ def test_a_write_that_raises_afterwards_is_a_write():
     assert (found.outcome, found.writes, found.read_only) == ("shared", "f-", "lost")
 
 
+class _Lazy(Numpy):
+    """Copies what it takes when somebody first looks at it."""
+
+    ports: Mapping[str, str] = {"dlpack": "later({x})", "dlpack copy": "later({x})"}
+
+    def scope(self):
+        return super().scope() | {"later": _Later}
+
+    def is_tensor(self, x):
+        return isinstance(x, _Later) or super().is_tensor(x)
+
+    def describe(self, x):
+        return super().describe(x.read() if isinstance(x, _Later) else x)
+
+    def read(self, x):
+        return super().read(x.read() if isinstance(x, _Later) else x)
+
+
+class _Later:
+    def __init__(self, x):
+        self._x = np.from_dlpack(x)
+        self._copy = None
+
+    def read(self):
+        if self._copy is None:
+            self._copy = self._x.copy()
+        return self._copy
+
+
+def test_a_copy_that_is_made_when_it_is_read_is_told():
+    """Until then it shows what its producer writes: neither shared nor a copy, and no copy where one was asked for."""
+    found = hand_over(Numpy(), _Lazy(), "dlpack", CASES["transposed"])
+    assert (found.outcome, found.writes) == ("copied", "-l")
+    found = hand_over(Numpy(), _Lazy(), "dlpack copy", CASES["row-major"])
+    assert found.detail == "the memory is shared until it is read, which was forbidden"
+    frozen = hand_over(Numpy(), _Lazy(), "dlpack", CASES["read-only"])
+    assert (frozen.outcome, frozen.writes, frozen.read_only) == ("copied", "--", "kept")
+
+
 GOES_AWAY = """
 import os
 from pathlib import Path
