@@ -1,8 +1,8 @@
 """What runs on a machine with a GPU: programs, exchange, copies on streams, timings by device events; one file.
 
-It wants torch, CuPy, NumPy, Numba, Hypothesis and ml_dtypes, and no network. What is missing is named and left out, JAX
-too; a part that breaks is recorded and the others go on. Exit codes: 0 everything as expected, 1 not,
-3 no GPU.
+It wants torch, CuPy, NumPy, Numba and Hypothesis, and no network; with ml_dtypes bfloat16 and float8 are judged, too.
+What is missing is named and left out, JAX too; a part that breaks is recorded and the others go on. Exit codes:
+0 everything as expected, 1 not, 3 no GPU.
 """
 
 from __future__ import annotations

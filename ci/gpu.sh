@@ -14,10 +14,10 @@ if [ -n "$wheels" ]; then
     "$python" -m venv .cache/gpu
     python=.cache/gpu/bin/python
     "$python" -m pip install --quiet --no-index --find-links "$wheels" \
-        torch cupy-cuda12x numpy numba hypothesis ml_dtypes
+        torch cupy-cuda12x numpy numba hypothesis
 fi
 lacking="$("$python" -c 'from importlib.util import find_spec
-print(*[name for name in "torch numpy numba hypothesis ml_dtypes".split() if not find_spec(name)])')"
+print(*[name for name in "torch numpy numba hypothesis".split() if not find_spec(name)])')"
 if [ -n "$lacking" ]; then
     echo "$python has no $lacking: give a folder of wheels (docs/gpu.md); nothing was run"
     exit 1

@@ -108,6 +108,9 @@ def needs(program: Program) -> list[str]:
         if item.requires_grad:
             found["feature:requires-grad"] = None
     for step in program.steps:
+        # Storages have a method or a class for some dtypes: `UntypedStorage.bfloat16`, `BFloat16Storage`.
+        if (named := step.op.rpartition(".")[2].removesuffix("Storage").lower()) in ITEMSIZES:
+            found[f"dtype:{named}"] = None
         for argument in (*step.args, *[value for _, value in step.kwargs]):
             if type(argument) in _TELLING and (need := _need(step.op, argument)):
                 found[need] = None

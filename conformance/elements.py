@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from stridecheck.reference_impl.dtypes import ALL
 from stridecheck.reference_impl.layout import Layout
 from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED, element_marks
 
@@ -22,9 +22,7 @@ MAX_ELEMENTS = 1 << 20
 MAX_RANK = 64
 """NumPy's most dimensions, one of which the bytes of an element take."""
 
-NUMPY_DTYPES = {name: np.dtype(name) for name in ITEMSIZES if hasattr(np, name)} | {
-    name: np.dtype(getattr(ml_dtypes, name)) for name in ITEMSIZES if name.startswith(("bfloat", "float8"))
-}
+NUMPY_DTYPES = {name: ALL[name].numpy for name in ITEMSIZES if ALL[name].category != "raw"}
 """Dtypes whose elements are numbers; the others are compared and shown as bytes."""
 _RTOL = {
     "float16": 2e-3, "complex32": 2e-3, "bfloat16": 1.6e-2, "float32": 4e-6, "complex64": 4e-6, "float64": 1e-12,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from stridecheck.reference_impl.dtypes import LACKING
+
 from .capabilities import HAZARDS, hazards, needs
 from .observation import Observation
 from .program import Program
@@ -30,7 +32,8 @@ class Exchange:
         is_exposed = not claimed.features >= HAZARDS
         runnable = []
         for number, program in enumerate(programs):
-            missing = claimed.missing(needs(program))
+            needed = needs(program)
+            missing = claimed.missing(needed) or _unknown_here(needed)
             if missing is None and is_exposed and self._observe(number):
                 missing = claimed.missing(hazards(program, self.expected[number]))
             if missing is None:
@@ -64,3 +67,9 @@ class Exchange:
         yield from self._left_out.items()
         for number, answer in self._worker.collect(self.expected):
             yield number, self._unfit.get(number, answer)
+
+
+def _unknown_here(needed: Sequence[str]) -> str | None:
+    """The first need of a dtype whose numbers the oracle does not know on this machine, None where there is none."""
+    unknown = (f"oracle:{need} without ml_dtypes" for need in needed if need.removeprefix("dtype:") in LACKING)
+    return next(unknown, None) if LACKING else None

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -126,7 +125,7 @@ def digits(d: dtype) -> int:
     """Binary digits after the first that a float has, or a part of a complex number; none that is no such number."""
     if not (d.is_floating_point or d.is_complex) or (d.category == "raw" and d is not dt.complex32):
         return 0
-    return int(ml_dtypes.finfo(d.to_real().numpy).nmant)  # type: ignore[no-untyped-call]
+    return int(dt.finfo(d.to_real().numpy).nmant)
 
 
 def is_nan(a: Array, d: dtype) -> Any:

@@ -1,15 +1,19 @@
 """PyTorch's dtypes over NumPy's and ml_dtypes'.
 
 A dtype that no library has arithmetic for is held as raw integers of its width: it can be viewed and moved, not
-computed.
+computed. So are bfloat16 and float8 where ml_dtypes is not installed (`LACKING`).
 """
 
 from typing import Any, Final, Literal
 
-import ml_dtypes
 import numpy as np
 
 from .errors import LayoutError
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None  # type: ignore[assignment]
 
 Category = Literal["bool", "int", "float", "complex", "raw"]
 
@@ -76,6 +80,18 @@ class dtype:  # noqa: N801 - PyTorch's own name
 
 
 ALL: Final[dict[str, dtype]] = {}
+LACKING: Final[set[str]] = set()
+"""Names of the dtypes whose numbers are not known here; programs of theirs are not judged."""
+finfo: Final[Any] = np.finfo if ml_dtypes is None else ml_dtypes.finfo
+"""Limits of floats, as NumPy has them, of all dtypes that are known here."""
+
+
+def _of_ml_dtypes(name: str, raw: type[np.generic]) -> dtype:
+    if not hasattr(ml_dtypes, name):
+        LACKING.add(name)
+        return dtype(name, raw, "raw")
+    return dtype(name, getattr(ml_dtypes, name), "float")
+
 
 bool_ = dtype("bool", np.bool_, "bool", signed=False)
 uint8 = dtype("uint8", np.uint8, "int", signed=False)
@@ -87,17 +103,17 @@ int32 = dtype("int32", np.int32, "int")
 uint64 = dtype("uint64", np.uint64, "int", signed=False)
 int64 = dtype("int64", np.int64, "int")
 float16 = dtype("float16", np.float16, "float")
-bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, "float")
+bfloat16 = _of_ml_dtypes("bfloat16", np.uint16)
 float32 = dtype("float32", np.float32, "float")
 float64 = dtype("float64", np.float64, "float")
 complex32 = dtype("complex32", np.uint32, "raw")
 complex64 = dtype("complex64", np.complex64, "complex")
 complex128 = dtype("complex128", np.complex128, "complex")
-float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn, "float")
-float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "float")
-float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2, "float")
-float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "float")
-float8_e8m0fnu = dtype("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, "float")
+float8_e4m3fn = _of_ml_dtypes("float8_e4m3fn", np.uint8)
+float8_e4m3fnuz = _of_ml_dtypes("float8_e4m3fnuz", np.uint8)
+float8_e5m2 = _of_ml_dtypes("float8_e5m2", np.uint8)
+float8_e5m2fnuz = _of_ml_dtypes("float8_e5m2fnuz", np.uint8)
+float8_e8m0fnu = _of_ml_dtypes("float8_e8m0fnu", np.uint8)
 float4_e2m1fn_x2 = dtype("float4_e2m1fn_x2", np.uint8, "raw")
 uint1, uint2, uint3, uint4, uint5, uint6, uint7 = (
     dtype(f"uint{n}", np.uint8, "raw", signed=False) for n in range(1, 8)

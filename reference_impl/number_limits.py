@@ -3,7 +3,6 @@
 from math import floor, log10
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -46,7 +45,7 @@ tiny=1.17549e-38, dtype=bfloat16)
         if d.category != "float":
             raise LayoutTypeError("argument", f"finfo: {d} is not floating point")
         super().__init__(d)
-        limits = ml_dtypes.finfo(d.numpy)  # type: ignore[no-untyped-call]
+        limits = dt.finfo(d.numpy)
         self.min, self.max = float(limits.min), float(limits.max)
         self.smallest_normal = self.tiny = float(limits.smallest_normal)
         # PyTorch's of this one is twice the distance from 1 to the next number over.

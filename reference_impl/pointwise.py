@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -273,7 +272,7 @@ def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, s
                 known = inexact_marks(r_wide, result, size, roundings=op.roundings if short else 0)
             if result.category == "float" and result not in dt.FLOAT8:
                 # Vectorised functions take what is too small to be normal for zero, some of them.
-                tiny = float(ml_dtypes.finfo(result.numpy).tiny)  # type: ignore[no-untyped-call]
+                tiny = float(dt.finfo(result.numpy).tiny)
                 known = np.where((r != 0) & (np.abs(r) < tiny), np.uint8(shadow.UNSPECIFIED), known)
             marks = known if marks is None else np.maximum(marks, known)
         if op.unknown is not None and common.category == "float":

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -72,7 +71,7 @@ def _bounds(d: dtype) -> tuple[float, float]:
         return 0, 1
     if d.category == "int":
         return np.iinfo(d.numpy).min, np.iinfo(d.numpy).max
-    largest = float(ml_dtypes.finfo(d.numpy).max)  # type: ignore[no-untyped-call]
+    largest = float(dt.finfo(d.numpy).max)
     return -largest, largest
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from . import dtypes as dt
@@ -358,7 +357,7 @@ _LOGIT = Op("logit", _nothing, "f", result="float")
 def _replaced(d: dt.dtype, nan: Any, posinf: Any, neginf: Any) -> Op:
     # The largest number of the tensor's own dtype: short floats are computed in a longer one.
     floating = d.is_floating_point or d.is_complex
-    largest = float(ml_dtypes.finfo(d.to_real().numpy).max) if floating else 0.0  # type: ignore[no-untyped-call]
+    largest = float(dt.finfo(d.to_real().numpy).max) if floating else 0.0
 
     def compute(a: Any) -> Any:
         if a.dtype.kind not in "fc":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stridecheck.conformance.capabilities import hazards
+from stridecheck.conformance.capabilities import hazards, needs
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 
@@ -16,6 +16,13 @@ def _needs(oracle, *steps, inputs=(ROW,)):
 
 def _hazards(oracle, program):
     return hazards(program, execute(program, oracle))
+
+
+def test_storages_name_dtypes():
+    """In a method or a class of theirs: neither has an argument that would say it."""
+    method = Step("untyped_storage", (X,)), Step("UntypedStorage.bfloat16", (R0,))
+    assert "dtype:bfloat16" in needs(Program((Storage(32),), (ROW,), method))
+    assert "dtype:bfloat16" in needs(Program((), (), (Step("BFloat16Storage", (3,)),)))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.ports import check_ports
 from stridecheck.conformance.program import Input, Step
 from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.reports.records import Unit, read_results
 
 ROOT = Path(__file__).parents[2]
 WITHOUT = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
@@ -46,7 +47,7 @@ def test_an_interpreter_that_lacks_something_is_told_what(tmp_path):
     env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHON": str(tmp_path / "bare")}
     done = subprocess.run([ROOT / "ci" / "gpu.sh"], capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 1
-    assert "bare has no torch numpy numba hypothesis ml_dtypes: give a folder" in done.stdout
+    assert "bare has no torch numpy numba hypothesis: give a folder" in done.stdout
     assert not done.stderr
 
 
@@ -74,11 +75,16 @@ def test_it_wants_no_more_than_the_wheels_it_names(tmp_path):
     wanted = [re.match(r"[\w-]+", one).group().replace("-", "_") for one in project["dependencies"]]
     installed = (ROOT / "ci" / "gpu.sh").read_text(encoding="utf-8").replace("-", "_").split()
     absent = [name for name in wanted if name not in installed]
-    assert {"pandas", "orjson", "jsonschema", "click", "packaging"} <= {*absent}
+    assert {"pandas", "orjson", "jsonschema", "click", "packaging", "ml_dtypes"} <= {*absent}
     command = [sys.executable, "-c", WITH_THAT_ALONE.format(absent=absent), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {path.parent.name for path in tmp_path.glob("*/results.jsonl")} == {"programs", "exchange"}
+    units = [one for one in read_results(tmp_path / "programs" / "results.jsonl") if isinstance(one, Unit)]
+    lacking = {reason for unit in units for reason in unit.unsupported}
+    assert "oracle:dtype:bfloat16 without ml_dtypes" in lacking
+    assert all(reason.endswith(" without ml_dtypes") for reason in lacking)
+    assert sum(unit.programs - sum(unit.unsupported.values()) for unit in units) > 200
 
 
 def test_layouts_have_as_many_elements_as_they_say():
