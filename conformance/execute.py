@@ -83,6 +83,8 @@ class Execution:
         state = self.states[str(number)]
         # Where a library shows strides at all, an input with elements has those that matter.
         wanted = (item.dtype, item.shape)
+        if (state.dtype, state.shape) == wanted and (state.strides, state.offset) == (item.strides, item.offset):
+            return
         if (state.dtype, state.shape) != wanted:
             raise ProtocolError(f"input {number} should be {wanted}, but the adapter built {state.dtype, state.shape}")
         if state.strides is not None and 0 not in item.shape:
@@ -304,6 +306,8 @@ class Execution:
             if any(content.shadow is not None for content in named):
                 return True
         found = [self.others.get(ref.key) for ref in step.refs()] if self.objects else []
+        if not found:
+            return False
         # A capsule is a tensor's own.
         is_foreign = any(isinstance(state, ForeignState) and state.kind != "capsule" for state in found)
         return is_foreign and not self._is_specified(step)

@@ -90,15 +90,18 @@ class Memory:
 
     def observe(self) -> dict[str, StorageState]:
         """What each storage holds now, of those that changed since the last look."""
-        adapter, contents, homes = self._adapter, self.contents, self._homes
+        homes = self._homes
         if homes:
             self._follow()
         if self._new:
             self._find_homes()
-        now = {
-            name: StorageState(adapter.bytes_of(handle), adapter.shadow_of(handle), homes.get(name))
-            for name, handle in self._handles.items()
-        }
+        bytes_of, shadow_of, latest = self._adapter.bytes_of, self._adapter.shadow_of, self.contents.get
+        now = {}
+        for name, handle in self._handles.items():
+            before, data, shadow, home = latest(name), bytes_of(handle), shadow_of(handle), homes.get(name)
+            # What has not changed, as most has not, needs no new state.
+            is_same = before is not None and before.data == data and before.shadow == shadow and before.home == home
+            now[name] = before if is_same else StorageState(data, shadow, home)
         if self._nowhere:
             now |= {name: StorageState(b"", None, ("meta", self._extent(name)[1])) for name in self._nowhere}
         if self._foreign:
@@ -107,8 +110,8 @@ class Memory:
             self._share_marks(now)
         if self._folder is not None:
             now |= {name: self._file(name, now) for name in sorted(os.listdir(self._folder))}
-        changed = {name: content for name, content in now.items() if contents.get(name) != content}
-        contents.update(changed)
+        changed = {name: content for name, content in now.items() if latest(name) != content}
+        self.contents.update(changed)
         return changed
 
     def damaged(self) -> tuple[str, ...]:
