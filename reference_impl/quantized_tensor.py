@@ -8,7 +8,7 @@ import numpy as np
 
 from . import copies, pickling, shadow
 from . import dtypes as dt
-from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
+from .contiguity import contiguous_strides, format_strides, is_contiguous_in, suggested_format, suggested_strides
 from .core import TensorBase, array, as_class, build, check_tensors, fresh, from_array, written
 from .dtypes import dtype
 from .errors import (
@@ -122,25 +122,34 @@ class QuantizedTensor(Tensor):
             packed = from_array(self._storage._bytes[where].copy(), dt.uint8)
             packed._storage._shadow = None if known is None else known[where].copy()
             return packed
-        return _suggested(self, codes_of(self), CODES[self.dtype])
+        return _laid_out(self, codes_of(self), CODES[self.dtype], suggested_format(*self._layout[:2]))
 
     def dequantize(self) -> Tensor:
-        """The numbers as float32, in the suggested format.
+        """The numbers as float32, in the suggested format; where zero points are floats, row-major.
 
         Raises: size (RuntimeError) where a view has other channels than its quantizer, or a zero point is no code;
-        dtype (NotImplementedError) for packed codes that do not follow each other in the suggested format.
-        Source: facts 10.1.3, 10.1.9 and 10.1.19, torch 2.13.
+        dtype (NotImplementedError) for packed codes that do not follow each other in the suggested format. Where zero
+        points are floats, dtype (RuntimeError) for codes out of order, which cannot be copied, and format for those
+        that only another format than row-major has in order.
+        Source: facts 10.1.3, 10.1.9, 10.1.11 and 10.1.19, torch 2.13.
         """
-        q = self._quantizer
+        q, (shape, strides, _) = self._quantizer, self._layout
+        format = suggested_format(shape, strides)
+        has_float_points = isinstance(q, PerChannel) and not q.exact
+        if has_float_points:
+            self.contiguous(memory_format=format)
         if self.dtype.pack > 1 and isinstance(q, PerChannel) and q.exact:
             raise UnsupportedError("dtype", f"dequantize has no kernel for {self.dtype} by channel (facts 10.1.7)")
         check_channels_last(self, q)
-        q.spread(self._layout.shape)
-        if self.dtype is dt.qint32 and isinstance(q, PerChannel) and not q.exact and 0 not in self._layout.shape:
+        q.spread(shape)
+        if has_float_points and not is_contiguous_in(shape, contiguous_strides(shape), format):
+            raise LayoutError("format", "numbers of codes with floats for zero points are row-major, unlike the codes")
+        if self.dtype is dt.qint32 and has_float_points and 0 not in shape:
             raise fatal(LayoutError("dtype", f"numbers of {self.dtype} with floating-point zero points"))
-        check_zero_points(self._quantizer.whole_points, self.dtype)
-        found = _suggested(self, decode(codes_of(self), self._quantizer), dt.float32)
-        return found if self._quantizer.known else shadow.leave_unspecified(found)
+        check_zero_points(q.whole_points, self.dtype)
+        values = decode(codes_of(self), q)
+        found = _laid_out(self, values, dt.float32, contiguous_format if has_float_points else format)
+        return found if q.known else shadow.leave_unspecified(found)
 
     def item(self) -> Any:
         """The only element's number. Raises: size (RuntimeError) where there is not exactly one."""
@@ -439,9 +448,9 @@ def unknown_codes(source: Any, unknown: Any) -> Any:
     return np.where(unknown, shadow.UNSPECIFIED, 0).astype(np.uint8) if unknown.any() else None
 
 
-def _suggested(t: Any, values: Any, d: dtype) -> Tensor:
-    shape, strides, _ = t._layout
-    result = from_array(values, d, suggested_strides(shape, suggested_format(shape, strides)))
+def _laid_out(t: Any, values: Any, d: dtype, format: memory_format) -> Tensor:
+    """What a tensor's codes come to, in a format, with their marks."""
+    result = from_array(values, d, suggested_strides(t._layout.shape, format))
     shadow.stamp(result, _marks_of(t))
     return result
 
