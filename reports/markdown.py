@@ -44,7 +44,8 @@ def _parts(run: Run) -> Iterator[str]:
     yield _text(line.lede) + "\n"
     for note in run.notes:
         yield f"> **Note:** {_text(note)}\n"
-    yield _adapter_table(adapters)
+    if adapters:
+        yield _adapter_table(adapters)
     yield from _failures(run)
     yield from _known(run)
     yield from _times(run)

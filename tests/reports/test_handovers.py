@@ -65,6 +65,7 @@ def test_the_page_and_the_summary_have_the_table(exchanged, tmp_path):
         assert "read-only no more" in text
         assert "killed by SIGABRT" in text
         assert "Nothing was judged" not in text
+    assert "| score |" not in markdown(exchanged)
 
 
 def test_the_table_says_what_becomes_of_arrays_by_each_way():
