@@ -96,12 +96,14 @@ class Memory:
         if self._new:
             self._find_homes()
         bytes_of, shadow_of, latest = self._adapter.bytes_of, self._adapter.shadow_of, self.contents.get
-        now = {}
+        now: dict[str, StorageState] = {}
         for name, handle in self._handles.items():
             before, data, shadow, home = latest(name), bytes_of(handle), shadow_of(handle), homes.get(name)
             # What has not changed, as most has not, needs no new state.
-            is_same = before is not None and before.data == data and before.shadow == shadow and before.home == home
-            now[name] = before if is_same else StorageState(data, shadow, home)
+            if before is not None and before.data == data and before.shadow == shadow and before.home == home:
+                now[name] = before
+            else:
+                now[name] = StorageState(data, shadow, home)
         if self._nowhere:
             now |= {name: StorageState(b"", None, ("meta", self._extent(name)[1])) for name in self._nowhere}
         if self._foreign:

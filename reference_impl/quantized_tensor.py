@@ -8,7 +8,7 @@ import numpy as np
 
 from . import copies, pickling, shadow
 from . import dtypes as dt
-from .contiguity import contiguous_strides, format_strides, is_contiguous_in, suggested_format, suggested_strides
+from .contiguity import format_strides, is_contiguous_in, suggested_format, suggested_strides
 from .core import TensorBase, array, as_class, build, check_tensors, fresh, from_array, written
 from .dtypes import dtype
 from .errors import (
@@ -142,7 +142,7 @@ class QuantizedTensor(Tensor):
             raise UnsupportedError("dtype", f"dequantize has no kernel for {self.dtype} by channel (facts 10.1.7)")
         check_channels_last(self, q)
         q.spread(shape)
-        if has_float_points and not is_contiguous_in(shape, contiguous_strides(shape), format):
+        if has_float_points and not is_contiguous_in(shape, suggested_strides(shape, contiguous_format), format):
             raise LayoutError("format", "numbers of codes with floats for zero points are row-major, unlike the codes")
         if self.dtype is dt.qint32 and has_float_points and 0 not in shape:
             raise fatal(LayoutError("dtype", f"numbers of {self.dtype} with floating-point zero points"))
