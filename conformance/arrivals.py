@@ -19,7 +19,7 @@ from .handover import CASES
 
 _MADE_WITH = "# made with"
 _OTHERS = "*"
-_ENDS = ("damaged", "crash", "timeout")
+_ENDS = ("damaged", "crash", "timeout", "error")
 
 Pair = tuple[str, str]
 """Producer and consumer, by their adapters' own names."""

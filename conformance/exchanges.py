@@ -37,6 +37,7 @@ def exchange(
     python: str = "",
     expect: Path = KNOWN,
     update: bool = False,
+    skip_missing: bool = False,
     timeout: float = PROGRAM_TIMEOUT,
     start_timeout: float = START_TIMEOUT,
 ) -> int:
@@ -44,8 +45,9 @@ def exchange(
 
     `timeout` is the seconds that one array may take; `expect` is the list of what is expected. With `update` it is
     written anew for the pairs that ran. A pair is known by its adapters' own names, however they were asked for.
-    0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 3 if no library could be
-    started, 4 if nothing was handed over. A library that is not there is skipped with its reason.
+    0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 3 if a library is not there
+    (with `skip_missing`: none is), 4 if nothing was handed over. The pairs of one that is not there are left out, with
+    the reason.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def exchange(
     known = arrivals.Arrivals() if update and not expect.exists() else arrivals.read(expect)
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
-    begun, handed, red = time.monotonic(), 0, 0
+    begun, handed, red, missing = time.monotonic(), 0, 0, 0
     seen: set[arrivals.Pair] = set()
     by_harm: dict[str, list[str]] = {}
     versions: dict[str, str] = {}
@@ -88,6 +90,7 @@ def exchange(
                     worker.start()
                 except AdapterFailed as error:
                     give_up(worker, "skipped" if error.kind == "missing" else "failed", error)
+                    missing += error.kind == "missing"
                     red += error.kind != "missing"
                     continue
                 finally:
@@ -117,7 +120,8 @@ def exchange(
                     versions |= worker.versions
         for reason, unknown in by_harm.items():
             progress.note(f"{_some(unknown)}: {reason}, judged by harm alone")
-        code = COULD_NOT_RUN if not seen else UNEXPECTED if red else EXPECTED if handed else NOTHING_JUDGED
+        could_not = not seen or (missing and not skip_missing)
+        code = UNEXPECTED if seen and red else COULD_NOT_RUN if could_not else EXPECTED if handed else NOTHING_JUDGED
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if update:
         anew = known.updated(whole, versions)
@@ -147,7 +151,7 @@ def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[Handove
     for protocol, case in itertools.product(PROTOCOLS, CASES):
         answer = worker.ask([protocol, case])
         if isinstance(answer, Broken):
-            outcome = answer.outcome if answer.outcome in ("crash", "timeout") else "damaged"
+            outcome = answer.outcome if answer.outcome in ("crash", "timeout") else "error"
             yield Handover(producer, consumer, protocol, case, outcome, answer.reason)
         else:
             yield Handover(producer, consumer, protocol, case, **answer)

@@ -8,7 +8,7 @@ that is read-only still so. Strides and offset in elements unless said otherwise
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
@@ -84,13 +84,14 @@ class Handover(NamedTuple):
     """What arrived.
 
     `outcome` is `shared` (the same memory), `copied`, `empty` (nothing to share), `refused` (an error says so),
-    `damaged` (other elements, shape or dtype, and no error), or `not offered` (one side has no such array or protocol).
+    `damaged` (other elements, shape or dtype, and no error), `not offered` (one side has no such array or protocol), or
+    `error` (an adapter failed).
     `strides` tells of shared memory whether the strides that address anything are the producer's. `idle` tells of those
     that address nothing (of dimensions of length 1, and of arrays without elements) whether they are `kept`, rewritten
     to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has `f`
     where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does only until
     it is first read (its copy is lazy), `-` for either that is not so, `.` where it could not be tried. `read_only` is
-    `kept`, `lost` or empty.
+    `kept`, `lost`, or empty where nobody could try to write.
     """
 
     outcome: str
@@ -126,6 +127,8 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         offered, said = _offer(x, protocol, producer)
     except Unsupported as error:
         return Handover("not offered", str(error))
+    except _NotBuilt as error:
+        return Handover("error", str(error))
     try:
         y = take(offered)
     except Exception as error:
@@ -144,16 +147,19 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     idle, changed = _idle(case, _own_strides(producer, x, said), _own_strides(consumer, y, arrived))
     if not elements:
         return Handover("empty", changed, idle=idle)
-    shares = arrived is not None and arrived.address == said.address
-    if protocol in _PROMISES and shares != _PROMISES[protocol]:
+    writes = _writes(producer, consumer, x, y)
+    shares = _shares(consumer, y, arrived, said, writes)
+    promise = _PROMISES.get(protocol)
+    if shares is None:  # where nobody can tell, what was promised is taken for granted
+        shares = promise is True
+    if promise is not None and shares != promise:
         return Handover("damaged", f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
     strides = _significant(arrived.state) == _significant(said.state) if arrived is not None and shares else None
-    writes = _writes(producer, consumer, x, y)
     if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
         if protocol == "dlpack copy":
             return Handover("damaged", "the memory is shared until it is read, which was forbidden")
         writes = writes[0] + "l"
-    read_only = ("lost" if writes[0] == "f" else "kept") if case.is_read_only else ""
+    read_only = {"f": "lost", "-": "kept"}.get(writes[0], "") if case.is_read_only else ""
     return Handover("shared" if shares else "copied", changed, strides, writes, read_only, idle)
 
 
@@ -163,7 +169,29 @@ _ON_DEVICE = "cuda interface"
 """The protocol whose addresses are none of the host's: they are compared, and nothing is read there."""
 
 
+def _shares(
+    consumer: Library, y: Any, arrived: foreign.Described | None, said: foreign.Described, writes: str
+) -> bool | None:
+    """Whether what arrived lies in the producer's memory: by its address, its storage, or writes that are seen.
+
+    None where nothing tells.
+    """
+    if arrived is not None:
+        return arrived.address == said.address
+    if consumer.observes_storage and said.address is not None:
+        with suppress(Exception):  # what it takes need not be an array of its usual kind
+            begin, length = consumer.extent_of(consumer.storage_of(y))
+            return begin <= said.address < begin + length
+    if writes[0] == "f" or writes[1] == "b":
+        return True
+    return None if writes == ".." else False
+
+
 # The producer's side.
+
+
+class _NotBuilt(Exception):
+    """An adapter failed to make an array that it claims to make."""
 
 
 def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
@@ -173,9 +201,10 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     assert low >= 0
     contents = fill_bytes("bool1" if case.dtype == "bool" else "ramp1", max(high, 1) * itemsize + ALIGNMENT)
     features = producer.capabilities.features
+    build = getattr(producer, "laid_out", None)  # also what no program may ask for
     if case.dtype not in producer.capabilities.dtypes:
         raise Unsupported(f"{producer.name} has no {case.dtype}")
-    if min(case.strides, default=0) < 0 and "negative-strides" not in features:
+    if build is None and min(case.strides, default=0) < 0 and "negative-strides" not in features:
         raise Unsupported(f"{producer.name} has no negative strides")
     if case.shift and "guarded" not in features:
         raise Unsupported(f"{producer.name} lies in no foreign memory")
@@ -188,11 +217,13 @@ def _make(producer: Library, case: Case) -> tuple[Any, list[bytes]]:
     try:
         storage = producer.storage(aligned(contents, case.shift), backing)
         lead = 0 if case.shift else _lead(producer, storage, itemsize)
-        x = producer.tensor(storage, case.dtype, case.shape, case.strides, case.offset + lead)
+        x = (build or producer.tensor)(storage, case.dtype, case.shape, case.strides, case.offset + lead)
         if case.is_read_only and freeze is not None:
             x = freeze(x)
+    except Unsupported:
+        raise
     except Exception as error:
-        raise Unsupported(f"{producer.name} does not build it: {_text(error)}") from error
+        raise _NotBuilt(f"{producer.name} does not build it: {_text(error)}") from error
     places = list(_places(case.shape, case.strides, case.offset + lead))
     return x, [contents[place * itemsize : (place + 1) * itemsize] for place in places]
 
@@ -380,7 +411,7 @@ def _writes(producer: Library, consumer: Library, x: Any, y: Any) -> str:
 
 def _is_seen(writer: Library, mine: Any, reader: Library, theirs: Any, value: int, letter: str) -> str:
     """Whether what one library writes to the whole array is seen by the other."""
-    fill = writer.operation(Step("fill_", (Ref(0), value)))
+    fill = _filler(writer)
     if fill is None:
         return "."
     before = _look(reader, theirs)[2]
@@ -390,9 +421,17 @@ def _is_seen(writer: Library, mine: Any, reader: Library, theirs: Any, value: in
     return letter if seen == written != before else "-"
 
 
+def _filler(library: Library) -> Callable[[Any, int], Any] | None:
+    """How a library writes a number to a whole array: `fill_`, or an assignment; None where it has neither."""
+    if (fill := library.operation(Step("fill_", (Ref(0), 0)))) is not None:
+        return fill
+    assign = library.operation(Step("__setitem__", (Ref(0), (...,), 0)))
+    return None if assign is None else lambda x, value: assign(x, library.index((...,)), value)
+
+
 def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) -> bool:
     """Whether the consumer copies only when it is read: another array, written to before anything has looked at it."""
-    fill = producer.operation(Step("fill_", (Ref(0), 0)))
+    fill = _filler(producer)
     if fill is None:
         return False
     x, elements = _make(producer, case)

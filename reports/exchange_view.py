@@ -17,7 +17,7 @@ ODD: Mapping[str, tuple[str, ...]] = {
 """Arrays whose strides are not a row-major array's, by what is odd of them."""
 READ_ONLY = "read-only"
 """The array that its producer had made read-only."""
-_HARM = ("damaged", "crash", "timeout")
+_HARM = ("damaged", "crash", "timeout", "error")
 _WRITES = {
     "fb": "both ways", "f-": "consumer's alone", "-b": "producer's alone", "--": "neither's", "..": "not tried",
     "f.": "consumer's", ".b": "producer's", "-.": "not the consumer's", ".-": "not the producer's",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .records import Handover
 from .text import count
 
-_ORDER = ("shared", "copied", "empty", "refused", "damaged", "crash", "timeout")
+_ORDER = ("shared", "copied", "empty", "refused", "damaged", "crash", "timeout", "error")
 
 
 class Matrix(NamedTuple):

@@ -248,7 +248,7 @@ class Handover:
     case: str
     """Which array: a layout of float32, or a dtype."""
     outcome: str
-    """`shared`, `copied`, `empty`, `refused`, `damaged`, `crash`, `timeout` or `not offered`."""
+    """`shared`, `copied`, `empty`, `refused`, `damaged`, `crash`, `timeout`, `error` or `not offered`."""
     detail: str = ""
     strides: bool | None = None
     """Whether strides arrived, of shared memory."""
@@ -269,7 +269,8 @@ class Handover:
     @property
     def is_harm(self) -> bool:
         """Whether something arrived otherwise than promised, and no error said so."""
-        return self.outcome in ("damaged", "crash", "timeout") or self.read_only == "lost" or self.strides is False
+        ended = self.outcome in ("damaged", "crash", "timeout", "error")
+        return ended or self.read_only == "lost" or self.strides is False
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,7 @@ _WORDS: Mapping[tuple[type[Record], str], tuple[str, ...]] = {
     (Mutant, "outcome"): ("killed", "survived", "untried"),
     (Claim, "verdict"): ("confirmed", "refuted", "depends", "cannot tell", "measured", "not tried"),
     (Handover, "outcome"): (
-        "shared", "copied", "empty", "refused", "damaged", "crash", "timeout", "not offered"
+        "shared", "copied", "empty", "refused", "damaged", "crash", "timeout", "error", "not offered"
     ),
 }  # fmt: skip
 """Fields that hold one of a few words: what is told and what is red hangs on them, so that no other will do."""

@@ -24,7 +24,7 @@ class Exchange:
     def versions(self) -> dict[str, str]:
         """Versions of both, and Python's: what a memoryview knows depends on it."""
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
-        return self.producer.versions() | self.consumer.versions() | {"python": python}
+        return _versions(self.producer) | _versions(self.consumer) | {"python": python}
 
     def lost(self) -> str:
         """Why one of the two answers no more; empty where both do."""
@@ -36,7 +36,20 @@ class Exchange:
     def answer(self, question: Any) -> Any:
         """What becomes of a case by a protocol: the fields of a `Handover`."""
         protocol, case = question
-        return hand_over(self.producer, self.consumer, protocol, CASES[case])._asdict()
+        found = hand_over(self.producer, self.consumer, protocol, CASES[case])
+        if found.outcome not in ("shared", "copied", "empty") and self.lost():
+            raise RuntimeError(found.detail)  # of a device that is gone nothing else can be said
+        return found._asdict()
+
+
+def _versions(library: Library) -> dict[str, str]:
+    """An adapter's versions by names that are its own: two may both have a `device`.
+
+    A list has them in a line, between tabs, each name before a blank.
+    """
+    own = library.name.partition(":")[0]
+    told = {name if name == own else f"{own}:{name}": version for name, version in library.versions().items()}
+    return {"-".join(name.split()): " ".join(str(version).split()) for name, version in told.items()}
 
 
 def adapter(variant: str = "") -> Exchange:

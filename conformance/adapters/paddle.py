@@ -91,6 +91,9 @@ class Paddle(RegionStyle, TableStyle):
             return paddle.empty(shape, kind)
         return paddle.as_strided(storage.keeper[: storage.nbytes // n * n].view(kind), shape, strides, offset * n)
 
+    laid_out = tensor
+    """Also of negative strides, which can be handed over, though no program asks for them."""
+
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
         dtype, offset = self._dtype_names.get(x.dtype, str(x.dtype)[7:]), x.offset // x.element_size()

@@ -24,11 +24,19 @@ from .exit_codes import EXIT_CODES
 @click.option(
     "--update-expectations", "update", is_flag=True, help="Take what is found as expected: write the list anew."
 )
+@click.option("--skip-missing", is_flag=True, help="Libraries that are not here are skipped, not an error.")
 @seconds_option("--timeout", "Seconds for one array.", PROGRAM_TIMEOUT)
 @seconds_option("--start-timeout", "Seconds that two libraries may load.", START_TIMEOUT)
 @out_option()
 def exchange_command(
-    libraries: tuple[str, ...], python: str, expect: Path, update: bool, timeout: float, start_timeout: float, out: Path
+    libraries: tuple[str, ...],
+    python: str,
+    expect: Path,
+    update: bool,
+    skip_missing: bool,
+    timeout: float,
+    start_timeout: float,
+    out: Path,
 ) -> None:
     """Hand arrays from each library to each other, by DLPack, buffers and array interfaces.
 
@@ -50,6 +58,7 @@ def exchange_command(
         python=python,
         expect=expect,
         update=update,
+        skip_missing=skip_missing,
         timeout=timeout,
         start_timeout=start_timeout,
     )

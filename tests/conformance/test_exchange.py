@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from stridecheck.conformance import arrivals, exchanges
+from stridecheck.conformance.adapters.exchange import Exchange
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.check import Silent
 from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
@@ -231,12 +232,122 @@ class _Failing(np.ndarray):
         raise OSError("no device")
 
 
-def test_what_a_producer_does_not_build_or_hand_on_is_not_offered():
-    """Whatever it raises, that is told, and is neither harm nor the end of a process."""
-    for case, says in (("transposed", "numpy does not build it: ValueError: no such strides"), ("bool", "no device")):
+def test_what_a_producer_does_not_build_is_an_error_and_what_it_does_not_hand_on_not_offered():
+    """As in programs: an adapter that cannot make a layout says `Unsupported`, and whatever else it raises is told."""
+    for case, outcome, says in (
+        ("transposed", "error", "numpy does not build it: ValueError: no such strides"),
+        ("bool", "not offered", "no device"),
+    ):
         found = hand_over(_Refusing(), Numpy(), "dlpack", CASES[case])
-        assert found.outcome == "not offered"
+        assert found.outcome == outcome
         assert says in found.detail
+
+
+class _Opaque(Numpy):
+    """Shows what it has taken by no protocol, and writes to it where it is told to."""
+
+    ports: Mapping[str, str] = {"dlpack": "hide({x})", "dlpack copy": "hide({x}).x", "dlpack share": "hide({x})"}
+    observes_storage = False
+
+    def scope(self):
+        return super().scope() | {"hide": _Hidden}
+
+    def is_tensor(self, x):
+        return isinstance(x, _Hidden) or super().is_tensor(x)
+
+    def describe(self, x):
+        return super().describe(x.x if isinstance(x, _Hidden) else x)
+
+    def read(self, x):
+        return super().read(x.x if isinstance(x, _Hidden) else x)
+
+    def operation(self, step):
+        write = super().operation(step)
+        return None if write is None else lambda x, *rest: write(x.x if isinstance(x, _Hidden) else x, *rest)
+
+
+class _Hidden:
+    def __init__(self, x):
+        self.x = np.from_dlpack(x)
+
+
+class _Mute(_Opaque):
+    def operation(self, step):
+        return None
+
+
+def test_what_shows_no_address_is_known_by_its_writes():
+    """Memory whose writes are seen is shared; where nobody can write either, nobody is accused."""
+    for protocol in ("dlpack", "dlpack share"):
+        found = hand_over(Numpy(), _Opaque(), protocol, CASES["row-major"])
+        assert (found.outcome, found.writes) == ("shared", "fb")
+        found = hand_over(_Mute(), _Mute(), protocol, CASES["read-only"])
+        assert (found.writes, found.read_only) == ("..", "")
+        assert found.outcome == ("shared" if protocol == "dlpack share" else "copied")
+
+
+class _Assigning(Numpy):
+    """Has no `fill_`."""
+
+    def operation(self, step):
+        return None if step.op == "fill_" else super().operation(step)
+
+
+def test_a_library_without_fill_writes_by_assignment():
+    """Its writes are tried all the same, of numbers, too."""
+    for case in ("transposed", "0-dim", "bool"):
+        found = hand_over(_Assigning(), _Assigning(), "dlpack", CASES[case])
+        assert (found.outcome, found.writes) == ("shared", "fb")
+
+
+class _Backwards(Numpy):
+    """Hands over what no program may ask it for."""
+
+    capabilities = replace(Numpy.capabilities, features=Numpy.capabilities.features - {"negative-strides"})
+    laid_out = Numpy.tensor
+
+
+def test_what_no_program_asks_for_can_be_handed_over():
+    """Where the library can lay it out, though its adapter claims less for programs."""
+    assert hand_over(_Backwards(), Numpy(), "dlpack", CASES["rows reversed"]).outcome == "shared"
+
+
+class _Gone(Numpy):
+    """Its device is lost after the first array."""
+
+    left = 1
+
+    def tensor(self, *layout):
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError("device not available")
+        return super().tensor(*layout)
+
+    def lost(self):
+        return "gone" if self.left < 0 else ""
+
+
+def test_of_a_device_that_is_lost_nothing_else_is_said():
+    """What fails then is no refusal: the worker is told that the device is gone."""
+    pair = Exchange("exchange:gone>numpy", _Gone(), Numpy())
+    assert pair.answer(["dlpack", "row-major"])["outcome"] == "shared"
+    with pytest.raises(RuntimeError, match="device not available"):
+        pair.answer(["dlpack", "row-major"])
+    assert pair.lost() == "numpy: gone"
+
+
+def test_versions_are_told_apart_by_adapter():
+    """Two may both have a `device`; a list has each name before a blank, and all in one line."""
+
+    class Mine(Numpy):
+        name = "mine:gpu"
+
+        def versions(self):
+            return {"mine": "1", "device": "big\tone", "my lib": "2"}
+
+    told = Exchange("exchange:mine>numpy", Mine(), Numpy()).versions()
+    assert {"mine": "1", "mine:device": "big one", "mine:my-lib": "2"}.items() <= told.items()
+    assert all(" " not in name for name in told)
 
 
 AWKWARD = """
@@ -257,8 +368,8 @@ def test_an_adapter_of_any_file_name_may_fail_in_its_own_way(adapter_file, tmp_p
     spec = adapter_file(AWKWARD, "my-library.py")
     assert exchanges.exchange([spec], tmp_path / "out") == 1
     found = [one for one in read_results(tmp_path / "out" / "results.jsonl") if isinstance(one, Handover)]
-    assert {one.outcome for one in found} == {"not offered", "refused", "damaged"}
-    assert all("LookupError: which?" in one.detail for one in found if one.outcome == "damaged")
+    assert {one.outcome for one in found} == {"not offered", "refused", "error"}
+    assert all("LookupError: which?" in one.detail for one in found if one.outcome == "error")
 
 
 def test_an_adapter_that_does_not_say_what_it_takes_takes_nothing():
@@ -367,3 +478,12 @@ def test_a_library_that_goes_away_midway_costs_its_pairs_alone(adapter_file, tmp
     last = [one for one in records if isinstance(one, Handover) and one.producer == "mine"][-1]
     assert (last.case, last.outcome) == ("bool", "crash")
     assert any(one.producer == one.consumer == "numpy" for one in records if isinstance(one, Handover))
+
+
+def test_a_library_that_is_not_there_is_an_error_unless_it_may_be_missing(tmp_path):
+    """As in a check: what was asked for and did not run is not green."""
+    spec = tmp_path / "absent.py"
+    spec.write_text("import stridecheck_no_such_library\n")
+    asked = ["numpy", str(spec)]
+    assert exchanges.exchange(asked, tmp_path / "out") == 3
+    assert exchanges.exchange(asked, tmp_path / "out", skip_missing=True) == 0
