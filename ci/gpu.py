@@ -144,6 +144,15 @@ PARTS: Mapping[str, Part] = {
 }
 
 
+def _pack(summary: Mapping[str, Any]) -> None:
+    """Put what there is into the one file: after each part, for the next may end the process."""
+    (OUT / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    with zipfile.ZipFile(RESULT, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(OUT.rglob("*")):
+            if path.suffix in (".json", ".jsonl"):
+                archive.write(path, path.relative_to(OUT))
+
+
 def main() -> int:
     """Run every part, and put what there is into one file."""
     try:
@@ -164,16 +173,14 @@ def main() -> int:
     }
     for name, part in PARTS.items():
         print(f"{name} …", flush=True)
+        summary[name] = {"exit_code": 1, "error": "it ended the process"}
+        _pack(summary)
         try:
             summary[name] = dict(part())
-        except Exception:  # what is broken here says nothing about the other parts
+        except (Exception, SystemExit):  # what is broken here says nothing about the other parts
             traceback.print_exc()
             summary[name] = {"exit_code": 1, "error": traceback.format_exc()}
-        (OUT / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
-    with zipfile.ZipFile(RESULT, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(OUT.rglob("*")):
-            if path.suffix in (".json", ".jsonl"):
-                archive.write(path, path.relative_to(OUT))
+        _pack(summary)
     codes = {name: summary[name]["exit_code"] for name in PARTS}
     print(f"{RESULT}: " + ", ".join(f"{name} {code}" for name, code in codes.items()))
     return int(any(codes.values()))

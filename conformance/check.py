@@ -208,7 +208,8 @@ def _check_one(
     if options.update_expectations:
         progress.note(f"{name}: wrote {_write_list(known, options, programs, results.units[name])}")
     elif options.rules == "*" and options.shard[1] == 1:
-        for problem in _conclude(name, known, results):
+        ran = frozenset(program.id for program in programs)
+        for problem in _conclude(name, known, results, ran, is_whole=options.programs is None):
             progress.note(f"{name}: {problem}")
 
 
@@ -271,10 +272,20 @@ def _write_list(
     return known.write_list(matched, None if options.programs is None else {program.id for program in programs})
 
 
-def _conclude(name: str, known: Expectations, results: _Results) -> Iterator[str]:
-    """What is wrong with the expectations after the whole run; records it, too."""
-    for entry, rules in known.idle(results.units[name].values()):
-        problem = f"expectation {entry.name!r} matched nothing, though its rules were judged"
+def _conclude(
+    name: str, known: Expectations, results: _Results, ran: frozenset[str], *, is_whole: bool
+) -> Iterator[str]:
+    """What is wrong with the expectations after the whole run; records it, too.
+
+    `ran` are the ids of the corpus programs that were run, `is_whole` says whether there are no others.
+    """
+    problems: list[tuple[str, tuple[str, ...]]] = []
+    for entry, ids in known.strays(ran).items() if is_whole else ():
+        told = ", ".join(sorted(ids)[:3]) + (", …" if len(ids) > 3 else "")
+        problems.append((f"the list has {told} under {entry!r}, which no program of the corpus is", ()))
+    for idle, rules in known.idle(results.units[name].values(), ran if is_whole else None):
+        problems.append((f"expectation {idle.name!r} matched nothing, though its rules were judged", rules))
+    for problem, rules in problems:
         results.write(out_of_date(name, problem, rules))
         yield problem
 

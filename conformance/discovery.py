@@ -132,7 +132,7 @@ def _bundled(name: str, variant: str) -> Any:
         # A library that misses a part of itself may say so in its own words.
         lacking = f"{error.name} is not installed here" if error.name else str(error).rstrip(".")
         raise NotInstalled(f"{lacking}: pip install {_package(name, str(error.name).split('.')[0])}") from None
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # OSError: a shared library of its own that cannot be opened
         raise NotInstalled(f"{str(error).rstrip('.')}: pip install {_package(name, name)}") from None
     except AttributeError as error:
         if _installed((OLDEST.get(name, (name, ""))[0], *_BUILDS.get(name, ()))):
@@ -159,6 +159,8 @@ def _refuse_old(name: str) -> None:
         # Two builds would lie over each other.
         first = "" if distribution == usual else f"pip uninstall {distribution} && "
         package = _package(name, f"'{usual}>={oldest}'")
+        if not version:
+            raise NotInstalled(f"{distribution} is installed by half, without a version: pip install -I {package}")
         raise NotInstalled(
             f"{distribution} {version} is too old, it must be {oldest} or later: {first}pip install {package}"
         )
@@ -169,7 +171,7 @@ def _installed(distributions: Iterable[str]) -> dict[str, str]:
     found = {}
     for distribution in distributions:
         with suppress(importlib.metadata.PackageNotFoundError):
-            found[distribution] = importlib.metadata.version(distribution)
+            found[distribution] = importlib.metadata.version(distribution) or ""  # None where its metadata is broken
     return found
 
 

@@ -115,17 +115,29 @@ class Expectations:
         """Whether a corpus program is known to fail under an expectation."""
         return name in self.listed.get(program, frozenset())
 
-    def idle(self, units: Iterable[records.Unit]) -> list[tuple[Expectation, tuple[str, ...]]]:
+    def strays(self, programs: Collection[str]) -> dict[str, list[str]]:
+        """What is listed under each expectation beside the ids of the whole corpus."""
+        found: dict[str, list[str]] = {}
+        for program, names in self.listed.items():
+            for name in names if program not in programs else ():
+                found.setdefault(name, []).append(program)
+        return found
+
+    def idle(
+        self, units: Iterable[records.Unit], programs: Collection[str] | None = None
+    ) -> list[tuple[Expectation, tuple[str, ...]]]:
         """Those that covered nothing in all units of a run, though rules of theirs were judged, with these rules.
 
-        One that programs are listed under says so by each of them.
+        One that programs are listed under says so by each of them; `programs` are the ids of the whole corpus, where
+        all of it was run.
         """
         used: set[str] = set()
         judged: set[tuple[str, str]] = set()
         for unit in units:
             used.update(unit.covered)
             judged.update((rule, aspect) for rule, by_aspect in unit.counts.items() for aspect in by_aspect)
-        has_list = {name for names in self.listed.values() for name in names}
+        there = (names for id, names in self.listed.items() if programs is None or id in programs)
+        has_list = {name for names in there for name in names}
         found = []
         for entry in self.entries:
             rules = sorted({rule for rule, aspect in judged if aspect in entry.aspects and entry.concerns(rule)})

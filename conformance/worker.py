@@ -96,7 +96,10 @@ class Channel:
 
 
 def _load(name: str, channel: Channel) -> Any:
+    """The adapter; None where there is none, which has been told."""
     from stridecheck.conformance import discovery
+
+    loading = os.getpid()
 
     try:
         load, _ = discovery.find(name)
@@ -115,6 +118,8 @@ def _load(name: str, channel: Channel) -> Any:
     except (discovery.NotInstalled, ImportError) as error:
         channel.send({"failed": "missing", "reason": " ".join(str(error).split())})  # in one line
     except BaseException as error:
+        if os.getpid() != loading:  # an import has forked, and this is the child, which ends as it likes
+            raise
         traceback.print_exc()
         channel.send({"failed": "error", "reason": _told(error)})
     else:

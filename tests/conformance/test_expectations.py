@@ -13,7 +13,7 @@ from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.discovery import EXTRAS
 from stridecheck.conformance.expectations import BUNDLED, ExpectationError, Expectations, bundled, load
 from stridecheck.conformance.judge import Difference
-from stridecheck.reports.records import Failure, Footer, read_results
+from stridecheck.reports.records import Failure, Footer, Unit, read_results
 
 from .conftest import prefix_with
 
@@ -361,6 +361,20 @@ def test_a_listed_program_that_is_not_judged_any_more_is_red(run, listed):
     assert listed.with_suffix(".txt").read_text().splitlines() == [
         f"# programs of the corpus, from the first: {PROGRAMS}"
     ]
+
+
+def test_of_the_whole_corpus_a_list_holds_nothing_else(tmp_path):
+    """A program that there is none of is told, and says nothing for its entry, which may match nothing."""
+    known = tmp_path / "known.toml"
+    known.write_text(ENTRY)
+    known.with_suffix(".txt").write_text("own order deadbeefdeadbeef\n")
+    found = load(known, {})
+    (entry,) = found.entries
+    unit = Unit("mine", "corpus:0-1", 1, {}, {"view.is-view": {"strides": {"pass": 1}}})
+    assert found.strays({"0123456789abcdef"}) == {"own order": ["deadbeefdeadbeef"]}
+    assert found.strays({"deadbeefdeadbeef"}) == {}
+    assert entry not in [one for one, _ in found.idle([unit])]
+    assert entry in [one for one, _ in found.idle([unit], {"0123456789abcdef"})]
 
 
 @pytest.mark.parametrize("reaches_all", [True, False])

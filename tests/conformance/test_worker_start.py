@@ -52,6 +52,13 @@ def test_a_library_that_cannot_be_imported_says_why(at_import, kind, says, libra
     assert children_of(os.getpid()) == []
 
 
+def test_an_import_that_forks_may_end_its_child_as_it_likes(library):
+    """Also by `sys.exit`: what the child says by that is not said of the library."""
+    ends = "import sys\nif not (pid := os.fork()): sys.exit(0)\nos.waitpid(pid, 0)"
+    with Worker(library(at_import=ends)) as worker:
+        worker.start()
+
+
 def test_a_library_that_hangs_while_importing_is_given_up(library):
     """After the start's time limit, the worker is killed, and the reason says how long was waited."""
     says = "gave no answer within 1 s of starting"
@@ -98,6 +105,14 @@ PARTS = {
     "a library of C's is missing": (
         {"paddle/__init__.py": "raise ImportError('libpaddle.so: cannot open shared object file')"},
         "libpaddle.so: cannot open shared object file: pip install 'stridecheck[paddle]'",
+    ),
+    "a library of C's cannot be opened": (
+        {"paddle/__init__.py": "raise OSError('libpaddle.so: cannot open shared object file')"},
+        "libpaddle.so: cannot open shared object file: pip install 'stridecheck[paddle]'",
+    ),
+    "without a version": (
+        {"jax-0.10.dist-info/METADATA": ""},
+        "jax is installed by half, without a version: pip install -I 'stridecheck[jax]'",
     ),
     "an empty folder": (
         {"paddle/left": ""},
