@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from stridecheck.reports import records
+from stridecheck.reports.text import count
 
 from . import corpus, examples, machine, small_scope
 from .campaign import Campaign, out_of_date
@@ -269,7 +270,8 @@ def _write_list(
     for unit in units.values():
         for name, covered in unit.covered.items():
             matched[name].update(covered)
-    return known.write_list(matched, None if options.programs is None else {program.id for program in programs})
+    ran = None if options.programs is None else {program.id for program in programs}
+    return known.write_list(matched, ran, units.values())
 
 
 def _conclude(
@@ -283,6 +285,8 @@ def _conclude(
     for entry, ids in known.strays(ran).items() if is_whole else ():
         told = ", ".join(sorted(ids)[:3]) + (", …" if len(ids) > 3 else "")
         problems.append((f"the list has {told} under {entry!r}, which no program of the corpus is", ()))
+    for need, number in sorted(known.lost(results.units[name].values()).items()):
+        problems.append((f"{need} is not supported any more, {count(number, 'program')} of the corpus", ()))
     for idle, rules in known.idle(results.units[name].values(), ran if is_whole else None):
         problems.append((f"expectation {idle.name!r} matched nothing, though its rules were judged", rules))
     for problem, rules in problems:

@@ -10,6 +10,7 @@ alone decide.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from .rules import catalogue
 ENDS = ("crash", "timeout")
 """How the library's process may end, which an expectation can name in the place of an aspect."""
 _REACH = "# programs of the corpus, from the first: "
+_LACKS = "# not supported by "
+_NOTHING = "nothing"
 """How a list begins that was not made of the whole corpus."""
 BUNDLED = Path(__file__).with_name("expectations")
 
@@ -85,6 +88,10 @@ class Expectations:
     """How many of the corpus' first programs the list is about; None where it is about all."""
     others: tuple[Expectation, ...] = ()
     """Those that hold for other versions."""
+    made_with: str = ""
+    """The versions that are at hand, in words."""
+    lacks: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Versions in words -> what programs of the corpus need that these do not have."""
 
     @property
     def remark(self) -> str:
@@ -110,6 +117,19 @@ class Expectations:
             if any(entry.covers(operation, end, ids) for operation in operations):
                 return entry
         return None
+
+    def lost(self, units: Iterable[records.Unit]) -> dict[str, int]:
+        """What the same versions had when the list was made and have no more, with the number of programs that need it.
+
+        Of the corpus programs that the list is about, in units that are about nothing else.
+        """
+        found: Counter[str] = Counter()
+        known = self.lacks.get(self.made_with)
+        if known is not None:
+            for unit in units:
+                if _end(unit) > 0 and self.is_about(_end(unit) - 1):
+                    found.update({need: count for need, count in _needs(unit).items() if need not in known})
+        return dict(found)
 
     def is_listed(self, program: str, name: str) -> bool:
         """Whether a corpus program is known to fail under an expectation."""
@@ -153,11 +173,16 @@ class Expectations:
         reaches = (self.reach, None if entry is None else entry.programs)
         return all(reach is None or place < reach for reach in reaches)
 
-    def write_list(self, matched: Mapping[str, Iterable[str]], ran: Collection[str] | None = None) -> Path:
+    def write_list(
+        self,
+        matched: Mapping[str, Iterable[str]],
+        ran: Collection[str] | None = None,
+        units: Iterable[records.Unit] = (),
+    ) -> Path:
         """Write the sorted text file: `matched` has the programs that failed under each expectation.
 
         `ran` are the programs that were run, the corpus' first; None means all. What was listed of others stays where
-        the list is about them.
+        the list is about them. `units` tell what was not supported, which is written for the versions at hand.
 
         Raises
         ------
@@ -172,18 +197,50 @@ class Expectations:
             pairs |= {(name, p) for p, names in self.listed.items() if p not in ran for name in names}
         lines = sorted(f"{name} {program}" for name, program in pairs)
         path = self.path.with_suffix(".txt")
+        lacks = dict(self.lacks)
+        if self.made_with and (judged := [unit for unit in units if _end(unit)]):
+            needs = {need for unit in judged for need in _needs(unit)}
+            if ran is not None and len(ran) < (self.reach or 0):
+                needs |= lacks.get(self.made_with, frozenset()) - {_NOTHING}
+            lacks[self.made_with] = frozenset(needs or {_NOTHING})
+        told = [f"{_LACKS}{versions}: {need}" for versions, needs in sorted(lacks.items()) for need in sorted(needs)]
+        lines = [*told, *lines]
         if ran is not None and (self.reach is not None or not path.is_file()):
             lines.insert(0, f"{_REACH}{max(len(ran), self.reach or 0)}")
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return path
 
 
+def _end(unit: records.Unit) -> int:
+    """One past the last corpus program of a unit; 0 where it has others."""
+    source, _, span = unit.unit.partition(":")
+    return int(span.partition("-")[2]) if source == "corpus" else 0
+
+
+def _needs(unit: records.Unit) -> dict[str, int]:
+    """What programs of a unit needed and the library lacks, each in one line, with their number."""
+    return {" ".join(need.split()): number for need, number in unit.unsupported.items()}
+
+
+def _in_words(versions: Mapping[str, str]) -> str:
+    """Versions in one text; how a release was built (`+cpu`) makes none.
+
+    >>> _in_words({"torch": "2.13.0+cpu", "device": "CPU"})
+    'device CPU, torch 2.13.0'
+    """
+    return ", ".join(f"{name} {version.partition('+')[0]}" for name, version in sorted(versions.items()))
+
+
 _FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue", "programs", "beyond"}
 _LISTS = {"rules", "aspects", "operations"}
 
 
-def load(path: Path, versions: Mapping[str, str], *, is_update: bool = False) -> Expectations:
+def load(
+    path: Path, versions: Mapping[str, str], *, own: Mapping[str, str] | None = None, is_update: bool = False
+) -> Expectations:
     """The expectations of a TOML file that hold for these library versions, with the list beside it.
+
+    `own` are those among the versions that ranges are about, if not all.
 
     An update leaves out of the list what is under an entry that is gone; otherwise that is refused.
 
@@ -215,12 +272,12 @@ def load(path: Path, versions: Mapping[str, str], *, is_update: bool = False) ->
         for name, value in table.items():
             _check_field(name, value, where)
         entry = _entry(table)
-        (entries if _holds(entry, versions, where) else others).append(entry)
+        (entries if _holds(entry, versions if own is None else own, where) else others).append(entry)
     names = [entry.name for entry in (*entries, *others)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ExpectationError(f"{path}: two expectations have the same name, {', '.join(twice)}")
     known = frozenset(names)
-    listed, reach = _read_list(path.with_suffix(".txt"), None if is_update else known)
+    listed, reach, lacks = _read_list(path.with_suffix(".txt"), None if is_update else known)
     active = frozenset(entry.name for entry in entries)
     return Expectations(
         path,
@@ -229,6 +286,8 @@ def load(path: Path, versions: Mapping[str, str], *, is_update: bool = False) ->
         {program: under & known - active for program, under in listed.items() if under & known - active},
         reach,
         tuple(others),
+        _in_words(versions),
+        lacks,
     )
 
 
@@ -282,17 +341,24 @@ def _holds(entry: Expectation, versions: Mapping[str, str], where: str) -> bool:
     return any(specifier.contains(version, prereleases=True) for version in found)
 
 
-def _read_list(path: Path, known: Collection[str] | None) -> tuple[dict[str, frozenset[str]], int | None]:
-    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair; and its reach.
+def _read_list(
+    path: Path, known: Collection[str] | None
+) -> tuple[dict[str, frozenset[str]], int | None, dict[str, frozenset[str]]]:
+    """Program id -> names of expectations, of a file with a line `NAME PROGRAM` for each pair; its reach; what lacks.
 
     A name that is not `known` is refused; None means any.
     """
     listed: dict[str, frozenset[str]] = {}
+    lacks: dict[str, frozenset[str]] = {}
     reach = None
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
         if number == 1 and line.startswith(_REACH) and line.removeprefix(_REACH).isdecimal():
             reach = int(line.removeprefix(_REACH))
+            continue
+        if line.startswith(_LACKS):
+            made_with, _, need = line.removeprefix(_LACKS).partition(": ")
+            lacks[made_with] = lacks.get(made_with, frozenset()) | {need}
             continue
         name, _, program = line.rpartition(" ")
         if not name:
@@ -303,7 +369,7 @@ def _read_list(path: Path, known: Collection[str] | None) -> tuple[dict[str, fro
                 "--update-expectations leaves such lines out"
             )
         listed[program] = listed.get(program, frozenset()) | {name}
-    return listed, reach
+    return listed, reach, lacks
 
 
 def bundled(adapter: str, versions: Mapping[str, str], *, is_update: bool = False) -> Expectations:
@@ -312,4 +378,4 @@ def bundled(adapter: str, versions: Mapping[str, str], *, is_update: bool = Fals
     # What a library is built on, NumPy for one, has versions that may lie in a range that is meant for the library.
     library = adapter.partition(":")[0]
     own = {library: versions[library]} if library in versions else versions
-    return load(path, own, is_update=is_update) if path.is_file() else Expectations()
+    return load(path, versions, own=own, is_update=is_update) if path.is_file() else Expectations()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from stridecheck.conformance.discovery import EXTRAS
 from stridecheck.conformance.expectations import BUNDLED, ExpectationError, Expectations, bundled, load
 from stridecheck.conformance.judge import Difference
 from stridecheck.reports.records import Failure, Footer, Unit, read_results
+
+from stridecheck import __version__
 
 from .conftest import prefix_with
 
@@ -285,8 +289,8 @@ def test_expected_failures_are_no_news(run, listed):
 
 def test_a_failure_that_is_not_listed_is_red(run, listed):
     """A deviation that an entry covers, on a program that is not in its list, is a failure all the same."""
-    reach, first, *others = listed.with_suffix(".txt").read_text().splitlines()
-    listed.with_suffix(".txt").write_text("\n".join([reach, *others]) + "\n")
+    reach, lacks, first, *others = listed.with_suffix(".txt").read_text().splitlines()
+    listed.with_suffix(".txt").write_text("\n".join([reach, lacks, *others]) + "\n")
     code, failures = run(listed)
     assert code == 1
     assert {f.program for f in failures if f.outcome == "fail"} == {first.split()[-1]}
@@ -295,7 +299,7 @@ def test_a_failure_that_is_not_listed_is_red(run, listed):
 def test_beyond_its_reach_a_list_says_nothing(run, listed):
     """Programs after those that a list was made of are judged by the entries alone, as random ones are."""
     path, first = listed.with_suffix(".txt"), prefix_with("clone") - 1
-    _, *lines = path.read_text().splitlines()
+    _, _, *lines = path.read_text().splitlines()
     path.write_text(f"# programs of the corpus, from the first: {first}\n")
     code, failures = run(listed)
     assert code == 0
@@ -328,11 +332,11 @@ def test_a_longer_run_makes_a_list_reach_further(run, listed):
     whole = path.read_text()
     path.unlink()
     run(listed, programs=first, update_expectations=True)
-    assert path.read_text() == f"# programs of the corpus, from the first: {first}\n"
+    assert path.read_text() == f"# programs of the corpus, from the first: {first}\n{LACKS_NOTHING}"
     run(listed, update_expectations=True)
     assert path.read_text() == whole
     load(listed, {}).write_list({})
-    assert path.read_text() == ""
+    assert path.read_text() == LACKS_NOTHING
 
 
 def test_a_listed_program_that_passes_is_red(run, listed, whole_corpus):
@@ -355,12 +359,13 @@ def test_a_listed_program_that_is_not_judged_any_more_is_red(run, listed):
     code, failures = run(listed, source=modest)
     assert code == 1
     assert {f.outcome for f in failures} == {"xpass"}
-    assert len(failures) == len(listed.with_suffix(".txt").read_text().splitlines()) - 1
-    assert "is listed under 'zeros', but is not supported any more" in failures[0].message
+    programs = [f for f in failures if "is listed under" in f.message]
+    assert len(programs) == len(listed.with_suffix(".txt").read_text().splitlines()) - 2
+    assert "is listed under 'zeros', but is not supported any more" in programs[0].message
     run(listed, source=modest, update_expectations=True)
-    assert listed.with_suffix(".txt").read_text().splitlines() == [
-        f"# programs of the corpus, from the first: {PROGRAMS}"
-    ]
+    reach, lacks = listed.with_suffix(".txt").read_text().splitlines()
+    assert reach == f"# programs of the corpus, from the first: {PROGRAMS}"
+    assert lacks.startswith("# not supported by ")
 
 
 def test_of_the_whole_corpus_a_list_holds_nothing_else(tmp_path):
@@ -375,6 +380,49 @@ def test_of_the_whole_corpus_a_list_holds_nothing_else(tmp_path):
     assert found.strays({"deadbeefdeadbeef"}) == {}
     assert entry not in [one for one, _ in found.idle([unit])]
     assert entry in [one for one, _ in found.idle([unit], {"0123456789abcdef"})]
+
+
+LACKS_NOTHING = f"# not supported by stridecheck {__version__}: nothing\n"
+LOSING = """
+import os
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+
+    def operation(self, step):
+        return None if step.op == os.environ.get("LOST") else super().operation(step)
+
+adapter = Mine
+"""
+
+
+def test_what_the_same_versions_do_no_more_is_red(adapter_file, tmp_path, monkeypatch):
+    """A program that passed and is not supported is a change; with other versions it is another library."""
+    known, spec = tmp_path / "known.toml", adapter_file(LOSING)
+    known.write_text("")
+    asked = Options((spec,), programs=300, expect=known)
+    check(replace(asked, update_expectations=True), tmp_path / "update")
+    made = known.with_suffix(".txt").read_text()
+    assert check(asked, tmp_path / "again") in (0, 1)
+    before = _told(tmp_path / "again")
+    assert not any("not supported any more" in message for message in before)
+    monkeypatch.setenv("LOST", "permute")
+    assert check(asked, tmp_path / "lost") == 1
+    assert [message for message in _told(tmp_path / "lost") if "op:permute is not supported any more" in message]
+    known.with_suffix(".txt").write_text(re.sub(r"by numpy [\d.]+", "by numpy 1.0", made))
+    check(asked, tmp_path / "other")
+    assert not any("not supported any more" in message for message in _told(tmp_path / "other"))
+    monkeypatch.delenv("LOST")
+    check(replace(asked, update_expectations=True), tmp_path / "update")
+    lines = known.with_suffix(".txt").read_text().splitlines()
+    assert {"# not supported by numpy 1.0: ", "# not supported by numpy "} <= {
+        found[0] for line in lines if (found := re.match("# not supported by numpy (1.0: )?", line))
+    }
+
+
+def _told(out):
+    return [one.message for one in read_results(out / "results.jsonl") if isinstance(one, Failure)]
 
 
 @pytest.mark.parametrize("reaches_all", [True, False])
