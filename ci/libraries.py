@@ -157,9 +157,10 @@ def forget_what_is_gone() -> None:
 def run_findings(library: Library, python: Path) -> list[str]:
     """What is wrong with the findings about a library: those that show nothing, or something else.
 
-    Of compiled programs inductor shows those that want it, and aot_eager the others.
+    Of compiled programs inductor shows those that want it, and aot_eager the others. The exchange shows what eager
+    torch does to arrays of other libraries.
     """
-    page = FINDINGS / f"{library.name.removesuffix('-aot-eager')}.md"
+    page = FINDINGS / f"{'torch-cpu' if library is EXCHANGE else library.name.removesuffix('-aot-eager')}.md"
     on_page: Sequence[Finding] = read_findings(page) if page.is_file() else ()
     found = [one for one in on_page if one.needs_inductor == (library.adapter == "torch:compile")]
     with nullcontext(alone(python)) if library.is_apart else forked(python, "torch") as run:

@@ -10,12 +10,16 @@ import sys
 import tomllib
 from collections import Counter
 from contextlib import nullcontext
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from stridecheck.ci.findings import FACTS, KINDS, MAX_LINES, Finding, alone, forked, read_findings, show
 from stridecheck.ci.libraries import LIBRARIES
+from stridecheck.conformance import arrivals
+from stridecheck.conformance.arrivals import harm
 from stridecheck.conformance.capabilities import ASPECTS
+from stridecheck.conformance.exchanges import KNOWN
 from stridecheck.conformance.expectations import BUNDLED, ENDS
 from stridecheck.conformance.rules import catalogue
 
@@ -79,8 +83,31 @@ def test_expectations_name_findings_that_are_there(adapter):
 
 
 def test_each_library_has_a_page():
-    """What `make libraries` checks has its findings, or shares the page of another back end."""
-    assert {library.name.removesuffix("-aot-eager") for library in LIBRARIES} == FOUND.keys()
+    """What `make libraries` checks has its findings, or those of another back end; the exchange, eager torch's."""
+    assert {library.name.removesuffix("-aot-eager") for library in LIBRARIES} | {"torch-cpu"} == FOUND.keys()
+
+
+HARMS = tomllib.loads((PAGES / "exchange.toml").read_text())["harm"]
+"""Of which finding each harm is that arrives where libraries hand arrays to each other."""
+
+
+def covers(entry, producer, consumer, protocol, case, does):
+    """Whether an entry is of such a harm."""
+    globs = ((producer, entry["from"]), (consumer, entry["to"]), (protocol, entry["by"]), (does, entry["does"]))
+    return all(fnmatchcase(*pair) for pair in globs) and any(fnmatchcase(case, glob) for glob in entry["cases"])
+
+
+def test_each_harm_in_the_exchange_is_of_one_finding():
+    """None is parked without a finding; no entry is of nothing any more, or names a finding that is not there."""
+    known = arrivals.read(KNOWN)
+    found = [(*way, case, harm(arrived)) for way, cases in known.ways.items() for case, arrived in cases.items()]
+    found += [(*place, does) for place, does in known.harms.items()]
+    harms = [one for one in found if one[-1]]
+    of = {one: {entry["finding"] for entry in HARMS if covers(entry, *one)} for one in harms}
+    assert {one: findings for one, findings in of.items() if len(findings) != 1} == {}
+    assert [entry for entry in HARMS if not any(covers(entry, *one) for one in harms)] == []
+    assert {entry["finding"] for entry in HARMS} <= {finding.id for _, finding in ALL}
+    assert all(entry.keys() == {"finding", "from", "to", "by", "does", "cases"} for entry in HARMS)
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["alone", "forked"])

@@ -131,3 +131,11 @@ def test_each_finding_of_compiled_code_is_shown_once(monkeypatch):
             libraries.run_findings(library, Path("python"))
     page = libraries.read_findings(libraries.FINDINGS / "torch-compile.md")
     assert sorted(shown) == sorted(one.id for one in page)
+
+
+def test_the_exchange_shows_the_findings_of_eager_torch(monkeypatch):
+    """In an interpreter of its own each: one of them ends the process."""
+    shown = []
+    monkeypatch.setattr(libraries, "show", lambda one, _: shown.append(one.id))
+    libraries.run_findings(libraries.EXCHANGE, Path("python"))
+    assert shown == [one.id for one in libraries.read_findings(libraries.FINDINGS / "torch-cpu.md")] != []
