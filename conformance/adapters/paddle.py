@@ -96,7 +96,8 @@ class Paddle(RegionStyle, TableStyle):
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
-        dtype, offset = self._dtype_names.get(x.dtype, str(x.dtype)[7:]), x.offset // x.element_size()
+        # Not as it prints itself: uint16 says that it is bfloat16 (finding paddle-16).
+        dtype, offset = self._dtype_names.get(x.dtype, x.dtype.name.lower()), x.offset // x.element_size()
         return dtype, tuple(x.shape), tuple(x.strides), offset, "T--" if x.is_contiguous() else "F--", None, None
 
     def storage_of(self, x: Any) -> Region | None:
