@@ -253,7 +253,7 @@ def _part(event: Event) -> tuple[int, ...] | None:
         elif item is None:
             found.append(1)
         elif isinstance(item, Slice):
-            if (item.step or 1) < 1:
+            if item.step is not None and item.step < 1:
                 return None
             found.append(len(range(shape[dim])[item.start : item.stop : item.step]))
             dim += 1
