@@ -51,6 +51,7 @@ from ..wrongs import (
     reads_other,
     relaid,
     repacked,
+    retyped,
     where_legal,
     without_bits,
 )
@@ -228,6 +229,14 @@ def _zero_first(call: Call) -> None:
     size = call.before.itemsize
     for place in every(call.before)[: prod(call.before.shape[1:])]:
         hands.write(call.x, place * size, bytes(size))
+
+
+def _like_others(call: Call) -> Any:
+    outcome = call.right()
+    y = call.geometry(outcome)
+    if 0 in y.shape:
+        hands.lay_out(outcome, y._replace(strides=packed(call, y)))
+    return outcome
 
 
 MUTANTS = (
@@ -532,5 +541,25 @@ MUTANTS = (
         "where",
         reads(offset=nowhere),
         OFFSET & BROADCASTS,
+    ),
+    Mutant(
+        "diver-numpy-nothing",
+        "from_numpy of an array without elements has row-major strides.",
+        "from_numpy",
+        _like_others,
+    ),
+    Mutant(
+        "diver-product-conjugated",
+        "A matrix product takes a second operand that is conjugated and transposed as its memory has it.",
+        "mm matmul",
+        ignores_bits,
+        on_other("other conjugated in another order", lambda o: o.contiguity[0] == "F" and "c" in (o.flags or "")),
+    ),
+    Mutant(
+        "diver-cumprod-short",
+        "Scans of short integers along a dimension from the end are short.",
+        "cumsum cumprod",
+        retyped(lambda call, y: call.adapter.dtype("int16")),
+        dtype("int16") & negative("dim") & ~given("dtype") & Situation("no out=", lambda e: not e.outs),
     ),
 )

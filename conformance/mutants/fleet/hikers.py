@@ -49,6 +49,7 @@ from ..wrongs import (
     nowhere,
     operands_offset,
     packed,
+    records,
     refuses,
     relaid,
     repacked,
@@ -252,6 +253,45 @@ SHORT_OF = Situation(
         and e.x.shape[e.argument("dim")] % e.argument("split_size") > 0
     ),
 )
+
+
+def _moved_though_empty(call: Call, y: Geometry) -> int:
+    start, x = int(call.event.argument("offset")), call.before
+    moved = start * x.strides[_wrapped(call, "dim2")] if start > 0 else -start * x.strides[_wrapped(call, "dim1")]
+    return x.offset + moved if 0 in y.shape else y.offset
+
+
+def _starts_beyond(event: Event) -> int | None:
+    """How far beyond the first dimension a slice of it begins; None where it does not."""
+    index = event.argument("index") if event.entry == "__getitem__" else None
+    first = index[0] if isinstance(index, tuple) and index else index
+    if not isinstance(first, Slice) or not event.x.shape or first.start is None or first.start <= event.x.shape[0]:
+        return None
+    return first.start - event.x.shape[0]
+
+
+def _not_clamped(call: Call, y: Geometry) -> int:
+    return y.offset + (_starts_beyond(call.event) or 0) * call.before.strides[0]
+
+
+def _ones_without_stride(call: Call, y: Geometry) -> tuple[int, ...]:
+    lead = len(y.shape) - len(call.before.shape)
+    is_spread = y.shape[lead:] != call.before.shape
+    return tuple(
+        [
+            0 if n == 1 and d >= lead and is_spread else s
+            for d, (n, s) in enumerate(zip(y.shape, y.strides, strict=True))
+        ]
+    )
+
+
+def _rest_at_the_end(call: Call) -> Any:
+    call.right()
+    dim, sections = call.event.argument("dim"), call.event.argument("indices_or_sections")
+    each, rest = divmod(call.before.shape[dim], sections)
+    places = tuple([each * i + max(0, i - (sections - rest)) for i in range(1, sections)])
+    return call.with_arguments(indices_or_sections=places)
+
 
 MUTANTS = (
     Mutant(
@@ -499,5 +539,55 @@ MUTANTS = (
         "unflatten",
         relaid(strides=packed),
         negative("sizes") & GAPS & on_operand("over 3 elements", lambda x: prod(x.shape) > 3),
+    ),
+    Mutant(
+        "hiker-diagonal-outside",
+        "A diagonal outside of the matrix moves the offset although it is empty.",
+        "diagonal",
+        relaid(offset=_moved_though_empty),
+        FILLED & ~is_argument("offset", 0),
+    ),
+    Mutant(
+        "hiker-slice-beyond",
+        "A slice that begins beyond the first dimension is not clamped in its offset.",
+        "__getitem__",
+        relaid(offset=_not_clamped),
+        Situation("a slice from beyond", lambda e: _starts_beyond(e) is not None) & ~BY_TENSOR,
+    ),
+    Mutant(
+        "hiker-expand-ones-kept",
+        "Where expand spreads one dimension, others of size 1 that stay have the stride 0.",
+        "expand expand_as broadcast_to",
+        relaid(strides=_ones_without_stride),
+        ONES & FILLED & rank_over(1),
+    ),
+    Mutant(
+        "hiker-tensor_split-rest",
+        "tensor_split makes the last pieces longer where the sections do not divide the dimension.",
+        "tensor_split",
+        _rest_at_the_end,
+        _says("indices_or_sections above 1", lambda v: _is_over(v, 1)),
+    ),
+    Mutant(
+        "hiker-scalar-index-copies",
+        "A 0-dim index tensor beside a slice makes a copy.",
+        "__getitem__",
+        copied,
+        Situation(
+            "0-dim integers beside a slice",
+            lambda e: (
+                any(o.shape == () and o.dtype == "int64" for o in e.others)
+                and all(o.shape == () for o in e.others)
+                and isinstance(e.argument("index"), tuple)
+                and any(isinstance(i, Slice) for i in e.argument("index"))
+            ),
+        ),
+    ),
+    Mutant(
+        "hiker-unsafe-tracked",
+        "The pieces of an unsafe split along the last dimension are recorded as views.",
+        "[untracked splits]",
+        records(lambda call: call.x._base or call.x),
+        negative("dim") & FILLED,
     ),
 )

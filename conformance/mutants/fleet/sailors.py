@@ -53,6 +53,7 @@ from ..wrongs import (
     beyond,
     counted,
     counts,
+    counts_apart,
     every,
     gaps,
     leaves,
@@ -227,6 +228,17 @@ IMAGES_WITH_GAPS = on_operand(
         and x.contiguity == "FFF"
     ),
 )
+
+
+def _first_strides(call: Call, y: Geometry) -> tuple[int, ...]:
+    return call.before.strides if y.shape == call.before.shape else y.strides
+
+
+def _both_images(event: Event) -> bool:
+    return event.x.contiguity == "FTF" and any(
+        o.contiguity == "FTF" and o.shape == event.x.shape and o.dtype == event.x.dtype for o in event.others
+    )
+
 
 MUTANTS = (
     Mutant(
@@ -484,5 +496,35 @@ MUTANTS = (
         "to double float half",
         repacked(packed),
         PERMUTED & ~CHANNELS_LAST & rank(4) & ~given("memory_format") & ALWAYS,
+    ),
+    Mutant(
+        "sailor-detach-counts",
+        "detach of a part with an offset counts versions apart.",
+        "detach",
+        counts_apart,
+        VIEW & OFFSET,
+    ),
+    Mutant(
+        "sailor-images-of-ones",
+        "The sum of two images in channels_last takes the first's strides in dimensions of size 1.",
+        "add sub mul",
+        relaid(strides=_first_strides),
+        Situation("both in channels_last", _both_images)
+        & on_operand("size 1, in order", lambda x: 1 in x.shape)
+        & ~WITH_OUT,
+    ),
+    Mutant(
+        "sailor-squeeze_-part",
+        "squeeze_ of four dimensions and more loses the offset of a part.",
+        "squeeze_ unsqueeze_",
+        relaid(offset=nowhere),
+        VIEW & OFFSET & rank_over(3),
+    ),
+    Mutant(
+        "sailor-set_-kept-strides",
+        "set_ to a size that the tensor has, without strides, makes it row-major.",
+        "set_",
+        relaid(strides=packed),
+        SAME_SIZE & STRIDED & ~given("stride"),
     ),
 )
