@@ -7,7 +7,7 @@ from typing import Any
 
 from ...classify import Event
 from ...observation import TensorState
-from ...program import Ref, span
+from ...program import Ref, Slice, span
 from ...situations import (
     ALWAYS,
     AMBIGUOUS,
@@ -36,6 +36,7 @@ from ...situations import (
     by_keyword,
     dtype,
     given,
+    index_has,
     itemsize,
     numel,
     on_operand,
@@ -240,6 +241,8 @@ def _both_images(event: Event) -> bool:
     )
 
 
+STEPS_FORWARD = ~index_has("the step 0", lambda item: isinstance(item, Slice) and item.step == 0)
+
 MUTANTS = (
     Mutant(
         "sailor-clone-nothing",
@@ -424,7 +427,7 @@ MUTANTS = (
         "A part assigned to more elements is read from the start of its storage.",
         "__setitem__",
         reads_other(offset=nowhere),
-        SPREAD & OTHER_OFFSET,
+        STEPS_FORWARD & SPREAD & OTHER_OFFSET,
     ),
     Mutant(
         "sailor-sum-of-spread",
