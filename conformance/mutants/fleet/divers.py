@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ...program import DType, MemoryFormat, Slice
+from ...program import DType, MemoryFormat, Ref, Slice
 from ...situations import (
     BROADCASTS,
     CHANNELS_LAST,
@@ -324,7 +324,7 @@ MUTANTS = (
         "A deep copy of a part holds no more than the part.",
         "copy.deepcopy",
         _clone,
-        OFFSET & ~GRAD & ~CONJUGATED,
+        OFFSET & ~GRAD & ~CONJUGATED & Situation("one object", lambda e: isinstance(e.argument("x"), Ref)),
     ),
     Mutant(
         "diver-dlpack-ones",
@@ -414,7 +414,7 @@ MUTANTS = (
         "The negative zero in half precision is true.",
         "bool to",
         _bits_of_halves,
-        dtype("float16", "bfloat16") & TO_BOOL & ~NEGATED,
+        dtype("float16", "bfloat16") & TO_BOOL & ~NEGATED & ~given("memory_format"),
     ),
     Mutant(
         "diver-bytes-saturate",
