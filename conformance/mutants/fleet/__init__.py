@@ -15,11 +15,13 @@ from . import (
     computing,
     copies,
     corners,
+    divers,
     drifters,
     edges,
     exchange,
     gathers,
     guests,
+    hikers,
     kinds,
     lodgers,
     matters,
@@ -29,6 +31,7 @@ from . import (
     options,
     pilgrims,
     residents,
+    sailors,
     settlers,
     strangers,
     tenants,
@@ -43,6 +46,7 @@ FAMILIES = (
     matters, strangers, visitors, guests, lodgers, tenants, neighbours,
     boarders, commuters, pilgrims, residents, settlers,
     nomads, drifters, wayfarers,
+    hikers, sailors, divers,
 )  # fmt: skip
 OVER_REFERENCE = [mutant for family in FAMILIES for mutant in family.MUTANTS]
 
