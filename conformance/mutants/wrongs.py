@@ -299,6 +299,21 @@ def accepts(instead: Wrong) -> Wrong:
     return wrong
 
 
+def tolerates(instead: Wrong) -> Wrong:
+    """What should be refused is done in some way, unless that is refused as well."""
+
+    def wrong(call: Call) -> Any:
+        try:
+            return call.right()
+        except Exception as error:
+            try:
+                return instead(call)
+            except Exception:
+                raise error from None
+
+    return wrong
+
+
 def where_legal(wrong: Wrong) -> Wrong:
     """What is not refused is done wrong."""
 

@@ -1,11 +1,10 @@
-"""Storages, files, exchange, bits, codes, conversions, the device meta, reductions, gathers, scatters and errors."""
+"""A tenth author's, of storages: files, exchange, bits, codes, dtypes, the device meta, reductions, gathers, errors."""
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
-from ...program import DType, MemoryFormat, Ref, Slice
+from ...program import DType, Ref, Slice
 from ...situations import (
     BROADCASTS,
     CHANNELS_LAST,
@@ -15,14 +14,10 @@ from ...situations import (
     FILLED,
     GRAD,
     NEGATED,
-    ODD_ONES,
     OFFSET,
     OTHER_OFFSET,
-    PERMUTED,
     SCALAR,
-    STRIDED,
     Situation,
-    by_keyword,
     dtype,
     given,
     is_argument,
@@ -34,16 +29,14 @@ from ...situations import (
     rank_over,
 )
 from .. import hands
-from ..call import Call, Geometry
+from ..call import Call
 from ..mutant import Mutant
 from ..wrongs import (
     Refused,
     argument,
     asked,
-    every,
     ignores_bits,
     itself,
-    leaves,
     nowhere,
     packed,
     raises_as,
@@ -52,10 +45,9 @@ from ..wrongs import (
     relaid,
     repacked,
     retyped,
+    tolerates,
     where_legal,
-    without_bits,
 )
-from .hikers import tolerates
 
 
 def _sliced_copy(call: Call) -> Any:
@@ -66,13 +58,6 @@ FROM_END = Situation(
     "a slice from the end",
     lambda e: isinstance(e.argument("index"), Slice) and (e.argument("index").start or 0) < 0,
 )
-
-
-def _from_end(call: Call) -> Any:
-    return call.given([call.x, call.args[1] + len(call.x), *call.args[2:]])
-
-
-NEGATIVE_INDEX = Situation("a negative index", lambda e: type(e.argument("index")) is int and e.argument("index") < 0)
 
 
 def _but_last(call: Call) -> Any:
@@ -86,10 +71,6 @@ def _but_last(call: Call) -> Any:
     return outcome
 
 
-def _whole_elements(call: Call) -> Any:
-    return call.with_arguments(dtype=call.adapter.dtype("int64"))
-
-
 def _bytes_for_elements(call: Call) -> Any:
     return call.with_arguments(size=int(call.event.argument("size")) // call.x.element_size())
 
@@ -97,14 +78,6 @@ def _bytes_for_elements(call: Call) -> Any:
 def _never_shrinks(call: Call) -> Any:
     size = call.event.argument("size")
     return call.x if type(size) is int and 0 <= size < call.x.nbytes() else call.right()
-
-
-def _signed_bytes(call: Call) -> Any:
-    outcome = call.right()
-    for place, value in enumerate([] if str(call.x.device) == "meta" else call.x.tolist()):
-        if value > 127:
-            call.do("TypedStorage.__setitem__", outcome, place, value - 256)
-    return outcome
 
 
 def _same_type_itself(call: Call) -> Any:
@@ -129,22 +102,6 @@ SEVERAL = Situation("several tensors", lambda e: isinstance(e.argument("obj"), t
 
 def _clone(call: Call) -> Any:
     return call.do("clone", call.x)
-
-
-def _one_of_ones(call: Call, y: Geometry) -> tuple[int, ...]:
-    return tuple([1 if n == 1 else s for n, s in zip(y.shape, y.strides, strict=True)])
-
-
-def _as_memory_has_it(call: Call) -> Any:
-    return call.on(without_bits(call, call.x))
-
-
-def _copy_if_need_be(call: Call) -> Any:
-    return call.with_arguments(copy=None)
-
-
-def _of_conjugate(call: Call) -> Any:
-    return call.on(call.do("conj", call.x))
 
 
 def _fills_the_memory(call: Call) -> Any:
@@ -198,15 +155,6 @@ def _second_without_dim(call: Call) -> Any:
     return outcome
 
 
-def _second_packed(call: Call) -> Any:
-    outcome = call.right()
-    y = outcome[1]
-    now = call.geometry(y)
-    empty = call.adapter.namespace.empty_strided(now.shape, packed(call, now), dtype=y.dtype)
-    hands.move(y, empty.copy_(y.detach()))
-    return outcome
-
-
 def _looks_on_meta(kind: str) -> Any:
     def wrong(call: Call) -> Any:
         if str(call.x.device) == "meta":
@@ -214,29 +162,6 @@ def _looks_on_meta(kind: str) -> Any:
         return call.right()
 
     return wrong
-
-
-def _bounds_on_meta(call: Call) -> Any:
-    outcome = call.right()
-    y = call.geometry(outcome)
-    if str(call.x.device) == "meta" and not hands.fits(y, call.x.untyped_storage().nbytes()):
-        raise Refused("bounds")
-    return outcome
-
-
-def _zero_first(call: Call) -> None:
-    """The first row of what is written to is zero already."""
-    size = call.before.itemsize
-    for place in every(call.before)[: prod(call.before.shape[1:])]:
-        hands.write(call.x, place * size, bytes(size))
-
-
-def _like_others(call: Call) -> Any:
-    outcome = call.right()
-    y = call.geometry(outcome)
-    if 0 in y.shape:
-        hands.lay_out(outcome, y._replace(strides=packed(call, y)))
-    return outcome
 
 
 MUTANTS = (
@@ -248,24 +173,10 @@ MUTANTS = (
         FROM_END,
     ),
     Mutant(
-        "diver-storage-from-end",
-        "A negative index of a storage writes from its end.",
-        "UntypedStorage.__setitem__ TypedStorage.__setitem__",
-        tolerates(_from_end),
-        NEGATIVE_INDEX,
-    ),
-    Mutant(
         "diver-typed-fill-odd",
         "fill_ of a typed storage of an odd number of elements leaves the last.",
         "TypedStorage.fill_",
         _but_last,
-    ),
-    Mutant(
-        "diver-byteswap-complex",
-        "byteswap for complex64 swaps the two numbers as well.",
-        "UntypedStorage.byteswap",
-        _whole_elements,
-        is_argument("dtype", DType("complex64")),
     ),
     Mutant(
         "diver-from_buffer-big",
@@ -286,12 +197,6 @@ MUTANTS = (
         "resize_ of a storage never makes it shorter.",
         "UntypedStorage.resize_",
         _never_shrinks,
-    ),
-    Mutant(
-        "diver-bytes-signed",
-        "Conversions of an untyped storage to integers take its bytes for signed ones.",
-        "UntypedStorage.short UntypedStorage.int UntypedStorage.long",
-        _signed_bytes,
     ),
     Mutant(
         "diver-typed-same",
@@ -327,35 +232,12 @@ MUTANTS = (
         OFFSET & ~GRAD & ~CONJUGATED & Situation("one object", lambda e: isinstance(e.argument("x"), Ref)),
     ),
     Mutant(
-        "diver-dlpack-ones",
-        "from_dlpack gives dimensions of size 1 the stride 1.",
-        "from_dlpack utils.dlpack.from_dlpack",
-        relaid(strides=_one_of_ones),
-        ODD_ONES,
-        like="jax-ml/jax#25066",
-    ),
-    Mutant(
         "diver-dlpack-halves",
         "from_dlpack of elements of two bytes begins at the start of the storage.",
         "from_dlpack utils.dlpack.from_dlpack",
         reads(offset=nowhere),
         OFFSET & itemsize(2),
         like="NVIDIA/cuda-python#2592",
-    ),
-    Mutant(
-        "diver-numpy-negative",
-        "numpy() of a tensor with the negative bit shows the memory.",
-        "numpy",
-        tolerates(_as_memory_has_it),
-        NEGATED & ~CONJUGATED,
-    ),
-    Mutant(
-        "diver-asarray-alias",
-        "asarray copies where it must not, if a dtype is asked for.",
-        "asarray",
-        tolerates(_copy_if_need_be),
-        is_argument("copy", False) & given("dtype"),
-        like="data-apis/array-api-strict#15",
     ),
     Mutant(
         "diver-asarray-copy",
@@ -370,20 +252,6 @@ MUTANTS = (
         "frombuffer",
         asked(offset=nowhere),
         positive("count") & positive("offset"),
-    ),
-    Mutant(
-        "diver-resolve-order",
-        "resolve_conj and resolve_neg of a permuted tensor are row-major.",
-        "resolve_conj resolve_neg",
-        repacked(packed),
-        PERMUTED & (CONJUGATED | NEGATED),
-    ),
-    Mutant(
-        "diver-imag-part",
-        "imag of a conjugated tensor with an offset lacks the negative bit.",
-        "imag",
-        _of_conjugate,
-        CONJUGATED & OFFSET,
     ),
     Mutant(
         "diver-fill_-conjugated",
@@ -449,13 +317,6 @@ MUTANTS = (
         rank(1) & OTHER_OFFSET,
     ),
     Mutant(
-        "diver-index_add_-alpha",
-        "index_add_ with alpha by keyword ignores it for integers.",
-        "index_add_ index_add",
-        asked(alpha=lambda call, x: 1),
-        by_keyword("alpha") & dtype("int64", "int32", "int16", "uint8", "int8"),
-    ),
-    Mutant(
         "diver-gather-past",
         "gather along the last dimension takes the last element for an index past the end.",
         "gather",
@@ -468,12 +329,6 @@ MUTANTS = (
         "add_ mul_ copy_",
         _looks_on_meta("overlap"),
         EXPANDED,
-    ),
-    Mutant(
-        "diver-meta-bounds",
-        "as_strided on the device meta looks at the storage's size.",
-        "as_strided",
-        _bounds_on_meta,
     ),
     Mutant(
         "diver-five-indices",
@@ -493,13 +348,6 @@ MUTANTS = (
         & Situation("no out=", lambda e: not e.outs),
     ),
     Mutant(
-        "diver-sort-places",
-        "The places that sort answers for a tensor in another order are row-major.",
-        "sort",
-        _second_packed,
-        STRIDED & Situation("no out=", lambda e: not e.outs),
-    ),
-    Mutant(
         "diver-nonzero-rows",
         "nonzero of three dimensions and more is row-major.",
         "nonzero argwhere",
@@ -514,13 +362,6 @@ MUTANTS = (
         SCALAR & (NEGATED | CONJUGATED),
     ),
     Mutant(
-        "diver-masked_scatter_-refused",
-        "masked_scatter_ of too few elements has written the first row.",
-        "masked_scatter_",
-        leaves(_zero_first),
-        rank_over(1) & FILLED,
-    ),
-    Mutant(
         "diver-prod-nothing",
         "The product of nothing along a kept dimension is 0.",
         "prod",
@@ -528,25 +369,11 @@ MUTANTS = (
         EMPTY & given("keepdim") & Situation("no out=", lambda e: not e.outs),
     ),
     Mutant(
-        "diver-float-rows",
-        "float, double and half to row-major keep the operand's order.",
-        "float double half",
-        lambda call: call.with_arguments(memory_format=call.adapter.memory_format("preserve_format")),
-        Situation("row-major asked for", lambda e: e.argument("memory_format") == MemoryFormat("contiguous_format"))
-        & STRIDED,
-    ),
-    Mutant(
         "diver-where-spread",
         "where takes a broadcast condition with an offset from the start of its storage.",
         "where",
         reads(offset=nowhere),
         OFFSET & BROADCASTS,
-    ),
-    Mutant(
-        "diver-numpy-nothing",
-        "from_numpy of an array without elements has row-major strides.",
-        "from_numpy",
-        _like_others,
     ),
     Mutant(
         "diver-product-conjugated",

@@ -1,4 +1,4 @@
-"""Views, indices, splits, views of another dtype, contiguity and memory formats."""
+"""A tenth author's, of views: indices, splits, views of another dtype, contiguity and memory formats."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from typing import Any
 from ...classify import Event
 from ...program import ITEMSIZES, DType, Slice
 from ...situations import (
-    APART,
     BY_TENSOR,
     CHANNELS_LAST,
     EMPTY,
     FILLED,
     GAPS,
-    NO_IMAGES,
-    ODD_ONES,
     OFFSET,
     ONES,
-    PERMUTED,
     SCALAR,
     STEPPED,
     STRIDED,
@@ -39,8 +35,6 @@ from .. import hands
 from ..call import Call, Geometry
 from ..mutant import Mutant
 from ..wrongs import (
-    Wrong,
-    another_object,
     argument,
     asked,
     copied,
@@ -52,23 +46,7 @@ from ..wrongs import (
     records,
     refuses,
     relaid,
-    repacked,
 )
-
-
-def tolerates(instead: Wrong) -> Wrong:
-    """What is refused is done in some way, unless that is refused as well."""
-
-    def wrong(call: Call) -> Any:
-        try:
-            return call.right()
-        except Exception as error:
-            try:
-                return instead(call)
-            except Exception:
-                raise error from None
-
-    return wrong
 
 
 def _wrapped(call: Call, name: str) -> int:
@@ -122,21 +100,6 @@ def _is_narrower(event: Event) -> bool:
 
 
 NARROWER = Situation("seen as a narrower dtype", _is_narrower)
-
-
-def _as_if_row_major(call: Call) -> Any:
-    x = call.before
-    if any(n > 1 and s != r for n, s, r in zip(x.shape, x.strides, row_major(x.shape), strict=True)):
-        raise RuntimeError("no row-major tensor")
-    return call.on(call.do("as_strided", call.x, x.shape, row_major(x.shape), x.offset))
-
-
-def _names_one_by_two(event: Event) -> bool:
-    start, end, count = event.argument("start_dim"), event.argument("end_dim"), len(event.x.shape)
-    whole = type(start) is int and type(end) is int and count > 1
-    return (
-        whole and start != end and -count <= min(start, end) and max(start, end) < count and not (start - end) % count
-    )
 
 
 def _dense_in_order(call: Call) -> Any:
@@ -201,10 +164,6 @@ def _last_piece_unstrided(call: Call) -> Any:
     return outcome
 
 
-def _only_one(call: Call) -> Any:
-    return call.right()[:1]
-
-
 def _later_ones_apart(call: Call) -> Any:
     outcome = call.right()
     for y in call.tensors(outcome)[1:]:
@@ -227,22 +186,10 @@ def _ones_left(call: Call, y: Geometry) -> tuple[int, ...]:
     return tuple([x if n == 1 else s for n, s, x in zip(y.shape, y.strides, call.before.strides, strict=True)])
 
 
-def _in_the_place_of_the_first(call: Call) -> Any:
-    return call.do("clone", call.do("movedim", call.right(), 0, 1))
-
-
 def _is_over(value: Any, least: int) -> bool:
     return type(value) is int and value > least
 
 
-EMPTY_ALONG = Situation(
-    "nothing along the dimension",
-    lambda e: (
-        type(e.argument("dim")) is int
-        and -len(e.x.shape) <= e.argument("dim") < len(e.x.shape)
-        and e.x.shape[e.argument("dim")] == 0
-    ),
-)
 SHORT_OF = Situation(
     "a rest",
     lambda e: (
@@ -272,25 +219,6 @@ def _starts_beyond(event: Event) -> int | None:
 
 def _not_clamped(call: Call, y: Geometry) -> int:
     return y.offset + (_starts_beyond(call.event) or 0) * call.before.strides[0]
-
-
-def _ones_without_stride(call: Call, y: Geometry) -> tuple[int, ...]:
-    lead = len(y.shape) - len(call.before.shape)
-    is_spread = y.shape[lead:] != call.before.shape
-    return tuple(
-        [
-            0 if n == 1 and d >= lead and is_spread else s
-            for d, (n, s) in enumerate(zip(y.shape, y.strides, strict=True))
-        ]
-    )
-
-
-def _rest_at_the_end(call: Call) -> Any:
-    call.right()
-    dim, sections = call.event.argument("dim"), call.event.argument("indices_or_sections")
-    each, rest = divmod(call.before.shape[dim], sections)
-    places = tuple([each * i + max(0, i - (sections - rest)) for i in range(1, sections)])
-    return call.with_arguments(indices_or_sections=places)
 
 
 MUTANTS = (
@@ -323,13 +251,6 @@ MUTANTS = (
         negative("offset") & negative("dim1"),
     ),
     Mutant(
-        "hiker-squeeze-last-of-dims",
-        "squeeze of several dimensions leaves the last where it is negative.",
-        "squeeze squeeze_",
-        asked(dim=argument("dim", lambda dims: dims[:-1])),
-        _says("dim of several, the last negative", lambda v: isinstance(v, tuple) and len(v) > 1 and v[-1] < 0),
-    ),
-    Mutant(
         "hiker-unsqueeze-nothing",
         "unsqueeze of an empty tensor counts sizes of 0 as 1.",
         "unsqueeze",
@@ -358,33 +279,11 @@ MUTANTS = (
         NARROWER & OFFSET & rank(3),
     ),
     Mutant(
-        "hiker-wider-dtype-ones",
-        "view of a wider dtype does not look at strides of dimensions of size 1.",
-        "view.dtype",
-        tolerates(_as_if_row_major),
-        ODD_ONES & ~NARROWER,
-    ),
-    Mutant(
-        "hiker-flatten-one-by-two-numbers",
-        "flatten of one dimension that is given by two numbers answers a new tensor.",
-        "flatten",
-        another_object,
-        Situation("one dimension by two numbers", _names_one_by_two),
-    ),
-    Mutant(
         "hiker-ravel-offset",
         "ravel of a tensor of three dimensions with an offset copies.",
         "ravel",
         copied,
         OFFSET & rank(3),
-    ),
-    Mutant(
-        "hiker-reshape-free-one",
-        "reshape copies where a dimension of size 1 inside has another stride.",
-        "reshape reshape_as",
-        copied,
-        ODD_ONES & on_operand("1 inside", lambda x: 1 in x.shape[1:-1]),
-        like="numpy/numpy#2700",
     ),
     Mutant(
         "hiker-contiguous-one-image",
@@ -429,13 +328,6 @@ MUTANTS = (
         STRIDED & SHORT_OF,
     ),
     Mutant(
-        "hiker-chunk-nothing",
-        "chunk along a dimension of size 0 answers one piece.",
-        "chunk",
-        _only_one,
-        EMPTY_ALONG,
-    ),
-    Mutant(
         "hiker-tensor_split-descending",
         "tensor_split refuses indices that do not ascend.",
         "tensor_split",
@@ -457,13 +349,6 @@ MUTANTS = (
         _says("dim above 0", lambda v: _is_over(v, 0)) & FILLED,
     ),
     Mutant(
-        "hiker-movedim-sorted",
-        "movedim takes its sources in ascending order.",
-        "movedim moveaxis",
-        asked(source=argument("source", lambda dims: tuple(sorted(dims)))),
-        _says("source descending", _descends),
-    ),
-    Mutant(
         "hiker-permute-ones",
         "permute with negative numbers leaves the strides of dimensions of size 1 where they were.",
         "permute",
@@ -478,13 +363,6 @@ MUTANTS = (
         by_keyword("size") & OFFSET & ~given("storage_offset") & ~is_argument("storage_offset", 0),
     ),
     Mutant(
-        "hiker-images-of-nothing",
-        "is_contiguous(channels_last) says yes of every tensor without elements.",
-        "is_contiguous",
-        lambda call: True,
-        NO_IMAGES & asks("channels_last"),
-    ),
-    Mutant(
         "hiker-real-of-scalar",
         "view_as_real of a 0-dim tensor does not double the offset.",
         "view_as_real",
@@ -492,47 +370,6 @@ MUTANTS = (
         SCALAR & OFFSET,
     ),
     Mutant("hiker-t-of-vector", "t() of a vector answers the vector itself.", "t", itself, rank(1)),
-    Mutant(
-        "hiker-picked-images",
-        "What an index of two dimensions picks of a permuted tensor is row-major.",
-        "__getitem__",
-        repacked(packed),
-        BY_TENSOR
-        & PERMUTED
-        & Situation("an index of two dimensions", lambda e: any(len(o.shape) == 2 for o in e.others)),
-    ),
-    Mutant(
-        "hiker-apart-in-place",
-        "Index tensors apart behind a slice leave the result's dimension in second place.",
-        "__getitem__",
-        _in_the_place_of_the_first,
-        APART
-        & BY_TENSOR
-        & Situation(
-            "a slice first",
-            lambda e: isinstance(e.argument("index"), tuple) and isinstance(e.argument("index")[0], Slice),
-        ),
-    ),
-    Mutant(
-        "hiker-view-infers-nothing",
-        "view with -1 of an empty tensor accepts sizes with a 0 beside it.",
-        "view reshape",
-        tolerates(
-            lambda call: call.do(
-                "view",
-                call.x,
-                tuple([max(n, 0) for n in call.event.argument("size" if call.step.op == "view" else "shape")]),
-            )
-        ),
-        EMPTY
-        & Situation(
-            "-1 beside 0",
-            lambda e: any(
-                isinstance(e.argument(n), tuple) and {0, -1} <= set(e.argument(n)) and e.argument(n).count(-1) == 1
-                for n in ("size", "shape")
-            ),
-        ),
-    ),
     Mutant(
         "hiker-unflatten-gaps",
         "unflatten with an inferred size of a tensor with gaps has row-major strides.",
@@ -553,35 +390,6 @@ MUTANTS = (
         "__getitem__",
         relaid(offset=_not_clamped),
         Situation("a slice from beyond", lambda e: _starts_beyond(e) is not None) & ~BY_TENSOR,
-    ),
-    Mutant(
-        "hiker-expand-ones-kept",
-        "Where expand spreads one dimension, others of size 1 that stay have the stride 0.",
-        "expand expand_as broadcast_to",
-        relaid(strides=_ones_without_stride),
-        ONES & FILLED & rank_over(1),
-    ),
-    Mutant(
-        "hiker-tensor_split-rest",
-        "tensor_split makes the last pieces longer where the sections do not divide the dimension.",
-        "tensor_split",
-        _rest_at_the_end,
-        _says("indices_or_sections above 1", lambda v: _is_over(v, 1)),
-    ),
-    Mutant(
-        "hiker-scalar-index-copies",
-        "A 0-dim index tensor beside a slice makes a copy.",
-        "__getitem__",
-        copied,
-        Situation(
-            "0-dim integers beside a slice",
-            lambda e: (
-                any(o.shape == () and o.dtype == "int64" for o in e.others)
-                and all(o.shape == () for o in e.others)
-                and isinstance(e.argument("index"), tuple)
-                and any(isinstance(i, Slice) for i in e.argument("index"))
-            ),
-        ),
     ),
     Mutant(
         "hiker-unsafe-tracked",

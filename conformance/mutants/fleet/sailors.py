@@ -1,4 +1,4 @@
-"""Copies, writes in place, overlap, out=, output layouts, resize_ and set_, versions, and calls that fail."""
+"""A tenth author's, of writes: copies, overlap, out=, output layouts, resize_ and set_, versions, calls that fail."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from ...situations import (
     EMPTY,
     EXPANDED,
     FILLED,
-    GAPS,
-    GRAD,
     MANY,
     NUMBER,
     OFFSET,
@@ -28,7 +26,6 @@ from ...situations import (
     OTHERS,
     PERMUTED,
     ROW_MAJOR,
-    SAME_STORAGE,
     SPREAD,
     STRIDED,
     VIEW,
@@ -38,7 +35,6 @@ from ...situations import (
     dtype,
     given,
     index_has,
-    itemsize,
     numel,
     on_operand,
     on_other,
@@ -57,7 +53,6 @@ from ..wrongs import (
     counts,
     counts_apart,
     every,
-    gaps,
     leaves,
     nowhere,
     packed,
@@ -68,9 +63,9 @@ from ..wrongs import (
     repacked,
     skips,
     spills,
+    tolerates,
     writes,
 )
-from .hikers import tolerates
 
 
 def _range(state: TensorState) -> tuple[int, int]:
@@ -91,14 +86,6 @@ SPREAD_INSIDE = on_operand(
     "expanded behind the first dimension",
     lambda x: len(x.shape) > 2 and any(n > 1 and s == 0 for n, s in zip(x.shape[1:], strides(x)[1:], strict=True)),
 )
-ANY_SPREAD = on_other(
-    "other expanded", lambda o: any(n > 1 and s == 0 for n, s in zip(o.shape, strides(o), strict=True))
-)
-
-
-def _on_copies_of_others(call: Call) -> Any:
-    copies = [call.do("clone", a) if call.adapter.is_tensor(a) and a is not call.x else a for a in call.args]
-    return call.given(copies)
 
 
 def _rest_of_sixteen(x: Geometry) -> list[int]:
@@ -127,19 +114,7 @@ def _out_uncounted(call: Call) -> Any:
     return outcome
 
 
-def _out_relaid(call: Call) -> Any:
-    kept = [(x, call.geometry(x)) for x in _outs(call)]
-    outcome = call.right()
-    for x, was in kept:
-        fresh = call.adapter.namespace.empty_strided(was.shape, row_major(was.shape), dtype=x.dtype)
-        hands.move(x, fresh.copy_(x.detach()))
-    return outcome
-
-
 WITH_OUT = Situation("out=", lambda e: bool(e.outs))
-OUT_STRIDED = Situation(
-    "out= in another order", lambda e: any(o.contiguity[0] == "F" and len(o.shape) > 1 for o in e.outs)
-)
 OUT_OFFSET = Situation("out= with an offset", lambda e: any(bool(o.offset) and 0 not in o.shape for o in e.outs))
 
 
@@ -152,31 +127,12 @@ def _is_same_size(event: Event) -> bool:
     return _size(event) == event.x.shape
 
 
-def _is_smaller(event: Event) -> bool:
-    size = _size(event)
-    return size is not None and prod(size) < numel(event.x)
-
-
 SAME_SIZE = Situation("the size that it has", _is_same_size)
-SMALLER = Situation("fewer elements", _is_smaller)
-
-
-def _restores(call: Call) -> Any:
-    x, was = call.x, call.before
-    try:
-        return call.right()
-    except Exception:
-        hands.lay_out(x, was)
-        raise
 
 
 def _shifts(call: Call) -> None:
     x = call.before
     hands.lay_out(call.x, x._replace(shape=(), strides=()))
-
-
-def _only_source(event: Event) -> bool:
-    return event.argument("size") is None and event.argument("storage_offset") is None
 
 
 def _stays(event: Event) -> bool:
@@ -191,11 +147,6 @@ def _one_dim_by_two(event: Event) -> bool:
 
 def _roots(call: Call) -> Any:
     return call.x._base
-
-
-def _done_to_nothing(call: Call) -> Any:
-    hands.set_version(call.x, call.x._version + 1)
-    return call.x
 
 
 def _as_images(call: Call, y: Geometry) -> tuple[int, ...]:
@@ -213,12 +164,6 @@ def _on_elements_only(call: Call) -> Any:
     shape = tuple([1 if s == 0 else n for n, s in zip(x.shape, x.strides, strict=True)])
     call.on(call.do("as_strided", call.x, shape, x.strides, x.offset))
     return call.x
-
-
-def _cut_to_view(call: Call) -> Any:
-    outcome = call.right()
-    hands.lay_out(outcome, call.geometry(outcome)._replace(strides=call.before.strides))
-    return outcome
 
 
 IMAGES_WITH_GAPS = on_operand(
@@ -282,20 +227,6 @@ MUTANTS = (
         DISJOINT & FILLED,
     ),
     Mutant(
-        "sailor-add_-shifted",
-        "add_ of an overlapping part in two dimensions is done on a copy.",
-        "add_ sub_ mul_",
-        tolerates(_on_copies_of_others),
-        SAME_STORAGE & rank_over(1),
-    ),
-    Mutant(
-        "sailor-fill_-flags",
-        "fill_ of stepped elements of one byte fills what is between.",
-        "fill_ zero_",
-        spills(gaps),
-        itemsize(1) & GAPS,
-    ),
-    Mutant(
         "sailor-zero_-five",
         "zero_ of five dimensions begins at the start of the storage.",
         "zero_",
@@ -324,32 +255,11 @@ MUTANTS = (
         EMPTY,
     ),
     Mutant(
-        "sailor-out-order",
-        "out= of another order in the right shape is laid out anew.",
-        "add mul sub div neg exp abs",
-        _out_relaid,
-        OUT_STRIDED & WITH_OUT & Situation("same shape", lambda e: all(o.shape == e.x.shape for o in e.outs)),
-    ),
-    Mutant(
-        "sailor-out-reductions",
-        "Reductions into out= count no version where dimensions are kept.",
-        "[reductions]",
-        _out_uncounted,
-        WITH_OUT & given("keepdim"),
-    ),
-    Mutant(
         "sailor-out-offset-scan",
         "Scans into out= with an offset count no version.",
         "cumsum cumprod",
         _out_uncounted,
         OUT_OFFSET,
-    ),
-    Mutant(
-        "sailor-resize_-same",
-        "resize_ to the size that a tensor has makes it row-major.",
-        "resize_",
-        relaid(strides=packed),
-        SAME_SIZE & STRIDED & ~given("memory_format"),
     ),
     Mutant(
         "sailor-resize_-volumes",
@@ -359,34 +269,11 @@ MUTANTS = (
         asks("channels_last_3d") & ~Situation("more", lambda e: prod(_size(e) or (0,)) > numel(e.x)) & ~SAME_SIZE,
     ),
     Mutant(
-        "sailor-resize_-back",
-        "resize_ to fewer elements goes back to offset 0.",
-        "resize_",
-        relaid(offset=nowhere),
-        SMALLER & OFFSET,
-    ),
-    Mutant(
-        "sailor-set_-from-part",
-        "set_ to a tensor of two dimensions and more forgets its offset.",
-        "set_",
-        relaid(offset=nowhere),
-        OTHER_OFFSET
-        & on_other("other over 1-d", lambda o: len(o.shape) > 1)
-        & Situation("a source alone", _only_source),
-    ),
-    Mutant(
         "sailor-set_-refused",
         "set_ to a tensor of another dtype is refused, but has counted a version.",
         "set_",
         leaves(counted),
         on_operand("any", lambda x: True) & OTHERS,
-    ),
-    Mutant(
-        "sailor-resize_-restored",
-        "resize_ that is refused for its storage leaves the tensor as it was.",
-        "resize_ resize_as_",
-        _restores,
-        FILLED,
     ),
     Mutant(
         "sailor-as_strided_-refused",
@@ -453,13 +340,6 @@ MUTANTS = (
         VIEW & on_operand("over 0-d", lambda x: len(x.shape) > 0),
     ),
     Mutant(
-        "sailor-leaf-nothing",
-        "A leaf without elements that requires gradients may be written in place.",
-        "add_ mul_ fill_ zero_ neg_",
-        tolerates(_done_to_nothing),
-        GRAD & EMPTY,
-    ),
-    Mutant(
         "sailor-cat-first",
         "cat of images is channels_last where the first is.",
         "cat concat",
@@ -523,12 +403,5 @@ MUTANTS = (
         "squeeze_ unsqueeze_",
         relaid(offset=nowhere),
         VIEW & OFFSET & rank_over(3),
-    ),
-    Mutant(
-        "sailor-set_-kept-strides",
-        "set_ to a size that the tensor has, without strides, makes it row-major.",
-        "set_",
-        relaid(strides=packed),
-        SAME_SIZE & STRIDED & ~given("stride"),
     ),
 )
