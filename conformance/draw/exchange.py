@@ -117,7 +117,7 @@ def _data(source: Source, there: Inventory, *, copies: bool) -> Argument:
     if found is not None and not source.chance(20):
         return found[0]
     tensor = any_tensor(source, there)
-    if tensor is not None and source.chance(30) and not copies:
+    if tensor is not None and source.chance(30) and (not copies or there.is_exact(tensor[1])):
         return tensor[0]
     if source.chance(ODD):
         return source.choice(("a", None))
@@ -152,11 +152,12 @@ def _as_any(source: Source, there: Inventory) -> Arguments:
     keywords: dict[str, Argument] = {}
     if copies:
         keywords["copy"] = source.choice((True, False))
+    known = there.tensors.get(data.key) if isinstance(data, Ref) else None
     if source.chance(30):
-        keywords["dtype"] = DType(source.choice(DTYPES))
+        has = known is not None and known.dtype in DTYPES and source.chance(30)
+        keywords["dtype"] = DType(known.dtype if known is not None and has else source.choice(DTYPES))
     if source.chance(10):
         keywords["requires_grad"] = source.chance(50)
-        known = there.tensors.get(data.key) if isinstance(data, Ref) else None
         if keywords["requires_grad"] and not source.chance(2 * ODD):
             # Other dtypes have no gradients.
             if known is None or not known.dtype.startswith(FLOATING):

@@ -81,14 +81,16 @@ def _channels(stage: Stage) -> Step:
 
 
 def _gapped(stage: Stage) -> Step:
-    """A part of images with gaps between its rows, asked for in a format."""
+    """A part of images or volumes with gaps between its rows, asked for in a format."""
     source = stage.source
-    shape = (source.integer(1, 2), source.integer(1, 3), source.integer(2, 4), source.integer(2, 4))
+    rank = 5 if source.chance(25) else 4
+    shape = (source.integer(1, 2), source.integer(1, 3), *[source.integer(2, 4) for _ in range(rank - 2)])
     x = stage.tensor(shape, kind="channels-last" if source.chance(75) else None)
-    where = source.integer(1, 3)
+    where = source.integer(1, rank - 1)
     cut = Slice(None, None, 2) if source.chance(60) else Slice(0, shape[where] - 1 or None)
     part = stage.made(step("__getitem__", x, (*[Slice()] * where, cut)))
-    wanted = MemoryFormat(source.choice(("channels_last", "channels_last", "contiguous_format")))
+    fitting = "channels_last" if rank == 4 else "channels_last_3d"
+    wanted = MemoryFormat(source.choice((fitting, fitting, "contiguous_format")))
     return step(source.choice(("to", "to", "contiguous", "clone")), part, memory_format=wanted)
 
 
