@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from stridecheck.reports import records
-from stridecheck.reports.text import count
 
 from . import corpus, examples, machine, small_scope
 from .campaign import Campaign, out_of_date
@@ -286,7 +285,7 @@ def _conclude(
         told = ", ".join(sorted(ids)[:3]) + (", …" if len(ids) > 3 else "")
         problems.append((f"the list has {told} under {entry!r}, which no program of the corpus is", ()))
     for need, number in sorted(known.lost(results.units[name].values()).items()):
-        problems.append((f"{need} is not supported any more, {count(number, 'program')} of the corpus", ()))
+        problems.append((f"{need} is not supported any more, which programs of the corpus need ({number})", ()))
     for idle, rules in known.idle(results.units[name].values(), ran if is_whole else None):
         problems.append((f"expectation {idle.name!r} matched nothing, though its rules were judged", rules))
     for problem, rules in problems:

@@ -18,10 +18,8 @@ from ..program import ITEMSIZES, Input, Storage
 from .memory import Region, RegionStyle, length
 from .table_style import TableStyle, methods, takes_by
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
-    "complex128",
-)  # fmt: skip
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+DTYPES = ("bool", *INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 TEMPLATES = methods(
     """__getitem__ __setitem__ view view_as reshape flatten unflatten ravel swapaxes swapdims moveaxis t T mT narrow
     expand expand_as broadcast_to squeeze unsqueeze unfold diagonal detach contiguous() clone() tolist is_contiguous()
@@ -91,13 +89,11 @@ class Paddle(RegionStyle, TableStyle):
             return paddle.empty(shape, kind)
         return paddle.as_strided(storage.keeper[: storage.nbytes // n * n].view(kind), shape, strides, offset * n)
 
-    laid_out = tensor
-    """Also of negative strides, which can be handed over, though no program asks for them."""
+    laid_out = tensor  # also of negative strides, which no program asks for
 
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the tensor says of itself."""
-        # Not as it prints itself: uint16 says that it is bfloat16 (finding paddle-16).
-        dtype, offset = self._dtype_names.get(x.dtype, x.dtype.name.lower()), x.offset // x.element_size()
+        dtype, offset = x.dtype.name.lower(), x.offset // x.element_size()  # uint16 prints itself as bfloat16
         return dtype, tuple(x.shape), tuple(x.strides), offset, "T--" if x.is_contiguous() else "F--", None, None
 
     def storage_of(self, x: Any) -> Region | None:

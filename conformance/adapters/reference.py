@@ -11,6 +11,7 @@ import numpy as np
 from stridecheck.reference_impl import channels_last, channels_last_3d, contiguous_format, notices
 from stridecheck.reference_impl.contiguity import is_contiguous_in
 from stridecheck.reference_impl.core import CONJ, NEG, build, is_leaf, requires_grad
+from stridecheck.reference_impl.dtypes import LACKING
 from stridecheck.reference_impl.layout import Layout
 from stridecheck.reference_impl.numpy_bridge import converted
 
@@ -37,7 +38,9 @@ class Reference(TorchStyle):
     """The reference implementation in NumPy and Numba."""
 
     name = "reference"
-    capabilities = Capabilities(frozenset(DTYPES), frozenset(FEATURES) - {"negative-strides"}, exact_errors=True)
+    capabilities = Capabilities(
+        frozenset(DTYPES) - LACKING, frozenset(FEATURES) - {"negative-strides"}, exact_errors=True
+    )
 
     def __init__(self) -> None:
         super().__init__(reference_impl, DTYPES)

@@ -533,7 +533,11 @@ def test_a_foreign_environment_needs_nothing_but_the_library(tmp_path, monkeypat
         worker.start()
         assert worker.versions == {"numpy": np.__version__}
         assert is_well(answers_of(worker, [GOOD])[0])
-    for name, package_name in (("torch", "'stridecheck[torch]'"), ("cupy", "'stridecheck[cupy]'"), ("reference", "")):
+    with Worker("reference", python=python) as worker:
+        worker.start()
+        assert is_well(answers_of(worker, [GOOD])[0])
+        assert "bfloat16" not in worker.capabilities.dtypes  # which NumPy lacks
+    for name, package_name in (("torch", "'stridecheck[torch]'"), ("cupy", "'stridecheck[cupy]'")):
         with Worker(name, python=python) as worker:
             with pytest.raises(AdapterFailed) as failed:
                 worker.start()
