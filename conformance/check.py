@@ -208,8 +208,8 @@ def _check_one(
     if options.update_expectations:
         progress.note(f"{name}: wrote {_write_list(known, options, programs, results.units[name])}")
     elif options.rules == "*" and options.shard[1] == 1:
-        ran = frozenset(program.id for program in programs)
-        for problem in _conclude(name, known, results, ran, is_whole=options.programs is None):
+        whole = frozenset(program.id for program in programs) if options.programs is None else None
+        for problem in _conclude(name, known, results, whole):
             progress.note(f"{name}: {problem}")
 
 
@@ -273,20 +273,18 @@ def _write_list(
     return known.write_list(matched, ran, units.values())
 
 
-def _conclude(
-    name: str, known: Expectations, results: _Results, ran: frozenset[str], *, is_whole: bool
-) -> Iterator[str]:
+def _conclude(name: str, known: Expectations, results: _Results, whole: frozenset[str] | None) -> Iterator[str]:
     """What is wrong with the expectations after the whole run; records it, too.
 
-    `ran` are the ids of the corpus programs that were run, `is_whole` says whether there are no others.
+    `whole` are the ids of the corpus programs where all of it was run.
     """
     problems: list[tuple[str, tuple[str, ...]]] = []
-    for entry, ids in known.strays(ran).items() if is_whole else ():
+    for entry, ids in known.strays(whole).items() if whole is not None else ():
         told = ", ".join(sorted(ids)[:3]) + (", …" if len(ids) > 3 else "")
         problems.append((f"the list has {told} under {entry!r}, which no program of the corpus is", ()))
     for need, number in sorted(known.lost(results.units[name].values()).items()):
         problems.append((f"{need} is not supported any more, which programs of the corpus need ({number})", ()))
-    for idle, rules in known.idle(results.units[name].values(), ran if is_whole else None):
+    for idle, rules in known.idle(results.units[name].values(), whole):
         problems.append((f"expectation {idle.name!r} matched nothing, though its rules were judged", rules))
     for problem, rules in problems:
         results.write(out_of_date(name, problem, rules))

@@ -156,7 +156,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         return Handover("damaged", f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
     strides = _significant(arrived.state) == _significant(said.state) if arrived is not None and shares else None
     if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
-        if protocol == "dlpack copy":
+        if promise is False:
             return Handover("damaged", "the memory is shared until it is read, which was forbidden")
         writes = writes[0] + "l"
     read_only = {"f": "lost", "-": "kept"}.get(writes[0], "") if case.is_read_only else ""
