@@ -82,8 +82,9 @@ class Torch(TorchStyle):
         return peak_bytes(call)
 
     def versions(self) -> dict[str, str]:
-        """Versions that can change a verdict."""
-        return {"torch": str(torch.__version__)}
+        """Versions that can change a verdict, and the devices that programs may not name here."""
+        devices = " ".join(sorted(ELSEWHERE & _HAS_CODE.keys()))
+        return {"torch": str(torch.__version__)} | ({"devices": devices} if devices else {})
 
 
 def words_of(step: Step) -> Iterator[str]:
