@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from stridecheck.reports import records
 
-from . import recorded
+from . import recorded, written
 from .attribution import Eager
 from .classify import Catalogue, Rule
 from .exchange import Exchange
@@ -30,6 +30,7 @@ from .protocol import Adapter, OracleError, ProtocolError
 from .protocol import Unsupported as NotOffered
 from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
 from .units import Unit
+from .written import Written
 
 
 @dataclass
@@ -42,8 +43,9 @@ class Judged:
     outcomes: Counter[str] = field(default_factory=Counter)
     counts: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     """By rule, aspect and outcome."""
-    passed: dict[frozenset[str], Counter[Rule]] = field(default_factory=lambda: defaultdict(Counter))
-    """How often each rule was judged in these aspects without a difference: most of what is to be counted."""
+    passed: dict[frozenset[str], list[Rule]] = field(default_factory=lambda: defaultdict(list))
+    """The rules that were judged in these aspects without a difference, each as often: most of what is to be counted.
+    """
     unsupported: Counter[str] = field(default_factory=Counter)
     covered: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     failures: list[Found] = field(default_factory=list)
@@ -114,11 +116,11 @@ class Campaign:
         return Exchange(self.worker, unit.programs, lambda number: self._expect(unit, number))
 
     def _expect(self, unit: Unit, number: int) -> Sequence[Observation]:
-        drawn = unit.expected[number] if unit.expected else None
-        if drawn is not None:
-            return drawn
-        run = recorded.expected if unit.from_corpus else execute
-        return run(unit.programs[number], self.oracle)
+        found: Sequence[Observation] | None = unit.expected[number] if unit.expected else None
+        if found is None:
+            run = recorded.expected if unit.from_corpus else execute
+            found = run(unit.programs[number], self.oracle)
+        return found if isinstance(found, Written) else written.write(found)
 
     def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""
@@ -275,7 +277,7 @@ class Campaign:
 
 def _count(judged: Judged, verdict: StepVerdict, rules: Sequence[Rule], outcome_of: Mapping[str, str]) -> None:
     if not outcome_of:
-        judged.passed[verdict.judged].update(rules)
+        judged.passed[verdict.judged] += rules
         return
     for rule in rules:
         for aspect in rule.aspects & verdict.judged:
@@ -289,7 +291,7 @@ def _add(judged: Judged, rule: str, aspect: str, outcome: str) -> None:
 
 def _add_passed(judged: Judged) -> None:
     for aspects, passed in judged.passed.items():
-        for rule, times in passed.items():
+        for rule, times in Counter(passed).items():
             counts = judged.counts.setdefault(rule.id, {})
             for aspect in rule.aspects & aspects:
                 found = counts.setdefault(aspect, {})

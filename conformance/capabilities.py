@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from .observation import Observation, StorageObject, TensorState
@@ -108,13 +109,19 @@ def needs(program: Program) -> list[str]:
         if item.requires_grad:
             found["feature:requires-grad"] = None
     for step in program.steps:
-        # Storages have a method or a class for some dtypes: `UntypedStorage.bfloat16`, `BFloat16Storage`.
-        if (named := step.op.rpartition(".")[2].removesuffix("Storage").lower()) in ITEMSIZES:
+        if named := _dtype_in(step.op):
             found[f"dtype:{named}"] = None
         for argument in (*step.args, *[value for _, value in step.kwargs]):
             if type(argument) in _TELLING and (need := _need(step.op, argument)):
                 found[need] = None
     return list(found)
+
+
+@cache
+def _dtype_in(op: str) -> str:
+    """The dtype in the name of an operation, as storages have methods and classes: `UntypedStorage.bfloat16`."""
+    named = op.rpartition(".")[2].removesuffix("Storage").lower()
+    return named if named in ITEMSIZES else ""
 
 
 def _is_free(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> bool:

@@ -166,11 +166,22 @@ def alike(ours: Mapping[str, StorageState], theirs: Mapping[str, StorageState]) 
 
 
 def _is_alike(ours: StorageState, theirs: StorageState) -> bool:
-    if ours.shadow is None or ours.home != theirs.home or len(ours.data) != len(theirs.data):
+    if ours.shadow is None or ours.home != theirs.home:
         return False
+    return cleared(ours.data, ours.shadow) == cleared(theirs.data, ours.shadow)
+
+
+def cleared(data: bytes, shadow: bytes) -> bytes:
+    """Bytes with 0 in the place of those that nobody specifies; as they are where there are more or fewer than marks.
+
+    >>> cleared(b"abc", bytes([0, UNSPECIFIED, 1]))
+    b'a\\x00c'
+    """
+    if len(data) != len(shadow):
+        return data
     # As numbers: for storages of some hundred bytes NumPy would take longer to be called.
-    differs = int.from_bytes(ours.data, "little") ^ int.from_bytes(theirs.data, "little")
-    return not differs & int.from_bytes(ours.shadow.translate(_SPECIFIED), "little")
+    specified = int.from_bytes(shadow.translate(_SPECIFIED), "little")
+    return (int.from_bytes(data, "little") & specified).to_bytes(len(data), "little")
 
 
 _SPECIFIED = bytes([0 if mark == UNSPECIFIED else 255 for mark in range(256)])

@@ -60,7 +60,8 @@ def judge(
     """
     if isinstance(expected, Written) and isinstance(got, Written) and expected.is_like(got):
         judged = {"": _OF_SUCCESS & capabilities.aspects, "raised": _OF_RAISED & capabilities.aspects}
-        return [StepVerdict(n, judged.get(end, frozenset())) for n, end in enumerate(expected.ends(), -1)]
+        ends = expected.ends(1 + len(program.steps))
+        return [StepVerdict(n, judged.get(end, frozenset())) for n, end in enumerate(ends, -1)]
     if len(expected) != len(got):
         message = f"observed {len(got) - 1} steps, but the program has {len(program.steps)}"
         return [

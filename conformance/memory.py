@@ -62,7 +62,8 @@ class Memory:
         """The library's own object for a storage of the program; None for a file."""
         name, data = f"s{number}", storage.contents()
         if storage.backing == "file":
-            (self.folder / File(number).name).write_bytes(data)
+            with open(f"{self.folder}/{File(number).name}", "wb", buffering=0) as file:
+                file.write(data)
             return None
         if storage.backing == "guarded":
             block = self._guarded[name] = bytearray(GUARD + data + GUARD)
@@ -95,26 +96,27 @@ class Memory:
             self._follow()
         if self._new:
             self._find_homes()
-        bytes_of, shadow_of, latest = self._adapter.bytes_of, self._adapter.shadow_of, self.contents.get
-        now: dict[str, StorageState] = {}
+        bytes_of, shadow_of, latest = self._adapter.bytes_of, self._adapter.shadow_of, self.contents
+        changed: dict[str, StorageState] = {}
         for name, handle in self._handles.items():
-            before, data, shadow, home = latest(name), bytes_of(handle), shadow_of(handle), homes.get(name)
-            # What has not changed, as most has not, needs no new state.
-            if before is not None and before.data == data and before.shadow == shadow and before.home == home:
-                now[name] = before
-            else:
-                now[name] = StorageState(data, shadow, home)
-        if self._nowhere:
-            now |= {name: StorageState(b"", None, ("meta", self._extent(name)[1])) for name in self._nowhere}
-        if self._foreign:
-            now |= {name: StorageState(f.read(), f.shadow) for name, f in self._foreign.items()}
-        if homes:
+            content = (bytes_of(handle), shadow_of(handle), homes.get(name))
+            if latest.get(name) != content:
+                changed[name] = StorageState(*content)
+        if homes or self._nowhere or self._foreign or self._folder is not None:
+            now = self._with_the_rest(latest | changed)
+            changed = {name: content for name, content in now.items() if latest.get(name) != content}
+        self.contents.update(changed)
+        return changed
+
+    def _with_the_rest(self, now: dict[str, StorageState]) -> dict[str, StorageState]:
+        """What all memory holds, given what the storages hold that have memory of their own."""
+        now |= {name: StorageState(b"", None, ("meta", self._extent(name)[1])) for name in self._nowhere}
+        now |= {name: StorageState(f.read(), f.shadow) for name, f in self._foreign.items()}
+        if self._homes:
             self._share_marks(now)
         if self._folder is not None:
             now |= {name: self._file(name, now) for name in sorted(os.listdir(self._folder))}
-        changed = {name: content for name, content in now.items() if latest(name) != content}
-        self.contents.update(changed)
-        return changed
+        return now
 
     def damaged(self) -> tuple[str, ...]:
         """Storages whose guard bytes were overwritten."""
@@ -159,7 +161,7 @@ class Memory:
     def _file(self, name: str, now: dict[str, StorageState]) -> StorageState:
         """A file as it lies on disk; what one does not know who sees it, by a map of its own, nobody knows."""
         path = f"{self._folder}/{name}"
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             data = file.read()
         if all(now[name].shadow is None for name in self._handles):
             return StorageState(data)
@@ -315,8 +317,9 @@ class _Folders:
 
     def give_back(self, folder: Path) -> None:
         """Empty a folder for who comes next."""
-        for entry in os.scandir(folder):
-            os.unlink(entry)
+        with contextlib.suppress(FileNotFoundError):  # at the end of a process all of them may be gone already
+            for entry in os.scandir(folder):
+                os.unlink(entry)
         self._free[os.getpid()].append(folder)
 
     def remove(self) -> None:

@@ -9,6 +9,7 @@ test holds the two together.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -21,8 +22,7 @@ from . import corpus, jsonl, written
 from .classify import Catalogue, Rule
 from .corpus import CorpusError
 from .execute import Execution, execute
-from .memory import UNSPECIFIED
-from .observation import Observation, StorageState
+from .observation import Observation
 from .program import Program
 from .protocol import Adapter
 from .written import Written
@@ -51,7 +51,8 @@ class Recorded(Mapping[str, T]):
     def _read(self) -> Iterator[str]:
         """Lines that nobody has asked for yet, each kept and told by its id: in the order of the corpus."""
         try:
-            with gzip.open(self._path, "rb") as lines:
+            # GzipFile finds lines in Python, a buffer in C.
+            with gzip.open(self._path, "rb") as file, io.BufferedReader(file) as lines:
                 for line in lines:
                     id = line[_ID].decode("ascii")
                     self._lines[id] = line
@@ -156,11 +157,4 @@ def _settled(done: Observation, slot: int, vague: Container[str]) -> Observation
     if results is not None:
         keys = [f"{slot}.{item}" for item in range(len(results))] if done.is_tuple else [str(slot)]
         results = tuple([("scalar", "?") if key in vague else one for key, one in zip(keys, results, strict=False)])
-    return done._replace(results=results, storages={name: _zeroed(state) for name, state in done.storages.items()})
-
-
-def _zeroed(state: StorageState) -> StorageState:
-    if state.shadow is None or UNSPECIFIED not in state.shadow:
-        return state
-    known = zip(state.data, state.shadow, strict=True)
-    return state._replace(data=bytes([0 if mark == UNSPECIFIED else byte for byte, mark in known]))
+    return written.specified(done._replace(results=results))

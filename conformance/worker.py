@@ -22,10 +22,8 @@ not survive a fork is served in the server itself.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib.util
-import json
 import os
 import select
 import signal
@@ -35,25 +33,6 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-
-def _refuse(value: Any) -> Any:
-    raise TypeError(
-        f"the adapter answered {value!r}, of type {type(value).__name__}: numbers and text must be Python's"
-    )
-
-
-# Made once, and trusting that no message holds itself: half of the time that `json.dumps` takes.
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_refuse).encode
-
-_POLL_MS = 20
-"""How often children are looked after where the system cannot say that one has ended."""
-
-
-def _die_with_parent() -> None:
-    """Ask the kernel to end this process with its parent: a library that hangs must not outlive a killed run."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG; Linux only
 
 
 def _bootstrap() -> None:
@@ -71,34 +50,19 @@ def _bootstrap() -> None:
     spec.loader.exec_module(module)
 
 
-class Channel:
-    """JSON lines over a pair of file descriptors, without buffering across lines that a fork could copy."""
+if __name__ == "__main__":
+    _bootstrap()
 
-    def __init__(self, incoming: int, outgoing: int) -> None:
-        self._incoming, self._outgoing = incoming, outgoing
+from stridecheck.conformance import discovery
+from stridecheck.conformance.memory import FOLDERS, remove_folders
+from stridecheck.conformance.serving import Channel, die_with_parent, serve, told
 
-    def send(self, message: Any) -> None:
-        """Write one message as a line."""
-        data = memoryview(_encode(message).encode() + b"\n")
-        while data:
-            data = data[os.write(self._outgoing, data) :]
-
-    def receive(self) -> Any:
-        """Read one message; None when the other side has hung up."""
-        parts: list[bytes] = []
-        # The parent sends a line only when the one before it is answered, so nothing of the next is read.
-        while not parts or not parts[-1].endswith(b"\n"):
-            part = os.read(self._incoming, 1 << 20)
-            if not part:
-                return None
-            parts.append(part)
-        return json.loads(b"".join(parts))
+_POLL_MS = 20
+"""How often children are looked after where the system cannot say that one has ended."""
 
 
 def _load(name: str, channel: Channel) -> Any:
     """The adapter; None where there is none, which has been told."""
-    from stridecheck.conformance import discovery
-
     loading = os.getpid()
 
     try:
@@ -121,117 +85,18 @@ def _load(name: str, channel: Channel) -> Any:
         if os.getpid() != loading:  # an import has forked, and this is the child, which ends as it likes
             raise
         traceback.print_exc()
-        channel.send({"failed": "error", "reason": _told(error)})
+        channel.send({"failed": "error", "reason": told(error)})
     else:
         return adapter
     return None
 
 
 def _versions(name: str, adapter: Any) -> dict[str, str]:
-    from stridecheck.conformance import discovery
-
     versions = adapter.versions()
     if not isinstance(versions, Mapping):
         wanted = f'a dict of texts such as {{"{adapter.name}": "1.0"}}'
         raise discovery.UnknownAdapter(f"{name}: versions() answers with {wanted}, and not with {versions!r}")
     return {str(library): str(version) for library, version in versions.items()}
-
-
-def _told(error: BaseException) -> str:
-    """An error in one line, with the file and the line that it came from: where it has a cause, that of the cause."""
-    cause, seen = error, {id(error)}
-    while (deeper := cause.__cause__) is not None and deeper.__traceback__ is not None and id(deeper) not in seen:
-        cause = deeper
-        seen.add(id(cause))
-    message = str(error)
-    if isinstance(cause, SyntaxError) and cause.filename:  # the file that is wrong is not the one that failed
-        filename, line = cause.filename, cause.lineno
-        message = cause.msg if cause is error else message
-    else:
-        where = traceback.extract_tb(cause.__traceback__)[-1]
-        filename, line = where.filename, where.lineno
-    return f"{type(error).__name__}: {' '.join(message.split())} ({Path(filename).name}:{line})"
-
-
-def _serve(adapter: Any, channel: Channel) -> None:
-    """The child: answer batches until the parent hangs up."""
-    channel.send({"child": os.getpid()})
-    while (message := channel.receive()) is not None:
-        if "script" in message:
-            channel.send({"script": _script(adapter, *message["script"])})
-        elif "question" in message:
-            _answer(channel, adapter, {}, *_asked(adapter, message["question"]))
-        else:
-            for number, data in message["batch"]:
-                _answer(channel, adapter, {"number": number}, *_ran(adapter, data))
-
-
-def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
-    """The answer to a program, and whether anything was raised on the way to it."""
-    from stridecheck.conformance import observation
-    from stridecheck.conformance.execute import execute
-    from stridecheck.conformance.program import Program
-    from stridecheck.conformance.protocol import Unsupported
-
-    try:
-        seen = execute(Program.from_json(data), adapter)
-        observations, aside = observation.apart(seen)
-        return {"observations": observations, **aside}, any(one.raised for one in seen)
-    except Unsupported as error:
-        return {"unsupported": str(error)}, False
-    except Exception as error:
-        return {"error": _told(error)}, True
-
-
-def _asked(adapter: Any, question: Any) -> tuple[dict[str, Any], bool]:
-    try:
-        return {"answer": adapter.answer(question)}, False
-    except Exception as error:
-        return {"error": _told(error)}, True
-
-
-def _answer(channel: Channel, adapter: Any, head: dict[str, Any], said: dict[str, Any], has_raised: bool) -> None:
-    """Send an answer, unless the device that it comes from is lost: then nothing that was raised says anything."""
-    lost = getattr(adapter, "lost", None)
-    if has_raised and lost is not None and (reason := lost()):
-        channel.send({"lost": reason})
-        return
-    try:
-        channel.send({**head, **said})
-    except Exception as error:  # no JSON can be made of it
-        channel.send({**head, "error": _told(error)})
-
-
-def _tidy() -> None:
-    """Remove what a process that ends at once would leave on disk."""
-    from stridecheck.conformance import memory
-
-    memory.remove_folders()
-
-
-def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
-    """The script for a claim; empty where the adapter has no idiom, or one in which the deviation does not show."""
-    from stridecheck.conformance import repro
-    from stridecheck.conformance.program import Program
-
-    try:
-        claim = repro.Claim.from_json(data)
-        text = repro.script(Program.from_json(program), claim, adapter)
-    except Exception:
-        traceback.print_exc()
-        return ""
-    if not text or not is_tried or not getattr(adapter, "forks", True):
-        return text
-    pid = os.fork()
-    if pid == 0:
-        _die_with_parent()
-        status = 1
-        try:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            status = 0 if repro.shows(text, claim) else 1
-        finally:
-            os._exit(status)
-    return text if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else ""
 
 
 def main() -> None:
@@ -241,14 +106,13 @@ def main() -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
-    _bootstrap()
     adapter = _load(sys.argv[1], Channel(control.fileno(), control.fileno()))
     if adapter is None:
         return
     if getattr(adapter, "forks", True):
         _fork_children(adapter, control)
     elif (pair := _requested(control)) is not None:
-        _serve(adapter, Channel(*pair))
+        serve(adapter, Channel(*pair))
 
 
 def _requested(control: socket.socket) -> tuple[int, int] | None:
@@ -261,8 +125,6 @@ def _requested(control: socket.socket) -> tuple[int, int] | None:
 
 
 def _fork_children(adapter: Any, control: socket.socket) -> None:
-    from stridecheck.conformance.memory import FOLDERS
-
     FOLDERS.gather()
     gc.freeze()  # what the library has made is not looked at again in each child, which would copy its pages
     gc.set_threshold(10_000)  # observations come and go without cycles
@@ -310,11 +172,11 @@ def _in_child(adapter: Any, control: socket.socket, pair: tuple[int, int]) -> in
         sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
-        _die_with_parent()
+        die_with_parent()
         try:
             control.close()
-            _serve(adapter, Channel(*pair))
-            _tidy()
+            serve(adapter, Channel(*pair))
+            remove_folders()
         except BaseException:
             # Also SystemExit: a library that calls sys.exit() ends here, not in this file's main.
             traceback.print_exc()
@@ -326,5 +188,5 @@ def _in_child(adapter: Any, control: socket.socket, pair: tuple[int, int]) -> in
 if __name__ == "__main__":
     # Ctrl-C reaches the whole process group; the parent decides what happens then.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with_parent()
+    die_with_parent()
     main()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from stridecheck.conformance import corpus, written
 from stridecheck.conformance.capabilities import Capabilities
 from stridecheck.conformance.execute import execute
@@ -48,6 +50,34 @@ def test_the_same_letters_are_not_read():
     theirs = [one._replace(storages={}) for one in SEEN]
     assert ours.told_by(line(theirs), 0) is None
     assert ours.told_by(line(SEEN, 1), 0) is None
+
+
+@given(st.binary(max_size=40), st.data())
+def test_bytes_that_nobody_specifies_may_be_others(content, data):
+    """Any of them, and none but them: what is told in other bytes of those that are specified is read."""
+    marks = bytes(data.draw(st.lists(st.sampled_from([0, 1, 255]), min_size=len(content), max_size=len(content))))
+    theirs = bytes(data.draw(st.lists(st.integers(0, 255), min_size=len(content), max_size=len(content))))
+    ours = [Observation(results=(), storages={"v1": StorageState(content, marks if any(marks) else None)})]
+    got = [Observation(results=(), storages={"v1": StorageState(theirs)})]
+    same = all(a == b or mark == 255 for a, b, mark in zip(content, theirs, marks, strict=True))
+    for mine in (written.write(ours), from_line(to_line(ID, [written.specified(one) for one in ours]).encode())):
+        told = mine.told_by(line(got), 0)
+        assert (told is not None) is same
+        if told is not None:
+            assert mine.is_like(told)
+    assert written.write(ours).observations == ours
+
+
+@pytest.mark.parametrize(
+    "observations",
+    [[], [{}], [{"storages": {}}], [{"storages": {"v1": ["?"]}}], [{"storages": {"v1": ["AA==", 1]}}], [3], {}, "x"],
+)
+def test_other_answers_about_unspecified_bytes_are_left_to_be_told(observations):
+    """Fewer observations, other storages, bytes that are none: whatever is no such answer."""
+    ours = written.write([Observation(results=(), storages={"v1": StorageState(b"\1", b"\xff")})])
+    assert (
+        ours.told_by(json.dumps({"number": 0, "observations": observations}, separators=(",", ":")).encode(), 0) is None
+    )
 
 
 @pytest.mark.parametrize("rest", [b"", b"]", b',"said":[', b',"said":[]', b"}]}"])

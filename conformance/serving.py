@@ -1,0 +1,147 @@
+"""The child of a worker: runs the programs that its parent sends, and answers.
+
+Its environment may be without stridecheck: standard library only, and orjson where that is found. The protocol is told
+in `worker.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import traceback
+from pathlib import Path
+from typing import Any
+
+from . import jsonl, observation, repro
+from .execute import execute
+from .program import Program
+from .protocol import Unsupported
+
+
+def _refuse(value: Any) -> Any:
+    raise TypeError(
+        f"the adapter answered {value!r}, of type {type(value).__name__}: numbers and text must be Python's"
+    )
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to end this process with its parent: a library that hangs must not outlive a killed run."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG; Linux only
+
+
+class Channel:
+    """JSON lines over a pair of file descriptors, without buffering across lines that a fork could copy."""
+
+    def __init__(self, incoming: int, outgoing: int) -> None:
+        self._incoming, self._outgoing = incoming, outgoing
+
+    def send(self, message: Any) -> None:
+        """Write one message as a line."""
+        self._write(json.dumps(message, separators=(",", ":"), default=_refuse).encode())
+
+    def send_finite(self, message: Any) -> None:
+        """Write a message that has no number which is infinite or none: in less time."""
+        self._write(jsonl.dumps(message, _refuse))
+
+    def _write(self, line: bytes) -> None:
+        data = memoryview(line + b"\n")
+        while data:
+            data = data[os.write(self._outgoing, data) :]
+
+    def receive(self) -> Any:
+        """Read one message; None when the other side has hung up."""
+        parts: list[bytes] = []
+        # The parent sends a line only when the one before it is answered, so nothing of the next is read.
+        while not parts or not parts[-1].endswith(b"\n"):
+            part = os.read(self._incoming, 1 << 20)
+            if not part:
+                return None
+            parts.append(part)
+        return jsonl.loads_exactly(b"".join(parts))
+
+
+def told(error: BaseException) -> str:
+    """An error in one line, with the file and the line that it came from: where it has a cause, that of the cause."""
+    cause, seen = error, {id(error)}
+    while (deeper := cause.__cause__) is not None and deeper.__traceback__ is not None and id(deeper) not in seen:
+        cause = deeper
+        seen.add(id(cause))
+    message = str(error)
+    if isinstance(cause, SyntaxError) and cause.filename:  # the file that is wrong is not the one that failed
+        filename, line = cause.filename, cause.lineno
+        message = cause.msg if cause is error else message
+    else:
+        where = traceback.extract_tb(cause.__traceback__)[-1]
+        filename, line = where.filename, where.lineno
+    return f"{type(error).__name__}: {' '.join(message.split())} ({Path(filename).name}:{line})"
+
+
+def serve(adapter: Any, channel: Channel) -> None:
+    """Answer batches until the parent hangs up."""
+    channel.send({"child": os.getpid()})
+    while (message := channel.receive()) is not None:
+        if "script" in message:
+            channel.send({"script": _script(adapter, *message["script"])})
+        elif "question" in message:
+            _answer(channel, adapter, {}, *_asked(adapter, message["question"]))
+        else:
+            for number, data in message["batch"]:
+                _answer(channel, adapter, {"number": number}, *_ran(adapter, data))
+
+
+def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
+    """The answer to a program, and whether anything was raised on the way to it."""
+    try:
+        seen = execute(Program.from_json(data), adapter)
+        observations, aside = observation.apart(seen)
+        return {"observations": observations, **aside}, any(one.raised for one in seen)
+    except Unsupported as error:
+        return {"unsupported": str(error)}, False
+    except Exception as error:
+        return {"error": told(error)}, True
+
+
+def _asked(adapter: Any, question: Any) -> tuple[dict[str, Any], bool]:
+    try:
+        return {"answer": adapter.answer(question)}, False
+    except Exception as error:
+        return {"error": told(error)}, True
+
+
+def _answer(channel: Channel, adapter: Any, head: dict[str, Any], said: dict[str, Any], has_raised: bool) -> None:
+    """Send an answer, unless the device that it comes from is lost: then nothing that was raised says anything."""
+    lost = getattr(adapter, "lost", None)
+    if has_raised and lost is not None and (reason := lost()):
+        channel.send({"lost": reason})
+        return
+    try:
+        # Of all that is answered, only what an adapter is asked may hold numbers that are infinite or none.
+        (channel.send if "answer" in said else channel.send_finite)({**head, **said})
+    except Exception as error:  # no JSON can be made of it
+        channel.send({**head, "error": told(error)})
+
+
+def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
+    """The script for a claim; empty where the adapter has no idiom, or one in which the deviation does not show."""
+    try:
+        claim = repro.Claim.from_json(data)
+        text = repro.script(Program.from_json(program), claim, adapter)
+    except Exception:
+        traceback.print_exc()
+        return ""
+    if not text or not is_tried or not getattr(adapter, "forks", True):
+        return text
+    pid = os.fork()
+    if pid == 0:
+        die_with_parent()
+        status = 1
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            status = 0 if repro.shows(text, claim) else 1
+        finally:
+            os._exit(status)
+    return text if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else ""
