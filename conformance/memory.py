@@ -317,9 +317,11 @@ class _Folders:
 
     def give_back(self, folder: Path) -> None:
         """Empty a folder for who comes next."""
-        with contextlib.suppress(FileNotFoundError):  # at the end of a process all of them may be gone already
+        try:
             for entry in os.scandir(folder):
                 os.unlink(entry)
+        except FileNotFoundError:  # at the end of a process all of them may be gone already
+            return
         self._free[os.getpid()].append(folder)
 
     def remove(self) -> None:
