@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from . import jsonl
+
 Json: TypeAlias = Any
 
 ITEMSIZES: Mapping[str, int] = {
@@ -246,7 +248,7 @@ class Program:
     @cached_property
     def line(self) -> bytes:
         """The JSON form in one line without an end, as a library's process is told of it."""
-        return json.dumps(self.to_json(tags=False), separators=(",", ":")).encode()
+        return jsonl.dumps(self.to_json(tags=False))
 
     def slot_of(self, step: int) -> int:
         """Slot that the results of step number `step` take."""

@@ -113,7 +113,7 @@ def write(observations: Sequence[Observation]) -> Written:
     b'[{"skipped":true}]'
     """
     data, aside = observation.apart([specified(one) for one in observations])
-    written = Written(json.dumps(data, separators=(",", ":")).encode(), aside)
+    written = Written(jsonl.dumps(data), aside)
     written._observations = list(observations)
     return written
 

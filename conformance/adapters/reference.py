@@ -91,15 +91,18 @@ class Reference(TorchStyle):
 
     def flags(self, x: Any) -> str | None:
         """One letter for each flag that is set; None where PyTorch refuses to tell."""
-        text = "g" if requires_grad(x) else ""
-        try:
-            if is_leaf(x):
-                text += "l"
-        except RuntimeError:
-            return None
+        base = x._base
+        if x._has_fn or (base is not None and (base._leaf_grad or base._has_fn)):
+            text = "g" if requires_grad(x) else ""
+            try:
+                text += "l" if is_leaf(x) else ""
+            except RuntimeError:
+                return None
+        else:  # no history, as most have none
+            text = "gl" if x._leaf_grad else "l"
         if x._bits:
             text += "c" * bool(x._bits & CONJ) + "n" * bool(x._bits & NEG)
-        return text if x._base is None else text + "v"
+        return text if base is None else text + "v"
 
     def storage_of(self, x: Any) -> Any:
         """The storage object, the same one as long as it lives."""

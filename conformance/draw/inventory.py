@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, TypeAlias
 
@@ -64,7 +64,8 @@ def inventory_of(execution: Execution, storages: Sequence[Storage]) -> Inventory
     for key, state in execution.states.items():
         home = contents[state.storage or ""].home
         group = "nowhere" if home and home[0] == "meta" else "coded" if state.dtype in QUANTISED else "tensors"
-        if prod(state.shape) <= MAX_NUMEL and (group != "tensors" or _is_operand(state, contents)):
+        numel, reach = _extent(state.shape, state.strides or (), state.offset or 0)
+        if numel <= MAX_NUMEL and (group != "tensors" or _is_operand(state, reach, contents)):
             groups[group][key] = state
     return Inventory(
         **groups,
@@ -76,9 +77,14 @@ def inventory_of(execution: Execution, storages: Sequence[Storage]) -> Inventory
     )
 
 
-def _is_operand(state: TensorState, contents: Mapping[str, StorageState]) -> bool:
+@lru_cache(maxsize=1 << 12)
+def _extent(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
+    """Number of elements, and of those that a storage must hold; asked after every step, of mostly the same layouts."""
+    return prod(shape), span(shape, strides, offset)[1]
+
+
+def _is_operand(state: TensorState, reach: int, contents: Mapping[str, StorageState]) -> bool:
     """Whether a tensor is inside its storage; a refused `resize_` leaves some outside."""
-    reach = span(state.shape, state.strides or (), state.offset or 0)[1]
     content = contents[state.storage or ""]
     if reach * ITEMSIZES.get(state.dtype, 1) > len(content.data):
         return False
