@@ -84,7 +84,7 @@ def collect_rarely() -> None:
     Programs live as long as the run does, and observations, which come and go by the million, have no cycles.
     """
     gc.freeze()
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
 
 
 def oracle() -> Adapter:

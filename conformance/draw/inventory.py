@@ -60,15 +60,24 @@ class Inventory:
 def inventory_of(execution: Execution, storages: Sequence[Storage]) -> Inventory:
     """What there is after the last step of a run on the oracle."""
     contents = execution.contents
-    groups: dict[str, dict[str, TensorState]] = {"tensors": {}, "coded": {}, "nowhere": {}}
+    tensors: dict[str, TensorState] = {}
+    coded: dict[str, TensorState] = {}
+    nowhere: dict[str, TensorState] = {}
     for key, state in execution.states.items():
-        home = contents[state.storage or ""].home
-        group = "nowhere" if home and home[0] == "meta" else "coded" if state.dtype in QUANTISED else "tensors"
         numel, reach = _extent(state.shape, state.strides or (), state.offset or 0)
-        if numel <= MAX_NUMEL and (group != "tensors" or _is_operand(state, reach, contents)):
-            groups[group][key] = state
+        if numel > MAX_NUMEL:
+            continue
+        content = contents[state.storage or ""]
+        if content.home is not None and content.home[0] == "meta":
+            nowhere[key] = state
+        elif state.dtype in QUANTISED:
+            coded[key] = state
+        elif _is_operand(state, reach, content):
+            tensors[key] = state
     return Inventory(
-        **groups,
+        tensors,
+        coded,
+        nowhere,
         storages={key: state for key, state in execution.others.items() if isinstance(state, StorageObject)},
         foreign={key: state for key, state in execution.others.items() if isinstance(state, ForeignState)},
         scalars={key: x for key, x in execution.scalars.items() if key not in execution.vague},
@@ -83,9 +92,8 @@ def _extent(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tu
     return prod(shape), span(shape, strides, offset)[1]
 
 
-def _is_operand(state: TensorState, reach: int, contents: Mapping[str, StorageState]) -> bool:
+def _is_operand(state: TensorState, reach: int, content: StorageState) -> bool:
     """Whether a tensor is inside its storage; a refused `resize_` leaves some outside."""
-    content = contents[state.storage or ""]
     if reach * ITEMSIZES.get(state.dtype, 1) > len(content.data):
         return False
     # What fresh memory says as an index or a mask would decide even the shape of a result.
