@@ -98,10 +98,10 @@ def _masked_select(stage: Stage) -> Step:
 
 def _mask_shape(stage: Stage, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape, or one that broadcasts to it, perhaps of fewer dimensions."""
-    if stage.source.chance(60):
+    if stage.source.chance(40):
         return shape
     ones = tuple([1 if stage.source.chance(40) else n for n in shape])
-    return ones[stage.source.integer(0, len(ones)) :] if stage.source.chance(60) else ones
+    return ones[stage.source.integer(min(1, len(ones)), len(ones)) :] if stage.source.chance(75) else ones
 
 
 def _nonzero(stage: Stage) -> Step:
@@ -140,7 +140,7 @@ def _masked_fill(stage: Stage) -> Step:
     shape = _shape(stage, 0)
     x = stage.tensor(shape)
     mask = stage.tensor(_mask_shape(stage, shape), dtype="bool")
-    return step(_twin(stage, "masked_fill"), x, mask, _number(stage))
+    return step(_twin(stage, "masked_fill", 65), x, mask, _number(stage))
 
 
 def _number(stage: Stage) -> Argument:
@@ -426,7 +426,7 @@ def _slice_scatter(stage: Stage) -> Step:
 INDEXED: tuple[tuple[int, Scene], ...] = (
     (3, on(ALL, _index_select)), (4, on(ALL, _gather)), (2, on(ALL, _take)), (2, on(ALL, _take_along)),
     (4, on(ALL, _masked_select)), (3, on(ALL, _nonzero)), (2, on(NUMBERS, _embedding)), (1, on(NUMBERS, _one_hot)),
-    (5, on(ALL, _masked_fill)), (3, on(ALL, _masked_scatter)), (6, on(NUMBERS, _index_writes)),
+    (8, on(ALL, _masked_fill)), (3, on(ALL, _masked_scatter)), (6, on(NUMBERS, _index_writes)),
     (4, on(NUMBERS, _scatter)), (2, on(NUMBERS, _put)), (10, on(ALL, _getitem)), (8, on(ALL, _setitem)),
     (3, on(NUMBERS, _index_put)), (2, on(ALL, _diagonal_scatter)), (2, on(ALL, _select_scatter)),
     (3, on(ALL, _slice_scatter)), (1, on(NUMBERS, _diagonal_filled)), (1, on(ALL, _narrow)),

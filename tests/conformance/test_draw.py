@@ -155,7 +155,7 @@ def test_the_number_of_steps_can_be_given(oracle):
 def test_every_operation_of_the_table_is_drawn(oracle):
     """Each operation that is meant to be drawn comes up, and is accepted."""
     drawn, accepted = Counter(), Counter()
-    for program, expected in (draw_program(Seeded(f"programs:{n}"), oracle) for n in range(4 * PROGRAMS)):
+    for program, expected in (draw_program(Seeded(f"programs:{n}"), oracle) for n in range(6 * PROGRAMS)):
         for step, observation in zip(program.steps, expected[1:], strict=True):
             drawn[step.op] += 1
             accepted[step.op] += observation.raised is None
