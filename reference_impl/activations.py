@@ -198,14 +198,14 @@ def threshold(
     def compute(a: Any) -> Any:
         return np.where(a <= threshold, np.array(value).astype(a.dtype), a)
 
-    # Done twice it is what it is done once: PyTorch lets memory overlap.
-    op = Op("threshold", compute, "if", smooth=True, overlaps=True)
+    # Done twice it is what it is done once: PyTorch lets memory overlap. Mostly it jumps at the threshold.
+    op = Op("threshold", compute, "if", smooth=value == threshold, overlaps=True)
     return apply(op, (input,), out) if out is not None else _run(op, input, inplace)
 
 
 def hardshrink(input: "Tensor", lambd: float = 0.5, *, out: "Tensor | None" = None) -> "Tensor":
     """Elements, or 0 where they are between `-lambd` and `lambd`. Raises: dtype. Source: facts 4.3.10, torch 2.13."""
-    op = Op("hardshrink", lambda a: np.where((a >= -lambd) & (a <= lambd), 0, a), "f", smooth=True)
+    op = Op("hardshrink", lambda a: np.where((a >= -lambd) & (a <= lambd), 0, a), "f", smooth=lambd <= 0)
     return apply(op, (input,), out)
 
 

@@ -19,6 +19,7 @@ from .core import (
     check_flag,
     check_inplace,
     check_no_overlap,
+    check_settled,
     check_tensors,
     from_array,
     order_marks,
@@ -211,6 +212,8 @@ def put(target: "Tensor", items: dict[int, Any], value: Any, accumulate: bool) -
         check_no_overlap(target, value)
         for t in items.values():
             check_no_overlap(target, without_bits(t))
+            if t.dtype is dt.int64:  # others are converted before anything is written
+                check_settled(target, t)
     g = Gather(target._layout, items)
     if filled and masks[0].dtype is not dt.bool_:
         raise LayoutError("dtype", "index_put_: one value goes under a bool mask only, got uint8")
@@ -256,7 +259,7 @@ def _store(placed: Any, g: Gather, wide: Any, value: Any, accumulate: bool) -> N
         marks = shadow.merge(g.shape, marks, nan_marks(a[key], placed.dtype))
     storage = placed._storage
     repeated = _repeats(g, placed) and (value.numel() > 1 or accumulate)
-    order = order_marks(placed, value) if value.numel() > 1 or accumulate else None
+    order = order_marks(placed, value, moving=True) if value.numel() > 1 or accumulate else None
     if marks is None and storage._shadow is None and not repeated and not g.unknown and order is None:
         return
     before = (

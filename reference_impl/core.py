@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import shadow
 from .backing import NoBytes, Unread
 from .dtypes import BARE_UINT, FLOAT8, bool_, complex32, dtype
-from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError, fatal
+from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError, fatal
 from .layout import Layout, Shape, Strides, check_bounds, contiguous_strides
 from .overlap import Internal, Mutual, has_internal_overlap, internal_overlap, mutual_overlap, shares_memory
 from .shadow import CONJ as CONJ
@@ -394,6 +394,26 @@ def check_no_overlap(out: Any, input: Any) -> None:
         raise _shares(out, input)
 
 
+def check_index(out: Any, index: Any) -> None:
+    """Refuse an index in the memory that is written; where PyTorch cannot tell, it reads what it has written.
+
+    Raises: overlap (RuntimeError); UnspecifiedError where the index is written over as it is read.
+    Source: facts 5.2, torch 2.13.
+    """
+    check_no_overlap(out, index)
+    check_settled(out, index)
+
+
+def check_settled(out: Any, index: Any) -> None:
+    """Say nothing of a write over the index that says where to write. Raises: UnspecifiedError."""
+    if (
+        index._storage is out._storage
+        and not (lends[0] or out._bits or index._bits or out._storage._is_meta)
+        and shares_memory(out._layout, out.dtype.itemsize, index._layout, index.dtype.itemsize)
+    ):
+        raise UnspecifiedError("the index lies in the memory that is written, and is read while it is")
+
+
 def _mutual(out: Any, written: Layout, input: Any, read: Layout) -> Mutual:
     if input._storage is not out._storage or lends[0] or out._bits or input._bits or out._storage._is_meta:
         return Mutual.NO  # what has a bit is written and read in a copy, and on meta nothing is
@@ -428,11 +448,11 @@ def check_internal_overlap(out: Any) -> None:
         )
 
 
-def order_marks(out: Any, *inputs: Any) -> int | None:
-    """UNSPECIFIED where the result of an elementwise write depends on its order, else None.
+def order_marks(out: Any, *inputs: Any, moving: bool = False) -> int | None:
+    """UNSPECIFIED where the result of a write depends on its order, else None.
 
     That is: two elements of the target are one place in memory, or an input reads a place under another index than
-    the one that writes it.
+    the one that writes it, which it may do in the very same layout where elements are `moving`.
     """
     shape, strides, _ = out._layout
     if internal_overlap(shape, strides) and has_internal_overlap(shape, strides):
@@ -440,10 +460,10 @@ def order_marks(out: Any, *inputs: Any) -> int | None:
     for i in inputs:
         if (
             isinstance(i, TensorBase)
-            and i is not out
+            and (moving or i is not out)
             and i._storage is out._storage
             and not (i._bits or out._bits)
-            and (i._layout != out._layout or i.dtype.itemsize != out.dtype.itemsize)
+            and (moving or i._layout != out._layout or i.dtype.itemsize != out.dtype.itemsize)
             and shares_memory(out._layout, out.dtype.itemsize, i._layout, i.dtype.itemsize)
         ):
             return shadow.UNSPECIFIED

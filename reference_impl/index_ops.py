@@ -138,7 +138,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     else:
         result = from_array(np.take(a, where, d), input.dtype)
         marks = None if marks is None else np.take(marks, where, d)
-    return write_out(out, recorded(with_marks(result, index, marks), input), input)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input, moving=True)
 
 
 @keeps("input", "index", rule="1<0")
@@ -168,7 +168,7 @@ def gather(
     result = from_array(a[key].reshape(where.shape), input.dtype)
     marks = None if marks is None else np.atleast_1d(marks)[key].reshape(where.shape)
     marks = shadow.merge(where.shape, marks, half_nans(a[key].reshape(where.shape), input.dtype))
-    return write_out(out, recorded(with_marks(result, index, marks), input), input)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input, moving=True)
 
 
 def take_along_dim(
@@ -227,7 +227,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     marks = shadow.marks_of(input)
     result = from_array(values(input).reshape(-1)[where], input.dtype)
     marks = None if marks is None else marks.reshape(-1)[where]
-    return write_out(out, recorded(with_marks(result, index, marks), input), input)
+    return write_out(out, recorded(with_marks(result, index, marks), input), input, moving=True)
 
 
 @keeps("input", "mask", rule="1<0")

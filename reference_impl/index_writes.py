@@ -11,9 +11,11 @@ from .copies import change_in_copy, clone, scalar_array, store
 from .core import (
     TensorBase,
     as_int,
+    check_index,
     check_inplace,
     check_internal_overlap,
     check_no_overlap,
+    check_settled,
     order_marks,
     recorded,
     values,
@@ -73,13 +75,13 @@ def _check_restrided(self: "Tensor", d: int, index: "Tensor") -> None:
         check_bounds(spread, self.dtype.itemsize, len(self._storage._bytes))
 
 
-def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any = None, source: Any = None) -> None:
+def _rewritten(self: "Tensor", a: Any, unknown: bool, loose: Any, *inputs: Any) -> None:
     marks = shadow.marks_of(self)
     if unknown:
         marks = np.full(a.shape, shadow.UNSPECIFIED, np.uint8)
     elif loose is not None:
         marks = loose if marks is None else np.maximum(marks, loose)
-    order = order_marks(self, source)
+    order = order_marks(self, *inputs, moving=True)
     store(self, a, order if order is not None else marks)
 
 
@@ -99,6 +101,7 @@ def index_fill_(self: "Tensor", dim: int, index: "Tensor", value: Any) -> "Tenso
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
     number, marks = number_for(value, self.dtype, "index_fill_")
     _check_restrided(self, d, index)
+    check_settled(self, index)
     need_kernel("index_fill_", self.dtype, "bifch")
     try:
         where = _vector(index, self, d, "index_fill_", wrap=True)
@@ -144,7 +147,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     check_inplace(self, source)
     d = wrap_dim(as_int(dim, "dim"), self.ndim)
     check_internal_overlap(self)
-    check_no_overlap(self, index)
+    check_index(self, index)
     check_no_overlap(self, source)
     if index.ndim > 1:
         raise LayoutIndexError("dimension", "index_copy_: the index must be a vector")
@@ -163,7 +166,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     if where.size:
         a[_along(d, where)] = b
     unknown = any_marks(self, index, source) or len(np.unique(where)) != where.size
-    _rewritten(self, a.reshape(self._layout.shape), unknown, source=source)
+    _rewritten(self, a.reshape(self._layout.shape), unknown, None, index, source)
     written(self, source)
     return self
 
@@ -201,7 +204,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
         raise LayoutIndexError("dimension", "index_add_: the index must be a vector")
     _check_source("index_add_", self, d, where, source)
     check_internal_overlap(self)
-    check_no_overlap(self, index)
+    check_index(self, index)
     check_no_overlap(self, source)
     # Along an outer dimension, unscaled, and by an int64 index whole slices are scattered; others are added one by one.
     outer = self.ndim > 1 and d in (0, self.ndim - 1)
@@ -231,7 +234,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
         loose = touched.reshape(self._layout.shape)
     a = a.reshape(self._layout.shape)
     loose = shadow.merge(a.shape, loose, half_nans(a, self.dtype))
-    _rewritten(self, a, any_marks(self, index, source), loose, source)
+    _rewritten(self, a, any_marks(self, index, source), loose, index, source)
     written(self, source)
     return self
 
@@ -280,7 +283,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     if isinstance(source, TensorBase):
         check_no_overlap(self, source)
     check_internal_overlap(self)
-    check_no_overlap(self, index)
+    check_index(self, index)
     if reduce not in (None, "add", "multiply"):
         raise LayoutError("argument", f"{name}: reduce must be add or multiply, got {reduce!r}")
     if not where.size:
@@ -310,7 +313,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
             if self.dtype.category in ("float", "complex"):
                 loose = np.where(flat > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(self._layout.shape)
     a = a.reshape(self._layout.shape)
-    _rewritten(self, a, unknown, shadow.merge(a.shape, loose, half_nans(a, self.dtype)))
+    _rewritten(self, a, unknown, shadow.merge(a.shape, loose, half_nans(a, self.dtype)), index, source)
 
 
 def scatter(
@@ -354,7 +357,7 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
     if index.numel() != source.numel():
         raise LayoutIndexError("size", f"put_: {index.numel()} indices for {source.numel()} elements")
     check_internal_overlap(self)
-    check_no_overlap(self, index)
+    check_index(self, index)
     check_no_overlap(self, source)
     n = self.numel()
     where = values(index).reshape(-1)
@@ -383,7 +386,7 @@ def put_(self: "Tensor", index: "Tensor", source: "Tensor", accumulate: bool = F
     if shadow.marks_of(index) is not None or shadow.marks_of(source) is not None:
         marks[:] = shadow.UNSPECIFIED
     shape = self._layout.shape
-    order = order_marks(self)
+    order = order_marks(self, index, source, moving=True)
     store(self, a.reshape(shape), marks.reshape(shape) if order is None else order)
     written(self, source)
     return self

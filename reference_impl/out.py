@@ -92,12 +92,14 @@ def write_out(
     apart: bool = False,
     composed: bool = False,
     row_major: bool = False,
+    moving: bool = False,
 ) -> "Tensor":
     """Deliver an operator's fresh result, or copy it into `out`.
 
     `exact` where the operator converts nothing, `apart` where it looks for overlap, `composed` where PyTorch computes
     aside and copies, which automatic differentiation follows as it does any write in place. `row_major` where an
-    output of another shape becomes so, however the result is laid out.
+    output of another shape becomes so, however the result is laid out; `moving` where elements are written under
+    another index than they are read at.
 
     Raises: grad, dtype, overlap, resize. Source: facts 4.3.6 and 5.2, torch 2.13.
     """
@@ -122,7 +124,7 @@ def write_out(
         check_internal_overlap(out)
     plain = values(result)
     marks = cast_marks(plain, result.dtype, out.dtype, shadow.marks_of(result))
-    order = order_marks(out, *inputs)
+    order = order_marks(out, *inputs, moving=moving)
     store(out, cast(plain, result.dtype, out.dtype), marks if order is None else order)
     written(out, *(inputs if composed else ()))
     return out

@@ -9,6 +9,7 @@ from . import shadow
 from .copies import clone, store
 from .core import (
     as_int,
+    check_index,
     check_inplace,
     check_internal_overlap,
     check_no_overlap,
@@ -73,7 +74,7 @@ def _finish(self: "Tensor", result: Any, count: Any, inputs: tuple[Any, ...]) ->
         marks = np.full(shape, shadow.UNSPECIFIED, np.uint8)
     elif self.dtype.category in ("float", "complex"):
         marks = np.where(count > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(shape)
-    order = order_marks(self)
+    order = order_marks(self, *inputs, moving=True)
     store(self, result.reshape(shape), marks if order is None else order)
 
 
@@ -100,7 +101,7 @@ def scatter_reduce_(
     if where.size:
         check_scatter("scatter_reduce_", self, d, where, src)
     check_internal_overlap(self)
-    check_no_overlap(self, index)
+    check_index(self, index)
     check_no_overlap(self, src)
     reduce = {"min": "amin", "max": "amax"}.get(reduce, reduce)  # by either name
     _check_reduce("scatter_reduce_", reduce, "sum", "prod", "mean", "amax", "amin")
@@ -162,7 +163,7 @@ def index_reduce_(
     if source.dtype is not self.dtype:
         raise LayoutError("dtype", f"index_reduce_: a {source.dtype} source for a {self.dtype} tensor")
     check_internal_overlap(self)
-    check_no_overlap(self, index)
+    check_index(self, index)
     check_no_overlap(self, source)
     where = np.atleast_1d(values(index)).astype(np.int64)
     length = self._layout.shape[d] if self.ndim else 1
