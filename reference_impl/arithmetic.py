@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes as dt
-from .conversion import check_copyable
+from .conversion import check_castable, check_copyable
 from .copies import scalar_array
 from .core import TensorBase, as_scalar, check_inplace, records_history
 from .errors import LayoutError, LayoutTypeError
@@ -38,7 +38,7 @@ ABS = Op("abs", _abs, "ifch8", result="real", smooth=True)
 class _Scaled(Op):
     """`add` or `sub` with a factor: the product is rounded before the sum or not, so that floats have a tolerance."""
 
-    __slots__ = ("alpha", "converts")
+    __slots__ = ("alpha", "given")
 
     def __init__(self, base: Op, alpha: Any, operands: tuple[Any, ...]) -> None:
         def compute(a: Any, b: Any) -> Any:
@@ -59,15 +59,17 @@ class _Scaled(Op):
             roundings=1,
         )
         self.alpha = alpha
-        # What has no kernels at all is not converted either, and that is tried first.
-        self.converts = len({x.dtype if isinstance(x, TensorBase) else None for x in operands}) > 1
+        self.given = {x.dtype if isinstance(x, TensorBase) else None for x in operands}
 
     def check(self, common: dt.dtype) -> None:
         """Refuse a factor that the operands cannot hold: after overlap and shapes, before kernels. Raises: dtype."""
         name, alpha = self.name, self.alpha
+        # What has no kernels at all is not converted either, and that is tried first.
         raw = common.category == "raw" and not common.is_floating_point and not common.is_complex
-        if raw and self.converts:
+        if raw and len(self.given) > 1:
             super().check(common)
+        for d in self.given - {None, common}:
+            check_castable(d, common)
         if isinstance(alpha, bool) and common is not dt.bool_:
             raise LayoutError("dtype", f"{name}: a boolean alpha needs boolean operands, got {common}")
         if isinstance(alpha, float) and not (common.is_floating_point or common.is_complex):

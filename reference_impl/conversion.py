@@ -93,7 +93,7 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
     if old.category == "float" or old.is_complex:
         if new.category == "int":
             with np.errstate(all="ignore"):  # a signalling NaN
-                plain = (unpack_half_complex(a) if old is dt.complex32 else a).real.astype(np.float64)
+                plain = _numbers(a, old).real.astype(np.float64)
             info = np.iinfo(new.numpy)
             low = float(info.min) - 1 if new.itemsize < 8 else float(info.min)
             high = float(info.max) + 1
@@ -107,6 +107,10 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
             if marks is not None:
                 result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
         else:
+            if marks is not None and old.is_complex and new.is_complex:
+                # A part that is nothing beside the other has any sign, also where it is past what the new dtype holds.
+                past = np.isinf(_numbers(cast(a, old, new), new)) & ~np.isinf(_numbers(a, old))
+                result = np.where((marks == TOLERANCE) & past, UNSPECIFIED, marks).astype(np.uint8)
             coarser = digits(old) < digits(new)
             if marks is not None and (coarser or (old.is_complex and not new.is_complex)):
                 # The tolerance was that of the dtype with fewer digits, or of both parts together.
@@ -119,6 +123,10 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
     elif marks is not None:
         result = np.where(marks == EXACT, marks, UNSPECIFIED).astype(np.uint8)
     return result
+
+
+def _numbers(a: Array, d: dtype) -> Array:
+    return unpack_half_complex(a) if d is dt.complex32 else a
 
 
 def digits(d: dtype) -> int:
