@@ -68,8 +68,9 @@ class _Scaled(Op):
         raw = common.category == "raw" and not common.is_floating_point and not common.is_complex
         if raw and len(self.given) > 1:
             super().check(common)
-        for d in self.given - {None, common}:
-            check_castable(d, common)
+        for d in self.given:
+            if d is not None and d is not common:
+                check_castable(d, common)
         if isinstance(alpha, bool) and common is not dt.bool_:
             raise LayoutError("dtype", f"{name}: a boolean alpha needs boolean operands, got {common}")
         if isinstance(alpha, float) and not (common.is_floating_point or common.is_complex):

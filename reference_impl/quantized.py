@@ -9,7 +9,8 @@ from . import dtypes as dt
 from .backing import MISSING
 from .calls import as_real, checked
 from .constructors import empty_like
-from .contiguity import suggested_format, suggested_strides
+from .contiguity import is_contiguous_in, suggested_format, suggested_strides
+from .conversion import check_copyable
 from .copies import clone
 from .core import TensorBase, as_scalar, bad_arguments, check_tensors, fresh, values
 from .dtypes import QUANTIZED, dtype
@@ -45,6 +46,9 @@ def _source(input: Any, name: str) -> None:
         raise UnsupportedError("dtype", f"{name} of codes (facts 10.1.9)")
     if input._storage._is_meta:
         raise UnsupportedError("device", f"{name}: there are no codes on meta (facts 10.1.17)")
+
+
+def _check_numbers(input: Any, name: str) -> None:
     if input.dtype is not dt.float32:
         raise LayoutError("dtype", f"{name} only works on float32, got {input.dtype} (facts 10.1.9)")
 
@@ -84,6 +88,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
         # PyTorch knows no codes there, and forgets that it was to make some.
         return empty_like(input)  # type: ignore[arg-type]
     _source(input, "quantize_per_tensor")
+    _check_numbers(input, "quantize_per_tensor")
     check_target(dtype)
     warn_once(QUANTISED_NOTICE)
     check_zero_points(q.whole_points, dtype)
@@ -135,12 +140,16 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
     Source: facts 10.1.6, torch 2.13 (in the format that the tensor suggests; row-major where zero points are floats).
     """
     _source(input, "quantize_per_channel")
+    q = by_channel(scales, zero_points, axis, None)
     check_target(dtype)
     warn_once(QUANTISED_NOTICE)
-    q = by_channel(scales, zero_points, axis, None)
+    shape, strides, _ = input._layout
+    if q.exact and not is_contiguous_in(shape, strides, suggested_format(shape, strides)):
+        check_copyable(input.dtype)
+    _check_numbers(input, "quantize_per_channel")
     if dtype.pack > 1 and q.exact:
         raise UnsupportedError("dtype", f"quantize_per_channel has no kernel for {dtype} (facts 10.1.7)")
-    q = by_channel(scales, zero_points, axis, input._layout.shape)
+    q = by_channel(scales, zero_points, axis, shape)
     check_zero_points(q.whole_points, dtype)
     return _quantize(input, q, dtype)
 

@@ -255,6 +255,8 @@ class QuantizedTensor(Tensor):
                 raise UnsupportedError("dtype", f"copy_ has no kernel for {self.dtype} (facts 10.1.7)")
             self._check_exact("copy_")
             check_zero_points(self._quantizer.whole_points, self.dtype)
+            if not is_contiguous_in(*self._layout[:2], suggested_format(*other._layout[:2])):
+                raise LayoutError("format", "copy_: the codes are not in the format that the numbers suggest")
             # As in memory: bits are not looked at.
             codes, unknown = encode(array(other), self._quantizer, self.dtype)
             array(self)[...] = codes
