@@ -87,8 +87,22 @@ def broken(program: Program, observations: Sequence[Observation], step: int) -> 
 
 
 def reaches_outside(program: Program, observations: Sequence[Observation]) -> bool:
-    """Whether a library made a tensor that lies outside its storage: what is written through it lands anywhere."""
-    return any(moment is not None and _lies_outside(moment) for moment in moments(program, observations))
+    """Whether a library may have written through a tensor that lies outside its storage: that lands anywhere.
+
+    A refused call that leaves one behind has not, nor have later steps that are not given it.
+    """
+    is_there = False
+    for moment in moments(program, observations):
+        if moment is None:
+            continue
+        event = moment.event
+        if is_there and any(_is_outside(s, moment.before) for s in (event.x, *event.others) if s is not NOTHING):
+            return True
+        if _lies_outside(moment):
+            if event.raised is None:
+                return True
+            is_there = True
+    return False
 
 
 def _is_guard_written(m: Moment) -> bool:

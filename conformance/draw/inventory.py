@@ -22,7 +22,7 @@ CHOOSING = ("bool", "uint8", "int32", "int64")
 """Dtypes of indices and masks."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Inventory:
     """The values of a program after its last step.
 

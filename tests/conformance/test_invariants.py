@@ -8,7 +8,7 @@ import pytest
 from stridecheck.conformance import attribution, corpus, recorded
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.execute import execute
-from stridecheck.conformance.invariants import INVARIANTS, moments
+from stridecheck.conformance.invariants import INVARIANTS, moments, reaches_outside
 from stridecheck.conformance.observation import Raised
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 from stridecheck.reports.records import Failure, read_results
@@ -126,3 +126,14 @@ def test_eager_code_that_cannot_be_asked_says_nothing(oracle):
     eager = attribution.Eager(Gone())
     cases = [(program, None, execute(program, oracle))]
     assert [eager.says(cases), eager.says(cases)] == [[""], [""]]
+
+
+@pytest.mark.parametrize(("used", "reaches"), [(0, True), (1, False)], ids=["given later", "left alone"])
+def test_what_a_refused_call_leaves_outside_matters_only_where_it_is_used(used, reaches, oracle):
+    """A refused call has written nothing, as `resize_` to a negative size; a step that is given what it left may."""
+    there = (Input("float32", (2,), (1,)), Input("float32", (2,), (1,)))
+    program = Program((Storage(8),), there, (Step("t_", (Ref(0),)), Step("neg_", (Ref(used),))))
+    start, done, last = execute(program, oracle)
+    longer = start.values["0"]._replace(shape=(9,))
+    refused = done._replace(results=None, raised=Raised("RuntimeError", "no"), values={"0": longer})
+    assert reaches_outside(program, [start, refused, last]) is reaches
