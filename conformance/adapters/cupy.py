@@ -14,7 +14,7 @@ from ..discovery import UnknownAdapter
 from ..program import ITEMSIZES, Input
 from .numpy import DTYPES
 from .numpy_style import CHECKS, TEMPLATES, NumpyStyle
-from .table_style import takes_by
+from .table_style import takes_by, why_lost
 
 
 class Cupy(NumpyStyle):
@@ -102,11 +102,7 @@ class Cupy(NumpyStyle):
 
     def lost(self) -> str:
         """Why the device answers no more; empty where it does."""
-        try:
-            cupy.asnumpy(cupy.zeros(1, cupy.uint8))
-        except Exception as error:
-            return " ".join(str(error).split())
-        return ""
+        return why_lost(lambda: cupy.asnumpy(cupy.zeros(1, cupy.uint8)))
 
     def synchronize(self) -> None:
         """Wait for the device."""

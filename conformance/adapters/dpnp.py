@@ -18,12 +18,12 @@ import dpnp
 import numpy
 
 from ..capabilities import Capabilities
-from ..discovery import UnknownAdapter
+from ..discovery import without_variants
 from ..program import ITEMSIZES, Input, Storage
 from .memory import Region, RegionStyle
 from .numpy import DTYPES
 from .numpy_style import CHECKS, NumpyStyle, numpy_like
-from .table_style import takes_by
+from .table_style import takes_by, why_lost
 
 
 class Dpnp(RegionStyle, NumpyStyle):
@@ -59,6 +59,8 @@ class Dpnp(RegionStyle, NumpyStyle):
     forks = False  # the queue's threads do not survive a fork: operations hang
 
     def __init__(self) -> None:
+        if not dpctl.get_devices():
+            raise ImportError("no SYCL device: pip install intel-opencl-rt brings one for the CPU")
         warnings.filterwarnings("ignore")
         super().__init__(dpnp, DTYPES)
 
@@ -95,6 +97,10 @@ class Dpnp(RegionStyle, NumpyStyle):
         """Elements, row-major."""
         return bytes(dpnp.asnumpy(x).tobytes("C"))
 
+    def lost(self) -> str:
+        """Why the device answers no more; empty where it does."""
+        return why_lost(lambda: dpnp.asnumpy(dpnp.zeros(1)))
+
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""
         return f'numpy.dtype("{name}")'
@@ -109,10 +115,4 @@ class Dpnp(RegionStyle, NumpyStyle):
         return f"{name} = dpnp.ndarray({item.shape}, {self.write_dtype(item.dtype)}, buffer={storage}, {layout})"
 
 
-def adapter(variant: str = "") -> Dpnp:
-    """The adapter for `dpnp`; raises ImportError with a reason where there is no SYCL device."""
-    if variant:
-        raise UnknownAdapter(f"dpnp has no variant {variant!r}")
-    if not dpctl.get_devices():
-        raise ImportError("no SYCL device: pip install intel-opencl-rt brings one for the CPU")
-    return Dpnp()
+adapter = without_variants("dpnp", Dpnp)

@@ -22,6 +22,19 @@ def takes_by(dlpack: str, **others: str) -> dict[str, str]:
     return found | {protocol: f"{function}({{x}})" for protocol, function in others.items()}
 
 
+def why_lost(ask: Callable[[], Any]) -> str:
+    """Why a device answers no more, by what it says when it is asked for something small; empty where it answers.
+
+    >>> why_lost(lambda: 1 / 0)
+    'division by zero'
+    """
+    try:
+        ask()
+    except Exception as error:
+        return " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
+    return ""
+
+
 def methods(signatures: str) -> dict[str, str]:
     """Templates of operations that are methods as in PyTorch, with the parameters named, by default all of them.
 

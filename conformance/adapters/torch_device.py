@@ -13,6 +13,7 @@ import torch
 
 from ..program import Input, Step, Storage
 from ..protocol import Unsupported
+from .table_style import why_lost
 from .torch import Torch
 
 KINDS = ("cuda", "mps", "xpu", "privateuse1")
@@ -113,11 +114,7 @@ class OnDevice(Torch):
 
     def lost(self) -> str:
         """Why the device answers no more; empty where it does."""
-        try:
-            torch.zeros(1, device=self.device).cpu()
-        except Exception as error:
-            return " ".join(str(error).split("\n", 1)[0].split())
-        return ""
+        return why_lost(lambda: torch.zeros(1, device=self.device).cpu())
 
     def synchronize(self) -> None:
         """Wait until the device has done what it was told to: a time without that is the time to tell it."""

@@ -51,6 +51,9 @@ def exchange_command(
       stridecheck exchange numpy torch jax paddle --python env/bin/python
       stridecheck exchange numpy mine.py --expect mine.txt --update-expectations
     """
+    for library in libraries:
+        if ">" in library:
+            raise click.UsageError(f"{library}: > stands between two libraries, and may be in no name or path of one")
     asked = partial(
         exchange,
         libraries,

@@ -485,6 +485,8 @@ def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
             done = run("check", "numpy", option, times, "--out", tmp_path)
             assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert run("check", "numpy", "--seconds", "nan", "--out", tmp_path).returncode == 2
+    done = run("exchange", "numpy", "mine>yours.py", "--out", tmp_path)
+    assert (done.returncode, "mine>yours.py: > stands between two libraries" in done.stderr) == (2, True)
     assert [path.read_text() for path in files][::2] == first[::2]
     assert not (tmp_path / "results.previous.jsonl").exists()
     assert run("check", "numpy", "--programs", 30, "--out", tmp_path).returncode == 0

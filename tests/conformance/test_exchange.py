@@ -243,6 +243,35 @@ def test_what_a_producer_does_not_build_is_an_error_and_what_it_does_not_hand_on
         assert says in found.detail
 
 
+class _Wordless(Numpy):
+    """Its adapter fails wherever it is to describe an array."""
+
+    def describe(self, x):
+        raise AttributeError("no attribute 'dtype'")
+
+
+class _Unread(Numpy):
+    """Its adapter reads all arrays but those that came from elsewhere."""
+
+    ports: Mapping[str, str] = {"dlpack": "np.from_dlpack({x}).view(Foreign)"}
+
+    def scope(self):
+        return super().scope() | {"Foreign": _Failing}
+
+    def describe(self, x):
+        if isinstance(x, _Failing):
+            raise ValueError("no such array")
+        return super().describe(x)
+
+
+def test_what_cannot_be_read_is_damage_unless_the_adapter_reads_nothing():
+    """Harm is what befell the array on its way."""
+    for case in ("row-major", "transposed", "bool"):
+        broken = hand_over(Numpy(), _Wordless(), "dlpack", CASES[case])
+        assert (broken.outcome, "cannot read its own arrays: AttributeError" in broken.detail) == ("error", True)
+        assert hand_over(Numpy(), _Unread(), "dlpack", CASES[case]).outcome == "damaged"
+
+
 class _Opaque(Numpy):
     """Shows what it has taken by no protocol, and writes to it where it is told to."""
 
