@@ -38,8 +38,9 @@ def _power(a: Any, b: Any) -> Any:
         one = np.where(a == 1, 1, np.where(a == -1 if a.dtype.kind == "i" else False, np.where(b % 2 == 0, 1, -1), 0))
         return np.where(negative, one, base).astype(a.dtype)
     if a.dtype.kind == "c":
-        # Powers of a complex zero depend on the vector width; what is not finite is left unspecified.
-        return np.where(a == 0, np.nan, np.power(a, b))
+        # Powers of a complex zero depend on the vector width; what is not finite is left unspecified. Computed by the
+        # logarithm, as it is here, the power 0 of what is not finite is no 1.
+        return np.where((a == 0) | ((b == 0) & ~np.isfinite(a)), np.nan, np.power(a, b))
     return _real_power(a, b)
 
 
