@@ -37,7 +37,8 @@ class Event:
 
     `x` is the first operand's state before the step, `y` the first result's after it, `NOTHING` where there is none or
     it is no tensor; `operand` and `result` are the same of whatever kind, None where there is none. `before` and
-    `after` have the tensors, `known` what there was of every kind before.
+    `after` have the tensors, `known` what there was of every kind before. The result is the first operand itself where
+    it is the `same`, and lies in memory of its own where it is `copied`.
     `names` has the key of the value that a key stands for where an operation has answered with a value itself.
     """
 
@@ -60,11 +61,13 @@ class Event:
         self.x = before.get(self.x_key, NOTHING)
         self.y_key = ""
         self.y = NOTHING
+        self.same = self.copied = False
         results = observation.results
-        self._is_new = results is not None and results[:1] == (None,)
         if results and not isinstance(results[0], tuple):
             self.y_key = results[0] or (f"{slot}.0" if observation.is_tuple else str(slot))
             self.y = after.get(self.y_key, NOTHING)
+            self.same = self.y is not NOTHING and self.y_key == self.x_key
+            self.copied = results[0] is None and self.y.storage == f"v{self.y_key}"
 
     def named(self, ref: Ref) -> str:
         """Key of the value that a reference stands for."""
@@ -107,16 +110,6 @@ class Event:
     def kind(self) -> str | None:
         """Kind of the error that was raised."""
         return self.raised.kind if self.raised else None
-
-    @property
-    def same(self) -> bool:
-        """Whether the result is the first operand itself."""
-        return self.y is not NOTHING and self.y_key == self.x_key
-
-    @property
-    def copied(self) -> bool:
-        """Whether the result lies in memory of its own."""
-        return self._is_new and self.y.storage == f"v{self.y_key}"
 
     @property
     def writes(self) -> bool:
