@@ -351,8 +351,10 @@ def _says(said: foreign.Described, protocol: str, elements: list[bytes]) -> bool
     """Whether what a protocol says of an array leads to its elements."""
     state = said.state
     is_elsewhere = protocol == _ON_DEVICE or (state.kind == "capsule" and state.header[2] != 1)
-    if is_elsewhere or said.address is None or state.storage is not None:
+    if is_elsewhere or state.storage is not None:
         return True
+    if not said.address:
+        return not elements
     places = _places(state.shape, _byte_strides(state), said.address)
     return [ctypes.string_at(place, state.itemsize) for place in places] == elements
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -270,6 +271,30 @@ def test_what_cannot_be_read_is_damage_unless_the_adapter_reads_nothing():
         broken = hand_over(Numpy(), _Wordless(), "dlpack", CASES[case])
         assert (broken.outcome, "cannot read its own arrays: AttributeError" in broken.detail) == ("error", True)
         assert hand_over(Numpy(), _Unread(), "dlpack", CASES[case]).outcome == "damaged"
+
+
+class _Nowhere(np.ndarray):
+    """Exports a capsule that points nowhere."""
+
+    def __dlpack__(self, **asked):
+        capsule = np.asarray(self).__dlpack__()
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        ctypes.c_void_p.from_address(pointer(capsule, b"dltensor")).value = None
+        return capsule
+
+
+class _Pointless(Numpy):
+    def tensor(self, storage, dtype, shape, strides, offset):
+        return super().tensor(storage, dtype, shape, strides, offset).view(_Nowhere)
+
+
+def test_who_says_that_elements_lie_nowhere_was_wrong_first():
+    """The consumer is not blamed for what it was told."""
+    found = hand_over(_Pointless(), Numpy(), "dlpack", CASES["row-major"])
+    assert found.outcome == "damaged"
+    assert found.detail.endswith("what the producer said of it was wrong already")
+    assert hand_over(_Pointless(), Numpy(), "dlpack", CASES["empty"]).outcome == "empty"
 
 
 class _Opaque(Numpy):
