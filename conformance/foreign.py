@@ -184,6 +184,8 @@ class _ManagedVersioned(ctypes.Structure):
     )
 
 
+_MAX_DIMS = 64
+"""As many as any library has; a capsule of more cannot be right."""
 _CAPSULES: dict[bytes, Any] = {b"dltensor": _Managed, b"dltensor_versioned": _ManagedVersioned}
 
 
@@ -196,6 +198,9 @@ def _capsule(capsule: Any) -> Described:
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     held = _CAPSULES[name].from_address(pointer(capsule, name))
     t = held.tensor
+    if not 0 <= t.ndim <= _MAX_DIMS or (name == b"dltensor_versioned" and held.major != 1):
+        # Who follows it reads whatever lies there.
+        return Described(ForeignState("capsule", header=(name.decode(),)))
     itemsize = t.bits * t.lanes // 8
     header: tuple[Any, ...] = (name.decode(), t.byte_offset, t.device_type, t.device_id, bool(held.deleter))
     if name == b"dltensor_versioned":

@@ -124,6 +124,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     try:
         take = port(consumer, protocol)
         x, elements = _make(producer, case)
+        before = _standing(producer, x)
         offered, said = _offer(x, protocol, producer)
     except Unsupported as error:
         return Handover("not offered", str(error))
@@ -132,7 +133,11 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     try:
         y = take(offered)
     except Exception as error:
+        if _standing(producer, x) != before:
+            return Handover("damaged", f"the producer's array is another one since it was refused: {_text(error)}")
         return Handover("refused", _text(error))
+    if _standing(producer, x) != before:
+        return Handover("damaged", "the producer's array is another one since it was taken")
     if not consumer.is_tensor(y):
         answer = f"{type(y).__module__}.{type(y).__name__}"
         return Handover("refused", f"answered with a {answer}, which is none of {consumer.name}'s arrays")
@@ -176,16 +181,16 @@ def _shares(
 ) -> bool | None:
     """Whether what arrived lies in the producer's memory: by its address, its storage, or writes that are seen.
 
-    None where nothing tells.
+    None where nothing tells. What arrived may be copied when it is handed on in turn.
     """
-    if arrived is not None:
-        return arrived.address == said.address
+    if writes[0] == "f" or writes[1] == "b":
+        return True
     if consumer.observes_storage and said.address is not None:
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
             return begin <= said.address < begin + length
-    if writes[0] == "f" or writes[1] == "b":
-        return True
+    if arrived is not None:
+        return arrived.address == said.address
     return None if writes == ".." else False
 
 
@@ -337,6 +342,14 @@ def _can_look(consumer: Library, case: Case) -> bool:
     return True
 
 
+def _standing(producer: Library, x: Any) -> tuple[Any, ...]:
+    """All that the producer says of its array, which taking it must not change."""
+    try:
+        return (*producer.describe(x)[:4], producer.read(x))
+    except Exception as error:  # of its own fault is told what arrives
+        return (type(error),)
+
+
 def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, ...], list[bytes]]) -> str | None:
     dtype, shape, got = found
     if (dtype, shape) != (case.dtype, case.shape):
@@ -350,7 +363,8 @@ def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, 
 def _says(said: foreign.Described, protocol: str, elements: list[bytes]) -> bool:
     """Whether what a protocol says of an array leads to its elements."""
     state = said.state
-    is_elsewhere = protocol == _ON_DEVICE or (state.kind == "capsule" and state.header[2] != 1)
+    # Of a capsule that cannot be right nothing is known but its name.
+    is_elsewhere = protocol == _ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
     if is_elsewhere or state.storage is not None:
         return True
     if not said.address:

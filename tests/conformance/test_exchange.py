@@ -278,10 +278,14 @@ class _Nowhere(np.ndarray):
 
     def __dlpack__(self, **asked):
         capsule = np.asarray(self).__dlpack__()
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-        ctypes.c_void_p.from_address(pointer(capsule, b"dltensor")).value = None
+        ctypes.c_void_p.from_address(_pointer(capsule)).value = None
         return capsule
+
+
+def _pointer(capsule):
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return pointer(capsule, b"dltensor")
 
 
 class _Pointless(Numpy):
@@ -295,6 +299,84 @@ def test_who_says_that_elements_lie_nowhere_was_wrong_first():
     assert found.outcome == "damaged"
     assert found.detail.endswith("what the producer said of it was wrong already")
     assert hand_over(_Pointless(), Numpy(), "dlpack", CASES["empty"]).outcome == "empty"
+
+
+class _Recopying(Numpy):
+    """Takes memory as it is, and hands on copies of it."""
+
+    ports: Mapping[str, str] = {
+        protocol: f"np.from_dlpack({{x}}{asked}).view(Private)"
+        for protocol, asked in (("dlpack", ""), ("dlpack share", ", copy=False"))
+    }
+
+    def scope(self):
+        return super().scope() | {"Private": _Private}
+
+
+class _Private(np.ndarray):
+    def __dlpack__(self, **asked):
+        return np.array(self).__dlpack__(**asked)
+
+    @property
+    def __array_interface__(self):
+        return np.array(self).__array_interface__
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "bool", "stepped"])
+def test_memory_is_shared_however_it_is_handed_on(case):
+    """What is written through it is seen: that it is copied on its next way says nothing of this one."""
+    for protocol in ("dlpack", "dlpack share"):
+        found = hand_over(Numpy(), _Recopying(), protocol, CASES[case])
+        assert (found.outcome, found.writes) == ("shared", "fb"), protocol
+
+
+class _Wiping(Numpy):
+    """Takes a copy, and leaves zeros where it came from; or refuses after that."""
+
+    ports: Mapping[str, str] = {"dlpack": "wiped({x})", "buffer": "wiped({x}, 'no')"}
+
+    def scope(self):
+        return super().scope() | {"wiped": _wiped}
+
+
+def _wiped(x, refusal=None):
+    theirs = np.from_dlpack(x) if refusal is None else np.asarray(x)
+    mine = theirs.copy()
+    theirs[...] = 0
+    if refusal:
+        raise ValueError(refusal)
+    return mine
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "float64"])
+def test_a_producer_whose_array_is_changed_is_harmed(case):
+    """Also where the consumer has a copy of its own, or refuses."""
+    taken = hand_over(Numpy(), _Wiping(), "dlpack", CASES[case])
+    refused = hand_over(Numpy(), _Wiping(), "buffer", CASES[case])
+    assert (taken.outcome, taken.detail) == ("damaged", "the producer's array is another one since it was taken")
+    assert refused.outcome == "damaged"
+    assert refused.detail == "the producer's array is another one since it was refused: ValueError: no"
+
+
+class _Endless(np.ndarray):
+    """Exports a capsule of a million dimensions."""
+
+    def __dlpack__(self, **asked):
+        capsule = np.asarray(self).__dlpack__()
+        ctypes.c_int32.from_address(_pointer(capsule) + 16).value = 1_000_000
+        return capsule
+
+
+class _Wild(Numpy):
+    def tensor(self, storage, dtype, shape, strides, offset):
+        return super().tensor(storage, dtype, shape, strides, offset).view(_Endless)
+
+
+def test_a_capsule_that_cannot_be_right_is_for_the_consumer_to_refuse():
+    """Nobody follows it before."""
+    found = hand_over(_Wild(), Numpy(), "dlpack", CASES["row-major"])
+    assert found.outcome == "refused"
+    assert "dims" in found.detail
 
 
 class _Opaque(Numpy):
