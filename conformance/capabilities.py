@@ -61,7 +61,7 @@ class Capabilities:
 
     def __post_init__(self) -> None:
         # A name that is not known would never be needed or judged: the claim would silently be nothing.
-        for what, known in (("dtypes", {*ITEMSIZES, *QUANTISED}), ("features", FEATURES), ("aspects", ASPECTS)):
+        for what, known in (("dtypes", (*ITEMSIZES, *QUANTISED)), ("features", FEATURES), ("aspects", ASPECTS)):
             if unknown := sorted(set(getattr(self, what)) - set(known)):
                 raise ValueError(f"capabilities: {what} has {', '.join(unknown)}, which is none of {', '.join(known)}")
 

@@ -131,15 +131,29 @@ def _bundled(name: str, variant: str) -> Any:
             raise
         # A library that misses a part of itself may say so in its own words.
         lacking = f"{error.name} is not installed here" if error.name else str(error).rstrip(".")
-        raise NotInstalled(f"{lacking}: pip install {_package(name, str(error.name).split('.')[0])}") from None
-    except (ImportError, OSError) as error:  # OSError: a shared library of its own that cannot be opened
-        raise NotInstalled(f"{str(error).rstrip('.')}: pip install {_package(name, name)}") from None
-    except AttributeError as error:
+        raise NotInstalled(f"{lacking}: {_advice(name, str(error.name).split('.')[0])}") from None
+    except (ImportError, OSError, AttributeError) as error:  # OSError: a shared library that cannot be opened
+        if not is_changed(error):
+            raise NotInstalled(f"{str(error).rstrip('.')}: {_advice(name, name)}") from None
         if _installed((OLDEST.get(name, (name, ""))[0], *_BUILDS.get(name, ()))):
-            raise  # a library that has changed: it must not be passed over
+            raise  # it must not be passed over
         left = f"{error}, of which there is a folder here and no package"  # what an uninstalled one leaves behind
-        raise NotInstalled(f"{left}: pip install {_package(name, name)}") from None
+        raise NotInstalled(f"{left}: {_advice(name, name)}") from None
     return module.adapter(variant)
+
+
+def is_changed(error: BaseException) -> bool:
+    """Whether what was looked for is missing in a module that is there: its library has changed, or is broken."""
+    return isinstance(error, AttributeError) or (
+        isinstance(error, ImportError) and str(error).startswith("cannot import name")
+    )
+
+
+def _advice(name: str, otherwise: str) -> str:
+    """What to tell pip, and to take away before: two builds of a library would lie over each other."""
+    usual = OLDEST[name][0] if name in OLDEST else name
+    builds = {} if _installed((usual,)) else _installed(_BUILDS.get(name, ()))
+    return "".join([f"pip uninstall {build} && " for build in builds]) + f"pip install {_package(name, otherwise)}"
 
 
 def _package(name: str, otherwise: str) -> str:
@@ -156,13 +170,13 @@ def _refuse_old(name: str) -> None:
     # Of two builds in one place nobody can tell which is imported.
     if found and all(_numbers(version) < _numbers(oldest) for version in found.values()):
         distribution, version = next(iter(found.items()))
-        # Two builds would lie over each other.
-        first = "" if distribution == usual else f"pip uninstall {distribution} && "
-        package = _package(name, f"'{usual}>={oldest}'")
-        if not version:
-            raise NotInstalled(f"{distribution} is installed by half, without a version: pip install -I {package}")
+        package = f"'{usual}>={oldest}'"
+        if not _numbers(version):
+            without = f"a version ({version!r} is none)" if version else "a version"
+            again = f"pip install -I {_package(name, package)}"
+            raise NotInstalled(f"{distribution} is installed by half, without {without}: {again}")
         raise NotInstalled(
-            f"{distribution} {version} is too old, it must be {oldest} or later: {first}pip install {package}"
+            f"{distribution} {version} is too old, it must be {oldest} or later: {_advice(name, package)}"
         )
 
 

@@ -79,9 +79,10 @@ def _load(name: str, channel: Channel) -> Any:
         )
     except discovery.UnknownAdapter as error:
         channel.send({"failed": "unknown", "reason": str(error)})
-    except (discovery.NotInstalled, ImportError) as error:
-        channel.send({"failed": "missing", "reason": " ".join(str(error).split())})  # in one line
     except BaseException as error:
+        if isinstance(error, (discovery.NotInstalled, ImportError)) and not discovery.is_changed(error):
+            channel.send({"failed": "missing", "reason": " ".join(str(error).split())})  # in one line
+            return None
         if os.getpid() != loading:  # an import has forked, and this is the child, which ends as it likes
             raise
         traceback.print_exc()

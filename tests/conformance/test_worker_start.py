@@ -93,6 +93,17 @@ PARTS = {
         },
         "libcuda.so: cannot open shared object file: pip install 'stridecheck[cupy]'",
     ),
+    "a library of C's is missing to another build": (
+        {
+            "paddlepaddle_gpu-3.3.1.dist-info/METADATA": "Name: paddlepaddle-gpu\nVersion: 3.3.1\n",
+            "paddle/__init__.py": "raise ImportError('libcuda.so.1: cannot open shared object file')",
+        },
+        "libcuda.so.1: cannot open shared object file: pip uninstall paddlepaddle-gpu && pip install ",
+    ),
+    "with a version that is none": (
+        {"jax-0.10.dist-info/METADATA": "Name: jax\nVersion: garbage\n"},
+        "jax is installed by half, without a version ('garbage' is none): pip install -I 'stridecheck[jax]'",
+    ),
     "a part is missing": (
         {"jax/__init__.py": "import jaxlib"},
         "jaxlib is not installed here: pip install 'stridecheck[jax]'",
@@ -143,6 +154,22 @@ def test_a_library_that_is_old_or_half_installed_is_missing(parts, tmp_path, mon
     assert failed.value.kind == "missing"
     assert failed.value.reason.startswith(says)
     assert "pip install" in failed.value.reason
+
+
+def test_a_library_that_has_changed_is_not_passed_over(tmp_path, monkeypatch):
+    """One that is installed whole and lacks a name that its adapter imports: nobody can tell what else is otherwise."""
+    for name, text in {
+        "jax-0.10.2.dist-info/METADATA": "Name: jax\nVersion: 0.10.2\n",
+        "jax/__init__.py": "",
+        "mine.py": "from numpy import frobnicate",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for spec, lacks in (("jax", "cannot import name 'numpy'"), (str(tmp_path / "mine.py"), "name 'frobnicate'")):
+        with Worker(spec) as worker, pytest.raises(AdapterFailed, match=lacks) as failed:
+            worker.start()
+        assert failed.value.kind == "error"
 
 
 def test_the_oldest_that_is_driven_is_the_oldest_that_is_installed():
