@@ -148,7 +148,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
             return Handover("error", f"{consumer.name} cannot read its own arrays: {_text(error)}")
         return Handover("damaged", f"what arrived cannot be read: {_text(error)}")
     if (difference := _difference(case, elements, found)) is not None:
-        honest = "" if _says(said, protocol, elements) else "; what the producer said of it was wrong already"
+        honest = "" if _says(said, protocol, case, elements) else "; what the producer said of it was wrong already"
         return Handover("damaged", difference + honest)
     arrived = _described(y, consumer)
     idle, changed = _idle(case, _own_strides(producer, x, said), _own_strides(consumer, y, arrived))
@@ -360,9 +360,11 @@ def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, 
     return None
 
 
-def _says(said: foreign.Described, protocol: str, elements: list[bytes]) -> bool:
+def _says(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
     """Whether what a protocol says of an array leads to its elements."""
     state = said.state
+    if (state.shape, state.itemsize) != (case.shape, ITEMSIZES[case.dtype]):
+        return False
     # Of a capsule that cannot be right nothing is known but its name.
     is_elsewhere = protocol == _ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
     if is_elsewhere or state.storage is not None:
@@ -473,5 +475,9 @@ def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) ->
 
 
 def _text(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    try:
+        text = str(error)
+    except Exception:  # the library's, of which nothing is known
+        text = ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"[:MAX_TEXT]

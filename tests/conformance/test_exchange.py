@@ -358,6 +358,25 @@ def test_a_producer_whose_array_is_changed_is_harmed(case):
     assert refused.detail == "the producer's array is another one since it was refused: ValueError: no"
 
 
+class _Mistold(np.ndarray):
+    """Exports a capsule of the same elements in another shape."""
+
+    def __dlpack__(self, **asked):
+        return np.asarray(self).T.copy().__dlpack__(**asked)
+
+
+class _Transposing(Numpy):
+    def tensor(self, storage, dtype, shape, strides, offset):
+        return super().tensor(storage, dtype, shape, strides, offset).view(_Mistold)
+
+
+def test_who_says_another_shape_was_wrong_first():
+    """The consumer has taken what it was told."""
+    found = hand_over(_Transposing(), Numpy(), "dlpack", CASES["row-major"])
+    assert found.outcome == "damaged"
+    assert found.detail.endswith("arrived as float32[4, 3]; what the producer said of it was wrong already")
+
+
 class _Endless(np.ndarray):
     """Exports a capsule of a million dimensions."""
 
