@@ -81,18 +81,24 @@ def forked(python: Path, module: str) -> Iterator[Run]:
 
     For libraries that survive a fork.
     """
-    command = [str(python), "-W", "ignore", "-c", _FORKING.format(module=module)]
+    command = [str(python), "-W", "ignore", "-c", _FORKING.format(module=module, seconds=SECONDS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         asked, answers = process.stdin, process.stdout
 
         def run(script: str) -> Ended:
-            asked.write(json.dumps(script).encode() + b"\n")
-            asked.flush()
-            if not select.select([answers], [], [], SECONDS)[0]:
+            with suppress(BrokenPipeError):
+                asked.write(json.dumps(script).encode() + b"\n")
+                asked.flush()
+            # Each script has a clock of its own, so that no answer is taken for that of the next one.
+            if not select.select([answers], [], [], 2 * SECONDS)[0]:
+                os.killpg(process.pid, signal.SIGKILL)
+            line = answers.readline()
+            ended = Ended(*json.loads(line)) if line else Ended(1, "the interpreter that it was to run in has ended")
+            if ended.code == -signal.SIGALRM:
                 raise TimeoutError
-            return Ended(*json.loads(answers.readline()))
+            return ended
 
         try:
             yield run
@@ -102,7 +108,7 @@ def forked(python: Path, module: str) -> Iterator[Run]:
 
 
 _FORKING = """
-import json, os, sys, tempfile, traceback
+import json, os, signal, sys, tempfile, traceback
 import {module}
 for line in sys.stdin:
     with tempfile.TemporaryFile() as told:
@@ -111,6 +117,8 @@ for line in sys.stdin:
             os.dup2(told.fileno(), 2)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             code = 1
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, {seconds})
             try:
                 exec(compile(json.loads(line), "<finding>", "exec"), {{"__name__": "__main__"}})
                 code = 0

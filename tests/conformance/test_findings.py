@@ -150,3 +150,13 @@ def test_a_script_that_does_not_end_is_told(own, monkeypatch):
     python = Path(sys.executable)
     with nullcontext(alone(python)) if own else forked(python, "json") as run:
         assert show(Finding("x-1", "", {}, "while True: pass"), run) == "did not end within 1 s"
+        # What is run after it has answers of its own.
+        assert show(Finding("x-2", "", {}, "assert False"), run) == ""
+        assert show(Finding("x-3", "", {}, "pass"), run) == "no longer shows"
+
+
+def test_an_interpreter_that_has_ended_shows_nothing():
+    """Each script that was to run in it says so."""
+    with forked(Path(sys.executable), "json") as run:
+        for script in ("import os, signal; os.kill(os.getppid(), signal.SIGKILL)", "assert False"):
+            assert show(Finding("x-1", "", {}, script), run).endswith("the interpreter that it was to run in has ended")
