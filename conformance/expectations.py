@@ -160,7 +160,10 @@ class Expectations:
         has_list = {name for names in there for name in names}
         found = []
         for entry in self.entries:
-            rules = sorted({rule for rule, aspect in judged if aspect in entry.aspects and entry.concerns(rule)})
+            # Programs that end are counted only where they do: whoever judged a rule at all would have seen it.
+            ends = any(aspect in ENDS for aspect in entry.aspects)
+            concerned = {rule for rule, aspect in judged if ends or aspect in entry.aspects}
+            rules = sorted(filter(entry.concerns, concerned))
             if rules and not entry.beyond and entry.name not in used | has_list:
                 found.append((entry, tuple(rules)))
         return found

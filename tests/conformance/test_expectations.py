@@ -382,6 +382,16 @@ def test_of_the_whole_corpus_a_list_holds_nothing_else(tmp_path):
     assert entry in [one for one, _ in found.idle([unit], {"0123456789abcdef"})]
 
 
+@pytest.mark.parametrize(
+    ("aspects", "is_idle"), [("crash", True), ("timeout", True), ("strides", True), ("flags", False)]
+)
+def test_an_entry_about_what_ends_a_process_is_found_idle_too(aspects, is_idle, entries):
+    """No rule has counts of crashes where there are none."""
+    found = load(entries(ENTRY.replace("strides", aspects)), {})
+    unit = Unit("mine", "corpus:0-1", 1, {}, {"view.is-view": {"strides": {"pass": 1}}})
+    assert bool(found.idle([unit])) == is_idle
+
+
 LACKS_NOTHING = f"# not supported by stridecheck {__version__}: nothing\n"
 LOSING = """
 import os
