@@ -1,0 +1,429 @@
+"""One array handed from one library to another, on NumPy with ways of its own: what arrives, and whose fault it is."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
+from stridecheck.conformance.ports import PortError, check_ports
+
+
+class _OfItsOwn(Numpy):
+    """Says strides of its own of all that it takes."""
+
+    def describe(self, x):
+        dtype, shape, strides, *rest = super().describe(x)
+        return (dtype, shape, tuple([7 if n < 2 else s for n, s in zip(shape, strides, strict=True)]), *rest)
+
+
+def test_strides_that_are_neither_kept_nor_row_major_are_told():
+    """What is seen is what the library itself says, with the strides before and after."""
+    found = hand_over(Numpy(), _OfItsOwn(), "dlpack", CASES["size 1 last"])
+    assert (found.outcome, found.strides, found.idle) == ("shared", True, "other")
+    assert found.detail == "strides of [4, 308] bytes arrived as [4, 28]"
+    assert hand_over(Numpy(), _OfItsOwn(), "dlpack", CASES["empty, odd strides"]).idle == "other"
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "offset", "bool", "complex128"])
+def test_memory_begins_where_it_is_aligned(case):
+    """Where an allocator put it by chance must not decide whether a consumer copies."""
+    seen = []
+
+    class Looking(Numpy):
+        def tensor(self, storage, dtype, shape, strides, offset):
+            seen.append(x := super().tensor(storage, dtype, shape, strides, offset))
+            return x
+
+    for _ in range(20):
+        assert hand_over(Looking(), Numpy(), "dlpack", CASES[case]).outcome == "shared"
+    begins = [x.ctypes.data - CASES[case].offset * x.itemsize for x in seen]
+    assert {begin % ALIGNMENT for begin in begins} == {0}
+
+
+class _OnDevice(np.ndarray):
+    @property
+    def __cuda_array_interface__(self):
+        return self.__array_interface__
+
+
+class _Gpu(Numpy):
+    """NumPy's memory, told of as if it were a GPU's."""
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        return super().tensor(storage, dtype, shape, strides, offset).view(_OnDevice)
+
+
+class _Careless(_Gpu):
+    """Takes the address and the shape."""
+
+    ports: Mapping[str, str] = {"cuda interface": "taken({x}.__cuda_array_interface__ | {{'strides': None}})"}
+
+    def scope(self):
+        return super().scope() | {"taken": _taken}
+
+
+class _Careful(_Careless):
+    ports: Mapping[str, str] = {"cuda interface": "taken({x}.__cuda_array_interface__)"}
+
+
+def _taken(interface):
+    holder = type("Holder", (), {"__array_interface__": interface})()
+    return np.asarray(holder)
+
+
+def test_what_a_gpu_tells_of_its_memory_is_handed_on():
+    """`__cuda_array_interface__` is a protocol like the others; who offers none, or drops the strides, is told."""
+    for case in ("row-major", "transposed", "stepped", "bool"):
+        found = hand_over(_Gpu(), _Careful(), "cuda interface", CASES[case])
+        assert (found.outcome, found.strides, found.writes) == ("shared", True, "fb"), case
+    assert hand_over(_Gpu(), _Careless(), "cuda interface", CASES["transposed"]).outcome == "damaged"
+    assert hand_over(Numpy(), _Careful(), "cuda interface", CASES["bool"]).outcome == "not offered"
+    assert hand_over(_Gpu(), Numpy(), "cuda interface", CASES["bool"]).outcome == "not offered"
+
+
+class _WithoutBytes(Numpy):
+    """Has layouts and no elements, as PyTorch's tensors on meta."""
+
+    capabilities = replace(Numpy.capabilities, aspects=Numpy.capabilities.aspects - {"values"})
+
+
+def test_what_has_no_elements_is_handed_to_nobody():
+    """Nothing can be seen to arrive, from it or at it."""
+    for pair in ((Numpy(), _WithoutBytes()), (_WithoutBytes(), Numpy())):
+        assert hand_over(*pair, "dlpack", CASES["row-major"]).outcome == "not offered"
+
+
+class _Older(Numpy):
+    """Names a function that this NumPy does not have."""
+
+    ports: Mapping[str, str] = {"buffer": "np.lib.not_yet({x})"}
+
+
+def test_what_a_release_does_not_have_yet_is_not_offered():
+    """An older library has not refused what it has no function for."""
+    found = hand_over(Numpy(), _Older(), "buffer", CASES["row-major"])
+    assert (found.outcome, found.detail) == ("not offered", "numpy has no np.lib.not_yet")
+
+
+@pytest.mark.parametrize(
+    ("ports", "says"),
+    [
+        ({"dlpak": "np.from_dlpack({x})"}, "a port for 'dlpak', which is none of dlpack, "),
+        ({"buffer": "numpie.asarray({x})"}, "names numpie, which is not in the adapter's scope"),
+        ({"buffer": "np.asarray({x}"}, "is no expression of {x}"),
+        ({"buffer": "np.asarray({array})"}, "is no expression of {x}: 'array'"),
+    ],
+)
+def test_a_port_that_means_nothing_is_the_adapters_fault(ports, says):
+    """It is told before anything is handed over, not counted as what the library refuses."""
+    adapter = type("Mistyped", (Numpy,), {"ports": ports})()
+    with pytest.raises(PortError, match=re.escape(says)):
+        check_ports(adapter, PROTOCOLS)
+
+
+class _Refusing(Numpy):
+    """Builds nothing but row-major arrays, and fails in its own ways where it hands them on."""
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        if strides != CASES["row-major"].strides:
+            raise ValueError("no such strides")
+        return super().tensor(storage, dtype, shape, strides, offset).view(_Failing)
+
+
+class _Failing(np.ndarray):
+    def __dlpack__(self, **asked):
+        raise OSError("no device")
+
+
+def test_what_a_producer_does_not_build_is_an_error_and_what_it_does_not_hand_on_not_offered():
+    """As in programs: an adapter that cannot make a layout says `Unsupported`, and whatever else it raises is told."""
+    for case, outcome, says in (
+        ("transposed", "error", "numpy does not build it: ValueError: no such strides"),
+        ("bool", "not offered", "no device"),
+    ):
+        found = hand_over(_Refusing(), Numpy(), "dlpack", CASES[case])
+        assert found.outcome == outcome
+        assert says in found.detail
+
+
+class _Wordless(Numpy):
+    """Its adapter fails wherever it is to describe an array."""
+
+    def describe(self, x):
+        raise AttributeError("no attribute 'dtype'")
+
+
+class _Unread(Numpy):
+    """Its adapter reads all arrays but those that came from elsewhere."""
+
+    ports: Mapping[str, str] = {"dlpack": "np.from_dlpack({x}).view(Foreign)"}
+
+    def scope(self):
+        return super().scope() | {"Foreign": _Failing}
+
+    def describe(self, x):
+        if isinstance(x, _Failing):
+            raise ValueError("no such array")
+        return super().describe(x)
+
+
+def test_what_cannot_be_read_is_damage_unless_the_adapter_reads_nothing():
+    """Harm is what befell the array on its way."""
+    for case in ("row-major", "transposed", "bool"):
+        broken = hand_over(Numpy(), _Wordless(), "dlpack", CASES[case])
+        assert (broken.outcome, "cannot read its own arrays: AttributeError" in broken.detail) == ("error", True)
+        assert hand_over(Numpy(), _Unread(), "dlpack", CASES[case]).outcome == "damaged"
+
+
+class _Making(Numpy):
+    """Makes arrays of a class of their own."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self._kind = kind
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        return super().tensor(storage, dtype, shape, strides, offset).view(self._kind)
+
+
+class _Nowhere(np.ndarray):
+    """Exports a capsule that points nowhere."""
+
+    def __dlpack__(self, **asked):
+        capsule = np.asarray(self).__dlpack__()
+        ctypes.c_void_p.from_address(_pointer(capsule)).value = None
+        return capsule
+
+
+def _pointer(capsule):
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return pointer(capsule, b"dltensor")
+
+
+def test_who_says_that_elements_lie_nowhere_was_wrong_first():
+    """The consumer is not blamed for what it was told."""
+    found = hand_over(_Making(_Nowhere), Numpy(), "dlpack", CASES["row-major"])
+    assert found.outcome == "damaged"
+    assert found.detail.endswith("what the producer said of it was wrong already")
+    assert hand_over(_Making(_Nowhere), Numpy(), "dlpack", CASES["empty"]).outcome == "empty"
+
+
+class _Recopying(Numpy):
+    """Takes memory as it is, and hands on copies of it."""
+
+    ports: Mapping[str, str] = {
+        protocol: f"np.from_dlpack({{x}}{asked}).view(Private)"
+        for protocol, asked in (("dlpack", ""), ("dlpack share", ", copy=False"))
+    }
+
+    def scope(self):
+        return super().scope() | {"Private": _Private}
+
+
+class _Private(np.ndarray):
+    def __dlpack__(self, **asked):
+        return np.array(self).__dlpack__(**asked)
+
+    @property
+    def __array_interface__(self):
+        return np.array(self).__array_interface__
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "bool", "stepped"])
+def test_memory_is_shared_however_it_is_handed_on(case):
+    """What is written through it is seen: that it is copied on its next way says nothing of this one."""
+    for protocol in ("dlpack", "dlpack share"):
+        found = hand_over(Numpy(), _Recopying(), protocol, CASES[case])
+        assert (found.outcome, found.writes) == ("shared", "fb"), protocol
+
+
+class _Wiping(Numpy):
+    """Takes a copy, and leaves zeros where it came from; or refuses after that."""
+
+    ports: Mapping[str, str] = {"dlpack": "wiped({x})", "buffer": "wiped({x}, 'no')"}
+
+    def scope(self):
+        return super().scope() | {"wiped": _wiped}
+
+
+def _wiped(x, refusal=None):
+    theirs = np.from_dlpack(x) if refusal is None else np.asarray(x)
+    mine = theirs.copy()
+    theirs[...] = 0
+    if refusal:
+        raise ValueError(refusal)
+    return mine
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "float64"])
+def test_a_producer_whose_array_is_changed_is_harmed(case):
+    """Also where the consumer has a copy of its own, or refuses."""
+    taken = hand_over(Numpy(), _Wiping(), "dlpack", CASES[case])
+    refused = hand_over(Numpy(), _Wiping(), "buffer", CASES[case])
+    assert (taken.outcome, taken.detail) == ("damaged", "the producer's array is another one since it was taken")
+    assert refused.outcome == "damaged"
+    assert refused.detail == "the producer's array is another one since it was refused: ValueError: no"
+
+
+class _Mistold(np.ndarray):
+    """Exports a capsule of the same elements in another shape."""
+
+    def __dlpack__(self, **asked):
+        return np.asarray(self).T.copy().__dlpack__(**asked)
+
+
+def test_who_says_another_shape_was_wrong_first():
+    """The consumer has taken what it was told."""
+    found = hand_over(_Making(_Mistold), Numpy(), "dlpack", CASES["row-major"])
+    assert found.outcome == "damaged"
+    assert found.detail.endswith("arrived as float32[4, 3]; what the producer said of it was wrong already")
+
+
+class _Endless(np.ndarray):
+    """Exports a capsule of a million dimensions."""
+
+    def __dlpack__(self, **asked):
+        capsule = np.asarray(self).__dlpack__()
+        ctypes.c_int32.from_address(_pointer(capsule) + 16).value = 1_000_000
+        return capsule
+
+
+def test_a_capsule_that_cannot_be_right_is_for_the_consumer_to_refuse():
+    """Nobody follows it before."""
+    found = hand_over(_Making(_Endless), Numpy(), "dlpack", CASES["row-major"])
+    assert found.outcome == "refused"
+    assert "dims" in found.detail
+
+
+class _Opaque(Numpy):
+    """Shows what it has taken by no protocol, and writes to it where it is told to."""
+
+    ports: Mapping[str, str] = {"dlpack": "hide({x})", "dlpack copy": "hide({x}).x", "dlpack share": "hide({x})"}
+    observes_storage = False
+
+    def scope(self):
+        return super().scope() | {"hide": _Hidden}
+
+    def is_tensor(self, x):
+        return isinstance(x, _Hidden) or super().is_tensor(x)
+
+    def describe(self, x):
+        return super().describe(x.x if isinstance(x, _Hidden) else x)
+
+    def read(self, x):
+        return super().read(x.x if isinstance(x, _Hidden) else x)
+
+    def operation(self, step):
+        write = super().operation(step)
+        return None if write is None else lambda x, *rest: write(x.x if isinstance(x, _Hidden) else x, *rest)
+
+
+class _Hidden:
+    def __init__(self, x):
+        self.x = np.from_dlpack(x)
+
+
+class _Mute(_Opaque):
+    def operation(self, step):
+        return None
+
+
+def test_what_shows_no_address_is_known_by_its_writes():
+    """Memory whose writes are seen is shared; where nobody can write either, nobody is accused."""
+    for protocol in ("dlpack", "dlpack share"):
+        found = hand_over(Numpy(), _Opaque(), protocol, CASES["row-major"])
+        assert (found.outcome, found.writes) == ("shared", "fb")
+        found = hand_over(_Mute(), _Mute(), protocol, CASES["read-only"])
+        assert (found.writes, found.read_only) == ("..", "")
+        assert found.outcome == ("shared" if protocol == "dlpack share" else "copied")
+
+
+class _Assigning(Numpy):
+    """Has no `fill_`."""
+
+    def operation(self, step):
+        return None if step.op == "fill_" else super().operation(step)
+
+
+def test_a_library_without_fill_writes_by_assignment():
+    """Its writes are tried all the same, of numbers, too."""
+    for case in ("transposed", "0-dim", "bool"):
+        found = hand_over(_Assigning(), _Assigning(), "dlpack", CASES[case])
+        assert (found.outcome, found.writes) == ("shared", "fb")
+
+
+class _Backwards(Numpy):
+    """Hands over what no program may ask it for."""
+
+    capabilities = replace(Numpy.capabilities, features=Numpy.capabilities.features - {"negative-strides"})
+    laid_out = Numpy.tensor
+
+
+def test_what_no_program_asks_for_can_be_handed_over():
+    """Where the library can lay it out, though its adapter claims less for programs."""
+    assert hand_over(_Backwards(), Numpy(), "dlpack", CASES["rows reversed"]).outcome == "shared"
+
+
+class _Forcing(Numpy):
+    """Makes what is read-only writable, writes, and raises then: as a device's adapter, of results on the host."""
+
+    def operation(self, step):
+        def fill(x, value):
+            np.lib.stride_tricks.as_strided(_taken(x.__array_interface__ | {"data": (x.ctypes.data, False)})).fill(
+                value
+            )
+            raise LookupError("on the host")
+
+        return fill
+
+
+def test_a_write_that_raises_afterwards_is_a_write():
+    """What is seen decides, so that read-only memory which was written to is not said to be kept."""
+    found = hand_over(Numpy(), _Forcing(), "dlpack", CASES["read-only"])
+    assert (found.outcome, found.writes, found.read_only) == ("shared", "f-", "lost")
+
+
+class _Lazy(Numpy):
+    """Copies what it takes when somebody first looks at it."""
+
+    ports: Mapping[str, str] = {"dlpack": "later({x})", "dlpack copy": "later({x})"}
+
+    def scope(self):
+        return super().scope() | {"later": _Later}
+
+    def is_tensor(self, x):
+        return isinstance(x, _Later) or super().is_tensor(x)
+
+    def describe(self, x):
+        return super().describe(x.read() if isinstance(x, _Later) else x)
+
+    def read(self, x):
+        return super().read(x.read() if isinstance(x, _Later) else x)
+
+
+class _Later:
+    def __init__(self, x):
+        self._x = np.from_dlpack(x)
+        self._copy = None
+
+    def read(self):
+        if self._copy is None:
+            self._copy = self._x.copy()
+        return self._copy
+
+
+def test_a_copy_that_is_made_when_it_is_read_is_told():
+    """Until then it shows what its producer writes: neither shared nor a copy, and no copy where one was asked for."""
+    found = hand_over(Numpy(), _Lazy(), "dlpack", CASES["transposed"])
+    assert (found.outcome, found.writes) == ("copied", "-l")
+    found = hand_over(Numpy(), _Lazy(), "dlpack copy", CASES["row-major"])
+    assert found.detail == "the memory is shared until it is read, which was forbidden"
+    frozen = hand_over(Numpy(), _Lazy(), "dlpack", CASES["read-only"])
+    assert (frozen.outcome, frozen.writes, frozen.read_only) == ("copied", "--", "kept")
