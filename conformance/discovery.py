@@ -135,7 +135,7 @@ def _bundled(name: str, variant: str) -> Any:
     except (ImportError, OSError, AttributeError) as error:  # OSError: a shared library that cannot be opened
         if not is_changed(error):
             raise NotInstalled(f"{str(error).rstrip('.')}: {_advice(name, name)}") from None
-        if _installed((OLDEST.get(name, (name, ""))[0], *_BUILDS.get(name, ()))):
+        if _installed((_usual(name), *_BUILDS.get(name, ()))):
             raise  # it must not be passed over
         left = f"{error}, of which there is a folder here and no package"  # what an uninstalled one leaves behind
         raise NotInstalled(f"{left}: {_advice(name, name)}") from None
@@ -149,10 +149,14 @@ def is_changed(error: BaseException) -> bool:
     )
 
 
+def _usual(name: str) -> str:
+    """What pip calls the build of a library that extras install."""
+    return OLDEST[name][0] if name in OLDEST else name
+
+
 def _advice(name: str, otherwise: str) -> str:
     """What to tell pip, and to take away before: two builds of a library would lie over each other."""
-    usual = OLDEST[name][0] if name in OLDEST else name
-    builds = {} if _installed((usual,)) else _installed(_BUILDS.get(name, ()))
+    builds = {} if _installed((_usual(name),)) else _installed(_BUILDS.get(name, ()))
     return "".join([f"pip uninstall {build} && " for build in builds]) + f"pip install {_package(name, otherwise)}"
 
 
