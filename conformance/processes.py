@@ -170,14 +170,14 @@ class Child:
         os.close(theirs_in)
         os.close(theirs_out)
 
-    def await_up(self, deadline: float) -> bool:
-        """Wait until it is ready for requests; False if it does not come up."""
+    def await_up(self, deadline: float) -> Any:
+        """Wait until it is ready for requests; what it says instead, None if it is."""
         message = self.receive(deadline)
         if not isinstance(message, dict) or "child" not in message:
-            return False
+            return message
         self.pid = message["child"]
         self._resident = _resident(self.pid)
-        return True
+        return None
 
     def send(self, message: Any, deadline: float) -> None:
         """Send a request; that it does not arrive is found out by the answer."""

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from . import observation
@@ -174,7 +174,13 @@ class Worker:
         """Wait until a process is ready for its first batch; False where it never will be."""
         if not child.server.is_ready and self._greeting(child.server) is None:
             return False
-        return child.await_up(time.monotonic() + self.start_timeout)
+        said = child.await_up(time.monotonic() + self.start_timeout)
+        if isinstance(said, dict) and "lost" in said:
+            raise AdapterFailed("error", self._lost(said))
+        return said is None
+
+    def _lost(self, message: Mapping[str, str]) -> str:
+        return f"{self.spec} lost its device ({message['lost']})"
 
     def stop(self, *, at_once: bool = False) -> None:
         """End the processes; quiet where they are gone."""
@@ -249,7 +255,8 @@ class Worker:
                 found = self._guilty(number, program, answer, status, before)
             except AdapterFailed as error:
                 if answer.device_lost:  # for good, and by nobody's fault that could be told
-                    raise AdapterFailed("error", f"{answer.reason}, at program {program.id}; {error.reason}") from None
+                    more = "" if error.reason == answer.reason else f"; {error.reason}"
+                    raise AdapterFailed("error", f"{answer.reason}, at program {program.id}{more}") from None
                 yield number, answer  # what ended it is known, though it is for good
                 raise
             self._send()
@@ -283,7 +290,7 @@ class Worker:
         if message is Silence.LATE:
             return Broken("timeout", f"no answer within {self.program_timeout:g} s"), -signal.SIGKILL
         if isinstance(message, dict) and "lost" in message:
-            return Broken("crash", f"{self.spec} lost its device ({message['lost']})", device_lost=True), 0
+            return Broken("crash", self._lost(message), device_lost=True), 0
         if message is Silence.GREEDY:
             return Broken("crash", f"killed: its memory grew by more than {self.memory >> 20:,} MiB"), -signal.SIGKILL
         return Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer"), 0
@@ -365,6 +372,18 @@ class Worker:
         """
         if not self._is_trusted:
             self._renew()
+        answer = self._asked(question)
+        if isinstance(answer, Broken) and answer.device_lost:
+            # One that is gone for good is no fault of the question's: another process is not to be had, or not twice.
+            self._renew()
+            again = self._asked(question)
+            if not isinstance(again, Broken):
+                return replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
+            if again.device_lost:
+                self._renew()
+        return answer
+
+    def _asked(self, question: Any) -> Any:
         assert self._child is not None
         deadline = time.monotonic() + self.program_timeout
         self._child.send({"question": question}, deadline)
@@ -373,12 +392,8 @@ class Worker:
             return message["answer"]
         if isinstance(message, dict) and "error" in message:
             return Broken("error", message["error"])
-        broken, _ = self._diagnose(message)
-        if broken.device_lost:
-            self._renew()  # a device that is gone for good is no fault of the question's
-        else:
-            self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
-        return broken
+        self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
+        return self._diagnose(message)[0]
 
     def _renew(self) -> None:
         """Go on in the process that waits, and have another one wait."""

@@ -80,8 +80,19 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(message.split())} ({Path(filename).name}:{line})"
 
 
+def why_lost(adapter: Any) -> str:
+    """Why an adapter's device answers no more; empty where it does, or where the adapter has none."""
+    try:
+        return str(getattr(adapter, "lost", str)() or "")
+    except Exception as error:  # whoever cannot even be asked answers nothing
+        return told(error)
+
+
 def serve(adapter: Any, channel: Channel) -> None:
-    """Answer batches until the parent hangs up."""
+    """Answer batches until the parent hangs up, unless the device is lost before the first of them."""
+    if reason := why_lost(adapter):
+        channel.send({"lost": reason})
+        return
     channel.send({"child": os.getpid()})
     while (message := channel.receive()) is not None:
         if "script" in message:
@@ -114,8 +125,7 @@ def _asked(adapter: Any, question: Any) -> tuple[dict[str, Any], bool]:
 
 def _answer(channel: Channel, adapter: Any, head: dict[str, Any], said: dict[str, Any], has_raised: bool) -> None:
     """Send an answer, unless the device that it comes from is lost: then nothing that was raised says anything."""
-    lost = getattr(adapter, "lost", None)
-    if has_raised and lost is not None and (reason := lost()):
+    if has_raised and (reason := why_lost(adapter)):
         channel.send({"lost": reason})
         return
     try:

@@ -11,7 +11,7 @@ to standard error. Protocol, JSON lines, one object each:
     child  → parent   {"child": pid}                              it waits for work
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations", … | "unsupported" | "error"}     one for each program, in order
-    child  → parent   {"lost": reason}                            the device is: nothing more is answered
+    child  → parent   {"lost": reason}                            the device is: nothing is answered, or nothing more
     child  → parent   {"script": text}
     parent → child    {"question": …}, answered by {"answer": …} or {"error": text}: of adapters that run no programs
 

@@ -36,10 +36,12 @@ def _cell(handovers: Sequence[Handover]) -> str:
 
     >>> _cell([Handover("a", "b", "dlpack", "row-major", "shared"), Handover("a", "b", "buffer", "bool", "refused")])
     '1 shared, 1 refused'
+    >>> _cell([])
+    'not tried'
     """
     outcomes = Counter(one.outcome for one in handovers)
     said = [f"{outcomes[outcome]} {outcome}" for outcome in _ORDER if outcomes[outcome]]
-    return ", ".join(said) or "nothing in common"
+    return ", ".join(said) or ("nothing in common" if handovers else "not tried")
 
 
 def says(handover: Handover) -> str:

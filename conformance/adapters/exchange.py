@@ -9,6 +9,7 @@ from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter, find
 from ..handover import CASES, PROTOCOLS, Library, hand_over
 from ..ports import check_ports
+from ..serving import why_lost
 
 
 class Exchange:
@@ -29,7 +30,7 @@ class Exchange:
     def lost(self) -> str:
         """Why one of the two answers no more; empty where both do."""
         for library in (self.producer, self.consumer):
-            if reason := getattr(library, "lost", str)():
+            if reason := why_lost(library):
                 return f"{library.name}: {reason}"
         return ""
 

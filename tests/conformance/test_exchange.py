@@ -123,6 +123,44 @@ def test_of_a_device_that_is_lost_nothing_else_is_said():
     assert pair.lost() == "numpy: gone"
 
 
+LOST_FOR_GOOD = """
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+    made = Path(__file__).with_name("made")
+
+    def tensor(self, *layout):
+        with self.made.open("a") as made:
+            made.write(".")
+        if self.lost():
+            raise RuntimeError("error 700")
+        return super().tensor(*layout)
+
+    def lost(self):
+        return "off the bus" if self.made.exists() and self.made.stat().st_size > 10 else ""
+
+adapter = Mine
+"""
+
+
+def test_a_device_that_is_lost_for_good_is_blamed_on_no_array(adapter_file, tmp_path):
+    """What was handed over before is kept, the pair failed, and those without the device go on."""
+    mine = adapter_file(LOST_FOR_GOOD)
+    done = run("exchange", "numpy", mine, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    records = list(read_results(tmp_path / "out" / "results.jsonl"))
+    failed = [one for one in records if isinstance(one, Adapter) and one.status == "failed"]
+    assert failed
+    assert all("lost its device (mine: off the bus)" in one.reason for one in failed)
+    handed = [one for one in records if isinstance(one, Handover)]
+    assert sum((one.producer, one.consumer) == ("numpy", "numpy") for one in handed) == len(PROTOCOLS) * len(CASES)
+    assert 0 < sum(one.producer == "mine" for one in handed) < len(CASES)
+    assert not {one.outcome for one in handed} & {"crash", "error", "timeout"}
+    assert "mine → mine: not tried" in done.stdout
+
+
 def test_versions_are_told_apart_by_adapter():
     """Two may both have a `device`; a list has each name before a blank, and all in one line."""
 

@@ -242,6 +242,53 @@ def test_a_program_that_brings_the_device_down_behind_its_back(library):
     assert "lost its device (error 700), in a later program" in answers[1].reason
 
 
+LOST_FOR_GOOD = """
+class Lost(Mine):
+    forks = FORKS
+
+    def lost(self):
+        return "off the bus" if os.path.exists(PATH) else ""
+
+    def operation(self, step):
+        if step.op == "relu":
+            open(PATH, "w").close()
+        if self.lost():
+            raise RuntimeError("error 700")
+        return super().operation(step)
+
+
+adapter = Lost
+"""
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_a_device_that_is_lost_for_good_is_blamed_on_no_program(forks, library, tmp_path):
+    """An adapter that loads all the same would have each later program called a crash, and the run complete."""
+    gone = tmp_path / "gone"
+    source = library("pass")
+    head = f"PATH, FORKS = {str(gone)!r}, {forks}\n"
+    Path(source).write_text(Path(source).read_text() + head + LOST_FOR_GOOD)
+    answers = {}
+    with Worker(source) as worker:
+        worker.start()
+        worker.submit(list(enumerate([GOOD, GUILTY, GOOD, GOOD])))
+        with pytest.raises(AdapterFailed, match=r"lost its device \(off the bus\), at program ") as failed:
+            answers.update(worker.collect())
+        assert failed.value.kind == "error"
+    assert list(answers) == [0]
+    with Worker(source) as worker, pytest.raises(AdapterFailed, match=r"lost its device \(off the bus\)"):
+        worker.start()
+
+
+def test_an_adapter_that_cannot_say_whether_its_device_is_lost(library):
+    """It is no adapter to ask anything, and says why: its programs are no crashes."""
+    source = library("pass")
+    cannot = "class Cannot(Mine):\n    def lost(self):\n        return 1 / 0\n\n\nadapter = Cannot\n"
+    Path(source).write_text(Path(source).read_text() + cannot)
+    with Worker(source) as worker, pytest.raises(AdapterFailed, match=r"ZeroDivisionError: division by zero \("):
+        worker.start()
+
+
 @pytest.mark.parametrize(("signalled", "told"), [("SIGKILL", False), ("SIGTERM", False), ("SIGSEGV", True)])
 def test_a_death_that_does_not_happen_again(signalled, told, library, tmp_path):
     """One from outside is no verdict; one of the library's own is told, with the remark that it happened once."""
