@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stridecheck.reports.records import Handover
+from stridecheck.reports.records import ARRIVED, Handover
 
 from .expectations import ExpectationError
-from .handover import CASES
+from .offers import CASES
 
 _MADE_WITH = "# made with"
 _OTHERS = "*"
@@ -33,7 +33,7 @@ def arrival(one: Handover) -> str:
     >>> arrival(Handover("a", "b", "dlpack", "bool", "refused", "TypeError: no bool"))
     'refused'
     """
-    parts = [f"{one.outcome} {one.writes}" if one.outcome in ("shared", "copied") else one.outcome]
+    parts = [f"{one.outcome} {one.writes}" if one.outcome in ARRIVED else one.outcome]
     parts += ["other strides"] if one.strides is False else []
     parts += [f"read-only {one.read_only}"] if one.read_only else []
     parts += [f"idle {one.idle}"] if one.idle else []

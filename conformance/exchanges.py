@@ -20,7 +20,7 @@ from . import arrivals, machine
 from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
 from .discovery import find
 from .expectations import BUNDLED
-from .handover import CASES, PROTOCOLS
+from .offers import CASES, PROTOCOLS
 from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Broken, Worker
 
 KNOWN = BUNDLED / "exchange.txt"

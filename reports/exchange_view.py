@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .handovers import says
-from .records import Handover
+from .records import ARRIVED, Handover
 
 ODD: Mapping[str, tuple[str, ...]] = {
     "odd": ("transposed", "permuted 4-d", "stepped", "padded rows"),
@@ -18,11 +18,11 @@ ODD: Mapping[str, tuple[str, ...]] = {
 READ_ONLY = "read-only"
 """The array that its producer had made read-only."""
 _HARM = ("damaged", "crash", "timeout", "error")
-_WRITES = {
+_BOTH = {
     "fb": "both ways", "f-": "consumer's alone", "-b": "producer's alone", "--": "neither's", "..": "not tried",
-    "f.": "consumer's", ".b": "producer's", "-.": "not the consumer's", ".-": "not the producer's",
-    "fl": "consumer's, and producer's until read", "-l": "producer's until read", ".l": "producer's until read",
+    "!!": "both refused",
 }  # fmt: skip
+_WRITES = {"f": "{}'s", "b": "{}'s", "l": "{}'s until read", "-": "not the {}'s", "!": "{}'s refused"}
 
 
 class Reason(NamedTuple):
@@ -45,6 +45,8 @@ class Way(NamedTuple):
     protocol: str
     shared: int
     copied: int
+    arrived: int
+    """Shared or copied, which nobody can tell."""
     empty: int
     refused: int
     harm: str
@@ -100,6 +102,7 @@ def _way(protocol: str, found: Sequence[Handover]) -> Way:
         protocol,
         outcomes["shared"],
         outcomes["copied"],
+        outcomes["arrived"],
         outcomes["empty"],
         outcomes["refused"],
         ", ".join(f"{number} {harm}" for harm, number in harms.items()),
@@ -126,11 +129,21 @@ def _tone(found: Sequence[Handover]) -> str:
 
 def _writes(found: Sequence[Handover]) -> str:
     arrived = [one for one in found if one.case != READ_ONLY]
-    tried = [one for one in arrived if one.outcome == "shared"] or [one for one in arrived if one.outcome == "copied"]
+    tried = [one for one in arrived if one.outcome == "shared"] or [one for one in arrived if one.outcome in ARRIVED]
     counts = Counter(one.writes for one in tried).most_common()
     if len(counts) == 1:
-        return _WRITES[counts[0][0]]
-    return ", ".join(f"{number} {_WRITES[writes]}" for writes, number in counts)
+        return _told(counts[0][0])
+    return "; ".join(f"{number} {_told(writes)}" for writes, number in counts)
+
+
+def _told(writes: str) -> str:
+    """Whose writes are seen, in words.
+
+    >>> _told("fb"), _told("f!"), _told(".l")
+    ('both ways', "consumer's, producer's refused", "producer's until read")
+    """
+    sides = zip(("consumer", "producer"), writes, strict=True)
+    return _BOTH.get(writes) or ", ".join(_WRITES[letter].format(side) for side, letter in sides if letter != ".")
 
 
 def _read_only(one: Handover | None) -> str:

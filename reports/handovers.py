@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .records import Handover
+from .records import ARRIVED, Handover
 from .text import count
 
-_ORDER = ("shared", "copied", "empty", "refused", "damaged", "crash", "timeout", "error")
+_ORDER = ("shared", "copied", "arrived", "empty", "refused", "damaged", "crash", "timeout", "error")
 
 
 class Matrix(NamedTuple):
@@ -58,7 +58,7 @@ def says(handover: Handover) -> str:
     if handover.strides is False:
         parts.append("with other strides")
     if not handover.is_known and handover.is_listed:  # what can have changed beside the outcome
-        parts += [f"writes {handover.writes}"] if handover.outcome in ("shared", "copied") else []
+        parts += [f"writes {handover.writes}"] if handover.outcome in ARRIVED else []
         parts += [f"idle strides {handover.idle}"] if handover.idle else []
     if not handover.is_known:
         wanted = f"where {handover.expected} was expected" if handover.expected else "not expected"

@@ -236,6 +236,10 @@ class Claim:
     and what it `says`: agrees, contradicts, open or measured."""
 
 
+ARRIVED = ("shared", "copied", "arrived")
+"""Outcomes of arrays that have elements where they are taken, and the right ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Handover:
     """One array handed from one library to another, and what of it arrived."""
@@ -248,13 +252,14 @@ class Handover:
     case: str
     """Which array: a layout of float32, or a dtype."""
     outcome: str
-    """`shared`, `copied`, `empty`, `refused`, `damaged`, `crash`, `timeout`, `error` or `not offered`."""
+    """`shared`, `copied`, `arrived` (either), `empty`, `refused`, `damaged`, `crash`, `timeout`, `error` or `not
+    offered`."""
     detail: str = ""
     strides: bool | None = None
     """Whether strides arrived, of shared memory."""
     writes: str = ".."
     """`f` where the producer sees what the consumer writes, `b` the other way, `l` there until it is first read; `-`
-    where not, `.` where not tried."""
+    where not, `!` where who should write does not, `.` where it cannot."""
     read_only: str = ""
     """`kept` or `lost`, of memory that the producer had made read-only."""
     idle: str = ""
@@ -296,7 +301,7 @@ _WORDS: Mapping[tuple[type[Record], str], tuple[str, ...]] = {
     (Mutant, "outcome"): ("killed", "survived", "untried"),
     (Claim, "verdict"): ("confirmed", "refuted", "depends", "cannot tell", "measured", "not tried"),
     (Handover, "outcome"): (
-        "shared", "copied", "empty", "refused", "damaged", "crash", "timeout", "error", "not offered"
+        *ARRIVED, "empty", "refused", "damaged", "crash", "timeout", "error", "not offered"
     ),
 }  # fmt: skip
 """Fields that hold one of a few words: what is told and what is red hangs on them, so that no other will do."""

@@ -11,7 +11,7 @@ import numpy
 
 from ..capabilities import Capabilities
 from ..discovery import without_variants
-from ..handover import aligned
+from ..offers import aligned
 from .table_style import takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..capabilities import Capabilities
 from ..discovery import UnknownAdapter, find
-from ..handover import CASES, PROTOCOLS, Library, hand_over
+from ..handover import hand_over
+from ..offers import CASES, PROTOCOLS, Library
 from ..ports import check_ports
 from ..serving import why_lost
 
@@ -38,7 +39,7 @@ class Exchange:
         """What becomes of a case by a protocol: the fields of a `Handover`."""
         protocol, case = question
         found = hand_over(self.producer, self.consumer, protocol, CASES[case])
-        if found.outcome not in ("shared", "copied", "empty") and self.lost():
+        if found.outcome not in ("shared", "copied", "arrived", "empty") and self.lost():
             raise RuntimeError(found.detail)  # of a device that is gone nothing else can be said
         return found._asdict()
 

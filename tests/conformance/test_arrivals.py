@@ -9,7 +9,7 @@ from stridecheck.conformance import arrivals
 from stridecheck.conformance.arrivals import Arrivals
 from stridecheck.conformance.exchanges import KNOWN
 from stridecheck.conformance.expectations import ExpectationError
-from stridecheck.conformance.handover import CASES, PROTOCOLS
+from stridecheck.conformance.offers import CASES, PROTOCOLS
 from stridecheck.reports.records import Handover
 
 VERSIONS = {"a": "1.0", "b": "2.0"}

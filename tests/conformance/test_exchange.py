@@ -7,7 +7,8 @@ from stridecheck.conformance import arrivals, exchanges
 from stridecheck.conformance.adapters.exchange import Exchange
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.check import Silent
-from stridecheck.conformance.handover import CASES, PROTOCOLS, hand_over
+from stridecheck.conformance.handover import hand_over
+from stridecheck.conformance.offers import CASES, PROTOCOLS
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
 from ..commands import run

@@ -18,8 +18,8 @@ import torch
 from stridecheck.ci import gpu
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.check import Options, check
-from stridecheck.conformance.handover import PROTOCOLS
 from stridecheck.conformance.idiom import compile_template
+from stridecheck.conformance.offers import PROTOCOLS
 from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.ports import check_ports
 from stridecheck.conformance.program import Input, Step

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from stridecheck.conformance.adapters.numpy import Numpy
-from stridecheck.conformance.handover import ALIGNMENT, CASES, PROTOCOLS, hand_over
+from stridecheck.conformance.handover import hand_over
+from stridecheck.conformance.offers import ALIGNMENT, CASES, PROTOCOLS
 from stridecheck.conformance.ports import PortError, check_ports
 
 
@@ -342,7 +343,7 @@ def test_what_shows_no_address_is_known_by_its_writes():
         assert (found.outcome, found.writes) == ("shared", "fb")
         found = hand_over(_Mute(), _Mute(), protocol, CASES["read-only"])
         assert (found.writes, found.read_only) == ("..", "")
-        assert found.outcome == ("shared" if protocol == "dlpack share" else "copied")
+        assert found.outcome == ("shared" if protocol == "dlpack share" else "arrived")
 
 
 class _Assigning(Numpy):
@@ -387,7 +388,7 @@ class _Forcing(Numpy):
 def test_a_write_that_raises_afterwards_is_a_write():
     """What is seen decides, so that read-only memory which was written to is not said to be kept."""
     found = hand_over(Numpy(), _Forcing(), "dlpack", CASES["read-only"])
-    assert (found.outcome, found.writes, found.read_only) == ("shared", "f-", "lost")
+    assert (found.outcome, found.writes, found.read_only) == ("shared", "f!", "lost")
 
 
 class _Lazy(Numpy):
@@ -422,8 +423,125 @@ class _Later:
 def test_a_copy_that_is_made_when_it_is_read_is_told():
     """Until then it shows what its producer writes: neither shared nor a copy, and no copy where one was asked for."""
     found = hand_over(Numpy(), _Lazy(), "dlpack", CASES["transposed"])
-    assert (found.outcome, found.writes) == ("copied", "-l")
+    assert (found.outcome, found.writes) == ("copied", "!l")
     found = hand_over(Numpy(), _Lazy(), "dlpack copy", CASES["row-major"])
     assert found.detail == "the memory is shared until it is read, which was forbidden"
     frozen = hand_over(Numpy(), _Lazy(), "dlpack", CASES["read-only"])
-    assert (frozen.outcome, frozen.writes, frozen.read_only) == ("copied", "--", "kept")
+    assert (frozen.outcome, frozen.writes, frozen.read_only) == ("arrived", "!!", "kept")
+
+
+class _Strict(Numpy):
+    """Writes to an array only what is of its kind, as a library that follows the array API."""
+
+    def operation(self, step):
+        def fill(x, value):
+            if (x.dtype == bool) != isinstance(value, bool):
+                raise TypeError("of another kind")
+            x.fill(value)
+
+        return fill
+
+
+def test_what_is_written_is_of_the_arrays_kind():
+    """A library that refuses an integer in an array of truth values has not refused to write."""
+    for case in ("bool", "int8", "complex64"):
+        assert hand_over(_Strict(), _Strict(), "dlpack", CASES[case]).writes == "fb"
+
+
+def test_a_write_that_is_refused_is_no_write_that_is_not_seen():
+    """Of NumPy's arrays over read-only memory, and of what it lets nobody write to."""
+    found = hand_over(Numpy(), Numpy(), "dlpack", CASES["read-only"])
+    assert (found.outcome, found.writes, found.read_only) == ("shared", "!!", "kept")
+    copied = hand_over(Numpy(), Numpy(), "dlpack copy", CASES["row-major"])
+    assert (copied.outcome, copied.writes) == ("copied", "--")
+
+
+class _Spilling(Numpy):
+    """Writes to all memory from the first element to the last, and some bytes more or less."""
+
+    def __init__(self, before, after):
+        super().__init__()
+        self._before, self._after = before, after
+
+    def operation(self, step):
+        def fill(x, value):
+            x[...] = value
+            begin, end = np.lib.array_utils.byte_bounds(x)
+            ctypes.memset(begin - self._before, 0, self._before)
+            ctypes.memset(end, 0, self._after)
+
+        return fill
+
+
+def _filling_gaps(x, value):
+    begin, end = np.lib.array_utils.byte_bounds(x)
+    ctypes.memset(begin, 0, end - begin)
+    x[...] = value
+
+
+@pytest.mark.parametrize(
+    ("case", "before", "after"),
+    [("offset", 4, 0), ("row-major", 0, 1), ("off by 4 bytes", 4, 0), ("off by 1 byte", 0, 1), ("bool", 0, 60)],
+)
+def test_what_is_written_past_an_array_is_harm(case, before, after):
+    """The producer has other memory there, before it and behind it."""
+    found = hand_over(Numpy(), _Spilling(before, after), "dlpack", CASES[case])
+    assert (found.outcome, found.detail) == ("damaged", "what numpy writes to it changes memory beside it")
+
+
+@pytest.mark.parametrize("case", ["stepped", "padded rows", "transposed"])
+def test_what_is_written_between_the_elements_is_harm(case):
+    """An array that is taken as if it were dense, and written to as such."""
+    filling = type("Filling", (Numpy,), {"operation": lambda self, step: _filling_gaps})()
+    found = hand_over(Numpy(), filling, "dlpack", CASES[case])
+    assert found.outcome == ("shared" if case == "transposed" else "damaged")
+
+
+def test_what_is_written_while_it_is_taken_is_harm():
+    """Also beside the array, and where it is refused in the end."""
+
+    class Wiping(Numpy):
+        ports: Mapping[str, str] = {"dlpack": "padded({x})", "buffer": "padded({x}, 'no')"}
+
+        def scope(self):
+            return super().scope() | {"padded": padded}
+
+    def padded(x, refusal=None):
+        theirs = np.from_dlpack(x) if refusal is None else np.asarray(x)
+        ctypes.memset(np.lib.array_utils.byte_bounds(theirs)[1], 0, 8)
+        if refusal:
+            raise ValueError(refusal)
+        return theirs
+
+    for protocol in ("dlpack", "buffer"):
+        found = hand_over(Numpy(), Wiping(), protocol, CASES["row-major"])
+        assert (found.outcome, "the producer's array is another one" in found.detail) == ("damaged", True)
+
+
+class _Halving(Numpy):
+    """Writes half of what it is told to where the memory is another one's."""
+
+    ports: Mapping[str, str] = {"dlpack": "np.from_dlpack({x}).view(Half)"}
+
+    def scope(self):
+        return super().scope() | {"Half": _Half}
+
+    def read(self, x):
+        return super().read(np.full_like(x, x.flat[0]) if isinstance(x, _Half) and x.written else x)
+
+    def operation(self, step):
+        def fill(x, value):
+            x.flat[0] = value
+            x.written = True
+
+        return fill
+
+
+class _Half(np.ndarray):
+    written = False
+
+
+def test_a_write_that_arrives_as_something_else_is_harm():
+    """Neither is it seen as it was written, nor are the two apart."""
+    found = hand_over(Numpy(), _Halving(), "dlpack", CASES["row-major"])
+    assert (found.outcome, found.detail) == ("damaged", "what numpy writes to it is something else in numpy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from stridecheck.conformance.handover import CASES
+from stridecheck.conformance.offers import CASES
 from stridecheck.reports import exchange_view, handovers, terminal
 from stridecheck.reports.badge import badge
 from stridecheck.reports.html import page
@@ -22,11 +22,15 @@ NOTHING = Handover("torch", "numpy", "interface", "row-major", "not offered", "t
 @pytest.fixture
 def exchanged(tmp_path):
     """A run of four handovers, one of which did harm that nobody expected."""
+    return _run(tmp_path, SHARED, LOST, CRASH, NOTHING)
+
+
+def _run(tmp_path, *found):
     with ResultsWriter(tmp_path / "results.jsonl") as writer:
         writer.write(Header("1", "", "2026-01-01T00:00:00+00:00", "stridecheck exchange numpy torch", {}, {}))
         for name in ("numpy", "torch"):
             writer.write(Adapter(name, "ready", "", {name: "1.0"}))
-        for one in (SHARED, LOST, CRASH, NOTHING):
+        for one in found:
             writer.write(one)
         writer.write(Footer("2026-01-01T00:00:01+00:00", 1.0, 1))
     return load([tmp_path])
@@ -86,6 +90,16 @@ def test_the_table_says_what_becomes_of_arrays_by_each_way():
     ]  # fmt: skip
     assert way.reasons[2].says == "refused: TypeError: no bfloat16"
     assert (back.ways, back.lacks) == ((), ("interface",))
+
+
+def test_what_nobody_can_tell_is_neither_shared_nor_copied(tmp_path):
+    """Arrays that nobody can write to or find the address of are counted apart."""
+    either = replace(SHARED, outcome="arrived", strides=None, writes="!.")
+    (pair,) = exchange_view.pairs([either])
+    assert [(way.shared, way.copied, way.arrived, way.writes) for way in pair.ways] == [(0, 0, 1, "consumer's refused")]
+    run = _run(tmp_path, either)
+    assert "+ 1 either" in page(run, tmp_path)
+    assert "  numpy → torch: 1 arrived" in list(terminal.lines(run))
 
 
 def test_what_is_no_longer_offered_though_it_was_expected_has_a_row():
