@@ -140,8 +140,8 @@ def check(library: Library, python: Path, programs: int, *, update: bool = False
     except subprocess.TimeoutExpired:
         return 1, f"not done within {CHECK_SECONDS} s"
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    shown = [line for line in lines if not line.startswith(("report:", "beside it:", "✓"))]
-    return done.returncode, " · ".join(shown[:3])
+    shown = [line.lstrip("✓ ") for line in lines if not line.startswith(("report:", "beside it:"))]
+    return done.returncode, " · ".join(shown[:1] if library is EXCHANGE and not done.returncode else shown[:3])
 
 
 def forget_what_is_gone() -> None:
