@@ -14,7 +14,7 @@ from typing import Any
 from .operations import OPERATIONS, overload
 from .program import Argument, DType, File, MemoryFormat, Ref, Slice, Step
 
-_PLACEHOLDER = re.compile(r"\{(\w+)(:index)?\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)(:index)?(!)?\}")
 TEMPLATE = "<template>"
 """Where tracebacks say that a compiled template is."""
 _MODULE = re.compile(r"(?<![\w.])(copy|io|numpy|pickle)\.")
@@ -133,7 +133,11 @@ def named_template(step: Step, table: Mapping[str, str]) -> str | None:
     """The template of a step from a table of templates with parameter names, `"np.swapaxes({self}, {dim0}, {dim1})"`.
 
     Parameters that the step leaves out are filled with PyTorch's defaults; None where the table has no entry, or an
-    entry without a place for an argument that the step gives.
+    entry without a place for an argument that the step gives, or with one (`{dtype!}`) for what it leaves out.
+
+    >>> table = {"type": "{self}.astype({dtype!})"}
+    >>> named_template(Step("type", (Ref(0), DType("int8"))), table), named_template(Step("type", (Ref(0),)), table)
+    ('{0}.astype({1})', None)
     """
     entry = overload(step)
     operation, template = OPERATIONS.get(entry), table.get(entry)
@@ -144,8 +148,8 @@ def named_template(step: Step, table: Mapping[str, str]) -> str | None:
     if operation.variadic and len(step.args) > len(operation.parameters):
         places[operation.parameters[last]] = f"({', '.join(f'{{{i}}}' for i in range(last, len(step.args)))})"
     places |= {name: f"{{{name}}}" for name, _ in step.kwargs}
-    used = {match[1] for match in _PLACEHOLDER.finditer(template)}
-    if not set(places) <= used:
+    wanted = {match[1]: match[3] is not None for match in _PLACEHOLDER.finditer(template)}
+    if not set(places) <= set(wanted) or any(is_must and name not in places for name, is_must in wanted.items()):
         return None
 
     def place(match: re.Match[str]) -> str:

@@ -45,7 +45,7 @@ class ArrayApiStrict(ValueStyle):
         "squeeze": "xp.squeeze({self}, {dim})",
         "unsqueeze": "xp.expand_dims({self}, axis={dim})",
         "clone": "xp.asarray({self}, copy=True)",
-        "type": "xp.astype({self}, {dtype})",
+        "type": "xp.astype({self}, {dtype!})",
         "add": "{self} + {other}",
         "sub": "{self} - {other}",
         "mul": "{self} * {other}",

@@ -38,7 +38,7 @@ class Dask(ValueStyle):
         "reshape": "{self}.reshape({shape})",
         "view_as": "{self}.reshape({other}.shape)",
         "clone": "{self}.copy()",
-        "type": "{self}.astype({dtype})",
+        "type": "{self}.astype({dtype!})",
         "amax": "da.max({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
         "amin": "da.min({self}, None if {dim} == () else {dim}, keepdims={keepdim})",
         "mT": "da.swapaxes({self}, -1, -2)",

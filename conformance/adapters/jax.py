@@ -39,7 +39,7 @@ class Jax(ValueStyle):
         "view": "{self}.reshape({size})",
         "view_as": "{self}.reshape({other}.shape)",
         "clone": "jnp.copy({self})",
-        "type": "{self}.astype({dtype})",
+        "type": "{self}.astype({dtype!})",
         "softmax": "jax.nn.softmax({self}, {dim})",
         "argsort": "jnp.argsort({self}, {dim}, stable={stable}, descending={descending})",
     }

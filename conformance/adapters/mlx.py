@@ -37,7 +37,7 @@ class Mlx(ValueStyle):
         "unflatten": "mx.unflatten({self}, {dim}, {sizes})",
         "contiguous": "mx.contiguous({self})",
         "clone": "mx.array({self})",
-        "type": "{self}.astype({dtype})",
+        "type": "{self}.astype({dtype!})",
         "add": "{self} + {other}",
         "sub": "{self} - {other}",
         "mul": "{self} * {other}",

@@ -53,7 +53,7 @@ TEMPLATES: Mapping[str, str] = {
     "abs": "np.abs({self})",
     "relu": "np.maximum({self}, 0)",
     "to": "{self}.astype({self}.dtype if {dtype} is None else {dtype}, copy={copy})",
-    "type": "{self}.astype({dtype}, copy=False)",
+    "type": "{self}.astype({dtype!}, copy=False)",
     "tensor_split": "np.array_split({self}, {indices_or_sections}, {dim})",
     "unbind": "np.unstack({self}, axis={dim})",
     "mean": "np.mean({self}, {dim}, keepdims={keepdim})",

@@ -36,7 +36,7 @@ TEMPLATES = methods(
     "sub": "{self} - {other}",
     "mul": "{self} * {other}",
     "relu_": "paddle.nn.functional.relu_({self})",
-    "type": "{self}.astype({dtype})",
+    "type": "{self}.astype({dtype!})",
     "sum": "{self}.sum({dim}, keepdim={keepdim}, dtype={dtype})",
     "amax": "{self}.amax(None if {dim} == () else {dim}, {keepdim})",
     "amin": "{self}.amin(None if {dim} == () else {dim}, {keepdim})",

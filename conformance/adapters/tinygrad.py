@@ -55,7 +55,7 @@ class Tinygrad(ValueStyle):
         "sub_": "{self}.assign({self} - {other})",
         "mul_": "{self}.assign({self} * {other})",
         "relu_": "{self}.assign({self}.relu())",
-        "type": "{self}.cast({dtype})",
+        "type": "{self}.cast({dtype!})",
         "amax": "{self}.max(None if {dim} == () else {dim}, {keepdim})",
         "amin": "{self}.min(None if {dim} == () else {dim}, {keepdim})",
         "cat": "tinygrad.Tensor.cat(*{tensors}, dim={dim})",
