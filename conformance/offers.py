@@ -1,0 +1,285 @@
+"""An array that one library offers to others: made there, and shown by one protocol and nothing else.
+
+Runs in a worker that has loaded the library. Strides and offset in elements unless said otherwise. Standard library
+only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from . import foreign
+from .capabilities import Capabilities
+from .program import ITEMSIZES, fill_bytes, span
+from .protocol import Adapter, Unsupported
+
+ALIGNMENT = 64
+"""Bytes that libraries want memory to be aligned to, at most."""
+MAX_TEXT = 200
+"""Characters of an exception's text that are kept."""
+
+
+class Case(NamedTuple):
+    """An array to hand over; its memory, where it can be seen, begins `shift` bytes after a multiple of `ALIGNMENT`."""
+
+    name: str
+    dtype: str = "float32"
+    shape: tuple[int, ...] = (3, 4)
+    strides: tuple[int, ...] = (4, 1)
+    offset: int = 0
+    shift: int = 0
+    is_read_only: bool = False
+
+
+_DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16", "float64",
+    "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+)  # fmt: skip
+CASES: Mapping[str, Case] = {
+    case.name: case
+    for case in (
+        Case("row-major"),
+        Case("0-dim", shape=(), strides=()),
+        Case("transposed", strides=(1, 3)),
+        Case("permuted 4-d", shape=(2, 3, 2, 2), strides=(12, 1, 6, 3)),
+        Case("stepped", strides=(8, 2)),
+        Case("padded rows", strides=(6, 1)),
+        Case("offset", offset=5),
+        Case("size 1, odd stride", shape=(1, 4), strides=(77, 1)),
+        Case("size 1 last", shape=(4, 1), strides=(1, 77)),
+        Case("empty", shape=(0, 4), strides=(4, 1)),
+        Case("empty inside", shape=(3, 0, 2), strides=(0, 2, 1)),
+        Case("empty, odd strides", shape=(0, 4), strides=(99, 7)),
+        Case("expanded", strides=(0, 1)),
+        Case("overlapping", strides=(1, 1)),
+        Case("reversed", shape=(4,), strides=(-1,), offset=3),
+        Case("rows reversed", strides=(-4, 1), offset=8),
+        Case("off by 4 bytes", shift=4),
+        Case("off by 1 byte", shift=1),
+        Case("read-only", is_read_only=True),
+        *(Case(dtype, dtype) for dtype in _DTYPES),
+    )
+}
+"""What is handed over, by name: layouts of float32, then other dtypes."""
+
+PROTOCOLS: Mapping[str, str] = {
+    "dlpack": "DLPack, the newest version that both know",
+    "dlpack 0": "DLPack before versions, as libraries of 2022 spoke it",
+    "dlpack copy": "DLPack, a copy asked for",
+    "dlpack share": "DLPack, a copy forbidden",
+    "buffer": "Python's buffer protocol",
+    "interface": "NumPy's array interface",
+    "cuda interface": "the same for memory on a GPU, `__cuda_array_interface__`",
+}
+"""Ways to hand an array over."""
+ON_DEVICE = "cuda interface"
+"""The one whose addresses are none of the host's: they are compared, and nothing is read there."""
+
+
+class Library(Adapter, Protocol):
+    """An adapter that says how its library takes what others offer."""
+
+    ports: Mapping[str, str]
+    """An expression of `{x}` for each protocol that the library takes."""
+    capabilities: Capabilities
+
+    def versions(self) -> dict[str, str]:
+        """Versions that can change a verdict."""
+
+    def scope(self) -> dict[str, Any]:
+        """What the names in expressions mean."""
+
+
+class NotBuilt(Exception):
+    """An adapter failed to make an array that it claims to make."""
+
+
+class Made(NamedTuple):
+    """A case's array in the library that made it, over a storage that is larger than what it addresses."""
+
+    x: Any
+    elements: list[bytes]
+    """Row-major."""
+    storage: Any
+    block: bytearray | None
+    """The memory that the storage is a part of, where that is not the library's own."""
+    places: list[range]
+    """Bytes of each element, in the block or else in the storage."""
+
+
+def make(producer: Library, case: Case) -> Made:
+    """A case's array.
+
+    Raises
+    ------
+    Unsupported
+        The library claims none such.
+    NotBuilt
+        It claims them, and failed.
+    """
+    itemsize = ITEMSIZES[case.dtype]
+    low, high = span(case.shape, case.strides, case.offset)
+    assert low >= 0
+    contents = fill_bytes("bool1" if case.dtype == "bool" else "ramp1", max(high, 1) * itemsize + 2 * ALIGNMENT)
+    features = producer.capabilities.features
+    build = getattr(producer, "laid_out", None)  # also what no program may ask for
+    if case.dtype not in producer.capabilities.dtypes:
+        raise Unsupported(f"{producer.name} has no {case.dtype}")
+    if build is None and min(case.strides, default=0) < 0 and "negative-strides" not in features:
+        raise Unsupported(f"{producer.name} has no negative strides")
+    if case.shift and "guarded" not in features:
+        raise Unsupported(f"{producer.name} lies in no foreign memory")
+    freeze = getattr(producer, "freeze", None)
+    if case.is_read_only and freeze is None:
+        raise Unsupported(f"{producer.name} has no read-only arrays")
+    # Memory that is not the library's own came from somewhere: only where it must lie at an odd address. Of its own the
+    # array begins where it is aligned: that decides whether some libraries copy, and what allocators do is chance.
+    data = aligned(contents, case.shift)
+    block: Any = data.obj if case.shift else None
+    try:
+        storage = producer.storage(data, "guarded" if case.shift else "owned")
+        lead = 0 if case.shift else _lead(producer, storage, itemsize)
+        x = (build or producer.tensor)(storage, case.dtype, case.shape, case.strides, case.offset + lead)
+        if case.is_read_only and freeze is not None:
+            x = freeze(x)
+    except Unsupported:
+        raise
+    except Exception as error:
+        raise NotBuilt(f"{producer.name} does not build it: {text_of(error)}") from error
+    begins = [place * itemsize for place in places(case.shape, case.strides, case.offset + lead)]
+    elements = [contents[begin : begin + itemsize] for begin in begins]
+    first = 0 if block is None else _address(data) - _address(block)
+    return Made(x, elements, storage, block, [range(first + begin, first + begin + itemsize) for begin in begins])
+
+
+def around(producer: Library, made: Made) -> bytes:
+    """All memory beside the elements of an array, as far as it can be seen: gaps, what comes before, and after.
+
+    >>> from stridecheck.conformance.adapters.numpy import Numpy
+    >>> made = make(Numpy(), CASES["stepped"])
+    >>> before = around(Numpy(), made)
+    >>> made.x.fill(0)
+    >>> around(Numpy(), made) == before
+    True
+    """
+    if made.block is None and not producer.observes_storage:
+        return b""
+    memory = bytearray(made.block or producer.bytes_of(made.storage))
+    for place in made.places:
+        memory[place.start : place.stop] = bytes(len(place))
+    return bytes(memory)
+
+
+def standing(producer: Library, made: Made) -> tuple[Any, ...]:
+    """All that the producer says of its array and the memory around it, which taking it must not change."""
+    try:
+        return (*producer.describe(made.x)[:4], producer.read(made.x), around(producer, made))
+    except Exception as error:  # of its own fault is told what arrives
+        return (type(error),)
+
+
+def _lead(producer: Library, storage: Any, itemsize: int) -> int:
+    """Elements of a storage before its first that is aligned; 0 where the library shows no address."""
+    address = producer.extent_of(storage)[0] if producer.observes_storage else 0
+    return -address % ALIGNMENT // itemsize
+
+
+def _address(memory: Any) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+def aligned(contents: bytes, shift: int = 0) -> memoryview:
+    """A buffer with these contents that begins `shift` bytes after a multiple of `ALIGNMENT`."""
+    block = bytearray(b"\xa5" * (len(contents) + shift + ALIGNMENT))
+    begin = -_address(block) % ALIGNMENT + shift
+    block[begin : begin + len(contents)] = contents
+    return memoryview(block)[begin : begin + len(contents)]
+
+
+def places(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[int]:
+    """Element numbers that a layout addresses, row-major.
+
+    >>> list(places((2, 2), (1, 2), 3))
+    [3, 5, 4, 6]
+    """
+    if not shape:
+        yield offset
+        return
+    for index in range(shape[0]):
+        yield from places(shape[1:], strides[1:], offset + index * strides[0])
+
+
+class _Only:
+    """An array that shows one protocol and nothing else of itself."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+
+class _Dlpack(_Only):
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self._x.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> Any:
+        return self._x.__dlpack_device__()
+
+
+class _DlpackBeforeVersions(_Dlpack):
+    def __dlpack__(self, **asked: Any) -> Any:
+        if unknown := asked.keys() - {"stream"}:
+            raise TypeError(f"__dlpack__() got an unexpected keyword argument {unknown.pop()!r}")
+        return self._x.__dlpack__(**asked)
+
+
+class _Interface(_Only):
+    @property
+    def __array_interface__(self) -> Any:
+        return self._x.__array_interface__
+
+
+class _CudaInterface(_Only):
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self._x.__cuda_array_interface__
+
+
+def offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Described]:
+    """What the consumer gets to see of an array, and what that says.
+
+    Raises
+    ------
+    Unsupported
+        The array does not show itself by this protocol.
+    """
+    try:
+        if protocol.startswith("dlpack"):
+            offered: Any = (_DlpackBeforeVersions if protocol == "dlpack 0" else _Dlpack)(x)
+            return offered, foreign.describe(_capsule(x))
+        if protocol == "buffer":
+            # A library whose arrays are no buffers may have a method that answers with one.
+            view = getattr(producer, "buffer", memoryview)(x)
+            return view, foreign.describe(view)
+        if protocol == ON_DEVICE:
+            return _CudaInterface(x), foreign.describe(x.__cuda_array_interface__)
+        return _Interface(x), foreign.describe(x.__array_interface__)
+    except Exception as error:
+        raise Unsupported(f"{producer.name} offers none: {text_of(error)}") from error
+
+
+def _capsule(x: Any) -> Any:
+    try:
+        return x.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        return x.__dlpack__()
+
+
+def text_of(error: Exception) -> str:
+    """An error in one line."""
+    try:
+        text = str(error)
+    except Exception:  # the library's, of which nothing is known
+        text = ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:MAX_TEXT]
