@@ -75,9 +75,9 @@ def _observe(
     function = _function(program, steps, adapter)
     inputs = [fresh.live[str(number)] for number in range(len(program.inputs))]
     *before, last = zip(steps, adapter.whole(function)(*inputs), strict=True)
+    fresh.follow(seen)  # entering a step asks for what those before it left
     for number, outcome in before:
         fresh.enter(program.slot_of(number), program.steps[number], outcome)
-    fresh.follow(seen)
     number, outcome = last
     return fresh, fresh.take(program.slot_of(number), program.steps[number], outcome)
 
