@@ -61,8 +61,8 @@ LIBRARIES = (
     # Each program is compiled: about a fifth of a second each, and a second.
     Library("torch:compile-aot_eager", share=0.1),
     Library("torch:compile", share=0.1),
-    Library("array_api_strict", "array-api-strict", 5),
-    Library("mlx", "mlx", 5),
+    Library("array_api_strict", "array-api-strict", 60),
+    Library("mlx", "mlx", 20),
     Library("dask", "dask", 1.5),
     Library("tinygrad", "tinygrad", 1),  # without a compiler it interprets
     Library("jax", "jax", 0.3),  # it compiles each operation once for each shape
