@@ -65,7 +65,7 @@ class ArrayApiStrict(ValueStyle):
         "cumsum": "xp.cumulative_sum({self}, axis={dim})",
         "cumprod": "xp.cumulative_prod({self}, axis={dim})",
         "argsort": "xp.argsort({self}, axis={dim}, descending={descending}, stable={stable})",
-        "flip": "xp.asarray(xp.flip({self}, axis={dims}), copy=True)",  # a view in NumPy, which the standard leaves open
+        "flip": "xp.asarray(xp.flip({self}, axis={dims}), copy=True)",  # a view else
         "roll": "xp.roll({self}, {shifts}, axis={dims})",
         "cat": "xp.concat({tensors}, axis={dim})",
         "stack": "xp.stack({tensors}, axis={dim})",

@@ -37,10 +37,9 @@ class Tinygrad(ValueStyle):
     imports = f"import os; os.environ['DEV'] = {os.environ['DEV']!r}\nimport tinygrad"
     templates: Mapping[str, str] = methods(
         """__getitem__ __setitem__ view reshape flatten unflatten permute transpose T expand squeeze(dim) unsqueeze
-        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul add(other) sub(other) mul(other)
-        cumsum(dim) cumprod(dim) softmax(dim) flip roll(shifts, dims) split chunk masked_fill masked_select
-        sum(dim, keepdim) mean(dim, keepdim) prod(dim, keepdim) argmax all sort(dim, descending)
-        argsort(dim, descending)"""
+        diagonal detach contiguous() clone() tolist unfold neg abs relu matmul add(other) sub(other) mul(other) all
+        cumsum(dim) cumprod(dim) softmax(dim) roll(shifts, dims) split chunk masked_fill masked_select argmax
+        sum(dim, keepdim) mean(dim, keepdim) prod(dim, keepdim) sort(dim, descending) argsort(dim, descending)"""
     ) | {
         "view.dtype": "{self}.bitcast({dtype})",
         "view_as": "{self}.view({other}.shape)",
@@ -56,6 +55,7 @@ class Tinygrad(ValueStyle):
         "mul_": "{self}.assign({self} * {other})",
         "relu_": "{self}.assign({self}.relu())",
         "type": "{self}.cast({dtype!})",
+        "flip": "{self}.flip({dims}).clone()",  # a view else (tinygrad-21)
         "amax": "{self}.max(None if {dim} == () else {dim}, {keepdim})",
         "amin": "{self}.min(None if {dim} == () else {dim}, {keepdim})",
         "cat": "tinygrad.Tensor.cat(*{tensors}, dim={dim})",
