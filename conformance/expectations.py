@@ -60,10 +60,12 @@ class Expectation:
     """How many of the corpus' first programs its lines in the list are about; None: as many as all of the list."""
     beyond: bool = False
     """Whether it is about programs that the list does not reach: to cover none of a run says nothing of it then."""
+    says: str = ""
+    """A piece of the message, by which one cause is told from others under the same rules."""
 
-    def covers(self, operation: str, aspect: str, rules: Iterable[str]) -> bool:
+    def covers(self, operation: str, aspect: str, rules: Iterable[str], message: str = "") -> bool:
         """Whether a difference is the one that is expected."""
-        if aspect not in self.aspects:
+        if aspect not in self.aspects or self.says not in message:
             return False
         if self.operations and not any(fnmatchcase(operation, glob) for glob in self.operations):
             return False
@@ -105,7 +107,7 @@ class Expectations:
         """The first expectation that covers a difference."""
         ids = [rule.id for rule in rules]
         for entry in self.entries:
-            if entry.covers(operation, difference.aspect, ids):
+            if entry.covers(operation, difference.aspect, ids, difference.message):
                 return entry
         return None
 
@@ -234,7 +236,7 @@ def _in_words(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version.partition('+')[0]}" for name, version in sorted(versions.items()))
 
 
-_FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue", "programs", "beyond"}
+_FIELDS = {"name", "reason", "rules", "aspects", "operations", "versions", "issue", "programs", "beyond", "says"}
 _LISTS = {"rules", "aspects", "operations"}
 
 
@@ -274,6 +276,8 @@ def load(
             raise ExpectationError(f"{where}: has no {', '.join(sorted(missing))}")
         for name, value in table.items():
             _check_field(name, value, where)
+        if table.get("says") and (ends := sorted({*table["aspects"]} & {*ENDS})):
+            raise ExpectationError(f"{where}: says is of what differs; what ends in a {ends[0]} says nothing")
         entry = _entry(table)
         (entries if _holds(entry, versions if own is None else own, where) else others).append(entry)
     names = [entry.name for entry in (*entries, *others)]
@@ -323,6 +327,7 @@ def _entry(table: Mapping[str, Any]) -> Expectation:
         issue=table.get("issue", ""),
         programs=table.get("programs"),
         beyond=table.get("beyond", False),
+        says=table.get("says", ""),
     )
 
 

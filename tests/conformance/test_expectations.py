@@ -43,8 +43,8 @@ def entries(tmp_path):
     return write
 
 
-def _difference(aspect):
-    return Difference(0, "1", aspect, None, None, "")
+def _difference(aspect, message=""):
+    return Difference(0, "1", aspect, None, None, message)
 
 
 class _Rule:
@@ -74,6 +74,16 @@ def test_operations_narrow_an_expectation(entries):
     rules = [_Rule("view.layout")]
     assert found.match("expand_as", _difference("strides"), rules)
     assert not found.match("view", _difference("strides"), rules)
+
+
+def test_a_piece_of_the_message_narrows_an_expectation(entries):
+    """Of causes under the same rules, only the one that says so is expected."""
+    found = load(entries(ENTRY + 'says = "out of shape"\n'), {})
+    rules = [_Rule("view.layout")]
+    assert found.match("view", _difference("strides", "r0: is out of shape"), rules)
+    assert not found.match("view", _difference("strides", "r0: is out of order"), rules)
+    with pytest.raises(ExpectationError, match="what ends in a crash says nothing"):
+        load(entries(ENTRY.replace("aspects = [", 'says = "x"\naspects = ["crash", ')), {})
 
 
 @pytest.mark.parametrize(
