@@ -89,7 +89,14 @@ class Campaign:
         unit = next(coming, None)
         previous: tuple[Unit, Exchange, dict[int, Answer]] | None = None
         while unit is not None:
-            this, exchange = unit, self._exchange(unit)
+            this = unit
+            try:
+                exchange = self._exchange(unit)
+            except AdapterFailed:  # it was lost while failures of the unit before the last were shrunk
+                self.failures.give_up()
+                if previous is not None:
+                    yield self.records_of(self._judge_unit(*previous))
+                raise
             # While the worker is at it, the next unit is drawn and the one before judged.
             unit = next(coming, None)
             judged = self._judge_unit(*previous) if previous is not None else None

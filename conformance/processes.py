@@ -171,7 +171,8 @@ class Child:
         os.close(theirs_out)
 
     def await_up(self, deadline: float) -> Any:
-        """Wait until it is ready for requests; what it says instead, None if it is."""
+        """Ask whether it is ready for work, and wait until it is; what it says instead, None if it is."""
+        self.send({"up": True}, deadline)
         message = self.receive(deadline)
         if not isinstance(message, dict) or "child" not in message:
             return message

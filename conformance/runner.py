@@ -63,12 +63,13 @@ Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
 class AdapterFailed(Exception):
     """The adapter could not be started.
 
-    `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed).
+    `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed);
+    `device_lost` tells whether it had a device, and has none any more.
     """
 
-    def __init__(self, kind: str, reason: str) -> None:
+    def __init__(self, kind: str, reason: str, *, device_lost: bool = False) -> None:
         super().__init__(reason)
-        self.kind, self.reason = kind, reason
+        self.kind, self.reason, self.device_lost = kind, reason, device_lost
 
 
 class Worker:
@@ -176,7 +177,10 @@ class Worker:
             return False
         said = child.await_up(time.monotonic() + self.start_timeout)
         if isinstance(said, dict) and "lost" in said:
-            raise AdapterFailed("error", self._lost(said))
+            raise AdapterFailed("error", self._lost(said), device_lost=True)
+        if said is Silence.LATE:
+            reason = f"a process of it that was ready gave no answer within {self.start_timeout:g} s"
+            raise AdapterFailed("error", f"{self.spec}: {reason}")
         return said is None
 
     def _lost(self, message: Mapping[str, str]) -> str:
@@ -194,6 +198,7 @@ class Worker:
             server.end(2.0 if server is patient else 0.0)
         self._servers.clear()
         self._child = self._spare = None
+        self._pending = {}
 
     def submit(self, batch: Sequence[tuple[int, Program]]) -> None:
         """Send programs, each with a number that its answer will carry; the batch before must be collected.
@@ -254,7 +259,7 @@ class Worker:
                 self._renew()
                 found = self._guilty(number, program, answer, status, before)
             except AdapterFailed as error:
-                if answer.device_lost:  # for good, and by nobody's fault that could be told
+                if answer.device_lost or error.device_lost:  # for good, and by nobody's fault that could be told
                     more = "" if error.reason == answer.reason else f"; {error.reason}"
                     raise AdapterFailed("error", f"{answer.reason}, at program {program.id}{more}") from None
                 yield number, answer  # what ended it is known, though it is for good
@@ -372,28 +377,35 @@ class Worker:
         """
         if not self._is_trusted:
             self._renew()
-        answer = self._asked(question)
-        if isinstance(answer, Broken) and answer.device_lost:
-            # One that is gone for good is no fault of the question's: another process is not to be had, or not twice.
+        answer, is_over = self._asked(question)
+        if not is_over:
+            return answer
+        # A device that is gone for good is no fault of the question's: another process is not to be had, or not twice.
+        try:
             self._renew()
-            again = self._asked(question)
-            if not isinstance(again, Broken):
-                return replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
-            if again.device_lost:
+            again, is_over = self._asked(question) if answer.device_lost else (answer, False)
+            if is_over:
                 self._renew()
-        return answer
+        except AdapterFailed as error:
+            if answer.device_lost or error.device_lost:
+                raise
+            self.distrust()  # what ended the last one is known; the next question is told that there is no other
+            return answer
+        if isinstance(again, Broken):
+            return answer
+        return replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
 
-    def _asked(self, question: Any) -> Any:
+    def _asked(self, question: Any) -> tuple[Any, bool]:
+        """The answer to a question, and whether the process is at an end."""
         assert self._child is not None
         deadline = time.monotonic() + self.program_timeout
         self._child.send({"question": question}, deadline)
         message = self._child.receive(deadline, self.memory)
         if isinstance(message, dict) and "answer" in message:
-            return message["answer"]
+            return message["answer"], False
         if isinstance(message, dict) and "error" in message:
-            return Broken("error", message["error"])
-        self.distrust()  # the next question has a fresh process, if there is one: what ended this one is known
-        return self._diagnose(message)[0]
+            return Broken("error", message["error"]), False
+        return self._diagnose(message)[0], True
 
     def _renew(self) -> None:
         """Go on in the process that waits, and have another one wait."""

@@ -89,13 +89,12 @@ def why_lost(adapter: Any) -> str:
 
 
 def serve(adapter: Any, channel: Channel) -> None:
-    """Answer batches until the parent hangs up, unless the device is lost before the first of them."""
-    if reason := why_lost(adapter):
-        channel.send({"lost": reason})
-        return
-    channel.send({"child": os.getpid()})
+    """Answer requests until the parent hangs up."""
     while (message := channel.receive()) is not None:
-        if "script" in message:
+        if "up" in message:
+            reason = why_lost(adapter)
+            channel.send({"lost": reason} if reason else {"child": os.getpid()})
+        elif "script" in message:
             channel.send({"script": _script(adapter, *message["script"])})
         elif "question" in message:
             _answer(channel, adapter, {}, *_asked(adapter, message["question"]))

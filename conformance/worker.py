@@ -8,7 +8,8 @@ to standard error. Protocol, JSON lines, one object each:
     parent → server   one byte with two file descriptors: what a fresh child reads from and writes to
     server → parent   {"died": pid, "status"}                     a child is gone
 
-    child  → parent   {"child": pid}                              it waits for work
+    parent → child    {"up": true}                                asked when it is to have work
+    child  → parent   {"child": pid}                              it waits for that
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations", … | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"lost": reason}                            the device is: nothing is answered, or nothing more
