@@ -84,6 +84,8 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         return _arrival(producer, consumer, protocol, case, made, said, y)
     except _Harm as harm:
         return Handover("damaged", str(harm))
+    except NotBuilt as error:  # the second time
+        return Handover("error", str(error))
 
 
 def _arrival(
@@ -94,8 +96,9 @@ def _arrival(
     idle, changed = _idle(case, _own_strides(producer, made.x, said), _own_strides(consumer, y, arrived))
     if not made.elements:
         return Handover("empty", changed, idle=idle)
-    writes = _writes(producer, consumer, made, y)
-    shares = _shares(consumer, y, arrived, said, writes)
+    lies_there = _lies_there(consumer, y, arrived, said)  # before a write: what is written to may be moved
+    writes = _writes(producer, consumer, protocol, case, made, y)
+    shares = _shares(lies_there, writes)
     promise = _PROMISES.get(protocol)
     if shares is None:
         shares = promise  # taken for granted
@@ -115,22 +118,25 @@ _PROMISES = {"dlpack copy": False, "dlpack share": True}
 """Whether memory is shared, by protocols that promise it."""
 
 
-def _shares(
-    consumer: Library, y: Any, arrived: foreign.Described | None, said: foreign.Described, writes: str
-) -> bool | None:
-    """Whether what arrived lies in the producer's memory: by its address, its storage, or writes that are seen.
-
-    None where nothing tells. What arrived may be copied when it is handed on in turn.
-    """
+def _shares(lies_there: bool | None, writes: str) -> bool | None:
+    """Whether memory is shared: writes that are seen tell, then addresses, then writes that are not; else None."""
     if writes[0] == "f" or writes[1] == "b":
         return True
+    if lies_there is not None:
+        return lies_there
+    return False if "-" in writes else None
+
+
+def _lies_there(consumer: Library, y: Any, arrived: foreign.Described | None, said: foreign.Described) -> bool | None:
+    """Whether what arrived begins where the producer said, or lies in a storage that holds that; None if untold.
+
+    What arrived may be copied when it is handed on in turn: the storage is asked first.
+    """
     if consumer.observes_storage and said.address is not None:
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
             return begin <= said.address < begin + length
-    if arrived is not None:
-        return arrived.address == said.address
-    return False if "-" in writes else None
+    return None if arrived is None else arrived.address == said.address
 
 
 # The consumer's side.
@@ -241,32 +247,45 @@ def _described(y: Any, consumer: Library) -> foreign.Described | None:
 # Writes.
 
 
-def _writes(producer: Library, consumer: Library, made: Made, y: Any) -> str:
-    """What comes of the consumer's write to the whole array, and of the producer's after it: two letters of a handover.
+def _writes(producer: Library, consumer: Library, protocol: str, case: Case, made: Made, y: Any) -> str:
+    """What comes of the consumer's write to the whole array, and of the producer's: two letters of a handover.
+
+    Each is tried on an array that nobody has written to, since some libraries copy what they write to.
 
     Raises
     ------
     _Harm
         One has changed what lies beside the array in the producer's memory, or arrives as something else.
     """
-    letters, beside = "", around(producer, made)
-    mine, theirs = (producer, made.x), (consumer, y)
-    for writer, reader, value, seen in ((theirs, mine, 1, "f"), (mine, theirs, 0, "b")):
-        letters += _write(*writer, *reader, value, seen)
-        if around(producer, made) != beside:
-            raise _Harm(f"what {writer[0].name} writes to it changes memory beside it")
-    return letters
+    back = _write(producer, made.x, consumer, y, 0, "b", producer, made)
+    anew = make(producer, case)
+    try:
+        y = port(consumer, protocol)(offer(anew.x, protocol, producer)[0])
+    except Exception as error:
+        raise _Harm(f"it was taken once, and not once more: {text_of(error)}") from error
+    return _write(consumer, y, producer, anew.x, 1, "f", producer, anew) + back
 
 
-def _write(writer: Library, mine: Any, reader: Library, theirs: Any, value: int, seen: str) -> str:
+def _write(
+    writer: Library, mine: Any, reader: Library, theirs: Any, value: int, seen: str, producer: Library, made: Made
+) -> str:
     """Write to the whole array in one library, and look at it in the other: `seen`, or why it is not."""
     fill = _filler(writer)
     if fill is None:
         return "."
-    (dtype, _, before), here = _look(reader, theirs), _look(writer, mine)[2]
-    with suppress(Exception):  # which says nothing of whether it has written before
+    (dtype, _, before), here, beside = _look(reader, theirs), _look(writer, mine)[2], around(producer, made)
+    try:
         fill(mine, _number(value, dtype))
-    written, there = _look(writer, mine)[2], _look(reader, theirs)[2]
+    except Unsupported:
+        return "."
+    except Exception:  # which says nothing of whether it has written before
+        pass
+    try:
+        written, there = _look(writer, mine)[2], _look(reader, theirs)[2]
+    except Exception as error:
+        raise _Harm(f"what {writer.name} has written to cannot be read: {text_of(error)}") from error
+    if around(producer, made) != beside:
+        raise _Harm(f"what {writer.name} writes to it changes memory beside it")
     if there == before:
         return "!" if written == here else "-"
     if there != written:
@@ -281,10 +300,17 @@ def _number(value: int, dtype: str) -> int | bool:
 
 def _filler(library: Library) -> Callable[[Any, int], Any] | None:
     """How a library writes a number to a whole array: `fill_`, or an assignment; None where it has neither."""
-    if (fill := library.operation(Step("fill_", (Ref(0), 0)))) is not None:
+    if (fill := _operation(library, Step("fill_", (Ref(0), 0)))) is not None:
         return fill
-    assign = library.operation(Step("__setitem__", (Ref(0), (...,), 0)))
+    assign = _operation(library, Step("__setitem__", (Ref(0), (...,), 0)))
     return None if assign is None else lambda x, value: assign(x, library.index((...,)), value)
+
+
+def _operation(library: Library, step: Step) -> Callable[..., Any] | None:
+    try:
+        return library.operation(step)
+    except Unsupported:
+        return None
 
 
 def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) -> bool:

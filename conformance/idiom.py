@@ -138,6 +138,8 @@ def named_template(step: Step, table: Mapping[str, str]) -> str | None:
     >>> table = {"type": "{self}.astype({dtype!})"}
     >>> named_template(Step("type", (Ref(0), DType("int8"))), table), named_template(Step("type", (Ref(0),)), table)
     ('{0}.astype({1})', None)
+    >>> named_template(Step("type", (Ref(0),)), {"type": "f({self}, {dtype!}, {dtype})"}) is None
+    True
     """
     entry = overload(step)
     operation, template = OPERATIONS.get(entry), table.get(entry)
@@ -148,8 +150,8 @@ def named_template(step: Step, table: Mapping[str, str]) -> str | None:
     if operation.variadic and len(step.args) > len(operation.parameters):
         places[operation.parameters[last]] = f"({', '.join(f'{{{i}}}' for i in range(last, len(step.args)))})"
     places |= {name: f"{{{name}}}" for name, _ in step.kwargs}
-    wanted = {match[1]: match[3] is not None for match in _PLACEHOLDER.finditer(template)}
-    if not set(places) <= set(wanted) or any(is_must and name not in places for name, is_must in wanted.items()):
+    found = list(_PLACEHOLDER.finditer(template))
+    if not places.keys() <= {match[1] for match in found} or any(m[3] and m[1] not in places for m in found):
         return None
 
     def place(match: re.Match[str]) -> str:

@@ -157,6 +157,9 @@ def make(producer: Library, case: Case) -> Made:
 def around(producer: Library, made: Made) -> bytes:
     """All memory beside the elements of an array, as far as it can be seen: gaps, what comes before, and after.
 
+    Before a storage of the library's own there is nothing that may be looked at: what is written there is seen of
+    arrays with an offset, and of those in foreign memory.
+
     >>> from stridecheck.conformance.adapters.numpy import Numpy
     >>> made = make(Numpy(), CASES["stepped"])
     >>> before = around(Numpy(), made)

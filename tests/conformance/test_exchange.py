@@ -101,9 +101,9 @@ def test_a_list_that_is_none_is_refused(content, tmp_path):
 
 
 class _Gone(Numpy):
-    """Its device is lost after the first array."""
+    """Its device is lost after the first case, of which it makes an array for each library's writes."""
 
-    left = 1
+    left = 2
 
     def tensor(self, *layout):
         self.left -= 1
@@ -160,6 +160,30 @@ def test_a_device_that_is_lost_for_good_is_blamed_on_no_array(adapter_file, tmp_
     assert 0 < sum(one.producer == "mine" for one in handed) < len(CASES)
     assert not {one.outcome for one in handed} & {"crash", "error", "timeout"}
     assert "mine → mine: not tried" in done.stdout
+
+
+class _LostInWrite(Numpy):
+    """Its device is lost by a write, and its arrays are read all the same."""
+
+    gone = False
+
+    def operation(self, step):
+        def fill(x, value):
+            self.gone = True
+            raise RuntimeError("off the bus")
+
+        return fill
+
+    def lost(self):
+        return "off the bus" if self.gone else ""
+
+
+def test_a_device_that_a_write_has_lost_has_not_refused_it():
+    """Whatever raised, the device is asked for."""
+    pair = Exchange("exchange:numpy>lost", Numpy(), _LostInWrite())
+    with pytest.raises(RuntimeError):
+        pair.answer(["dlpack", "row-major"])
+    assert pair.lost() == "numpy: off the bus"
 
 
 def test_versions_are_told_apart_by_adapter():
