@@ -37,6 +37,8 @@ _GATHER_SECONDS = 0.002
 _WATCH_SECONDS = 0.05
 """How often the memory of a process that gives no answer is looked at."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_ASKING = b'{"asking":true}'
+"""What a process says before it asks the adapter for its device."""
 
 
 class Silence(Enum):
@@ -156,6 +158,9 @@ class Child:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.pid: int | None = None
+        self.is_asking = False
+        """Whether it has said that it asks for its device, and nothing since: that may end it, or keep it."""
+        self._patience = 0.0
         self._lines = _Lines()
         self._ended = False
         self._resident = 0
@@ -170,13 +175,20 @@ class Child:
         os.close(theirs_in)
         os.close(theirs_out)
 
-    def await_up(self, deadline: float) -> Any:
-        """Ask whether it is ready for work, and wait until it is; what it says instead, None if it is."""
+    def await_up(self, seconds: float) -> Any:
+        """Ask whether it is ready for work, and wait until it is; what it says instead, None if it is.
+
+        It may take so long to answer, and to ask for its device, now and later, whatever else has a deadline.
+        """
+        self._patience = seconds
+        deadline = time.monotonic() + seconds
         self.send({"up": True}, deadline)
         message = self.receive(deadline)
-        if not isinstance(message, dict) or "child" not in message:
+        if isinstance(message, dict) and "child" in message:
+            self.pid = message["child"]
+            message = self.receive(deadline)
+        if message != {"waiting": True}:
             return message
-        self.pid = message["child"]
         self._resident = _resident(self.pid)
         return None
 
@@ -208,7 +220,11 @@ class Child:
         """
         while True:
             if (line := self._lines.take()) is not None:
-                return line
+                self.is_asking = line == _ASKING
+                if not self.is_asking:
+                    return line
+                deadline = time.monotonic() + self._patience
+                continue
             if self.is_dead and _readable([self._answers], 0.0) and not self._ended:
                 self._read()  # what it wrote before it died
                 continue

@@ -27,7 +27,7 @@ _FEW = 16
 PROGRAM_TIMEOUT = 10.0
 """Seconds that one program may take before its worker is killed."""
 START_TIMEOUT = 90.0
-"""Seconds that a library may take to import."""
+"""Seconds that a library may take to import, and each time to say whether its device is lost."""
 MEMORY = 2 << 30
 """Bytes by which a worker may grow."""
 SCRIPT_IMPORT_SECONDS = 10.0
@@ -54,7 +54,7 @@ class Broken:
     happened_again: bool = True
     """Whether it did when the program was tried alone, or after those that ran before it."""
     device_lost: bool = False
-    """Whether the library said so, and nothing more can be run in that process."""
+    """Whether the library said so, or could not be asked, and nothing more can be run in that process."""
 
 
 Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
@@ -63,13 +63,12 @@ Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
 class AdapterFailed(Exception):
     """The adapter could not be started.
 
-    `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed);
-    `device_lost` tells whether it had a device, and has none any more.
+    `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed).
     """
 
-    def __init__(self, kind: str, reason: str, *, device_lost: bool = False) -> None:
+    def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
-        self.kind, self.reason, self.device_lost = kind, reason, device_lost
+        self.kind, self.reason = kind, reason
 
 
 class Worker:
@@ -96,6 +95,8 @@ class Worker:
         self.capabilities = Capabilities(frozenset())
         self.restarts = 0
         self._forks = True
+        self._has_device = False
+        """Whether the library may lose one: then it is blamed on nothing that there is no fresh process to be had."""
         self._servers: list[Server] = []
         self._child: Child | None = None
         self._spare: Child | None = None
@@ -131,7 +132,7 @@ class Worker:
             raise AdapterFailed("error", f"{self.spec}: killed {MAX_STARTS} times while starting")
         self.name, self.versions = message["ready"], message["versions"]
         self.capabilities = Capabilities.from_json(message["capabilities"])
-        self._forks = message["forks"]
+        self._forks, self._has_device = message["forks"], message["has_device"]
         self.program_timeout = max(self.program_timeout, message["patience"])
         self._spare = server.child()
         self._renew()
@@ -171,20 +172,23 @@ class Worker:
         reusable = self._forks and self._servers and not self._servers[-1].gone
         return (self._servers[-1] if reusable else self._serve()).child()
 
-    def _is_up(self, child: Child) -> bool:
-        """Wait until a process is ready for its first batch; False where it never will be."""
-        if not child.server.is_ready and self._greeting(child.server) is None:
-            return False
-        said = child.await_up(time.monotonic() + self.start_timeout)
-        if isinstance(said, dict) and "lost" in said:
-            raise AdapterFailed("error", self._lost(said), device_lost=True)
+    def _await_up(self) -> str:
+        """Wait until the process is ready for its first batch; why it never will be, though another one may."""
+        assert self._child is not None
+        if not self._child.server.is_ready and self._greeting(self._child.server) is None:
+            return f"{self.spec}: killed while starting"
+        said = self._child.await_up(self.start_timeout)
+        if said is None:
+            return ""
+        if self._child.is_asking or (isinstance(said, dict) and "lost" in said):
+            reason = self._diagnose(said)[0].reason
+            if said is Silence.ENDED:  # which somebody else may have done
+                return reason
+            raise AdapterFailed("error", reason)
         if said is Silence.LATE:
             reason = f"a process of it that was ready gave no answer within {self.start_timeout:g} s"
             raise AdapterFailed("error", f"{self.spec}: {reason}")
-        return said is None
-
-    def _lost(self, message: Mapping[str, str]) -> str:
-        return f"{self.spec} lost its device ({message['lost']})"
+        return f"{self.spec}: its worker process did not come up{_last_words(self._child.server)}"
 
     def stop(self, *, at_once: bool = False) -> None:
         """End the processes; quiet where they are gone."""
@@ -259,7 +263,7 @@ class Worker:
                 self._renew()
                 found = self._guilty(number, program, answer, status, before)
             except AdapterFailed as error:
-                if answer.device_lost or error.device_lost:  # for good, and by nobody's fault that could be told
+                if self._has_device:  # it is lost for good, and by nobody's fault that could be told
                     more = "" if error.reason == answer.reason else f"; {error.reason}"
                     raise AdapterFailed("error", f"{answer.reason}, at program {program.id}{more}") from None
                 yield number, answer  # what ended it is known, though it is for good
@@ -290,15 +294,22 @@ class Worker:
         assert self._child is not None
         if message is Silence.ENDED:
             status = self._child.status()
-            return Broken("crash", f"{signal_name(status)}{_last_words(self._child.server)}"), status
+            how = f"{signal_name(status)}{_last_words(self._child.server)}"
+            lost = self._child.is_asking
+            return self._lost(f"lost() did not answer: {how}") if lost else Broken("crash", how), status
         self._child.kill()
+        if message is Silence.LATE and self._child.is_asking:
+            return self._lost(f"lost() did not answer within {self.start_timeout:g} s"), 0
         if message is Silence.LATE:
             return Broken("timeout", f"no answer within {self.program_timeout:g} s"), -signal.SIGKILL
         if isinstance(message, dict) and "lost" in message:
-            return Broken("crash", self._lost(message), device_lost=True), 0
+            return self._lost(message["lost"]), 0
         if message is Silence.GREEDY:
             return Broken("crash", f"killed: its memory grew by more than {self.memory >> 20:,} MiB"), -signal.SIGKILL
         return Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer"), 0
+
+    def _lost(self, reason: str) -> Broken:
+        return Broken("crash", f"{self.spec} lost its device ({reason})", device_lost=True)
 
     def _guilty(
         self, number: int, program: Program, answer: Broken, status: int, before: Mapping[int, Program]
@@ -386,8 +397,8 @@ class Worker:
             again, is_over = self._asked(question) if answer.device_lost else (answer, False)
             if is_over:
                 self._renew()
-        except AdapterFailed as error:
-            if answer.device_lost or error.device_lost:
+        except AdapterFailed:
+            if self._has_device:
                 raise
             self.distrust()  # what ended the last one is known; the next question is told that there is no other
             return answer
@@ -417,13 +428,12 @@ class Worker:
             for _ in range(MAX_STARTS):
                 if self._child is None:
                     self._child = self._make()
-                if self._is_up(self._child):
+                if not (reason := self._await_up()):
                     break
-                words = _last_words(self._child.server)
                 self._discard(self._child)  # it is gone with its server, or was killed
                 self._child = None
             else:
-                raise AdapterFailed("error", f"{self.spec}: its worker process did not come up{words}")
+                raise AdapterFailed("error", reason)
         except AdapterFailed:
             self.stop(at_once=True)
             raise

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import jsonl, observation, repro
-from .execute import execute
+from .execute import MAX_TEXT, execute
 from .program import Program
 from .protocol import Unsupported
 
@@ -80,20 +80,39 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(message.split())} ({Path(filename).name}:{line})"
 
 
+def has_device(adapter: Any) -> bool:
+    """Whether an adapter can be asked for its device."""
+    return getattr(adapter, "lost", None) is not None
+
+
 def why_lost(adapter: Any) -> str:
-    """Why an adapter's device answers no more; empty where it does, or where the adapter has none."""
+    """Why an adapter's device answers no more, in one line; empty where it does, or where the adapter has none."""
+    if not has_device(adapter):
+        return ""
+    asking = os.getpid()
     try:
-        return str(getattr(adapter, "lost", str)() or "")
-    except Exception as error:  # whoever cannot even be asked answers nothing
-        return told(error)
+        reason = str(adapter.lost() or "")
+    except BaseException as error:  # whoever cannot even be asked answers nothing
+        if os.getpid() != asking:  # it has forked, and this is the child, which ends as it likes
+            raise
+        reason = told(error)
+    return " ".join(reason.split())[:MAX_TEXT].encode(errors="backslashreplace").decode()
+
+
+def _announced(channel: Channel, adapter: Any) -> str:
+    """Why its device answers no more, as above: the parent is told first, for what is asked may end or keep us."""
+    if has_device(adapter):
+        channel.send({"asking": True})
+    return why_lost(adapter)
 
 
 def serve(adapter: Any, channel: Channel) -> None:
     """Answer requests until the parent hangs up."""
     while (message := channel.receive()) is not None:
         if "up" in message:
-            reason = why_lost(adapter)
-            channel.send({"lost": reason} if reason else {"child": os.getpid()})
+            channel.send({"child": os.getpid()})
+            reason = _announced(channel, adapter)
+            channel.send({"lost": reason} if reason else {"waiting": True})
         elif "script" in message:
             channel.send({"script": _script(adapter, *message["script"])})
         elif "question" in message:
@@ -104,27 +123,29 @@ def serve(adapter: Any, channel: Channel) -> None:
 
 
 def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
-    """The answer to a program, and whether anything was raised on the way to it."""
+    """The answer to a program, and whether anything was raised on the way to it, which a lost device may have done."""
     try:
         seen = execute(Program.from_json(data), adapter)
         observations, aside = observation.apart(seen)
         return {"observations": observations, **aside}, any(one.raised for one in seen)
     except Unsupported as error:
-        return {"unsupported": str(error)}, False
+        # One that an adapter makes of what its library has raised says as little of a lost device as that does.
+        return {"unsupported": str(error)}, error.__context__ is not None
     except Exception as error:
         return {"error": told(error)}, True
 
 
 def _asked(adapter: Any, question: Any) -> tuple[dict[str, Any], bool]:
     try:
-        return {"answer": adapter.answer(question)}, False
+        answer, may_be_lost = adapter.answer(question)
+        return {"answer": answer}, may_be_lost
     except Exception as error:
         return {"error": told(error)}, True
 
 
 def _answer(channel: Channel, adapter: Any, head: dict[str, Any], said: dict[str, Any], has_raised: bool) -> None:
     """Send an answer, unless the device that it comes from is lost: then nothing that was raised says anything."""
-    if has_raised and (reason := why_lost(adapter)):
+    if has_raised and (reason := _announced(channel, adapter)):
         channel.send({"lost": reason})
         return
     try:

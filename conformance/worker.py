@@ -4,15 +4,17 @@ Run as a script with the adapter's name; it works in an environment that does no
 imports nothing but the standard library and the adapter. Standard input is a socket; whatever the library prints goes
 to standard error. Protocol, JSON lines, one object each:
 
-    server → parent   {"ready": name, "versions", "capabilities", "forks", "patience"}  or  {"failed": kind, "reason"}
+    server → parent   {"ready": name, "versions", "capabilities", "forks", "patience", "has_device"}
+                      or  {"failed": kind, "reason"}
     parent → server   one byte with two file descriptors: what a fresh child reads from and writes to
     server → parent   {"died": pid, "status"}                     a child is gone
 
     parent → child    {"up": true}                                asked when it is to have work
-    child  → parent   {"child": pid}                              it waits for that
+    child  → parent   {"child": pid}, {"waiting": true}           it is there; it waits for that
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations", … | "unsupported" | "error"}     one for each program, in order
     child  → parent   {"lost": reason}                            the device is: nothing is answered, or nothing more
+    child  → parent   {"asking": true}                            before the adapter is asked whether it is
     child  → parent   {"script": text}
     parent → child    {"question": …}, answered by {"answer": …} or {"error": text}: of adapters that run no programs
 
@@ -56,7 +58,7 @@ if __name__ == "__main__":
 
 from stridecheck.conformance import discovery
 from stridecheck.conformance.memory import FOLDERS, remove_folders
-from stridecheck.conformance.serving import Channel, die_with_parent, serve, told
+from stridecheck.conformance.serving import Channel, die_with_parent, has_device, serve, told
 
 _POLL_MS = 20
 """How often children are looked after where the system cannot say that one has ended."""
@@ -76,6 +78,7 @@ def _load(name: str, channel: Channel) -> Any:
                 "capabilities": adapter.capabilities.to_json(),
                 "forks": getattr(adapter, "forks", True),
                 "patience": float(getattr(adapter, "patience", 0)),
+                "has_device": has_device(adapter),
             }
         )
     except discovery.UnknownAdapter as error:

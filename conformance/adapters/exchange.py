@@ -10,7 +10,7 @@ from ..discovery import UnknownAdapter, find
 from ..handover import hand_over
 from ..offers import CASES, PROTOCOLS, Library
 from ..ports import check_ports
-from ..serving import why_lost
+from ..serving import has_device, why_lost
 
 
 class Exchange:
@@ -22,27 +22,26 @@ class Exchange:
         self.name = name
         self.producer, self.consumer = producer, consumer
         self.forks = getattr(producer, "forks", True) and getattr(consumer, "forks", True)
+        self.lost = self._lost if has_device(producer) or has_device(consumer) else None
 
     def versions(self) -> dict[str, str]:
         """Versions of both, and Python's: what a memoryview knows depends on it."""
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         return _versions(self.producer) | _versions(self.consumer) | {"python": python}
 
-    def lost(self) -> str:
+    def _lost(self) -> str:
         """Why one of the two answers no more; empty where both do."""
         for library in (self.producer, self.consumer):
             if reason := why_lost(library):
                 return f"{library.name}: {reason}"
         return ""
 
-    def answer(self, question: Any) -> Any:
-        """What becomes of a case by a protocol: the fields of a `Handover`."""
+    def answer(self, question: Any) -> tuple[Any, bool]:
+        """What becomes of a case by a protocol, as a `Handover` has it, and whether a lost device may have done it."""
         protocol, case = question
         found = hand_over(self.producer, self.consumer, protocol, CASES[case])
         is_well = found.outcome in ("shared", "copied", "arrived", "empty") and "!" not in found.writes
-        if not is_well and self.lost():
-            raise RuntimeError(found.detail)  # of a device that is gone nothing else can be said
-        return found._asdict()
+        return found._asdict(), not is_well
 
 
 def _versions(library: Library) -> dict[str, str]:
