@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.expectations import Expectations
+from stridecheck.conformance.program import Program, Ref, Step
 from stridecheck.conformance.runner import AdapterFailed, Broken, Worker
+from stridecheck.conformance.units import units_of
 from stridecheck.reports.records import Adapter, Failure, Footer, Unit, read_results
 
 from .misbehaving import GOOD, GUILTY, answers_of, is_well
@@ -360,3 +364,46 @@ def test_a_device_may_be_lost_while_a_failure_is_shrunk(adapter_file, tmp_path):
         assert not [one for one in records if isinstance(one, Failure) and one.outcome in ("crash", "timeout", "error")]
         found.add(whole)
     assert len(found) > 1  # some in the midst of a unit, some between
+
+
+LOST_BY_SHRINKING = """
+class Lost(Mine):
+    begun = False
+
+    def storage(self, *memory):
+        self.begun = True
+        return super().storage(*memory)
+
+    def operation(self, step):
+        if step.op == "relu" and self.begun:
+            open(PATH, "w").close()
+        self.begun = False
+        if self.lost():
+            raise RuntimeError("error 700")
+        return super().operation(step)
+
+    def lost(self):
+        return "off the bus" if os.path.exists(PATH) else ""
+
+
+adapter = Lost
+"""
+
+
+def test_what_was_answered_before_the_device_was_lost_is_written(library, tmp_path, oracle, rules):
+    """A unit is answered while failures of the one before it wait to be shrunk: its counts are there, too."""
+    source = library()
+    text = LOST_BY_SHRINKING.replace("PATH", repr(str(tmp_path / "gone")))
+    Path(source).write_text(Path(source).read_text() + text)
+    wrong = Program(GOOD.storages, GOOD.inputs, (*GOOD.steps, Step("relu", (Ref(1),))))
+    found = []
+    with Worker(source) as worker:
+        worker.start()
+        told = Campaign(worker, oracle, rules, Expectations()).run(units_of([wrong] * 3, "corpus", size=1))
+        with pytest.raises(AdapterFailed, match="off the bus"):
+            found.extend(record for records in told for record in records)
+    assert [(one.unit, one.outcomes) for one in found if isinstance(one, Unit)] == [
+        ("corpus:0-1", {"fail": 1}),
+        ("corpus:1-2", {"fail": 1}),
+    ]
+    assert {one.source for one in found if isinstance(one, Failure)} == {"corpus:0-1", "corpus:1-2"}
