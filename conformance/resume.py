@@ -1,8 +1,9 @@
-"""Going on with a run that was ended: what is whole in its results file stays, the rest is cut off and done again."""
+"""Going on with a run that was ended: what is whole in its results file stays, the rest is taken out and done again."""
 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 
@@ -10,18 +11,16 @@ from stridecheck.reports import records
 
 from .options import WHERE
 
-_WHOLE = (records.Header, records.Adapter, records.Unit, records.Footer)
-"""Records after which a file may end: failures belong to the unit whose counts follow them."""
-
 
 class ResumeError(Exception):
     """A results file cannot be gone on with; the message says why."""
 
 
 def reopen(path: Path, header: records.Header) -> list[records.Record]:
-    """The records of a run that are whole, up to the last such; the file is cut there. None where there is no file.
+    """The records of a run that stay; what else is in its file is taken out of it. None where there is no file.
 
-    A run that could not go on with a library, or begin with it, is not over: its footer is cut off, too.
+    Failures belong to the unit whose counts follow them: without these they go, wherever they are, for the unit is run
+    again. A run that could not go on with a library, or begin with it, is not over: its footer goes, too.
 
     Raises
     ------
@@ -32,20 +31,29 @@ def reopen(path: Path, header: records.Header) -> list[records.Record]:
     """
     if not path.exists() or b"\n" not in path.read_bytes():
         return []  # killed before the first line was whole
-    kept = list(records.read_results(path))
-    begun = kept[0]
+    found = list(records.read_results(path))
+    begun = found[0]
     assert isinstance(begun, records.Header)
     _compare(path, begun, header)
-    states = {record.spec or record.name: record.status for record in kept if isinstance(record, records.Adapter)}
-    if isinstance(kept[-1], records.Footer) and "failed" in states.values():
-        kept.pop()
-    while not isinstance(kept[-1], _WHOLE):
-        kept.pop()
-    with path.open("r+b") as file:
-        for _ in kept:
-            file.readline()
-        file.truncate(file.tell())
-    return kept
+    adapters = {record.spec or record.name: record for record in found if isinstance(record, records.Adapter)}
+    if isinstance(found[-1], records.Footer):
+        if all(adapter.status != "failed" for adapter in adapters.values()):
+            return found
+        found.pop()
+    last = [*adapters.values()][-1].name if adapters else ""
+    whole = {(record.adapter, record.unit) for record in found if isinstance(record, records.Unit)}
+
+    def stays(record: records.Record) -> bool:
+        if not isinstance(record, records.Failure):
+            return True
+        # What is of no unit is found out when a library is done: the last one will be done once more.
+        return (record.adapter, record.source) in whole if record.source else record.adapter != last
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    anew = path.with_name(f".{path.name}.anew")  # who is killed on the way leaves the file as it was
+    anew.write_bytes(b"".join([line for line, record in zip(lines, found, strict=False) if stays(record)]))
+    os.replace(anew, path)
+    return [record for record in found if stays(record)]
 
 
 def _compare(path: Path, begun: records.Header, header: records.Header) -> None:

@@ -13,7 +13,7 @@ import pytest
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.conformance.survival import FEWEST, STRIDECHECK, Assault, descendants, seconds_alone, verdicts
-from stridecheck.reports.records import Footer, ResultsError, Unit, read_results
+from stridecheck.reports.records import Failure, Footer, ResultsError, Unit, read_results
 from stridecheck.reports.run import load
 
 OPTIONS = Options(("numpy", "reference"), programs=300)
@@ -129,6 +129,65 @@ def test_a_library_that_failed_is_gone_on_with(adapter_file, tmp_path):
     assert {name: sum(n for of, n in units if of == name) for name, _ in units} == {"mine": 100, "reference": 100}
     assert (out / "results.jsonl").read_bytes().startswith(before[: before.rindex(b'{"record":"footer"')])
     assert load([out]).complete
+
+
+GOES_AWAY = """
+import os
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+HERE = Path(__file__).parent
+
+if (HERE / "away").exists():
+    raise RuntimeError("its device is away")
+
+class Mine(Numpy):
+    name = "numpy"
+    forks = False
+
+    def tensor(self, *layout):
+        with (HERE / "made").open("a") as made:
+            made.write(".")
+        if (HERE / "made").stat().st_size == 60:
+            (HERE / "away").touch()
+            os.abort()
+        return super().tensor(*layout)
+
+adapter = Mine
+"""
+
+MATCHES_NOTHING = """
+[[expect]]
+name = "never"
+reason = "A test's."
+rules = ["*"]
+aspects = ["values"]
+operations = ["neg"]
+"""
+
+
+@pytest.mark.parametrize(("expect", "is_first"), [("", True), (MATCHES_NOTHING, True), (MATCHES_NOTHING, False)])
+def test_what_failed_in_a_unit_that_is_run_again_is_forgotten(expect, is_first, adapter_file, tmp_path):
+    """A unit that the library died in, and what is found out when a library is done, are in the file once in the end.
+
+    Its first records stand in the midst of the file where another library was checked after that.
+    """
+    options = Options((adapter_file(GOES_AWAY), "reference")[:: 1 if is_first else -1], programs=300)
+    if expect:
+        (tmp_path / "known.toml").write_text(expect)
+        options = replace(options, expect=tmp_path / "known.toml")
+    (tmp_path / "made").write_text("." * 60)
+    code = check(options, tmp_path / "whole")
+    assert code == bool(expect)
+    (tmp_path / "made").unlink()
+    out = tmp_path / "out"
+    assert check(options, out) == 1  # a crash, for all that is known
+    outcomes = [one.outcome for one in read_results(out / "results.jsonl") if isinstance(one, Failure)]
+    assert "crash" in outcomes
+    (tmp_path / "away").unlink()
+    assert check(replace(options, resume=True), out) == code
+    assert verdicts(out) == verdicts(tmp_path / "whole")
+    assert [path.name for path in out.iterdir()] == ["results.jsonl"]
 
 
 def test_where_nothing_was_begun_a_run_begins(tmp_path):
