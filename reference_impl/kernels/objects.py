@@ -21,6 +21,7 @@ from . import machine
 
 KERNELS = {
     "runs": ("runs", "copy_runs"),
+    "pieces": ("pieces", "copy_pieces"),
     "whole": ("runs", "copy_whole_run"),
     "transpose": ("transpose", "copy_transposed"),
     "interleave": ("weave", "copy_woven"),

@@ -6,9 +6,24 @@
 from dataclasses import replace
 from math import prod
 
-from .descriptor import DST_HIGH, DST_LOW, ONE, SRC_HIGH, SRC_LOW, STREAM, Chunked, Loop
+from .descriptor import (
+    A_CHUNK,
+    A_INNER,
+    B_CHUNK,
+    B_INNER,
+    DST_HIGH,
+    DST_LOW,
+    SRC_HIGH,
+    SRC_LOW,
+    STAGE_IN,
+    STREAM,
+    Chunked,
+    Loop,
+)
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
+from .runs_plan import runs_plan
+from .tiles import cut, tiled
 from .transpose_plan import LONG, transpose_plan
 
 
@@ -28,7 +43,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         return _items(form)
     last = form.dims[-1] if form.dims else Dim(1, form.item, form.item)
     if last.dst == form.item and last.src == form.item:
-        return _runs(form, choice, streamed)
+        return runs_plan(form, target, choice, streamed)
     if last.dst != form.item:
         return _items(form)
     along = next((k for k, d in enumerate(form.dims[:-1]) if abs(d.src) == form.item), None)
@@ -38,13 +53,21 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
             return woven
         if streamed and _shifts(form, target.phase):
             return _shifted(form, along, target, choice)
-        return transpose_plan(form, along, target, choice, streamed)
+        plan = transpose_plan(form, along, target, choice, streamed)
+        return _items(form) if choice == OWN and _is_better_by_items(plan) else plan
     if last.length * form.item >= target.width:
         if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
             # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
             streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
         return _picked(form, streamed)
     return _items(form)
+
+
+def _is_better_by_items(plan: Plan) -> bool:
+    """Whether a tile is so narrow, or within the caches so small, that its buffers cost more than they save."""
+    rows = min(plan.row[A_CHUNK] * plan.row[A_INNER], plan.row[B_CHUNK] * plan.row[B_INNER])
+    small = not plan.streamed and (plan.form.item >= 8 or plan.form.nbytes < 2048 * plan.tasks)
+    return bool(plan.staged & STAGE_IN) and bool(rows <= 4 or small)
 
 
 def _is_one_run(form: Normal) -> bool:
@@ -99,16 +122,10 @@ def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
         number, stride, long = -a.length, a.dst, b
     else:
         return None
-    pieces = _cut(long, item * abs(number))
+    pieces = cut(long, item * abs(number))
     loops = ordered([*rest, pieces.loop("a")], "dst")
     kernel = "interleave" if number > 0 else "deinterleave"
     return made(kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride)
-
-
-def _cut(dim: Dim, item: int) -> Chunked:
-    """A long dimension in pieces, so that threads have something to share; a short one whole."""
-    long = dim.length * item > 8 * _TILE
-    return Chunked(dim.length, 4 * _TILE // item // LINE * LINE if long else dim.length, dim.dst, dim.src)
 
 
 _STREAMS = (2, 3, 4)
@@ -116,50 +133,15 @@ _STREAMS = (2, 3, 4)
 
 def _picked(form: Normal, streamed: bool) -> Plan:
     last = form.dims[-1]
-    a = _cut(last, form.item)
-    loops, b = _tiled(ordered([Loop(*d) for d in form.dims[:-1]], "dst"), a.chunk * form.item)
+    a = cut(last, form.item)
+    loops, b = tiled(ordered([Loop(*d) for d in form.dims[:-1]], "dst"), a.chunk * form.item)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     kernel = "step" if last.src else "fill"
     return made(kernel, form, loops, streamed, a, b, mode=STREAM * streamed, stride=last.src)
 
 
-def _runs(form: Normal, choice: Choice, streamed: bool) -> Plan:
-    nbytes = form.item
-    dims = list(form.dims)
-    if dims and dims[-1].dst == form.item and dims[-1].src == form.item:
-        nbytes *= dims.pop().length
-    order = choice.order or ("src" if streamed else "dst")
-    loops = ordered([Loop(*d) for d in dims], order)
-    if len(loops) > 1 and nbytes <= _SHORT and streamed:
-        near_src, near_dst = min(loops, key=lambda x: abs(x.src)), min(loops, key=lambda x: x.dst)
-        if near_src != near_dst:
-            # Runs of a line or two: some that follow each other in the target for each that follow in the source.
-            rest = [loop for loop in loops if loop not in (near_src, near_dst)]
-            a = Chunked(near_src.length, min(near_src.length, _TILE // _PIECE), near_src.dst, near_src.src)
-            b = Chunked(near_dst.length, min(near_dst.length, _PIECE // nbytes), near_dst.dst, near_dst.src)
-            loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
-            return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
-    a = _cut(Dim(nbytes, 1, 1), 1)
-    loops, b = _tiled(loops, a.chunk)
-    loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed)
-
-
-def _tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
-    # The innermost loop is the tile's own: an odometer turned for each row would cost more than a short row.
-    if not loops:
-        return loops, ONE
-    inner = loops[-1]
-    b = Chunked(inner.length, max(1, min(inner.length, _TILE // nbytes)), inner.dst, inner.src)
-    return [*loops[:-1], b.loop("b")], b
-
-
-_TILE = 1 << 16
-"""Bytes of runs or rows that make a tile."""
 _LONG_ROW = 4096
 """Bytes of rows that share lines from which on they are not put together in a buffer."""
-_SHORT, _PIECE = 128, 512
-"""Bytes of a short run, and of those that are written side by side."""
 
 
 def _items(form: Normal) -> Plan:

@@ -64,7 +64,7 @@ class Plan:
     """A copy as a kernel performs it."""
 
     kernel: str
-    """whole, runs, transpose, interleave, deinterleave, step, fill or items."""
+    """whole, runs, pieces, transpose, interleave, deinterleave, step, fill or items."""
     form: Normal
     loops: tuple[Loop, ...]
     """Odometer of tiles, outermost first."""
@@ -123,7 +123,7 @@ class Plan:
         return "\n".join(lines)
 
 
-_BEYOND = {"runs": 1.0, "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fill": 1.1, "items": 4.0}
+_BEYOND = {"runs": 1.0, "pieces": 1.5, "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fill": 1.1, "items": 4.0}
 """Time of a kernel over that which its traffic makes due."""
 
 

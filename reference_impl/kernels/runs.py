@@ -26,13 +26,16 @@ from .llvm import (
 from .plans import LARGE_FIRST
 from .walk import advance, begun, counts, place
 
-_AHEAD = 1024
+_SMALL_FIRST = machine.first_bytes() < LARGE_FIRST
+_AHEAD = 1024 if _SMALL_FIRST else 8192
 """Bytes ahead of short runs that are asked for."""
+_LINES_AHEAD = 1024 if _SMALL_FIRST else 2048
+"""The same of runs of one line: where the next tile begins (`runs_plan`)."""
 _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
-_FAR = 2048
+_FAR = 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for, where they are not copied abreast."""
-_FAR_APART = 8192 if machine.first_bytes() < LARGE_FIRST else _FAR
+_FAR_APART = 8192 if _SMALL_FIRST else _FAR
 """The same where runs lie apart: what is asked for through the second-level cache may wait there."""
 _HEAD = 1024
 """Bytes at the start of a row that are asked for while the one before it is copied, unless it begins near that."""
@@ -53,8 +56,14 @@ def run(dst: int, src: int, nbytes: int) -> None:
         while k + 64 <= nbytes:
             copy_64(src + k, dst + k)
             k += 64
-        if k < nbytes:
-            copy_64(src + nbytes - 64, dst + nbytes - 64)
+        rest = nbytes - k
+        if rest > 32:
+            copy_32(src + k, dst + k)
+            copy_32(src + nbytes - 32, dst + nbytes - 32)
+        elif rest > 16:
+            copy_32(src + nbytes - 32, dst + nbytes - 32)
+        elif rest:
+            copy_16(src + nbytes - 16, dst + nbytes - 16)
     elif nbytes >= 32:
         copy_32(src, dst)
         copy_32(src + nbytes - 32, dst + nbytes - 32)
@@ -111,6 +120,21 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
 
 
 @part
+def write_rows(
+    dst: int, a_table: int, buffer: int, pitch: int, a_count: int, nbytes: int, group: int, streamed: bool
+) -> None:
+    """Write the rows of a buffer where a table says, `group` of them in one piece."""
+    a = 0
+    while a < a_count:
+        to, length = dst + peek(a_table + 8 * a), nbytes * min(group, a_count - a)
+        if streamed:
+            streamed_run(to, buffer + a * pitch, length, False, False, 0)
+        else:
+            run(to, buffer + a * pitch, length)
+        a += group
+
+
+@part
 def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles of runs, tasks `first` up to `last`; `word` tells the registers (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -129,11 +153,17 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         nbytes = peek(row + 8 * RUN)
         if nbytes == 0:  # A is the run itself
             nbytes, a_count = a_count, 1
-        whole = nbytes & 63 == 0 and nbytes <= 256
+        whole = nbytes & 63 == 0 and nbytes <= 512
         asked = min(_HEAD, nbytes) if abreast and not 0 <= b_src - nbytes < _PAGE else 0
         for a in range(a_count):
             to, at = dst + d + a * a_dst, src + s + a * a_src
-            if whole and streamed and (to | b_dst) & 63 == 0:
+            if streamed and nbytes == 64 and (to | b_dst) & 63 == 0:
+                for _ in range(b_count):
+                    ask_once(at + _LINES_AHEAD)
+                    stream_64(at, to)
+                    at += b_src
+                    to += b_dst
+            elif whole and streamed and (to | b_dst) & 63 == 0:
                 for b in range(b_count):
                     for k in range(0, nbytes, 64):
                         ask_once(at + b * b_src + k + _AHEAD)

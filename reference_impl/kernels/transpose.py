@@ -29,7 +29,7 @@ from .descriptor import (
 )
 from .jit import part
 from .llvm import allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
-from .runs import run, streamed_run
+from .runs import run, write_rows
 from .shuffles import (
     narrow_packed,
     tall_direct,
@@ -190,20 +190,6 @@ def _gather_rows(
 
 
 @part
-def _write_rows(
-    dst: int, a_table: int, buffer: int, pitch: int, a_count: int, nbytes: int, group: int, streamed: bool
-) -> None:
-    a = 0
-    while a < a_count:
-        to, length = dst + peek(a_table + 8 * a), nbytes * min(group, a_count - a)
-        if streamed:
-            streamed_run(to, buffer + a * pitch, length, False, False, 0)
-        else:
-            run(to, buffer + a * pitch, length)
-        a += group
-
-
-@part
 def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -250,7 +236,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         else:
             _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, src + s, near, word)
         if stage_out:
-            _write_rows(to, a_table, held, out_pitch, a_count, b_count * item, out_group, streamed)
+            write_rows(to, a_table, held, out_pitch, a_count, b_count * item, out_group, streamed)
     if streamed:
         fence()
     release(memory)

@@ -5,12 +5,10 @@ from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from .descriptor import AHEAD, ALIGNED, NARROW, STAGE_IN, STAGE_OUT, STREAM, Chunked, Loop
+from .descriptor import AHEAD, ALIGNED, NARROW, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
-from .plans import LINE, Choice, Plan, Target, made, ordered
+from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
+from .tiles import chain, chunk, crowded, group, odd_lines, offsets
 
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
@@ -29,29 +27,29 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     tile = _tile(dims, along, item, target, choice, streamed)
     a_chain, b_chain, a_want, b_want = tile.a_chain, tile.b_chain, tile.a_bytes, tile.b_bytes
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
-    a, a_inner = _chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN else block)
-    b, b_inner = _chunk(b_dims, b_want // item, block)
+    a, a_inner = chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN else block)
+    b, b_inner = chunk(b_dims, b_want // item, block)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
-    a_table = _offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
-    b_table = _offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
+    a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
+    b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     fits_wide = min(a_rows, b_rows) >= block
     staged = choice.staged if choice.staged >= 0 else tile.staged
     if not fits_wide:
         staged |= STAGE_IN
-    in_group = _group(b_table, a_rows * item) if a.loop_length == 1 else 1
-    out_group = _group(a_table, b_rows * item) if b.loop_length == 1 else 1
+    in_group = group(b_table, a_rows * item) if a.loop_length == 1 else 1
+    out_group = group(a_table, b_rows * item) if b.loop_length == 1 else 1
     pieces = streamed and not straight and out_group * b_rows * item >= LONG and b_rows * item < LONG
     if b_rows < block or a_rows < columns or (pieces and choice.staged < 0):
         staged |= STAGE_OUT
-    in_pitch = a_rows * item if in_group > 1 else _odd_lines(a_rows * item)
-    out_pitch = b_rows * item if out_group > 1 else _odd_lines(b_rows * item)
+    in_pitch = a_rows * item if in_group > 1 else odd_lines(a_rows * item)
+    out_pitch = b_rows * item if out_group > 1 else odd_lines(b_rows * item)
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
     mode |= ALIGNED * (streamed and straight)
-    mode |= AHEAD * (not _crowded(b_table, _SETS, _WAYS))
+    mode |= AHEAD * (not crowded(b_table, _SETS, _WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
         "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode,
@@ -74,27 +72,42 @@ class _Tile(NamedTuple):
 def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool) -> _Tile:
     last = len(dims) - 1
     # Both sides of a block first, then rows of the target as long as they may be.
-    near = _chain(dims, last, "dst", {along, last}, item, target.width)
-    a_chain = _chain(dims, along, "src", {along, *near}, item, target.width)
+    near = chain(dims, last, "dst", {along, last}, item, target.width)
+    a_chain = chain(dims, along, "src", {along, *near}, item, target.width)
     whole = all(item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near))
     # Of small items a block has more rows than a set of the second-level cache has ways.
     block = target.width // item
-    rows = _offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
-    b_chain = _chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
+    rows = offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
+    b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice; registers of half a line would send it off in two pieces. So target rows are long and go through a buffer,
     # from which whole lines are streamed.
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
-    whole &= (far and target.small_tiles) or not _crowded(rows, _SETS, 2 * _WAYS)
+    whole &= (far and target.small_tiles) or not crowded(rows, _SETS, 2 * _WAYS)
     halves = streamed and target.width < LINE
     b_dims = [dims[k] for k in b_chain]
     a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
-    b_chain = _chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
-    a_chain = _chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
+    b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
+    a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
+    if whole and not streamed and item > 1 and choice == OWN and _crowds(dims, a_chain, a_bytes // item, "dst"):
+        # Lines that are written drive each other out of the first-level cache before they are whole.
+        if _crowds(dims, b_chain, b_bytes // item, "src"):
+            staged, a_bytes, b_bytes = STAGE_OUT, 256, 1024
+        else:
+            a_bytes, b_bytes = LINE, 2048
+        b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
+        a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     return _Tile(a_chain, b_chain, a_bytes, b_bytes, staged)
+
+
+def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
+    """Whether the rows of a tile that holds so many items fall into too few sets of the first-level cache."""
+    found = [dims[k] for k in chained]
+    part, _ = chunk(found, items, 1)
+    return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), 64, 16)
 
 
 _LONGEST = 4096
@@ -147,9 +160,9 @@ def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -
 
 def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bool:
     """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
-    b, _ = _chunk(b_dims, b_bytes // item, 1)
-    rows = _offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
-    return not _crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
+    b, _ = chunk(b_dims, b_bytes // item, 1)
+    rows = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
+    return not crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
 
 
 def _shares(b_dims: Sequence[Dim]) -> bool:
@@ -162,9 +175,10 @@ def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tu
     b_bytes = item * prod(d.length for d in b_dims)
     if target.smallest_tiles and not far and b_bytes < 256:
         return 2 * LINE, 512
+    most = 512 if b_bytes < LINE else 1024
     if item >= 4:
-        return (1024, 1024) if far else (min(1024, max(128, 128 * 2048 // b_bytes)), 2048)
-    return (1024, 2048) if far else (1024 if b_bytes < LINE or _shares(b_dims) else 256, 256)
+        return (most, 1024) if far else (min(most, max(128, 128 * 2048 // b_bytes)), 2048)
+    return (most, 2048) if far else (most if b_bytes < LINE or _shares(b_dims) else 256, 256)
 
 
 _SHORTEST = 1024
@@ -172,56 +186,5 @@ _LAST_WAYS, _KEPT = 10, 2
 """Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
 
 
-def _group(table: npt.NDArray[np.int64], step: int) -> int:
-    """How many rows follow each other at a distance of `step`, again and again."""
-    breaks = np.flatnonzero(np.diff(table) != step)
-    group = int(breaks[0]) + 1 if len(breaks) else len(table)
-    return group if not ((breaks + 1) % group).any() else 1
-
-
-def _crowded(table: npt.NDArray[np.int64], sets: int, ways: int) -> bool:
-    """Whether rows at these offsets are too many for the sets of a cache that they fall into."""
-    return int(np.bincount(table % (sets * LINE) // LINE, minlength=1).max()) > ways
-
-
 _SETS, _WAYS = 1024, 8
 """Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
-
-
-def _odd_lines(nbytes: int) -> int:
-    """A pitch of an odd number of lines: rows of a buffer then fall into all sets of a cache."""
-    lines = -(-nbytes // LINE)
-    return LINE * (lines | 1)
-
-
-def _chunk(dims: Sequence[Dim], want: int, unit: int) -> tuple[Chunked, int]:
-    """How much of the last of some dimensions a tile spans, the others being in it as a whole."""
-    inner = prod(d.length for d in dims[:-1])
-    d = dims[-1]
-    chunk = max(1, want // inner)
-    if inner == 1:
-        chunk = max(unit, chunk // unit * unit)
-    elif inner * chunk < unit:
-        chunk = -(-unit // inner)
-    return Chunked(d.length, min(chunk, d.length), d.dst, d.src), inner
-
-
-def _chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int, want: int) -> list[int]:
-    """Dimensions that follow each other without a gap on one side, from `start` on, until they hold `want` bytes."""
-    chain = [start]
-    reach = item * dims[start].length
-    while reach < want:
-        following = [k for k, d in enumerate(dims) if k not in taken and k not in chain and getattr(d, side) == reach]
-        if not following:
-            break
-        chain.append(following[0])
-        reach *= dims[following[0]].length
-    return chain
-
-
-def _offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:
-    """Byte offsets of the rows of a tile; the first dimension is the innermost."""
-    table = np.zeros(1, np.int64)
-    for d in dims:
-        table = (np.arange(d.length, dtype=np.int64)[:, None] * getattr(d, side) + table).ravel()
-    return table

@@ -82,6 +82,7 @@ def test_the_public_copy_is_right_for_any_number_of_threads(pair, threads):
         ((700, 900), (1, 0)), ((5, 3, 90, 70), (0, 2, 3, 1)), ((5, 90, 70, 3), (0, 3, 1, 2)),
         ((3, 64, 40, 33), (0, 2, 3, 1)), ((27, 27, 27, 9), (3, 2, 1, 0)), ((8, 16, 8, 16, 8, 4), (5, 2, 0, 4, 1, 3)),
         ((40, 8, 30, 64), (0, 2, 1, 3)), ((4, 5, 100, 100), (0, 2, 3, 1)), ((4, 9, 31, 3000), (0, 3, 1, 2)),
+        ((7, 90, 50, 5), (0, 2, 1, 3)), ((6, 20, 9, 11, 20), (3, 2, 1, 0, 4)),
     ],
 )  # fmt: skip
 def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
@@ -127,6 +128,33 @@ def test_streamed_rows_that_share_lines(columns, step, itemsize):
     plan = copy_with(WIDTHS[0], Choice(streamed=1), dst, src)
     assert plan.streamed or not WIDTHS[0]
     assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
+
+
+@pytest.mark.parametrize("itemsize", [1, 4])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("columns", "width"), [(5, 6), (9, 9), (20, 20), (33, 40), (60, 64)])
+def test_short_runs_that_share_lines_are_put_together(columns, width, turned, itemsize):
+    bits = np.random.default_rng(6).integers(0, 256, 6 * 50 * 70 * width * itemsize, np.uint8)
+    src = bits.view(TYPES[itemsize]).reshape(6, 50, 70, width)[..., :columns].transpose(0, 2, 1, 3)
+    src = src[:, ::-1] if turned else src
+    for threads, streamed in itertools.product((1, 2), (0, 1)):
+        dst = np.zeros(src.shape, src.dtype)
+        plan = copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads)
+        short = columns * itemsize < 256 and columns * itemsize not in (1, 2, 4, 8, 16)
+        assert (plan.kernel == "pieces") == (bool(streamed and WIDTHS[0]) and short)
+        assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
+
+
+def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
+    def planned(shape, dst, src, item):
+        return plan_for(normal(shape, dst, src, item), Target())
+
+    pixels = planned((2, 10**7), (10**7, 1), (1, 3), 1)  # two of three channels, each in a plane of its own
+    assert pixels.kernel == "items"
+    matrix = planned((512, 512), (4096, 8), (8, 4096), 8)  # within the caches, rows a power of two apart
+    assert (matrix.kernel, matrix.streamed, matrix.staged) == ("transpose", False, STAGE_OUT)
+    uneven = planned((500, 500), (4000, 8), (8, 4000), 8)
+    assert (uneven.kernel, uneven.staged) == ("transpose", 0)
 
 
 def test_payloads_of_nans_are_kept():

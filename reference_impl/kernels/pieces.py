@@ -1,0 +1,71 @@
+"""Pieces: short runs that share lines in the target are put together in a buffer, from which whole lines are streamed.
+
+A tile is a matrix of pieces: its rows follow the target, and lie there where a table says, as those of a transpose do;
+another table says where its columns lie in the source.
+"""
+
+from typing import Any
+
+from .descriptor import (
+    A_INNER,
+    A_TABLE,
+    B_INNER,
+    B_TABLE,
+    DONE,
+    NO_MEMORY,
+    OUT_BYTES,
+    OUT_GROUP,
+    OUT_PITCH,
+    RUN,
+    STRIDE,
+)
+from .jit import part
+from .llvm import allocate, ask_once, fence, odometer, peek, release
+from .runs import run, write_rows
+from .walk import advance, begun, counts, place
+
+
+@part
+def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+    """Copy tiles of pieces, tasks `first` up to `last`."""
+    dst, src, answer = begun(row, dst_cell, src_cell)
+    if answer != DONE:
+        return answer
+    index = odometer()
+    a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
+    a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
+    nbytes, step = peek(row + 8 * RUN), peek(row + 8 * STRIDE)
+    pitch, group = peek(row + 8 * OUT_PITCH), peek(row + 8 * OUT_GROUP)
+    memory = allocate(peek(row + 8 * OUT_BYTES) + 64)
+    if memory == 0:
+        return NO_MEMORY
+    held = (memory + 63) & ~63
+    d, s = place(row, index, first)
+    for task in range(first, last):
+        a_count, b_count = counts(row, index)
+        a_count *= a_inner
+        b_count *= b_inner
+        to, at = dst + d, src + s
+        if task + 1 < last:
+            d, s = advance(row, index, d, s)
+        asked = 0
+        for b in range(b_count):
+            offset = peek(b_table + 8 * b)
+            if step == nbytes:
+                for k in range(0, a_count * nbytes, 64):
+                    ask_once(src + s + offset + k)
+            for a in range(a_count):
+                if step != nbytes:
+                    later = src + s + offset + a * step
+                    line = later & ~63
+                    if line == asked:
+                        line += 64
+                    while line < later + nbytes:
+                        ask_once(line)
+                        asked = line
+                        line += 64
+                run(held + a * pitch + b * nbytes, at + offset + a * step, nbytes)
+        write_rows(to, a_table, held, pitch, a_count, b_count * nbytes, group, True)
+    fence()
+    release(memory)
+    return DONE

@@ -1,0 +1,72 @@
+"""Plans of runs: bytes that lie in one piece on both sides, some at a time or each for itself."""
+
+from collections.abc import Sequence
+
+from .descriptor import ONE, STAGE_OUT, STREAM, Loop
+from .normal import Dim, Normal
+from .plans import LINE, Choice, Plan, Target, made, ordered
+from .tiles import chain, chunk, cut, group, odd_lines, offsets, some, tiled
+
+
+def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
+    """The plan where the item, or the last dimension, is in one piece on both sides."""
+    nbytes = form.item
+    dims = list(form.dims)
+    if dims and dims[-1].dst == form.item and dims[-1].src == form.item:
+        nbytes *= dims.pop().length
+    shared = target.phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
+    if streamed and shared and dims:
+        if dims[-1].dst == nbytes < _LONG:
+            return _pieces(form, dims, nbytes, choice)
+        # Lines that are streamed in part are fetched all the same.
+        streamed = nbytes >= _MIDDLE
+    order = choice.order or ("src" if streamed else "dst")
+    loops = ordered([Loop(*d) for d in dims], order)
+    if len(loops) > 1 and nbytes <= (2 * LINE if target.smallest_tiles else LINE) and streamed:
+        near_src, near_dst = min(loops, key=lambda x: abs(x.src)), min(loops, key=lambda x: x.dst)
+        if near_src != near_dst:
+            # Some lines that follow each other in the target by some that follow in the source.
+            rest = [loop for loop in loops if loop not in (near_src, near_dst)]
+            if target.smallest_tiles:
+                a, b = some(near_src, 128), some(near_dst, 512 // nbytes)
+            else:
+                a, b = some(near_dst, 256 // nbytes), some(near_src, 2048 // nbytes)
+            loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
+            return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
+    a = cut(Dim(nbytes, 1, 1), 1)
+    loops, b = tiled(loops, a.chunk)
+    loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
+    return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed)
+
+
+_MIDDLE, _LONG = 320, 512
+"""Bytes of a run from which on the lines that it shares with others, or with a gap, are a small part of it."""
+
+
+def _pieces(form: Normal, dims: Sequence[Dim], nbytes: int, choice: Choice) -> Plan:
+    """Runs that share lines in the target, where they follow each other: put together in a buffer."""
+    last = len(dims) - 1
+    near = min(range(len(dims)), key=lambda k: abs(dims[k].src))
+    # Where few rows make a tile they are longer; one alone is asked for ahead by its length.
+    a_bytes, b_bytes = 512, 4096 if near == last else 8192 if dims[near].length < 8 else 2048
+    a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
+    b_chain = chain(dims, last, "dst", {near, last}, nbytes, b_bytes)
+    a_chain = [] if near == last else [near]
+    if a_chain and dims[near].src == nbytes:
+        a_chain = chain(dims, near, "src", {near, *b_chain}, nbytes, a_bytes)
+    a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
+    a, a_inner = chunk(a_dims, a_bytes // nbytes, 1) if a_dims else (ONE, 1)
+    b, b_inner = chunk(b_dims, b_bytes // nbytes, 1)
+    a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
+    a_table = offsets([*a_dims[:-1], Dim(a.chunk, a.dst, a.src)], "dst")
+    b_table = offsets([*b_dims[:-1], Dim(b.chunk, b.dst, b.src)], "src")
+    rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
+    loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
+    together = group(a_table, b_rows * nbytes) if b.loop_length == 1 else 1
+    pitch = b_rows * nbytes if together > 1 else odd_lines(b_rows * nbytes)
+    return made(
+        "pieces", form, loops, True, a, b, STAGE_OUT, (a_table, b_table), mode=STREAM, run=nbytes,
+        stride=a_dims[0].src if a_dims else 0, a_inner=a_inner, b_inner=b_inner,
+        a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
+        out_pitch=pitch, out_group=together, out_bytes=pitch * a_rows + LINE,
+    )  # fmt: skip

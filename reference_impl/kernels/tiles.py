@@ -1,0 +1,87 @@
+"""What tiles span: how dimensions are cut and chained, where the rows lie, which of them follow each other.
+
+Everything here is pure and counts in bytes, but for chunks, which count turns of a dimension.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from .descriptor import ONE, Chunked, Loop
+from .normal import Dim
+from .plans import LINE
+
+TILE = 1 << 16
+"""Bytes of runs or rows that make a tile."""
+
+
+def cut(dim: Dim, item: int) -> Chunked:
+    """A long dimension in pieces, so that threads have something to share; a short one whole."""
+    long = dim.length * item > 8 * TILE
+    return Chunked(dim.length, 4 * TILE // item // LINE * LINE if long else dim.length, dim.dst, dim.src)
+
+
+def some(loop: Loop, turns: int) -> Chunked:
+    """A loop of which a tile spans so many turns at most."""
+    return Chunked(loop.length, max(1, min(loop.length, turns)), loop.dst, loop.src)
+
+
+def tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
+    """The innermost loop as a tile's own: an odometer turned for each row would cost more than a short row."""
+    if not loops:
+        return loops, ONE
+    b = some(loops[-1], TILE // nbytes)
+    return [*loops[:-1], b.loop("b")], b
+
+
+def chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int, want: int) -> list[int]:
+    """Dimensions that follow each other without a gap on one side, from `start` on, until they hold `want` bytes."""
+    found = [start]
+    reach = item * dims[start].length
+    while reach < want:
+        following = [k for k, d in enumerate(dims) if k not in taken and k not in found and getattr(d, side) == reach]
+        if not following:
+            break
+        found.append(following[0])
+        reach *= dims[following[0]].length
+    return found
+
+
+def chunk(dims: Sequence[Dim], want: int, unit: int) -> tuple[Chunked, int]:
+    """How much of the last of some dimensions a tile spans, the others being in it as a whole."""
+    inner = prod(d.length for d in dims[:-1])
+    d = dims[-1]
+    turns = max(1, want // inner)
+    if inner == 1:
+        turns = max(unit, turns // unit * unit)
+    elif inner * turns < unit:
+        turns = -(-unit // inner)
+    return Chunked(d.length, min(turns, d.length), d.dst, d.src), inner
+
+
+def offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:
+    """Byte offsets of the rows of a tile; the first dimension is the innermost."""
+    table = np.zeros(1, np.int64)
+    for d in dims:
+        table = (np.arange(d.length, dtype=np.int64)[:, None] * getattr(d, side) + table).ravel()
+    return table
+
+
+def group(table: npt.NDArray[np.int64], step: int) -> int:
+    """How many rows follow each other at a distance of `step`, again and again."""
+    breaks = np.flatnonzero(np.diff(table) != step)
+    number = int(breaks[0]) + 1 if len(breaks) else len(table)
+    return number if not ((breaks + 1) % number).any() else 1
+
+
+def crowded(table: npt.NDArray[np.int64], sets: int, ways: int) -> bool:
+    """Whether rows at these offsets are too many for the sets of a cache that they fall into."""
+    return int(np.bincount(table % (sets * LINE) // LINE, minlength=1).max()) > ways
+
+
+def odd_lines(nbytes: int) -> int:
+    """A pitch of an odd number of lines: rows of a buffer then fall into all sets of a cache."""
+    lines = -(-nbytes // LINE)
+    return LINE * (lines | 1)
