@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 
 from stridecheck.reports import records
 
@@ -25,6 +24,7 @@ from .invariants import reaches_outside
 from .judge import Difference, StepVerdict, judge
 from .listing import listing
 from .observation import Observation
+from .options import is_wanted
 from .program import Program
 from .protocol import Adapter, OracleError, ProtocolError
 from .protocol import Unsupported as NotOffered
@@ -188,7 +188,7 @@ class Campaign:
         return None
 
     def _is_wanted(self, rule: str) -> bool:
-        return self.rules == "*" or fnmatchcase(rule, self.rules)
+        return self.rules == "*" or is_wanted(rule, self.rules)
 
     def _differences(
         self,

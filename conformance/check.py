@@ -162,7 +162,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
 def refuse_nothing(path: Path) -> NoReturn:
     """Take back the results of a run whose libraries have all turned out to be none; raises UnknownAdapter."""
     path.unlink()
-    raise UnknownAdapter("no library was found by what was asked for, so there are no results")
+    raise UnknownAdapter("nothing was checked, so there are no results")
 
 
 def _refuse(options: Options) -> None:

@@ -361,7 +361,10 @@ class Execution:
 def raised_by(error: Exception, adapter: Adapter) -> Raised:
     """An exception as it is told: a library's own classes count as the built-in ones that user code would catch."""
     name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-    lines = str(error).strip().splitlines()
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # one that cannot even be printed
+        return Raised(name, "", None)
     return Raised(name, lines[0][:MAX_TEXT] if lines else "", adapter.error_kind(error))
 
 

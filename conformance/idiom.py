@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from .operations import OPERATIONS, overload
@@ -32,6 +33,15 @@ def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[s
     code = compile(f"lambda {parameters}: {body}", TEMPLATE, "eval")
     function: Callable[..., Any] = eval(code, modules | dict(namespace))
     return function
+
+
+def is_possible(template: str) -> bool:
+    """Whether the modules that an expression needs besides the library's are installed.
+
+    >>> is_possible("pickle.dumps({obj})")
+    True
+    """
+    return all(find_spec(name) for name in modules_of(template))
 
 
 def modules_of(template: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,15 @@ LONGEST = 1e6
 """Seconds that anything may be waited for: eleven days; clocks of the operating system end soon after."""
 WHERE = ("workers", "scheduler", "resume")
 """Options that say where and how a run goes on, and not what it finds out."""
+
+
+def is_wanted(rule: str, globs: str) -> bool:
+    """Whether a rule is one of those that globs, with commas between them, name.
+
+    >>> is_wanted("view.rows", "squeeze.*,view.*"), is_wanted("view.rows", "squeeze.*")
+    (True, False)
+    """
+    return any(fnmatchcase(rule, glob) for glob in globs.split(","))
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class Options:
 
     adapters: tuple[str, ...]
     rules: str = "*"
+    """Globs, with commas between them."""
     programs: int | None = None
     """Corpus programs to run: a prefix is a fair sample; None means all, 0 none."""
     examples: int = 0

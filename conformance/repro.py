@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from textwrap import indent
+from traceback import extract_tb
 from typing import Any, Protocol, TypeAlias
 
 from .idiom import modules_of, print_template
@@ -223,19 +224,27 @@ def _imports(steps: Sequence[Step], idiom: Idiom) -> list[str]:
     return [idiom.imports, *(f"import {module}" for module in sorted(used))]
 
 
-def shows(text: str, claim: Claim) -> bool:
-    """Whether a script ends as one should where the deviation is there; run in a process of its own.
+def shows(text: str, claim: Claim, inputs: int = 0) -> bool:
+    """Whether a script of so many inputs ends as one should where the deviation is there; run in its own process.
 
     A script that fails in another way (the adapter's idiom is not what it runs) would mislead.
     """
     try:
-        exec(compile(text, "<script>", "exec"), {"__name__": "__main__"})
+        exec(compile(text, _SCRIPT, "exec"), {"__name__": "__main__"})
     except SystemExit as end:
         return end.code not in (None, 0, False)
     except Exception as error:
         # Another type of error than the one asked for is just what some claims are about.
-        return claim.check in ("returns", "error") and not isinstance(error, (NameError, SyntaxError, ImportError))
+        if claim.check not in ("returns", "error") or isinstance(error, (NameError, SyntaxError, ImportError)):
+            return False
+        place = next(frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == _SCRIPT)
+        made = re.match(r"([sx])(\d+) = ", text.splitlines()[(place or 1) - 1])
+        return made is None or (made[1] == "x" and int(made[2]) >= inputs)  # nor where it makes what steps are given
     return False
+
+
+_SCRIPT = "<script>"
+"""Where tracebacks say that a script is."""
 
 
 def step_source(program: Program, number: int, idiom: Idiom) -> str | None:

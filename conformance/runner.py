@@ -472,4 +472,5 @@ def _answer(message: dict[str, Any]) -> Answer:
     try:
         return observation.together(message["observations"], message.get("said", ()), message.get("marks", ()))
     except (KeyError, TypeError, ValueError) as error:
-        return Broken("error", f"the worker's answer is no list of observations ({type(error).__name__}: {error})")
+        told = f"{type(error).__name__}: {error}"
+        return Broken("error", f"the adapter told something that no tensor is, as of its shape or strides ({told})")

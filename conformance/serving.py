@@ -159,7 +159,8 @@ def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
     """The script for a claim; empty where the adapter has no idiom, or one in which the deviation does not show."""
     try:
         claim = repro.Claim.from_json(data)
-        text = repro.script(Program.from_json(program), claim, adapter)
+        made = Program.from_json(program)
+        text = repro.script(made, claim, adapter)
     except Exception:
         traceback.print_exc()
         return ""
@@ -171,7 +172,7 @@ def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
         status = 1
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            status = 0 if repro.shows(text, claim) else 1
+            status = 0 if repro.shows(text, claim, len(made.inputs)) else 1
         finally:
             os._exit(status)
     return text if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ..idiom import compile_template, torch_template, write_argument
+from ..idiom import compile_template, is_possible, torch_template, write_argument
 from ..operations import OPERATIONS, Operation, overload
 from ..program import Argument, Input, Ref, Step, Storage, span
 from .table_style import takes_by
@@ -171,7 +171,10 @@ class TorchStyle:
         if form not in self._functions:
             template = self.template(step)
             places = (*(str(i) for i in range(len(step.args))), *names)
-            self._functions[form] = None if template is None else compile_template(template, places, self.scope())
+            function = None
+            if template is not None and is_possible(template):
+                function = compile_template(template, places, self.scope())
+            self._functions[form] = function
         return self._functions[form]
 
     def template(self, step: Step) -> str | None:
@@ -294,8 +297,10 @@ class TorchStyle:
         """A real library marks nothing."""
 
     def read(self, x: Any) -> bytes:
-        """Elements, row-major; only for devices whose memory cannot be addressed."""
-        flat = x.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
+        """Elements, row-major: asked in an exchange, and of devices whose memory cannot be addressed."""
+        for step in ("detach", "resolve_conj", "resolve_neg", "cpu"):
+            x = getattr(x, step)() if hasattr(x, step) else x
+        flat = x.contiguous().reshape(-1)
         return bytes(flat.view(self.namespace.uint8).tolist()) if flat.numel() else b""
 
     def dtype(self, name: str) -> Any:

@@ -26,7 +26,13 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
 @click.command("check", epilog=EXIT_CODES)
 @click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER...")
 @click.option(
-    "--rules", default="*", show_default=True, metavar="GLOB", help="Only programs that exercise these rules."
+    "--rules",
+    default=("*",),
+    multiple=True,
+    metavar="GLOB",
+    show_default="*",
+    callback=lambda context, parameter, globs: ",".join(globs),
+    help="Only programs that exercise these rules; may be given more than once.",
 )
 @click.option(
     "--programs", type=click.IntRange(0), metavar="N", help="Only the first N corpus programs: a fair sample."
@@ -128,10 +134,11 @@ def _refuse_idle(options: dict[str, Any]) -> None:
 
     from stridecheck.conformance.rules import catalogue
 
-    if not matching(catalogue().rules, options["rules"]):
-        close = get_close_matches(options["rules"], catalogue().rules, 3)
-        hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
-        fail(USAGE, f"no rule matches {options['rules']!r}{hint}")
+    for glob in options["rules"].split(","):
+        if not matching(catalogue().rules, glob):
+            close = get_close_matches(glob, catalogue().rules, 3)
+            hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
+            fail(USAGE, f"no rule matches {glob!r}{hint}")
     if options["example_database"] and options["driver"] != "hypothesis":
         fail(USAGE, "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed")
     if options["relayouts"] and not options["opinfo"]:

@@ -257,6 +257,7 @@ def test_a_run_that_judges_nothing_ends_with_4(options, tmp_path):
         (["check", "numpy", "--expect", "absent.toml"], "absent.toml: No such file or directory"),
         (["check", "numpy", "--python", "/no/such/python"], "cannot run /no/such/python"),
         (["check", "numpy", "--update-expectations", "--rules", "view.*"], "--update-expectations needs all rules"),
+        (["check", "numpy", "--rules", "view.*", "--rules", "zzz"], "no rule matches 'zzz'"),
         (["rules", "view.merge-block"], "did you mean view.merge-blocks"),
         (["rules", "zzz"], "`stridecheck rules` lists all"),
         (["report", "absent"], "absent: no such results file"),

@@ -181,6 +181,17 @@ def test_only_rules_that_are_asked_for_are_counted(campaign):
     assert _failures(written) == []
 
 
+def test_rules_may_be_asked_for_by_several_globs(campaign):
+    """Of globs with commas between them each counts."""
+    run = campaign(WrongClone(), rules="elementwise.*,clone.*")
+    (unit,) = [
+        r
+        for r in _records(run, [Unit("corpus:0-2", (_program("clone", "neg"), _program("t")))])
+        if isinstance(r, Counts)
+    ]
+    assert {rule.split(".")[0] for rule in unit.counts} == {"clone", "elementwise"}
+
+
 @pytest.mark.parametrize("glob", ["*", "clone.*", "elementwise.*"])
 def test_what_is_known_does_not_depend_on_the_rules_asked_for(glob, campaign):
     """An expectation covers what is under its own rules, also where others are asked for that the program exercises."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 
 import pytest
 import torch
@@ -23,6 +24,35 @@ ROW = Program((Storage(32),), (Input("float32", (4,), (1,), 2),), ())
 
 def _program(*steps, storages=ROW.storages, inputs=ROW.inputs):
     return Program(storages, inputs, steps)
+
+
+class Unprintable(Exception):
+    """An exception that cannot say what it is about."""
+
+    def __str__(self):
+        return None
+
+
+def test_an_exception_that_cannot_be_printed_is_the_librarys():
+    """What a library raises is told by its type, whatever becomes of its text."""
+
+    class Rude(Torch):
+        def operation(self, step):
+            def run(*args):
+                raise Unprintable
+
+            return run
+
+    raised = execute(_program(Step("t", (Ref(0),))), Rude())[-1].raised
+    assert (raised.type, raised.text, raised.kind) == ("Exception", "", None)
+
+
+def test_an_operation_that_needs_a_module_which_is_not_there_is_none(monkeypatch):
+    """In an environment without NumPy what crosses to it is unsupported, and no error of the adapter."""
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    program = _program(Step("numpy.asarray", (Ref(0),)))
+    with pytest.raises(Unsupported, match="asarray"):
+        execute(program, Torch())
 
 
 class Blind(Execution):

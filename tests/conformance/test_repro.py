@@ -250,6 +250,19 @@ def test_steps_that_should_be_refused_do_not_end_a_script(oracle):
     assert len(text.splitlines()) <= MAX_LINES
 
 
+def test_a_script_that_fails_before_its_first_step_shows_nothing(oracle):
+    """A library without what a script makes its inputs by does not raise where it should not: the script is wrong."""
+    step, difference = KINDS["returns"]
+    program = replace(MATRIX, steps=(step,))
+    claim = Claim.from_json(claim_of(program, difference, execute(program, oracle)).to_json())
+    text = script(replace(program, steps=(Step("view", (Ref(0), (5,))),)), claim, Torch())
+    assert shows(text, claim, inputs=1)
+    for made, line in (("s0", "torch.tensor("), ("x0", "torch.empty(")):
+        wrong = text.replace(line, line.replace("(", "_that_is_not_there("))
+        assert f"{made} = torch." in wrong
+        assert not shows(wrong, claim, inputs=1), wrong
+
+
 def test_dtypes_formats_fills_and_guards_are_written(oracle):
     """A program with every part that can be written makes a script that torch runs."""
     program = Program(
