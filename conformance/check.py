@@ -259,6 +259,22 @@ def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progres
             results.write(record)
             if isinstance(record, records.Unit):
                 progress.advance(record.programs)
+                if len(results.units[record.adapter]) == 1:
+                    _refuse_useless(record, found)
+
+
+_MANY = 20
+"""Programs of which each being an error tells that an adapter, and no program, is at fault."""
+
+
+def _refuse_useless(unit: records.Unit, found: Sequence[records.Record]) -> None:
+    """Raise AdapterFailed after a first unit in which an adapter went wrong in all that it was asked: so it goes on."""
+    judged = {outcome: number for outcome, number in unit.outcomes.items() if outcome != "unsupported"}
+    if judged.keys() == {"error"} and judged["error"] >= _MANY:
+        first = next(r.message for r in found if isinstance(r, records.Failure) and r.outcome == "error")
+        raise AdapterFailed(
+            "error", f"nothing more is run, since each of {judged['error']} programs is its error: {first}"
+        )
 
 
 def _write_list(

@@ -308,6 +308,8 @@ def _check_field(name: str, value: Any, where: str) -> None:
     elif name not in _LISTS:
         if not isinstance(value, str):
             raise ExpectationError(f"{where}: {name} is text, not {value!r}")
+        if name == "says" and not value.strip():
+            raise ExpectationError(f"{where}: says is a piece of a message, not {value!r}")
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ExpectationError(f"{where}: {name} is a list of texts, not {value!r}")
     elif name == "rules" and (unknown := sorted(glob for glob in value if not matching(catalogue().rules, glob))):

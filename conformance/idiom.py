@@ -139,6 +139,28 @@ def torch_template(step: Step, form: str = "") -> str:
     return f"{{0}}.{attribute}({', '.join(given[1:])})"
 
 
+def wrong_places(table: Mapping[str, str]) -> list[str]:
+    """What in a table of templates with parameter names is no place for a parameter, in words.
+
+    >>> wrong_places({"type": "{self}.astype({dtpye!})", "t": "{self}.T"})
+    ["type: '{dtpye!}' is no place for one of self, dtype"]
+    >>> wrong_places({"type": "{self}.astype({dtype !})"})
+    ["type: '{dtype !}' is no place for one of self, dtype"]
+    """
+    wrong = []
+    for entry, template in table.items():
+        if (operation := OPERATIONS.get(entry)) is not None:
+            known = dict.fromkeys([*operation.parameters, *operation.defaults])
+            places = [match[0] for match in _PLACEHOLDER.finditer(template) if match[1] not in known]
+            places += _NEARLY.findall(_PLACEHOLDER.sub("", template))
+            wrong += [f"{entry}: {place!r} is no place for one of {', '.join(known)}" for place in places]
+    return wrong
+
+
+_NEARLY = re.compile(r"\{\s*\w+\s*[!:][^{}]*\}|\{\w+\}")
+"""What a place is meant to be: a set or a dictionary of one name is in no template."""
+
+
 def named_template(step: Step, table: Mapping[str, str]) -> str | None:
     """The template of a step from a table of templates with parameter names, `"np.swapaxes({self}, {dim0}, {dim1})"`.
 

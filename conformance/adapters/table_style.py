@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..idiom import compile_template, named_template, write_argument
+from ..idiom import compile_template, named_template, write_argument, wrong_places
 from ..operations import OPERATIONS, overload
 from ..program import Argument, Ref, Step
 from ..protocol import Unsupported
@@ -81,6 +81,8 @@ class TableStyle:
     """How the library takes arrays of others: an expression of `{x}` for each protocol in `handover.PROTOCOLS`."""
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
+        if wrong := wrong_places(self.templates):
+            raise TypeError(f"templates: {'; '.join(wrong)}")
         self.namespace = namespace
         self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
         self._dtypes = dict(dtypes)

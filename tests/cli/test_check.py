@@ -282,6 +282,24 @@ def test_an_adapter_that_breaks_does_not_keep_others_from_running(tmp_path):
     _is_one_message(done)
 
 
+def test_an_adapter_that_builds_nothing_is_told_after_its_first_unit(tmp_path):
+    """A first draft whose inputs all go wrong costs one unit of programs and no more."""
+    (tmp_path / "draft.py").write_text(
+        "from stridecheck.conformance.adapters.numpy import Numpy\n"
+        "class Draft(Numpy):\n"
+        "    name = 'draft'\n"
+        "    def tensor(self, *args):\n"
+        "        raise TypeError('not yet')\n"
+        "adapter = Draft\n"
+    )
+    done = run("check", "draft.py", "--programs", 300, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert re.search(
+        r"draft: failed, nothing more is run, since each of \d+ programs is its error: .*not yet", done.stderr
+    )
+    assert [r.unit for r in _records(tmp_path / "out") if isinstance(r, Unit)] == ["corpus:0-128"]
+
+
 def test_a_crash_is_a_failure_and_the_run_goes_on(tmp_path):
     """A library that dies in an operation is a crash with its signal in the report, and exit 1."""
     (tmp_path / "dying.py").write_text(

@@ -55,6 +55,18 @@ def test_an_operation_that_needs_a_module_which_is_not_there_is_none(monkeypatch
         execute(program, Torch())
 
 
+def test_a_place_that_is_no_parameter_is_refused_when_an_adapter_is_made():
+    """A mistyped place in a template would make its operation unclaimed in silence."""
+
+    class Mistyped(Numpy):
+        def __init__(self):
+            self.templates = {**Numpy.templates, "type": "{self}.astype({dtpye!})"}
+            super().__init__()
+
+    with pytest.raises(TypeError, match=r"templates: type: .\{dtpye!\}. is no place for one of self, dtype"):
+        Mistyped()
+
+
 class Blind(Execution):
     """Runs steps without looking at anything until it is asked to."""
 

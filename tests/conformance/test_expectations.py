@@ -82,6 +82,8 @@ def test_a_piece_of_the_message_narrows_an_expectation(entries):
     rules = [_Rule("view.layout")]
     assert found.match("view", _difference("strides", "r0: is out of shape"), rules)
     assert not found.match("view", _difference("strides", "r0: is out of order"), rules)
+    with pytest.raises(ExpectationError, match="says is a piece of a message, not ' '"):
+        load(entries(ENTRY + 'says = " "\n'), {})
     with pytest.raises(ExpectationError, match="what ends in a crash says nothing"):
         load(entries(ENTRY.replace("aspects = [", 'says = "x"\naspects = ["crash", ')), {})
 
