@@ -10,6 +10,7 @@ from .descriptor import (
     A_INNER,
     A_TABLE,
     B_INNER,
+    B_SRC,
     B_TABLE,
     DONE,
     NO_MEMORY,
@@ -20,9 +21,50 @@ from .descriptor import (
     STRIDE,
 )
 from .jit import part
-from .llvm import allocate, ask_once, fence, odometer, peek, release
+from .llvm import allocate, ask_once, copy_4, copy_8, copy_16, copy_32, fence, odometer, peek, release
 from .runs import run, write_rows
 from .walk import advance, begun, counts, place
+
+
+_FEW = 512
+"""Bytes of pieces that are asked for at once: more would have to wait for each other."""
+
+
+@part
+def _ask_for(src: int, step: int, count: int, nbytes: int) -> None:
+    """Ask for each line of some pieces."""
+    if 0 < step < nbytes + 64:  # no line lies between two of them
+        for k in range(0, count * step, 64):
+            ask_once(src + k)
+    else:
+        for piece in range(count):
+            for k in range(0, nbytes, 64):
+                ask_once(src + piece * step + k)
+
+
+@part
+def _gather(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int) -> None:
+    """Copy pieces; how long they are is looked at once, since they are many."""
+    end = nbytes - (32 if nbytes >= 32 else 16 if nbytes >= 16 else 8 if nbytes >= 8 else 4)
+    if nbytes > 64 or nbytes < 4:
+        for k in range(count):
+            run(dst + k * dst_step, src + k * src_step, nbytes)
+    elif nbytes >= 32:
+        for k in range(count):
+            copy_32(src + k * src_step, dst + k * dst_step)
+            copy_32(src + k * src_step + end, dst + k * dst_step + end)
+    elif nbytes >= 16:
+        for k in range(count):
+            copy_16(src + k * src_step, dst + k * dst_step)
+            copy_16(src + k * src_step + end, dst + k * dst_step + end)
+    elif nbytes >= 8:
+        for k in range(count):
+            copy_8(src + k * src_step, dst + k * dst_step)
+            copy_8(src + k * src_step + end, dst + k * dst_step + end)
+    else:
+        for k in range(count):
+            copy_4(src + k * src_step, dst + k * dst_step)
+            copy_4(src + k * src_step + end, dst + k * dst_step + end)
 
 
 @part
@@ -34,7 +76,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     index = odometer()
     a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
     a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
-    nbytes, step = peek(row + 8 * RUN), peek(row + 8 * STRIDE)
+    nbytes, step, b_step = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * B_SRC)
     pitch, group = peek(row + 8 * OUT_PITCH), peek(row + 8 * OUT_GROUP)
     memory = allocate(peek(row + 8 * OUT_BYTES) + 64)
     if memory == 0:
@@ -48,23 +90,19 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
         to, at = dst + d, src + s
         if task + 1 < last:
             d, s = advance(row, index, d, s)
-        asked = 0
-        for b in range(b_count):
-            offset = peek(b_table + 8 * b)
-            if step == nbytes:
-                for k in range(0, a_count * nbytes, 64):
-                    ask_once(src + s + offset + k)
-            for a in range(a_count):
-                if step != nbytes:
-                    later = src + s + offset + a * step
-                    line = later & ~63
-                    if line == asked:
-                        line += 64
-                    while line < later + nbytes:
-                        ask_once(line)
-                        asked = line
-                        line += 64
-                run(held + a * pitch + b * nbytes, at + offset + a * step, nbytes)
+        if a_count == 1 and b_inner == 1:
+            few = 1 + _FEW // nbytes
+            b = 0
+            while b < b_count:
+                some = min(few, b_count - b)
+                _ask_for(src + s + b * b_step, b_step, some, nbytes)
+                _gather(held + b * nbytes, nbytes, at + b * b_step, b_step, some, nbytes)
+                b += some
+        else:
+            for b in range(b_count):
+                offset = peek(b_table + 8 * b)
+                _ask_for(src + s + offset, step, a_count, nbytes)
+                _gather(held + b * nbytes, pitch, at + offset, step, a_count, nbytes)
         write_rows(to, a_table, held, pitch, a_count, b_count * nbytes, group, True)
     fence()
     release(memory)

@@ -65,9 +65,12 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
 
 def _is_better_by_items(plan: Plan) -> bool:
     """Whether a tile is so narrow, or within the caches so small, that its buffers cost more than they save."""
-    rows = min(plan.row[A_CHUNK] * plan.row[A_INNER], plan.row[B_CHUNK] * plan.row[B_INNER])
-    small = not plan.streamed and (plan.form.item >= 8 or plan.form.nbytes < 2048 * plan.tasks)
-    return bool(plan.staged & STAGE_IN) and bool(rows <= 4 or small)
+    item, row = plan.form.item, plan.row
+    a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
+    narrow = min(a_rows, b_rows) <= 4 or (b_rows < _FEW and (item <= 2 or not plan.streamed))
+    held = plan.form.nbytes // plan.tasks
+    small = held < 64 * item or (not plan.streamed and (item >= 8 or held < 2048))
+    return bool(plan.staged & STAGE_IN) and bool(narrow or small)
 
 
 def _is_one_run(form: Normal) -> bool:
@@ -149,8 +152,11 @@ def _items(form: Normal) -> Plan:
     b = dims.pop() if dims else Dim(1, form.item, form.item)
     a = Dim(1, 0, 0)
     if dims:
-        near = min(range(len(dims)), key=lambda k: abs(dims[k].src) or 1 << 62)
-        a = dims.pop(near)
+        # A long loop whose turns lie near each other on both sides, or else the one that is nearest in the source.
+        long = [k for k, d in enumerate(dims) if _is_long(d)] or range(len(dims))
+        a = dims.pop(min(long, key=lambda k: abs(dims[k].src) or 1 << 62))
+    if b.length < _FEW and _is_long(a):  # a loop that is short costs more than it does
+        a, b = b, a
     a_chunk, b_chunk = (
         Chunked(a.length, min(a.length, 64), a.dst, a.src),
         Chunked(b.length, min(b.length, 512), b.dst, b.src),
@@ -158,3 +164,11 @@ def _items(form: Normal) -> Plan:
     loops = [*[Loop(*d) for d in dims], a_chunk.loop("a"), b_chunk.loop("b")]
     loops = ordered(loops, "dst")
     return made("items", form, loops, False, a_chunk, b_chunk)
+
+
+def _is_long(dim: Dim) -> bool:
+    return dim.length >= _FEW and max(dim.dst, abs(dim.src)) < LINE
+
+
+_FEW = 8
+"""Turns below which a loop should not be the innermost."""

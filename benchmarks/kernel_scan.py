@@ -1,0 +1,84 @@
+"""The reference's copies of layouts that nobody chose: `python -m stridecheck.benchmarks.kernel_scan --copies 200`.
+
+Kernels are tuned on some conversions; whether a copy of any size and layout is behind torch or NumPy only shows where
+layouts are drawn: permuted, with gaps, stepped, on either side. The same seed draws the same copies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+import click
+import numpy as np
+from stridecheck.reference_impl import kernels
+
+from .kernel_figures import Array, aligned, compare
+
+_LENGTHS = (2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 28, 32, 33, 48, 56, 64, 100, 112, 128, 224, 256, 512)
+_MEGABYTES = (0.1, 0.3, 1, 4, 16, 48)
+_BEHIND = 1.05
+"""Of the time of the better one of torch and NumPy."""
+
+
+def draw(random: Random) -> tuple[Array, Array]:
+    """Target and source of a copy: permuted, with gaps or stepped, one of them or both.
+
+    >>> dst, src = draw(Random(3))
+    >>> dst.shape == src.shape and dst.dtype == src.dtype
+    True
+    """
+    dtype = np.dtype(random.choice(["uint8", "int16", "float32", "float64"]))
+    shape = _shape(random, int(random.choice(_MEGABYTES) * 1e6 / dtype.itemsize))
+    order = random.sample(range(len(shape)), len(shape))
+    kind = random.choice(["permuted", "cut", "both", "scattered"])
+    wide = [n * 2 if kind in ("cut", "both") and random.random() < 0.3 else n for n in shape]
+    cuts = [random.choice([slice(0, n), slice(0, None, w // n)]) for n, w in zip(shape, wide, strict=True)]
+    src = aligned(wide, dtype.name)[tuple(cuts)]
+    src = src.transpose(order) if kind != "cut" else src
+    if kind != "scattered":
+        return aligned(src.shape, dtype.name), src
+    other = random.sample(range(src.ndim), src.ndim)
+    return aligned([src.shape[k] for k in other], dtype.name).transpose(np.argsort(other)), src
+
+
+def _shape(random: Random, items: int) -> list[int]:
+    lengths = [random.choice(_LENGTHS) for _ in range(random.randint(1, 5))]
+    while math.prod(lengths) > items:
+        lengths[random.randrange(len(lengths))] = 2
+    lengths.append(max(1, items // math.prod(lengths)))
+    return random.sample(lengths, len(lengths))
+
+
+@click.command()
+@click.option("--copies", type=click.IntRange(1), default=200, show_default=True, help="How many copies.")
+@click.option("--seed", default=1, show_default=True, help="Another seed draws others.")
+def main(copies: int, seed: int) -> None:
+    """Time drawn copies beside torch and NumPy, and print those that are behind the better one, the worst first."""
+    random, found = Random(seed), []
+    for _ in range(copies):
+        dst, src = draw(random)
+        times = compare(dst, src)
+        better = min(times[name] for name in ("torch", "numpy") if name in times)
+        found.append((times["ours"] / better, times["ours"] / times["limit"], _words(dst, src)))
+    for behind, over, words in sorted(found, reverse=True):
+        if behind > _BEHIND:
+            click.echo(f"{behind:5.2f} x the better one's time, x_copy {over:5.2f}: {words}")
+    ahead = _mean([1 / row[0] for row in found])
+    late = sum(row[0] > _BEHIND for row in found)
+    click.echo(f"{copies} copies: geometric mean of the better one's time over ours {ahead:.2f}")
+    click.echo(f"{late} are behind by more than 5 %; the worst takes {max(found)[0]:.2f} times as long")
+    click.echo(f"geometric mean x_copy {_mean([row[1] for row in found]):.2f}")
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def _words(dst: Array, src: Array) -> str:
+    return f"{kernels.plan(dst, src).kernel} of {dst.dtype} {dst.shape}, target {dst.strides}, source {src.strides}"
+
+
+if __name__ == "__main__":
+    main()
