@@ -25,7 +25,6 @@ from .llvm import allocate, ask_once, copy_4, copy_8, copy_16, copy_32, fence, o
 from .runs import run, write_rows
 from .walk import advance, begun, counts, place
 
-
 _FEW = 512
 """Bytes of pieces that are asked for at once: more would have to wait for each other."""
 
