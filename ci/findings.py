@@ -105,6 +105,8 @@ def forked(python: Path, module: str) -> Iterator[Run]:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            with suppress(BrokenPipeError):  # what was written to an interpreter that had ended is still to be sent
+                asked.close()
 
 
 _FORKING = """
