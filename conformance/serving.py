@@ -70,7 +70,10 @@ def told(error: BaseException) -> str:
     while (deeper := cause.__cause__) is not None and deeper.__traceback__ is not None and id(deeper) not in seen:
         cause = deeper
         seen.add(id(cause))
-    message = str(error)
+    try:
+        message = str(error)
+    except Exception:  # one that cannot even be printed
+        message = ""
     if isinstance(cause, SyntaxError) and cause.filename:  # the file that is wrong is not the one that failed
         filename, line = cause.filename, cause.lineno
         message = cause.msg if cause is error else message
