@@ -91,6 +91,7 @@ class Arrivals:
     def updated(self, found: Sequence[Handover], versions: Mapping[str, str]) -> Arrivals:
         """The list with the pairs of some handovers written anew; they are whole, and of these versions.
 
+        What an adapter failed in is left out.
         What was made with other versions is of other pairs, and of no use for those: its harm is kept.
         """
         ran = {(one.producer, one.consumer) for one in found}
@@ -106,7 +107,8 @@ class Arrivals:
             }
             ways, known = {}, {}
         for one in found:
-            ways.setdefault((one.producer, one.consumer, one.protocol), {})[one.case] = arrival(one)
+            if one.outcome != "error":
+                ways.setdefault((one.producer, one.consumer, one.protocol), {})[one.case] = arrival(one)
         return Arrivals(known | dict(versions), ways, harms)
 
 

@@ -107,7 +107,9 @@ def exchange(
                 found: list[Handover] = []
                 try:
                     for one in _handovers(worker, *pair):
-                        judged = replace(one, is_listed=True) if update else known.judge(one, worker.versions)
+                        # An adapter that fails is to be mended, and is on no list.
+                        anew = replace(one, is_listed=True, is_known=one.outcome != "error")
+                        judged = anew if update else known.judge(one, worker.versions)
                         writer.write(judged)
                         found.append(one)
                         handed += one.outcome != "not offered"

@@ -227,6 +227,16 @@ def test_an_adapter_of_any_file_name_may_fail_in_its_own_way(adapter_file, tmp_p
     assert all("LookupError: which?" in one.detail for one in found if one.outcome == "error")
 
 
+def test_what_an_adapter_fails_in_is_on_no_list(adapter_file, tmp_path):
+    """An update is red for it, and so is each run after that."""
+    spec, mine = adapter_file(AWKWARD), tmp_path / "mine.txt"
+    for update in (True, False):
+        assert exchanges.exchange([spec], tmp_path / "out", expect=mine, update=update) == 1
+        found = [one for one in read_results(tmp_path / "out" / "results.jsonl") if isinstance(one, Handover)]
+        assert {one.outcome for one in found if not one.is_known} == {"error"}
+    assert "error" not in mine.read_text()
+
+
 def test_an_adapter_that_does_not_say_what_it_takes_takes_nothing():
     """Ports are asked of no adapter: one without them is handed nothing, and hands on what it has."""
 
