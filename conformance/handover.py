@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from . import foreign
 from .observation import ForeignState
-from .offers import ON_DEVICE, Case, Library, Made, NotBuilt, around, make, offer, places, standing, text_of
+from .offers import ON_DEVICE, Case, Library, Made, NotBuilt, Standing, around, make, offer, places, standing, text_of
 from .ports import port
 from .program import ITEMSIZES, Ref, Step
 from .protocol import Unsupported
@@ -23,9 +23,9 @@ from .protocol import Unsupported
 class Handover(NamedTuple):
     """What arrived.
 
-    `outcome` is `shared` (the same memory), `copied`, `arrived` (either, which nobody can tell), `empty` (nothing to
-    share), `refused` (an error says so), `damaged` (other elements, shape or dtype, writes that go astray, and no
-    error), `not offered` (one side has no such array or protocol), or `error` (an adapter failed).
+    `outcome` is `shared` (the same memory), `copied` (by either side), `arrived` (one of these, which nobody can tell),
+    `empty` (nothing to share), `refused` (an error says so), `damaged` (other elements, shape or dtype, writes that go
+    astray, and no error), `not offered` (one side has no such array or protocol), or `error` (an adapter failed).
     `strides` tells of shared memory whether the strides that address anything are the producer's. `idle` tells of those
     that address nothing (of dimensions of length 1, and of arrays without elements) whether they are `kept`, rewritten
     to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has `f`
@@ -46,59 +46,136 @@ class _Harm(Exception):
     """What arrived is not what was promised, and no error says so."""
 
 
+class _Refused(Exception):
+    """The consumer does not take what it is offered, and says so."""
+
+
+class _Taken(NamedTuple):
+    """An array that was handed over: where it was made, how it stood there, what was said of it, and what arrived."""
+
+    made: Made
+    stood: Standing
+    said: foreign.Described
+    y: Any
+
+
 def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Handover:
     """Make a case's array in one library, hand it to the other, and look at it there."""
     for library in (producer, consumer):
         if "values" not in library.capabilities.aspects:
             return Handover("not offered", f"{library.name} has no elements to hand over")
     try:
-        take = port(consumer, protocol)
-        made = make(producer, case)
-        before = standing(producer, made)
-        offered, said = offer(made.x, protocol, producer)
+        taken = _take(producer, consumer, protocol, case)
+        _compare(producer, consumer, protocol, case, taken)
+        return _arrival(producer, consumer, protocol, case, taken)
     except Unsupported as error:
         return Handover("not offered", str(error))
     except NotBuilt as error:
         return Handover("error", str(error))
+    except _Refused as refusal:
+        return Handover("refused", str(refusal))
+    except _Harm as harm:
+        return Handover("damaged", str(harm))
+
+
+def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
+    """Make the array and hand it over; what arrives is not looked at.
+
+    Raises
+    ------
+    Unsupported
+        One side has no such array or protocol.
+    NotBuilt
+        The producer claims to have it, and failed.
+    _Refused
+        The consumer does not take it.
+    _Harm
+        The producer's array is another one by then.
+    """
+    take = port(consumer, protocol)
+    made = make(producer, case)
+    stood = standing(producer, made)
+    offered, said = offer(made.x, protocol, producer)
+    _check_unharmed(producer, case, made, stood, "it was offered")
     try:
         y = take(offered)
     except Exception as error:
-        if standing(producer, made) != before:
-            return Handover("damaged", f"the producer's array is another one since it was refused: {text_of(error)}")
-        return Handover("refused", text_of(error))
-    if standing(producer, made) != before:
-        return Handover("damaged", "the producer's array is another one since it was taken")
+        _check_unharmed(producer, case, made, stood, f"it was refused: {text_of(error)}")
+        raise _Refused(text_of(error)) from error
+    _check_unharmed(producer, case, made, stood, "it was taken")
     if not consumer.is_tensor(y):
         answer = f"{type(y).__module__}.{type(y).__name__}"
-        return Handover("refused", f"answered with a {answer}, which is none of {consumer.name}'s arrays")
+        raise _Refused(f"answered with a {answer}, which is none of {consumer.name}'s arrays")
+    return _Taken(made, stood, said, y)
+
+
+def _take_anew(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
+    """Make another array and hand it over, where one was taken before.
+
+    Raises
+    ------
+    NotBuilt
+        The producer has, or offers, none once more.
+    _Harm
+        The consumer does not take it once more, or changes the producer's.
+    """
     try:
-        found = _look(consumer, y)
+        return _take(producer, consumer, protocol, case)
+    except Unsupported as error:
+        raise NotBuilt(f"{producer.name} offered it once, and not once more: {error}") from error
+    except _Refused as refusal:
+        raise _Harm(f"it was taken once, and not once more: {refusal}") from refusal
+
+
+def _compare(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> None:
+    """Look at what arrived, for the first time.
+
+    Raises
+    ------
+    NotBuilt
+        The consumer reads none of its arrays.
+    _Harm
+        It is not what was made, cannot be read, or to read it changes the producer's.
+    """
+    try:
+        found = _look(consumer, taken.y)
     except Exception as error:
         if not _can_look(consumer, case):
-            return Handover("error", f"{consumer.name} cannot read its own arrays: {text_of(error)}")
-        return Handover("damaged", f"what arrived cannot be read: {text_of(error)}")
-    if (difference := _difference(case, made.elements, found)) is not None:
-        is_true = _says(said, protocol, case, made.elements)
-        return Handover("damaged", difference + ("" if is_true else "; what the producer said of it was wrong already"))
+            raise NotBuilt(f"{consumer.name} cannot read its own arrays: {text_of(error)}") from error
+        raise _Harm(f"what arrived cannot be read: {text_of(error)}") from error
+    _check_unharmed(producer, case, taken.made, taken.stood, "what arrived was read")
+    elements = taken.made.elements
+    if (difference := _difference(case, elements, found)) is not None:
+        is_true = _says(taken.said, protocol, case, elements)
+        raise _Harm(difference + ("" if is_true else "; what the producer said of it was wrong already"))
+
+
+def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, since: str) -> None:
+    """Raise `_Harm` where the producer's array is another one; its adapter's fault is it where it reads none at all."""
     try:
-        return _arrival(producer, consumer, protocol, case, made, said, y)
-    except _Harm as harm:
-        return Handover("damaged", str(harm))
-    except NotBuilt as error:  # the second time
-        return Handover("error", str(error))
+        if standing(producer, made) == stood:
+            return
+        does = "is another one"
+    except NotBuilt:
+        if not _can_look(producer, case):
+            raise
+        does = "cannot be read"
+    raise _Harm(f"the producer's array {does} since {since}")
 
 
-def _arrival(
-    producer: Library, consumer: Library, protocol: str, case: Case, made: Made, said: foreign.Described, y: Any
-) -> Handover:
+def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
+    made, said, y = taken.made, taken.said, taken.y
     arrived = _described(y, consumer)
     idle, changed = _idle(case, _own_strides(producer, made.x, said), _own_strides(consumer, y, arrived))
     if not made.elements:
         return Handover("empty", changed, idle=idle)
-    lies_there = _lies_there(consumer, y, arrived, said)  # before a write: what is written to may be moved
-    writes = _writes(producer, consumer, protocol, case, made, y)
-    shares = _shares(lies_there, writes)
+    # What a producer says may be of a copy that it has made to say it: where its memory is seen, that is asked.
+    is_seen = made.address is not None
+    address = made.address if is_seen else said.address
+    lies_there = _lies_there(consumer, y, arrived, address)  # before a write: what is written to may be moved
+    writes = _writes(producer, consumer, protocol, case, taken)
+    shares = _shares(lies_there, is_seen, writes)
     promise = _PROMISES.get(protocol)
     if shares is None:
         shares = promise  # taken for granted
@@ -118,25 +195,28 @@ _PROMISES = {"dlpack copy": False, "dlpack share": True}
 """Whether memory is shared, by protocols that promise it."""
 
 
-def _shares(lies_there: bool | None, writes: str) -> bool | None:
-    """Whether memory is shared: writes that are seen tell, then addresses, then writes that are not; else None."""
+def _shares(lies_there: bool | None, is_seen: bool, writes: str) -> bool | None:
+    """Whether memory is shared: writes that are seen tell, then addresses, then writes that are not; else None.
+
+    Writes of both that are not seen know better than an address that is only said, where the producer's is not seen.
+    """
     if writes[0] == "f" or writes[1] == "b":
         return True
-    if lies_there is not None:
+    if lies_there is not None and (is_seen or writes != "--"):
         return lies_there
     return False if "-" in writes else None
 
 
-def _lies_there(consumer: Library, y: Any, arrived: foreign.Described | None, said: foreign.Described) -> bool | None:
-    """Whether what arrived begins where the producer said, or lies in a storage that holds that; None if untold.
+def _lies_there(consumer: Library, y: Any, arrived: foreign.Described | None, address: int | None) -> bool | None:
+    """Whether what arrived begins at the producer's address, or lies in a storage that holds that; None if untold.
 
     What arrived may be copied when it is handed on in turn: the storage is asked first.
     """
-    if consumer.observes_storage and said.address is not None:
+    if consumer.observes_storage and address is not None:
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
-            return begin <= said.address < begin + length
-    return None if arrived is None else arrived.address == said.address
+            return begin <= address < begin + length
+    return None if arrived is None else arrived.address == address
 
 
 # The consumer's side.
@@ -149,14 +229,16 @@ def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]
     return dtype, tuple(shape), [data[i : i + itemsize] for i in range(0, len(data), itemsize)]
 
 
-def _can_look(consumer: Library, case: Case) -> bool:
+def _can_look(library: Library, case: Case) -> bool:
     """Whether a library's adapter reads what it has made itself, of the case's dtype and shape."""
     plain = case._replace(strides=_row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
     try:
-        _look(consumer, make(consumer, plain).x)
+        made = make(library, plain)
     except (Unsupported, NotBuilt):
         return True  # which is not to be found out
-    except Exception:
+    try:
+        standing(library, made)
+    except NotBuilt:
         return False
     return True
 
@@ -247,44 +329,47 @@ def _described(y: Any, consumer: Library) -> foreign.Described | None:
 # Writes.
 
 
-def _writes(producer: Library, consumer: Library, protocol: str, case: Case, made: Made, y: Any) -> str:
+def _writes(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> str:
     """What comes of the consumer's write to the whole array, and of the producer's: two letters of a handover.
 
     Each is tried on an array that nobody has written to, since some libraries copy what they write to.
 
     Raises
     ------
+    NotBuilt
+        A library does not say how it writes, or there is no other array to be had.
     _Harm
         One has changed what lies beside the array in the producer's memory, or arrives as something else.
     """
-    back = _write(producer, made.x, consumer, y, 0, "b", producer, made)
-    anew = make(producer, case)
-    try:
-        y = port(consumer, protocol)(offer(anew.x, protocol, producer)[0])
-    except Exception as error:
-        raise _Harm(f"it was taken once, and not once more: {text_of(error)}") from error
-    return _write(consumer, y, producer, anew.x, 1, "f", producer, anew) + back
+    back = _write(producer, consumer, case, taken, "b")
+    anew = _take_anew(producer, consumer, protocol, case)
+    _compare(producer, consumer, protocol, case, anew)
+    return _write(producer, consumer, case, anew, "f") + back
 
 
-def _write(
-    writer: Library, mine: Any, reader: Library, theirs: Any, value: int, seen: str, producer: Library, made: Made
-) -> str:
-    """Write to the whole array in one library, and look at it in the other: `seen`, or why it is not."""
+def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen: str) -> str:
+    """Write to a whole array that has been looked at, and look at it in the other library: `seen`, or why it is not.
+
+    `seen` is `f` where the consumer writes, `b` where the producer does.
+    """
+    made, stood, y = taken.made, taken.stood, taken.y
+    mine = (producer, made.x, stood.elements)
+    theirs = (consumer, y, b"".join(made.elements))
+    (writer, x, here), (reader, other, before) = (theirs, mine) if seen == "f" else (mine, theirs)
     fill = _filler(writer)
     if fill is None:
         return "."
-    (dtype, _, before), here, beside = _look(reader, theirs), _look(writer, mine)[2], around(producer, made)
     try:
-        fill(mine, _number(value, dtype))
+        fill(x, _number(int(seen == "f"), case.dtype))
     except Unsupported:
         return "."
     except Exception:  # which says nothing of whether it has written before
         pass
     try:
-        written, there = _look(writer, mine)[2], _look(reader, theirs)[2]
+        written, there, beside = writer.read(x), reader.read(other), around(producer, made)
     except Exception as error:
         raise _Harm(f"what {writer.name} has written to cannot be read: {text_of(error)}") from error
-    if around(producer, made) != beside:
+    if beside != stood.around:
         raise _Harm(f"what {writer.name} writes to it changes memory beside it")
     if there == before:
         return "!" if written == here else "-"
@@ -311,16 +396,22 @@ def _operation(library: Library, step: Step) -> Callable[..., Any] | None:
         return library.operation(step)
     except Unsupported:
         return None
+    except Exception as error:
+        raise NotBuilt(f"{library.name} does not say how it writes: {text_of(error)}") from error
 
 
 def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) -> bool:
-    """Whether the consumer copies only when it is read: another array, written to before anything has looked at it."""
+    """Whether the consumer copies only when it is read: another array, written to before anything has looked at it.
+
+    False where that cannot be tried.
+    """
     fill = _filler(producer)
     if fill is None:
         return False
-    made = make(producer, case)
-    y = port(consumer, protocol)(offer(made.x, protocol, producer)[0])
+    made, stood, _, y = _take_anew(producer, consumer, protocol, case)
     with suppress(Exception):
         fill(made.x, _number(0, case.dtype))
-    written = _look(producer, made.x)[2]
-    return written != made.elements and _look(consumer, y)[2] == written
+    with suppress(Exception):
+        written = producer.read(made.x)
+        return written != stood.elements and consumer.read(y) == written
+    return False

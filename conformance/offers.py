@@ -93,7 +93,7 @@ class Library(Adapter, Protocol):
 
 
 class NotBuilt(Exception):
-    """An adapter failed to make an array that it claims to make."""
+    """An adapter failed at its own part: to make an array that it claims to make, to read it, or to offer it again."""
 
 
 class Made(NamedTuple):
@@ -107,6 +107,8 @@ class Made(NamedTuple):
     """The memory that the storage is a part of, where that is not the library's own."""
     places: list[range]
     """Bytes of each element, in the block or else in the storage."""
+    address: int | None
+    """Of the first element, in the memory that it was made in; None where that is not seen."""
 
 
 def make(producer: Library, case: Case) -> Made:
@@ -140,7 +142,8 @@ def make(producer: Library, case: Case) -> Made:
     block: Any = data.obj if case.shift else None
     try:
         storage = producer.storage(data, "guarded" if case.shift else "owned")
-        lead = 0 if case.shift else _lead(producer, storage, itemsize)
+        address = producer.extent_of(storage)[0] if producer.observes_storage else None
+        lead = 0 if case.shift else -(address or 0) % ALIGNMENT // itemsize
         x = (build or producer.tensor)(storage, case.dtype, case.shape, case.strides, case.offset + lead)
         if case.is_read_only and freeze is not None:
             x = freeze(x)
@@ -151,7 +154,8 @@ def make(producer: Library, case: Case) -> Made:
     begins = [place * itemsize for place in places(case.shape, case.strides, case.offset + lead)]
     elements = [contents[begin : begin + itemsize] for begin in begins]
     first = 0 if block is None else _address(data) - _address(block)
-    return Made(x, elements, storage, block, [range(first + begin, first + begin + itemsize) for begin in begins])
+    located = [range(first + begin, first + begin + itemsize) for begin in begins]
+    return Made(x, elements, storage, block, located, address + begins[0] if address is not None and begins else None)
 
 
 def around(producer: Library, made: Made) -> bytes:
@@ -175,18 +179,26 @@ def around(producer: Library, made: Made) -> bytes:
     return bytes(memory)
 
 
-def standing(producer: Library, made: Made) -> tuple[Any, ...]:
-    """All that the producer says of its array and the memory around it, which taking it must not change."""
+class Standing(NamedTuple):
+    """All that a library says of its array and the memory around it, which taking it must not change."""
+
+    described: tuple[Any, ...]
+    elements: bytes
+    around: bytes
+
+
+def standing(producer: Library, made: Made) -> Standing:
+    """How an array stands at the moment.
+
+    Raises
+    ------
+    NotBuilt
+        The library cannot read its own array.
+    """
     try:
-        return (*producer.describe(made.x)[:4], producer.read(made.x), around(producer, made))
-    except Exception as error:  # of its own fault is told what arrives
-        return (type(error),)
-
-
-def _lead(producer: Library, storage: Any, itemsize: int) -> int:
-    """Elements of a storage before its first that is aligned; 0 where the library shows no address."""
-    address = producer.extent_of(storage)[0] if producer.observes_storage else 0
-    return -address % ALIGNMENT // itemsize
+        return Standing(tuple(producer.describe(made.x)[:4]), producer.read(made.x), around(producer, made))
+    except Exception as error:
+        raise NotBuilt(f"{producer.name} cannot read its own arrays: {text_of(error)}") from error
 
 
 def _address(memory: Any) -> int:

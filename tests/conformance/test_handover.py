@@ -13,6 +13,7 @@ from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import hand_over
 from stridecheck.conformance.offers import ALIGNMENT, CASES, PROTOCOLS
 from stridecheck.conformance.ports import PortError, check_ports
+from stridecheck.conformance.protocol import Unsupported
 
 
 class _OfItsOwn(Numpy):
@@ -228,10 +229,14 @@ class _Recopying(Numpy):
         return super().scope() | {"Private": _Private}
 
 
-class _Private(np.ndarray):
+class _Copied(np.ndarray):
+    """Exports copies of itself."""
+
     def __dlpack__(self, **asked):
         return np.array(self).__dlpack__(**asked)
 
+
+class _Private(_Copied):
     @property
     def __array_interface__(self):
         return np.array(self).__array_interface__
@@ -245,44 +250,193 @@ def test_memory_is_shared_however_it_is_handed_on(case):
         assert (found.outcome, found.writes) == ("shared", "fb"), protocol
 
 
+@pytest.mark.parametrize("case", ["row-major", "transposed", "bool", "stepped"])
+@pytest.mark.parametrize("observes", [True, False])
+def test_what_is_copied_to_be_offered_is_a_copy(case, observes):
+    """Nothing of the producer's is shared, wherever it says that it lies: its memory tells, or else writes of both."""
+    producer = _Making(_Copied)
+    producer.observes_storage = observes
+    producer.buffer = lambda x: memoryview(np.array(x))
+    for protocol in ("dlpack", "buffer"):
+        found = hand_over(producer, Numpy(), protocol, CASES[case])
+        assert (found.outcome, found.writes) == ("copied", "--"), protocol
+    found = hand_over(producer, Numpy(), "dlpack share", CASES[case])
+    assert (found.outcome, found.detail) == ("damaged", "the memory is copied, which was forbidden")
+
+
 class _Wiping(Numpy):
-    """Takes a copy, and wipes something of where it came from; or refuses after that."""
+    """Takes a copy, and wipes something of where it came from, one time; or refuses after that."""
 
     ports: Mapping[str, str] = {"dlpack": "wiped({x})", "buffer": "wiped({x}, 'no')"}
 
-    def __init__(self, wipe):
+    def __init__(self, wipe, time=1):
         super().__init__()
-        self._wipe = wipe
+        self._wipe, self._left = wipe, time
 
     def scope(self):
         return super().scope() | {"wiped": self._wiped}
 
     def _wiped(self, x, refusal=None):
-        theirs = np.from_dlpack(x) if refusal is None else np.asarray(x)
+        owner, theirs = (x._x, np.from_dlpack(x)) if refusal is None else (x.obj, np.asarray(x))
         mine = theirs.copy()
-        self._wipe(theirs)
+        self._left -= 1
+        if not self._left:
+            self._wipe(owner, theirs)
         if refusal:
             raise ValueError(refusal)
         return mine
 
 
-def _elements(x):
-    x[...] = 0
+def _elements(owner, theirs):
+    theirs[...] = 0
 
 
-def _behind(x):
-    ctypes.memset(np.lib.array_utils.byte_bounds(x)[1], 0, 8)
+def _behind(owner, theirs):
+    ctypes.memset(np.lib.array_utils.byte_bounds(theirs)[1], 0, 8)
 
 
-@pytest.mark.parametrize("wipe", [_elements, _behind])
+def _shape(owner, theirs):
+    owner.shape = (1, *owner.shape)
+
+
+@pytest.mark.parametrize("wipe", [_elements, _behind, _shape])
 @pytest.mark.parametrize("case", ["row-major", "transposed", "float64"])
 def test_a_producer_whose_array_is_changed_is_harmed(case, wipe):
-    """Also beside its elements, and where the consumer has a copy of its own, or refuses."""
-    taken = hand_over(Numpy(), _Wiping(wipe), "dlpack", CASES[case])
+    """Also beside its elements, and where the consumer has a copy of its own, or refuses; whenever it is taken."""
+    for time in (1, 2, 3):
+        taken = hand_over(Numpy(), _Wiping(wipe, time), "dlpack", CASES[case])
+        assert (taken.outcome, taken.detail) == ("damaged", "the producer's array is another one since it was taken")
+    assert hand_over(Numpy(), _Wiping(wipe, 4), "dlpack", CASES[case]).outcome == "copied"
     refused = hand_over(Numpy(), _Wiping(wipe), "buffer", CASES[case])
-    assert (taken.outcome, taken.detail) == ("damaged", "the producer's array is another one since it was taken")
     assert refused.outcome == "damaged"
     assert refused.detail == "the producer's array is another one since it was refused: ValueError: no"
+
+
+class _WipingLater(_Wiping):
+    """Wipes where it came from when it reads, and has a copy of its own or none."""
+
+    ports: Mapping[str, str] = {"dlpack": "kept({x}, True)", "dlpack share": "kept({x}, False)"}
+
+    def scope(self):
+        return super().scope() | {"kept": self._kept}
+
+    def _kept(self, x, copies):
+        theirs = np.from_dlpack(x)
+        mine = (theirs.copy() if copies else theirs).view(_Kept)
+        mine.came_from = (x._x, theirs)
+        return mine
+
+    def read(self, x):
+        if isinstance(x, _Kept):
+            self._wipe(*x.came_from)
+        return super().read(x)
+
+
+class _Kept(np.ndarray):
+    """Knows where it came from."""
+
+
+@pytest.mark.parametrize("wipe", [_elements, _behind, _shape])
+@pytest.mark.parametrize("protocol", ["dlpack", "dlpack share"])
+def test_a_producer_whose_array_is_changed_by_reading_what_arrived_is_harmed(protocol, wipe):
+    """It is not the producer that told something wrong, nor a write that went astray."""
+    for case in ("row-major", "transposed", "offset"):
+        found = hand_over(Numpy(), _WipingLater(wipe), protocol, CASES[case])
+        assert found.outcome == "damaged"
+        assert found.detail == "the producer's array is another one since what arrived was read"
+
+
+class _Selfish(np.ndarray):
+    """Exports itself, and wipes itself."""
+
+    def __dlpack__(self, **asked):
+        self[...] = 0
+        return np.asarray(self).__dlpack__(**asked)
+
+
+def test_a_producer_that_changes_its_array_to_offer_it_is_not_harmed_by_others():
+    """What it told then was true, and what arrived is that."""
+    found = hand_over(_Making(_Selfish), Numpy(), "dlpack", CASES["row-major"])
+    assert (found.outcome, found.detail) == ("damaged", "the producer's array is another one since it was offered")
+
+
+def _lock(owner, theirs):
+    owner.is_locked = True
+
+
+class _Lockable(_Making):
+    """Cannot read arrays that are locked, or any once one is."""
+
+    def __init__(self, locks_all):
+        super().__init__(_Kept)
+        self._locks_all, self._is_locked = locks_all, False
+
+    def read(self, x):
+        self._is_locked |= getattr(x, "is_locked", False)
+        if self._is_locked if self._locks_all else hasattr(x, "is_locked"):
+            raise OSError("locked")
+        return super().read(x)
+
+
+def test_a_producer_that_cannot_read_its_array_any_more_is_harmed_unless_it_reads_none():
+    """An adapter that reads nothing is at fault itself, from the first array on or later."""
+    for time in (1, 2, 3):
+        found = hand_over(_Lockable(False), _Wiping(_lock, time), "dlpack", CASES["row-major"])
+        assert (found.outcome, found.detail) == ("damaged", "the producer's array cannot be read since it was taken")
+        found = hand_over(_Lockable(True), _Wiping(_lock, time), "dlpack", CASES["row-major"])
+        assert (found.outcome, found.detail) == ("error", "numpy cannot read its own arrays: OSError: locked")
+    found = hand_over(_Wordless(), Numpy(), "dlpack", CASES["row-major"])
+    assert (found.outcome, "numpy cannot read its own arrays: AttributeError" in found.detail) == ("error", True)
+
+
+class _Tiring(Numpy):
+    """Makes and takes copies some times, and then does something else."""
+
+    ports: Mapping[str, str] = {"dlpack": "taken({x})"}
+
+    def __init__(self, times, then):
+        super().__init__()
+        self._left, self._then = times, then
+
+    def scope(self):
+        return super().scope() | {"taken": lambda x: self._or_else(np.from_dlpack(x).copy())}
+
+    def tensor(self, *layout):
+        return self._or_else(super().tensor(*layout))
+
+    def _or_else(self, x):
+        self._left -= 1
+        return x if self._left >= 0 else self._then()
+
+
+def _raising(error):
+    def raise_():
+        raise error
+
+    return raise_
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_done_once_and_not_once_more_is_told_of_who_does_not(times):
+    """A consumer has refused what it took before, which is harm; a producer's adapter failed."""
+    for then, says in (
+        (_raising(ValueError("enough")), "it was taken once, and not once more: ValueError: enough"),
+        (lambda: None, "it was taken once, and not once more: answered with a builtins.NoneType, which is none of "),
+    ):
+        found = hand_over(Numpy(), _Tiring(times, then), "dlpack", CASES["row-major"])
+        assert (found.outcome, found.detail.startswith(says)) == ("damaged", True)
+    for error, says in (
+        (Unsupported("layout:twice"), "numpy offered it once, and not once more: layout:twice"),
+        (ValueError("enough"), "numpy does not build it: ValueError: enough"),
+    ):
+        found = hand_over(_Tiring(times, _raising(error)), Numpy(), "dlpack copy", CASES["row-major"])
+        assert (found.outcome, found.detail) == ("error", says)
+
+
+def test_what_arrives_once_and_not_once_more_is_harm():
+    """Of what is taken to be written to, the elements are looked at before."""
+    found = hand_over(Numpy(), _Tiring(1, lambda: np.zeros((3, 4), "float32")), "dlpack", CASES["row-major"])
+    assert (found.outcome, found.detail) == ("damaged", "12 of 12 elements differ")
 
 
 class _Mistold(np.ndarray):

@@ -133,6 +133,44 @@ def test_a_copy_that_is_made_when_it_is_read_is_told():
     assert (frozen.outcome, frozen.writes, frozen.read_only) == ("arrived", "!!", "kept")
 
 
+class _WritingOnce(Numpy):
+    """Writes one time and no more."""
+
+    left = 1
+
+    def operation(self, step):
+        def fill(x, value):
+            self.left -= 1
+            if self.left >= 0:
+                x.fill(value)
+
+        return fill
+
+
+class _Watching(_Lazy):
+    """Takes a copy, and when it first reads it refuses to do so if the producer has written since."""
+
+    def scope(self):
+        return super().scope() | {"later": _Watched}
+
+
+class _Watched(_Later):
+    def __init__(self, x):
+        super().__init__(x)
+        self._before = self._x.copy()
+
+    def read(self):
+        if self._copy is None and not np.array_equal(self._x, self._before):
+            raise ValueError("changed under me")
+        return super().read()
+
+
+def test_a_copy_of_which_it_cannot_be_tried_is_not_said_to_be_lazy():
+    """The producer does not write a second time, or what it has written to cannot be read."""
+    assert hand_over(_WritingOnce(), Numpy(), "dlpack copy", CASES["row-major"]).writes == "--"
+    assert hand_over(Numpy(), _Watching(), "dlpack", CASES["row-major"]).writes == "!-"
+
+
 class _Strict(Numpy):
     """Writes to an array only what is of its kind, as a library that follows the array API."""
 
@@ -261,6 +299,12 @@ class _Own:
     def __init__(self, x):
         self.x = np.from_dlpack(x)
 
+    def __dlpack__(self, **asked):
+        return self.x.__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
 
 @pytest.mark.parametrize("observes", [True, False])
 def test_memory_is_shared_though_a_write_makes_it_ones_own(observes):
@@ -270,6 +314,20 @@ def test_memory_is_shared_though_a_write_makes_it_ones_own(observes):
     for protocol in ("dlpack", "dlpack share"):
         found = hand_over(Numpy(), detaching, protocol, CASES["row-major"])
         assert (found.outcome, found.writes) == ("shared", "-b")
+
+
+class _DetachingToo(_Detaching):
+    """Makes such arrays itself."""
+
+    def tensor(self, *layout):
+        return _Own(super().tensor(*layout))
+
+
+def test_memory_is_shared_though_writes_make_it_the_own_of_both():
+    """That neither is seen does not tell that it was copied, where it is seen to lie in both."""
+    for protocol in ("dlpack", "dlpack share"):
+        found = hand_over(_DetachingToo(), _Detaching(), protocol, CASES["row-major"])
+        assert (found.outcome, found.writes) == ("shared", "--")
 
 
 @pytest.mark.parametrize("where", ["found", "called"])
@@ -286,6 +344,18 @@ def test_who_has_no_kernel_has_not_refused_to_write(where):
             return fill
 
     assert hand_over(Numpy(), Lacking(), "dlpack", CASES["row-major"]).writes == ".b"
+
+
+def test_who_fails_to_say_how_it_writes_is_at_fault():
+    """That is an adapter's error, and neither a refusal nor harm."""
+
+    class Failing(Numpy):
+        def operation(self, step):
+            raise KeyError(step.op)
+
+    for pair in ((Numpy(), Failing()), (Failing(), Numpy())):
+        found = hand_over(*pair, "dlpack", CASES["row-major"])
+        assert (found.outcome, found.detail) == ("error", "numpy does not say how it writes: KeyError: 'fill_'")
 
 
 def test_what_cannot_be_read_once_it_is_written_to_is_harm():
