@@ -43,6 +43,8 @@ class Library(NamedTuple):
     share: float = 1.0
     release: str = ""
     """A release of PyTorch, in an environment of its own; empty for the one that is pinned."""
+    is_handed: bool = False
+    """Whether it and NumPy hand arrays to each other in its environment, since it fits into no other."""
 
     @property
     def is_apart(self) -> bool:
@@ -67,7 +69,7 @@ LIBRARIES = (
     Library("tinygrad", "tinygrad", 1),  # without a compiler it interprets
     Library("jax", "jax", 0.3),  # it compiles each operation once for each shape
     Library("paddle", "paddle"),
-    Library("dpnp", "dpnp", 0.5),
+    Library("dpnp", "dpnp", 0.5, is_handed=True),
 )
 EXCHANGE = Library("exchange", "torch,array-api-strict,jax,mlx,paddle,tinygrad")
 """All that fit into one environment, handing arrays to each other."""
@@ -129,19 +131,31 @@ def environment(library: Library, maker: str = sys.executable) -> tuple[Path | N
 def check(library: Library, python: Path, programs: int, *, update: bool = False) -> tuple[int, str]:
     """The exit code of a check, or of an exchange, and what it said in one line."""
     if library is EXCHANGE:
-        what = ["exchange", "numpy", *library.extra.replace("-", "_").split(",")]  # extras to adapters
-    else:
-        some = str(max(1, round(programs * library.share)))
-        what = ["check", library.adapter, "--programs", some, "--timeout", "60"]
-    command = [sys.executable, "-m", "stridecheck", *what, "--python", str(python), "--out", str(OUT / library.name)]
+        return exchange(library, python, update=update)
+    some = str(max(1, round(programs * library.share)))
+    code, lines = _said(library.name, ["check", library.adapter, "--programs", some, "--timeout", "60"], python, update)
+    return code, " · ".join(lines[:3])
+
+
+def exchange(library: Library, python: Path, *, update: bool = False) -> tuple[int, str]:
+    """The exit code of what NumPy and those of an environment hand to each other, and what it said in one line."""
+    # A list each: what an environment has beside NumPy, and of which version, is nothing to the others.
+    name = library.name if library is EXCHANGE else f"exchange-{library.name}"
+    what = ["exchange", "numpy", *library.extra.replace("-", "_").split(","), "--expect", str(BUNDLED / f"{name}.txt")]
+    code, lines = _said(name, what, python, update)
+    return code, " · ".join(lines[: 3 if code else 1])
+
+
+def _said(name: str, what: Sequence[str], python: Path, update: bool) -> tuple[int, list[str]]:
+    """The exit code of a command of the suite, and what it said, but for where its report is."""
+    command = [sys.executable, "-m", "stridecheck", *what, "--python", str(python), "--out", str(OUT / name)]
     command += ["--start-timeout", "300", *(["--update-expectations"] if update else [])]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CHECK_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return 1, f"not done within {CHECK_SECONDS} s"
+        return 1, [f"not done within {CHECK_SECONDS} s"]
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    shown = [line.lstrip("✓ ") for line in lines if not line.startswith(("report:", "beside it:"))]
-    return done.returncode, " · ".join(shown[:1] if library is EXCHANGE and not done.returncode else shown[:3])
+    return done.returncode, [line.lstrip("✓ ") for line in lines if not line.startswith(("report:", "beside it:"))]
 
 
 def forget_what_is_gone() -> None:
@@ -201,6 +215,9 @@ def _one(library: Library, options: argparse.Namespace) -> Outcome:
     code, told = check(library, python, options.programs, update=options.update)
     if code == MISSING and not library.is_apart:  # a mode of torch that this machine lacks something for: a compiler
         return Outcome(False, False, told)
+    if library.is_handed:
+        handed, said = exchange(library, python, update=options.update)
+        code, told = code or handed, f"{told}\n    handed to and by NumPy: {said}"
     problems = [] if options.no_findings or options.update else run_findings(library, python)
     for problem in problems:
         told += f"\n    finding {problem}"

@@ -67,7 +67,11 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     try:
         taken = _take(producer, consumer, protocol, case)
         _compare(producer, consumer, protocol, case, taken)
-        return _arrival(producer, consumer, protocol, case, taken)
+        found = _arrival(producer, consumer, protocol, case, taken)
+        y = taken.y
+        del taken  # what was handed on goes before what arrived of it, as where a function answers with that
+        del y
+        return found
     except Unsupported as error:
         return Handover("not offered", str(error))
     except NotBuilt as error:

@@ -60,8 +60,9 @@ class Jax(ValueStyle):
         return {"jax": jax.__version__}
 
     def host(self, x: Any) -> bytes:
-        """Elements of an array."""
-        return numpy.asarray(x).tobytes("C")
+        """Elements of an array, without those that an array keeps on the host once it was read there."""
+        fresh = jax.make_array_from_single_device_arrays(x.shape, x.sharding, [x])
+        return numpy.asarray(fresh).tobytes("C")
 
 
 adapter = without_variants("jax", Jax)

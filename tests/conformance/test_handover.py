@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -46,6 +47,27 @@ def test_memory_begins_where_it_is_aligned(case):
         assert hand_over(Looking(), Numpy(), "dlpack", CASES[case]).outcome == "shared"
     begins = [x.ctypes.data - CASES[case].offset * x.itemsize for x in seen]
     assert {begin % ALIGNMENT for begin in begins} == {0}
+
+
+def test_what_was_handed_on_goes_before_what_arrived_of_it():
+    """As where a function answers with what it has handed on: a deleter may then be called where it must not."""
+    gone = []
+
+    def noted(name, x):
+        weakref.finalize(x, gone.append, name)
+        return x
+
+    class Noting(Numpy):
+        ports: Mapping[str, str] = {"dlpack copy": "taken({x})"}
+
+        def scope(self):
+            return {"taken": lambda x: noted("arrived", np.from_dlpack(x, copy=True))}
+
+        def tensor(self, *args):
+            return noted("handed on", super().tensor(*args))
+
+    assert hand_over(Noting(), Noting(), "dlpack copy", CASES["row-major"]).outcome == "copied"
+    assert gone[-2:] == ["handed on", "arrived"]
 
 
 class _OnDevice(np.ndarray):

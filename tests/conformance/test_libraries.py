@@ -25,6 +25,7 @@ def run(monkeypatch, capsys):
 
         monkeypatch.setattr(libraries, "environment", environment)
         monkeypatch.setattr(libraries, "check", lambda one, *_, **__: (dict(codes).get(one.name, 0), "said"))
+        monkeypatch.setattr(libraries, "exchange", lambda one, *_, **__: (dict(codes).get("exchange", 0), "handed"))
         monkeypatch.setattr(libraries, "run_findings", lambda one, _: list(dict(problems).get(one.name, ())))
         monkeypatch.setattr(libraries, "forget_what_is_gone", lambda: None)
         monkeypatch.setattr(sys, "argv", ["libraries", *arguments])
@@ -51,6 +52,15 @@ def test_what_is_red_ends_with_one(run):
     assert "✓ mlx" in said
     assert "✗ jax" in said
     assert "finding jax-1: no longer shows" in said
+
+
+def test_what_fits_into_no_other_environment_is_handed_to_numpy_in_its_own(run):
+    """What arrives there is judged with the library's check."""
+    code, said = run("--only", "dpnp")
+    assert code == 0
+    assert "handed to and by NumPy: handed" in said
+    assert run("--only", "dpnp", codes={"exchange": 1})[0] == 1
+    assert run("--only", "mlx", codes={"exchange": 1})[0] == 0
 
 
 def test_a_mode_that_lacks_a_compiler_is_left_out(run):
