@@ -108,8 +108,8 @@ def exchange(
                 try:
                     for one in _handovers(worker, *pair):
                         # An adapter that fails is to be mended, and is on no list.
-                        anew = replace(one, is_listed=True, is_known=one.outcome != "error")
-                        judged = anew if update else known.judge(one, worker.versions)
+                        listed = replace(one, is_listed=True, is_known=one.outcome != "error")
+                        judged = listed if update else known.judge(one, worker.versions)
                         writer.write(judged)
                         found.append(one)
                         handed += one.outcome != "not offered"
