@@ -149,7 +149,10 @@ def _compare(producer: Library, consumer: Library, protocol: str, case: Case, ta
         raise _Harm(f"what arrived cannot be read: {text_of(error)}") from error
     _check_unharmed(producer, case, taken.made, taken.stood, "what arrived was read")
     elements = taken.made.elements
-    if (difference := _difference(case, elements, found)) is not None:
+    difference = _difference(case, elements, found)
+    if difference is None and not taken.said.address and not _says(taken.said, protocol, case, elements):
+        difference = "its elements arrived from nowhere"  # by chance: memory that was freed may still hold them
+    if difference is not None:
         is_true = _says(taken.said, protocol, case, elements)
         raise _Harm(difference + ("" if is_true else "; what the producer said of it was wrong already"))
 
