@@ -34,6 +34,35 @@ adapter = Mine
 """
 
 
+LOST_AFTER = """
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+
+class Mine(Numpy):
+    name = "mine"
+    made = Path(__file__).with_name("made")
+
+    def tensor(self, *layout):
+        with self.made.open("a") as made:
+            made.write(".")
+        if self.lost():
+            raise RuntimeError("error 700")
+        return super().tensor(*layout)
+
+    def lost(self):
+        return "off the bus" if self.made.exists() and self.made.stat().st_size >= AFTER else ""
+
+
+adapter = Mine
+"""
+
+
+def lost_after(inputs):
+    """An adapter whose device is lost for good once it has made so many inputs."""
+    return LOST_AFTER.replace("AFTER", str(inputs))
+
+
 def answers_of(worker, programs):
     worker.submit(list(enumerate(programs)))
     answers = list(worker.collect())

@@ -13,6 +13,7 @@ from stridecheck.conformance.serving import has_device
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
 from ..commands import run
+from .misbehaving import lost_after
 
 
 @pytest.fixture(scope="module")
@@ -130,31 +131,9 @@ def test_of_a_device_that_is_lost_nothing_else_is_said():
     assert not has_device(Exchange("exchange:numpy>numpy", Numpy(), Numpy()))
 
 
-LOST_FOR_GOOD = """
-from pathlib import Path
-from stridecheck.conformance.adapters.numpy import Numpy
-
-class Mine(Numpy):
-    name = "mine"
-    made = Path(__file__).with_name("made")
-
-    def tensor(self, *layout):
-        with self.made.open("a") as made:
-            made.write(".")
-        if self.lost():
-            raise RuntimeError("error 700")
-        return super().tensor(*layout)
-
-    def lost(self):
-        return "off the bus" if self.made.exists() and self.made.stat().st_size > 10 else ""
-
-adapter = Mine
-"""
-
-
 def test_a_device_that_is_lost_for_good_is_blamed_on_no_array(adapter_file, tmp_path):
     """What was handed over before is kept, the pair failed, and those without the device go on."""
-    mine = adapter_file(LOST_FOR_GOOD)
+    mine = adapter_file(lost_after(11))
     done = run("exchange", "numpy", mine, "--out", tmp_path / "out")
     assert done.returncode == 1
     records = list(read_results(tmp_path / "out" / "results.jsonl"))

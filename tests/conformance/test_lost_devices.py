@@ -14,7 +14,7 @@ from stridecheck.conformance.runner import AdapterFailed, Broken, Worker
 from stridecheck.conformance.units import units_of
 from stridecheck.reports.records import Adapter, Failure, Footer, Unit, read_results
 
-from .misbehaving import GOOD, GUILTY, answers_of, is_well
+from .misbehaving import GOOD, GUILTY, answers_of, is_well, lost_after
 
 DEVICE = """
 gone = False
@@ -319,40 +319,16 @@ def test_an_adapter_that_answers_nothing_when_it_is_asked_for_its_device(library
         worker.start()
 
 
-LOST_AFTER = """
-from pathlib import Path
-from stridecheck.conformance.adapters.numpy import Numpy
-
-
-class Mine(Numpy):
-    name = "mine"
-    made = Path(__file__).with_name("made")
-
-    def tensor(self, *layout):
-        with self.made.open("a") as made:
-            made.write(".")
-        if self.lost():
-            raise RuntimeError("error 700")
-        return super().tensor(*layout)
-
-    def lost(self):
-        return "off the bus" if self.made.exists() and self.made.stat().st_size >= AFTER else ""
-
-
-adapter = Mine
-"""
-
-
 def test_a_device_may_be_lost_while_a_failure_is_shrunk(adapter_file, tmp_path):
     """The adapter failed, what was answered before is there, and the run goes on when the device is back."""
-    asked = Options(adapters=(adapter_file(LOST_AFTER.replace("AFTER", "10**9")),), programs=512, workers=1)
+    asked = Options(adapters=(adapter_file(lost_after(10**9)),), programs=512, workers=1)
     assert check(asked, tmp_path / "well") == 1  # NumPy's deviations, of which nothing is known under this name
     units = [one for one in read_results(tmp_path / "well" / "results.jsonl") if isinstance(one, Unit)]
     calls = (tmp_path / "made").stat().st_size
     found = set()
     for after in range(calls // 4, calls, max(1, calls // 12)):
         (tmp_path / "made").unlink()
-        adapter_file(LOST_AFTER.replace("AFTER", str(after)))
+        adapter_file(lost_after(after))
         out = tmp_path / f"lost-{after}"
         assert check(asked, out) in (1, 3)
         records = list(read_results(out / "results.jsonl"))
