@@ -170,6 +170,17 @@ def test_a_device_that_a_write_has_lost_has_not_refused_it():
     assert pair.lost() == "numpy: off the bus"
 
 
+def test_a_device_that_raises_when_it_is_asked_for_is_lost():
+    """As in a check, whichever side it is on."""
+
+    class Raising(Numpy):
+        def lost(self):
+            raise OSError("no driver")
+
+    for pair in ((Raising(), Numpy()), (Numpy(), Raising())):
+        assert Exchange("exchange:one>other", *pair).lost().startswith("numpy: OSError: no driver")
+
+
 def test_versions_are_told_apart_by_adapter():
     """Two may both have a `device`; a list has each name before a blank, and all in one line."""
 
