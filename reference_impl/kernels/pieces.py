@@ -21,8 +21,8 @@ from .descriptor import (
     STRIDE,
 )
 from .jit import part
-from .llvm import allocate, ask_once, copy_4, copy_8, copy_16, copy_32, fence, odometer, peek, release
-from .runs import run, write_rows
+from .llvm import allocate, ask_once, fence, odometer, peek, release
+from .runs import run_each, write_rows
 from .walk import advance, begun, counts, place
 
 _FEW = 512
@@ -39,31 +39,6 @@ def _ask_for(src: int, step: int, count: int, nbytes: int) -> None:
         for piece in range(count):
             for k in range(0, nbytes, 64):
                 ask_once(src + piece * step + k)
-
-
-@part
-def _gather(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int) -> None:
-    """Copy pieces; how long they are is looked at once, since they are many."""
-    end = nbytes - (32 if nbytes >= 32 else 16 if nbytes >= 16 else 8 if nbytes >= 8 else 4)
-    if nbytes > 64 or nbytes < 4:
-        for k in range(count):
-            run(dst + k * dst_step, src + k * src_step, nbytes)
-    elif nbytes >= 32:
-        for k in range(count):
-            copy_32(src + k * src_step, dst + k * dst_step)
-            copy_32(src + k * src_step + end, dst + k * dst_step + end)
-    elif nbytes >= 16:
-        for k in range(count):
-            copy_16(src + k * src_step, dst + k * dst_step)
-            copy_16(src + k * src_step + end, dst + k * dst_step + end)
-    elif nbytes >= 8:
-        for k in range(count):
-            copy_8(src + k * src_step, dst + k * dst_step)
-            copy_8(src + k * src_step + end, dst + k * dst_step + end)
-    else:
-        for k in range(count):
-            copy_4(src + k * src_step, dst + k * dst_step)
-            copy_4(src + k * src_step + end, dst + k * dst_step + end)
 
 
 @part
@@ -95,13 +70,13 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
             while b < b_count:
                 some = min(few, b_count - b)
                 _ask_for(src + s + b * b_step, b_step, some, nbytes)
-                _gather(held + b * nbytes, nbytes, at + b * b_step, b_step, some, nbytes)
+                run_each(held + b * nbytes, nbytes, at + b * b_step, b_step, some, nbytes, 0)
                 b += some
         else:
             for b in range(b_count):
                 offset = peek(b_table + 8 * b)
                 _ask_for(src + s + offset, step, a_count, nbytes)
-                _gather(held + b * nbytes, pitch, at + offset, step, a_count, nbytes)
+                run_each(held + b * nbytes, pitch, at + offset, step, a_count, nbytes, 0)
         write_rows(to, a_table, held, pitch, a_count, b_count * nbytes, group, True)
     fence()
     release(memory)

@@ -17,6 +17,7 @@ from .descriptor import (
     SRC_LOW,
     STAGE_IN,
     STREAM,
+    STRIDE,
     Chunked,
     Loop,
 )
@@ -46,7 +47,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         return runs_plan(form, target, choice, streamed)
     if last.dst != form.item:
         return _items(form)
-    along = next((k for k, d in enumerate(form.dims[:-1]) if abs(d.src) == form.item), None)
+    along = _along(form)
     if along is not None and last.src != 0:
         woven = _woven(form, along, streamed)
         if woven is not None:
@@ -55,12 +56,25 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
             return _shifted(form, along, target, choice)
         plan = transpose_plan(form, along, target, choice, streamed)
         return _items(form) if choice == OWN and _is_better_by_items(plan) else plan
-    if last.length * form.item >= target.width:
+    lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
+    if last.length * form.item >= target.width and (lonely or _picks(form)):
         if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
             # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
             streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
         return _picked(form, streamed)
     return _items(form)
+
+
+def _along(form: Normal) -> int | None:
+    """The dimension along which a register of the source holds more than one item, as the last one does not."""
+    steps = [form.item * n for n in ((1,) if _picks(form) else (1, *_STREAMS))]
+    near = [(abs(d.src), k) for k, d in enumerate(form.dims[:-1]) if abs(d.src) in steps]
+    return min(near)[1] if near else None
+
+
+def _picks(form: Normal) -> bool:
+    """Whether registers pick the items of a row, which lie near each other in the source, backwards, or are one."""
+    return form.dims[-1].src in (form.item * n for n in (-1, 0, *_STREAMS))
 
 
 def _is_better_by_items(plan: Plan) -> bool:
@@ -69,7 +83,7 @@ def _is_better_by_items(plan: Plan) -> bool:
     a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
     narrow = min(a_rows, b_rows) <= 4 or (b_rows < _FEW and (item <= 2 or not plan.streamed))
     held = plan.form.nbytes // plan.tasks
-    small = held < 64 * item or (not plan.streamed and (item >= 8 or held < 2048))
+    small = held < 64 * item or (not plan.streamed and (item >= (8 if row[STRIDE] == item else 16) or held < 2048))
     return bool(plan.staged & STAGE_IN) and bool(narrow or small)
 
 
@@ -132,6 +146,7 @@ def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
 
 
 _STREAMS = (2, 3, 4)
+"""Streams that are woven, and items from one that is picked to the next."""
 
 
 def _picked(form: Normal, streamed: bool) -> Plan:

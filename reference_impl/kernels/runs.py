@@ -3,7 +3,21 @@
 from typing import Any
 
 from . import machine
-from .descriptor import A_CHUNK, A_DST, A_SRC, B_DST, B_SRC, DONE, DST_SHIFT, MODE, RUN, SRC_SHIFT, STREAM
+from .descriptor import (
+    A_CHUNK,
+    A_DST,
+    A_SRC,
+    AHEAD,
+    B_DST,
+    B_SRC,
+    CALLED,
+    DONE,
+    DST_SHIFT,
+    MODE,
+    RUN,
+    SRC_SHIFT,
+    STREAM,
+)
 from .jit import part
 from .llvm import (
     ask_once,
@@ -37,7 +51,7 @@ _FAR = 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for, where they are not copied abreast."""
 _FAR_APART = 8192 if _SMALL_FIRST else _FAR
 """The same where runs lie apart: what is asked for through the second-level cache may wait there."""
-_HEAD = 1024
+_HEAD, _HEAD_ABREAST = 512, 1024
 """Bytes at the start of a row that are asked for while the one before it is copied, unless it begins near that."""
 
 
@@ -46,7 +60,7 @@ def run(dst: int, src: int, nbytes: int) -> None:
     """Copy any number of bytes; the last vector may overlap the one before it, so no byte outside is touched."""
     if nbytes >= 64:
         k = 0
-        if nbytes >= 512:
+        if nbytes >= 512 and dst & 63:
             # Stores that cross from one line to the next take twice as long; loads do not.
             copy_64(src, dst)
             k = -dst & 63
@@ -135,6 +149,89 @@ def write_rows(
 
 
 @part
+def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, asked: int) -> None:
+    """Copy runs of one length; how long they are is looked at once, since they may be many.
+
+    Short ones take two registers each, which overlap. Of others the first bytes of the next one are `asked` for.
+    """
+    if nbytes > 512 or nbytes < 2:
+        asked = min(asked, nbytes)
+        for _ in range(count):
+            for k in range(0, asked, 64):
+                ask_once(src + src_step + k)
+            run(dst, src, nbytes)
+            dst += dst_step
+            src += src_step
+    elif nbytes > 128 and nbytes & 63 == 0:
+        for b in range(count):
+            for k in range(0, nbytes, 64):
+                copy_64(src + b * src_step + k, dst + b * dst_step + k)
+    elif nbytes > 128:
+        for b in range(count):
+            run(dst + b * dst_step, src + b * src_step, nbytes)
+    elif nbytes >= 64:
+        for _ in range(count):
+            copy_64(src, dst)
+            copy_64(src + nbytes - 64, dst + nbytes - 64)
+            dst += dst_step
+            src += src_step
+    elif nbytes >= 32:
+        for _ in range(count):
+            copy_32(src, dst)
+            copy_32(src + nbytes - 32, dst + nbytes - 32)
+            dst += dst_step
+            src += src_step
+    elif nbytes >= 16:
+        for _ in range(count):
+            copy_16(src, dst)
+            copy_16(src + nbytes - 16, dst + nbytes - 16)
+            dst += dst_step
+            src += src_step
+    elif nbytes >= 8:
+        for _ in range(count):
+            copy_8(src, dst)
+            copy_8(src + nbytes - 8, dst + nbytes - 8)
+            dst += dst_step
+            src += src_step
+    elif nbytes >= 4:
+        for _ in range(count):
+            copy_4(src, dst)
+            copy_4(src + nbytes - 4, dst + nbytes - 4)
+            dst += dst_step
+            src += src_step
+    else:
+        for _ in range(count):
+            copy_2(src, dst)
+            copy_2(src + nbytes - 2, dst + nbytes - 2)
+            dst += dst_step
+            src += src_step
+
+
+@part
+def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nbytes: int, abreast: bool) -> None:
+    """Copy runs of one length, whole lines of the target past the caches."""
+    whole = (to | to_step | nbytes) & 63 == 0
+    if whole and nbytes == 64:
+        for _ in range(count):
+            ask_once(at + _LINES_AHEAD)
+            stream_64(at, to)
+            at += at_step
+            to += to_step
+    elif whole and nbytes <= 512:
+        for b in range(count):
+            for k in range(0, nbytes, 64):
+                ask_once(at + b * at_step + k + _AHEAD)
+                stream_64(at + b * at_step + k, to + b * to_step + k)
+    else:
+        asked = min(_HEAD_ABREAST, nbytes) if abreast and not 0 <= at_step - nbytes < _PAGE else 0
+        gap = at_step - nbytes if count > 1 else 0
+        for b in range(count):
+            for k in range(0, asked, 64):
+                ask_once(at + (b + 1) * at_step + k)
+            streamed_run(to + b * to_step, at + b * at_step, nbytes, abreast, not abreast, gap)
+
+
+@part
 def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles of runs, tasks `first` up to `last`; `word` tells the registers (`llvm.WORDS`)."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -144,7 +241,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
     index = odometer()
     a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
-    streamed = (peek(row + 8 * MODE) & STREAM) != 0
+    mode = peek(row + 8 * MODE)
     # Where registers hold a line one page at a time is quicker.
     abreast = width_of(word) < 64
     d, s = place(row, index, first)
@@ -153,36 +250,17 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
         nbytes = peek(row + 8 * RUN)
         if nbytes == 0:  # A is the run itself
             nbytes, a_count = a_count, 1
-        whole = nbytes & 63 == 0 and nbytes <= 512
-        asked = min(_HEAD, nbytes) if abreast and not 0 <= b_src - nbytes < _PAGE else 0
         for a in range(a_count):
             to, at = dst + d + a * a_dst, src + s + a * a_src
-            if streamed and nbytes == 64 and (to | b_dst) & 63 == 0:
-                for _ in range(b_count):
-                    ask_once(at + _LINES_AHEAD)
-                    stream_64(at, to)
-                    at += b_src
-                    to += b_dst
-            elif whole and streamed and (to | b_dst) & 63 == 0:
+            if mode & STREAM:
+                _streamed_each(to, b_dst, at, b_src, b_count, nbytes, abreast)
+            elif mode & CALLED:
                 for b in range(b_count):
-                    for k in range(0, nbytes, 64):
-                        ask_once(at + b * b_src + k + _AHEAD)
-                        stream_64(at + b * b_src + k, to + b * b_dst + k)
-            elif streamed:
-                gap = b_src - nbytes if b_count > 1 else 0
-                for b in range(b_count):
-                    for k in range(0, asked, 64):
-                        ask_once(at + (b + 1) * b_src + k)
-                    streamed_run(to + b * b_dst, at + b * b_src, nbytes, abreast, not abreast, gap)
-            elif whole:
-                for b in range(b_count):
-                    for k in range(0, nbytes, 64):
-                        copy_64(at + b * b_src + k, to + b * b_dst + k)
+                    copy_whole(to + b * b_dst, at + b * b_src, nbytes)
             else:
-                for b in range(b_count):
-                    run(to + b * b_dst, at + b * b_src, nbytes)
+                run_each(to, b_dst, at, b_src, b_count, nbytes, _HEAD if mode & AHEAD else 0)
         d, s = advance(row, index, d, s)
-    if streamed:
+    if mode & STREAM:
         fence()
     return DONE
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .descriptor import ONE, STAGE_OUT, STREAM, Loop
+from .descriptor import AHEAD, CALLED, ONE, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, Choice, Plan, Target, made, ordered
 from .tiles import chain, chunk, cut, group, odd_lines, offsets, some, tiled
@@ -14,6 +14,9 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
     dims = list(form.dims)
     if dims and dims[-1].dst == form.item and dims[-1].src == form.item:
         nbytes *= dims.pop().length
+    own = choice.streamed < 0 and target.small_tiles and not target.smallest_tiles
+    if own and nbytes >= _PIECE and form.nbytes < target.cache_bytes:
+        streamed = False
     shared = target.phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and shared and dims:
         if dims[-1].dst == nbytes < _LONG:
@@ -36,10 +39,21 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
     a = cut(Dim(nbytes, 1, 1), 1)
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed)
+    return made("runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes))
 
 
-_MIDDLE, _LONG = 320, 512
+def _cached_mode(form: Normal, nbytes: int) -> int:
+    """Long runs within the caches are the C library's: its string instructions fetch no line that they fill."""
+    if form.nbytes <= _SECOND:
+        return CALLED if nbytes >= _LONG else 0
+    return CALLED if nbytes >= _PIECE // 2 else AHEAD if nbytes >= _LONG // 2 else 0
+
+
+_SECOND = 1 << 20
+"""Bytes of a copy whose source the second-level cache keeps, too."""
+_PIECE = 1 << 16
+"""Bytes of a run that the C library copies as quickly through the last-level cache as others past it."""
+_MIDDLE, _LONG = 320, 1024
 """Bytes of a run from which on the lines that it shares with others, or with a gap, are a small part of it."""
 
 

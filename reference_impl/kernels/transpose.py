@@ -26,6 +26,7 @@ from .descriptor import (
     STAGE_IN,
     STAGE_OUT,
     STREAM,
+    STRIDE,
 )
 from .jit import part
 from .llvm import allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
@@ -40,6 +41,7 @@ from .shuffles import (
     wide_streamed,
 )
 from .walk import advance, begun, counts, place
+from .weave import picked
 
 _AHEAD = 24
 """Rows ahead that are asked for while a tile is gathered."""
@@ -177,15 +179,21 @@ def _buffer_to_buffer(
 
 @part
 def _gather_rows(
-    buffer: int, pitch: int, src: int, b_table: int, b_count: int, nbytes: int, group: int, ask_rows: bool
-) -> None:
+    buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int, stride: int, group: int,
+    ask_rows: bool, word: Any,
+) -> None:  # fmt: skip
+    item = size_of(word)
     b = 0
     while b < b_count:
         if ask_rows and b + _AHEAD * group < b_count:
             later = src + peek(b_table + 8 * (b + _AHEAD * group))
-            for k in range(0, nbytes * group, 64):
+            for k in range(0, a_count * stride * group, 64):
                 ask(later + k)
-        run(buffer + b * pitch, src + peek(b_table + 8 * b), nbytes * min(group, b_count - b))
+        to, at, length = buffer + b * pitch, src + peek(b_table + 8 * b), a_count * min(group, b_count - b)
+        if stride == item:
+            run(to, at, length * item)
+        else:
+            picked(to, at, stride, length, False, word)
         b += group
 
 
@@ -201,7 +209,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
     a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
     in_pitch, out_pitch = peek(row + 8 * IN_PITCH), peek(row + 8 * OUT_PITCH)
     in_group, out_group = peek(row + 8 * IN_GROUP), peek(row + 8 * OUT_GROUP)
-    item = size_of(word)
+    item, stride = size_of(word), peek(row + 8 * STRIDE)
     block, columns = width_of(word) // item, 16 // item
     memory = allocate(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128)
     if memory == 0:
@@ -224,7 +232,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         if b_count < block or a_count < (columns if stage_in else block):
             stage_in = stage_out = True
         if stage_in:
-            _gather_rows(gathered, in_pitch, at, b_table, b_count, a_count * item, in_group, ahead == 0)
+            _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, word)
             if stage_out:
                 # Narrow registers also where a last chunk leaves fewer rows than a block, but more than one.
                 narrow = (mode & NARROW) != 0 and b_count >= columns

@@ -15,7 +15,10 @@ LONG = 2048
 
 
 def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, streamed: bool) -> Plan:
-    """The plan where the source is in one piece along dimension `along` and the target along the last."""
+    """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
+
+    There the source may be stepped, two to four items from one to the next: they are picked into a buffer.
+    """
     item, dims = form.item, list(form.dims)
     block, columns = target.width // item, 16 // item
     dst_shift, src_shift = form.dst_shift, form.src_shift
@@ -37,9 +40,9 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     fits_wide = min(a_rows, b_rows) >= block
     staged = choice.staged if choice.staged >= 0 else tile.staged
-    if not fits_wide:
+    if not fits_wide or dims[along].src != item:
         staged |= STAGE_IN
-    in_group = group(b_table, a_rows * item) if a.loop_length == 1 else 1
+    in_group = group(b_table, a_rows * dims[along].src) if a.loop_length == 1 else 1
     out_group = group(a_table, b_rows * item) if b.loop_length == 1 else 1
     pieces = streamed and not straight and out_group * b_rows * item >= LONG and b_rows * item < LONG
     if b_rows < block or a_rows < columns or (pieces and choice.staged < 0):
@@ -49,10 +52,10 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
     mode |= ALIGNED * (streamed and straight)
-    mode |= AHEAD * (not crowded(b_table, _SETS, _WAYS))
+    mode |= AHEAD * (dims[along].src == item and not crowded(b_table, _SETS, _WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
-        "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode,
+        "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode, stride=dims[along].src,
         a_inner=a_inner, b_inner=b_inner, a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
         in_pitch=in_pitch, out_pitch=out_pitch, in_group=in_group, out_group=out_group,
         in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows + columns) + 128,
@@ -71,10 +74,13 @@ class _Tile(NamedTuple):
 
 def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool) -> _Tile:
     last = len(dims) - 1
+    unit = dims[along].src
     # Both sides of a block first, then rows of the target as long as they may be.
     near = chain(dims, last, "dst", {along, last}, item, target.width)
-    a_chain = chain(dims, along, "src", {along, *near}, item, target.width)
-    whole = all(item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near))
+    a_chain = chain(dims, along, "src", {along, *near}, unit, target.width * unit // item)
+    whole = unit == item and all(
+        item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near)
+    )
     # Of small items a block has more rows than a set of the second-level cache has ways.
     block = target.width // item
     rows = offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
@@ -90,7 +96,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
-    a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
+    a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)
     staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
     if whole and not streamed and item > 1 and choice == OWN and _crowds(dims, a_chain, a_bytes // item, "dst"):
         # Lines that are written drive each other out of the first-level cache before they are whole.

@@ -232,7 +232,8 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
 
 
 @part
-def _picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) -> None:
+def picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) -> None:
+    """Copy items that lie `stride` bytes apart to where they follow each other; past the caches where `asked`."""
     item, width = size_of(word), width_of(word)
     lanes = width // item
     i = 0
@@ -323,12 +324,12 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
             while b < b_count:
                 number = min(_HELD // b_dst, b_count - b)
                 for k in range(number):
-                    _picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, False, word)
+                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, False, word)
                 streamed_run(dst + d + b * b_dst, held, number * b_dst, False, False, 0)
                 b += number
         else:
             for b in range(b_count):
-                _picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
+                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
         d, s = advance(row, index, d, s)
     if asked:
         fence()

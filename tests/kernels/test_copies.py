@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl import kernels, strided_copy
 from stridecheck.reference_impl.kernels import engine, machine
-from stridecheck.reference_impl.kernels.descriptor import DONE, STAGE_IN, STAGE_OUT
+from stridecheck.reference_impl.kernels.descriptor import AHEAD, CALLED, DONE, MODE, STAGE_IN, STAGE_OUT, STREAM
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Choice, Target
@@ -143,6 +143,52 @@ def test_short_runs_that_share_lines_are_put_together(columns, width, turned, it
         short = columns * itemsize < 256 and columns * itemsize not in (1, 2, 4, 8, 16)
         assert (plan.kernel == "pieces") == (bool(streamed and WIDTHS[0]) and short)
         assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
+
+
+@pytest.mark.parametrize("rows", [3, 40])
+def test_runs_of_every_length_touch_nothing_beside_them(rows):
+    bits = np.random.default_rng(7).integers(0, 256, rows * 80_000, np.uint8)
+    for length in [*range(2, 132), 192, 200, 448, 512, 600, 1000, 1024, 1100, 2500, 33_000, 70_001]:
+        src = bits.reshape(rows, -1)[:, 3 : 3 + length]
+        for streamed, gap in itertools.product((0, 1), (0, 5, 64)):
+            memory = np.full(rows * (length + gap) + 128, 0xA5, np.uint8)
+            dst = memory[64:-64].reshape(rows, length + gap)[:, :length]
+            wanted = expected(dst, src, memory)
+            copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src)
+            assert np.array_equal(memory, wanted), (length, streamed, gap)
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
+@pytest.mark.parametrize("step", [2, 3, 4, -2])
+@pytest.mark.parametrize("columns", [20, 64, 203])
+def test_a_transpose_of_every_few_items_picks_them_into_a_buffer(columns, step, itemsize):
+    bits = np.random.default_rng(8).integers(0, 256, 3 * 150 * columns * abs(step) * itemsize, np.uint8)
+    src = bits.view(TYPES[itemsize]).reshape(3, 150, -1)[:, :, ::step].transpose(0, 2, 1)
+    for streamed, threads in itertools.product((0, 1), (1, 2)):
+        dst = np.zeros(src.shape, src.dtype)
+        plan = copy_with(WIDTHS[0], Choice(streamed=streamed), dst, src, threads)
+        assert (plan.kernel == "transpose" and plan.staged & STAGE_IN) or not WIDTHS[0]
+        assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
+
+
+def test_rows_whose_items_lie_nearer_to_those_of_other_rows_share_their_lines_in_tiles():
+    def kernel(shape, dst, src, item):
+        return plan_for(normal(shape, dst, src, item), Target()).kernel
+
+    assert kernel((40, 9, 100), (7200, 800, 8), (28800, 48, 432), 8) == "items"  # a line holds items of two rows
+    assert kernel((9, 100), (800, 8), (43200, 432), 8) == "step"
+    assert kernel((9, 2, 100), (1600, 800, 8), (43200, 16, 32), 8) == "step"  # registers pick every fourth
+
+
+def test_long_runs_within_the_caches_are_the_c_librarys():
+    def mode(rows, length):
+        return int(plan_for(normal((rows, length), (length, 1), (2 * length, 1), 1), Target()).row[MODE])
+
+    assert mode(100, 4096) == CALLED
+    assert mode(1000, 4096) == AHEAD  # beyond the second-level cache: of the next row the first lines are asked for
+    assert mode(100, 100) == mode(10_000, 100) == 0
+    assert mode(40, 400_000) == CALLED  # 16 MB: as quick as past the caches
+    assert mode(400, 400_000) == STREAM
 
 
 def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
