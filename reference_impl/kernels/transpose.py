@@ -193,7 +193,7 @@ def _gather_rows(
         if stride == item:
             run(to, at, length * item)
         else:
-            picked(to, at, stride, length, False, word)
+            picked(to, at, stride, length, 0, False, word)
         b += group
 
 

@@ -30,6 +30,8 @@ from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
+_PAGE, _ROWS_AHEAD = 4096, 8192
+"""Bytes between two rows below which a later row is asked for, so many bytes ahead."""
 _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
 _HELD = 1 << 14
@@ -91,26 +93,28 @@ part_2, part_3, part_4 = [_weaver(k, False, True) for k in (2, 3, 4)]
 part_2s, part_3s, part_4s = [_weaver(k, True, True) for k in (2, 3, 4)]
 
 
-def _picker(step: int, streamed: bool, phase: int = 0, times: int = 1) -> Any:
+def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> Any:
     """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one.
 
-    It reads `phase` items before the first: all that it reads then ends with the last. It stores the register `times`.
+    Where it `ends` a row it reads nothing behind the last of these items. It asks for what is `ahead`, and stores the
+    register `times`.
     """
 
     @instruction
-    def pick(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
+    def pick(typingctx: Any, src: Any, dst: Any, ahead: Any, word: Any) -> Any:
         item, width = meaning(word)
         lanes = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if step > 0:
-                start = builder.sub(args[0], constant(phase * item))
-                values = [
-                    load(builder, builder.add(start, constant(k * width)), vector(width, item)) for k in range(step)
-                ]
+                starts = [k * lanes for k in range(step)]
+                starts[-1] -= (step - 1) * ends
+                values = [load(builder, builder.add(args[0], constant(k * item)), vector(width, item)) for k in starts]
                 for k in range(0, step * width, LINE):
-                    prefetch(builder, builder.add(start, constant(_AHEAD // 2 * step + k)))
-                value = _selected(builder, values, [divmod(lane * step + phase, lanes) for lane in range(lanes)])
+                    prefetch(builder, builder.add(builder.add(args[0], args[2]), constant(k)))
+                within = [min(k // lanes, step - 1) for k in range(0, lanes * step, step)]
+                wanted = [(v, lane * step - starts[v]) for lane, v in enumerate(within)]
+                value = _selected(builder, values, wanted)
             elif step < 0:
                 value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
                 value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
@@ -124,7 +128,7 @@ def _picker(step: int, streamed: bool, phase: int = 0, times: int = 1) -> Any:
                 store(builder, value, builder.add(args[1], constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
-        return types.void(types.intp, types.intp, word), generate
+        return types.void(*[types.intp] * 3, word), generate
 
     return pick
 
@@ -132,7 +136,8 @@ def _picker(step: int, streamed: bool, phase: int = 0, times: int = 1) -> Any:
 pick_2, pick_3, pick_4, pick_back, pick_same = [_picker(k, False) for k in (2, 3, 4, -1, 0)]
 pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (2, 3, 4, -1, 0)]
 pick_same_8 = _picker(0, False, times=8)
-last_2, last_3, last_4 = [_picker(k, False, k - 1) for k in (2, 3, 4)]
+last_2, last_3, last_4 = [_picker(k, False, ends=True) for k in (2, 3, 4)]
+last_2s, last_3s, last_4s = [_picker(k, True, ends=True) for k in (2, 3, 4)]
 
 
 @part
@@ -232,7 +237,7 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
 
 
 @part
-def picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) -> None:
+def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, word: Any) -> None:
     """Copy items that lie `stride` bytes apart to where they follow each other; past the caches where `asked`."""
     item, width = size_of(word), width_of(word)
     lanes = width // item
@@ -241,63 +246,72 @@ def picked(to: int, at: int, stride: int, length: int, asked: bool, word: Any) -
     while streamed and i < length and (to + i * item) & (width - 1):
         move(at + i * stride, to + i * item, word)
         i += 1
-    # A register of a step is read beyond its last item: the row's last register is read from before its first instead.
+    # A register of a step is read from beyond its last item, but for the row's last one.
     if stride == 2 * item:
         while i + lanes < length:
             if streamed:
-                pick_2s(at + i * stride, to + i * item, word)
+                pick_2s(at + i * stride, to + i * item, ahead, word)
             else:
-                pick_2(at + i * stride, to + i * item, word)
+                pick_2(at + i * stride, to + i * item, ahead, word)
             i += lanes
-        if length > lanes:
-            last_2(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+        if streamed and i + lanes == length:
+            last_2s(at + i * stride, to + i * item, ahead, word)
+            return
+        if length >= lanes:
+            last_2(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
             return
     elif stride == 3 * item:
         while i + lanes < length:
             if streamed:
-                pick_3s(at + i * stride, to + i * item, word)
+                pick_3s(at + i * stride, to + i * item, ahead, word)
             else:
-                pick_3(at + i * stride, to + i * item, word)
+                pick_3(at + i * stride, to + i * item, ahead, word)
             i += lanes
-        if length > lanes:
-            last_3(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+        if streamed and i + lanes == length:
+            last_3s(at + i * stride, to + i * item, ahead, word)
+            return
+        if length >= lanes:
+            last_3(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
             return
     elif stride == 4 * item:
         while i + lanes < length:
             if streamed:
-                pick_4s(at + i * stride, to + i * item, word)
+                pick_4s(at + i * stride, to + i * item, ahead, word)
             else:
-                pick_4(at + i * stride, to + i * item, word)
+                pick_4(at + i * stride, to + i * item, ahead, word)
             i += lanes
-        if length > lanes:
-            last_4(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+        if streamed and i + lanes == length:
+            last_4s(at + i * stride, to + i * item, ahead, word)
+            return
+        if length >= lanes:
+            last_4(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
             return
     elif stride == -item:
         while i + lanes <= length:
             if streamed:
-                pick_backs(at + i * stride, to + i * item, word)
+                pick_backs(at + i * stride, to + i * item, ahead, word)
             else:
-                pick_back(at + i * stride, to + i * item, word)
+                pick_back(at + i * stride, to + i * item, ahead, word)
             i += lanes
         if i < length and length >= lanes:
-            pick_back(at + (length - lanes) * stride, to + (length - lanes) * item, word)
+            pick_back(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
             return
     elif stride == 0:
         if not streamed and length >= 4 * lanes and to % item == 0:
-            pick_same(at, to, word)
+            pick_same(at, to, ahead, word)
             i = (-to & (width - 1)) // item
         # An item that is read anew for each register takes as long as the store: the two might share memory.
         while not streamed and i + 8 * lanes <= length:
-            pick_same_8(at, to + i * item, word)
+            pick_same_8(at, to + i * item, ahead, word)
             i += 8 * lanes
         while i + lanes <= length:
             if streamed:
-                pick_sames(at, to + i * item, word)
+                pick_sames(at, to + i * item, ahead, word)
             else:
-                pick_same(at, to + i * item, word)
+                pick_same(at, to + i * item, ahead, word)
             i += lanes
         if i < length and length >= lanes:
-            pick_same(at, to + (length - lanes) * item, word)
+            pick_same(at, to + (length - lanes) * item, ahead, word)
             return
     while i < length:
         move(at + i * stride, to + i * item, word)
@@ -314,6 +328,10 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     stride = peek(row + 8 * STRIDE)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     asked = (peek(row + 8 * MODE) & STREAM) != 0
+    # What is asked for lies ahead in the row, or so many rows on where rows are short, and the gaps between them wide.
+    ahead = _AHEAD // 2 * abs(stride) // size_of(word)
+    if 0 < abs(b_src) < _PAGE:
+        ahead = b_src * (_ROWS_AHEAD // abs(b_src))
     d, s = place(row, index, first)
     # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
     held = allocate(_HELD) if asked and b_dst & (LINE - 1) and 0 < b_dst <= _HELD // 4 else 0
@@ -324,12 +342,12 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
             while b < b_count:
                 number = min(_HELD // b_dst, b_count - b)
                 for k in range(number):
-                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, False, word)
+                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, word)
                 streamed_run(dst + d + b * b_dst, held, number * b_dst, False, False, 0)
                 b += number
         else:
             for b in range(b_count):
-                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, asked, word)
+                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, asked, word)
         d, s = advance(row, index, d, s)
     if asked:
         fence()
