@@ -21,6 +21,7 @@ from .descriptor import (
     Chunked,
     Loop,
 )
+from .items_plan import FEW, items_plan
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
@@ -41,12 +42,12 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         # One run within the caches: nothing is faster than the C library's own.
         return made("whole", form, [], False, Chunked(form.nbytes, form.nbytes, 1, 1))
     if target.width == 0:
-        return _items(form)
+        return items_plan(form, not streamed)
     last = form.dims[-1] if form.dims else Dim(1, form.item, form.item)
     if last.dst == form.item and last.src == form.item:
         return runs_plan(form, target, choice, streamed)
     if last.dst != form.item:
-        return _items(form)
+        return items_plan(form, not streamed)
     along = _along(form)
     if along is not None and last.src != 0:
         woven = _woven(form, along, streamed)
@@ -55,14 +56,14 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         if streamed and _shifts(form, target.phase):
             return _shifted(form, along, target, choice)
         plan = transpose_plan(form, along, target, choice, streamed)
-        return _items(form) if choice == OWN and _is_better_by_items(plan) else plan
+        return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan) else plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
     if last.length * form.item >= target.width and (lonely or _picks(form)):
         if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
             # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
             streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
         return _picked(form, streamed)
-    return _items(form)
+    return items_plan(form, not streamed)
 
 
 def _along(form: Normal) -> int | None:
@@ -81,9 +82,10 @@ def _is_better_by_items(plan: Plan) -> bool:
     """Whether a tile is so narrow, or within the caches so small, that its buffers cost more than they save."""
     item, row = plan.form.item, plan.row
     a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
-    narrow = min(a_rows, b_rows) <= 4 or (b_rows < _FEW and (item <= 2 or not plan.streamed))
+    cached = not plan.streamed
+    narrow = a_rows < (FEW if item <= 2 and cached else 5) or b_rows < (FEW if item <= 2 or cached else 5)
     held = plan.form.nbytes // plan.tasks
-    small = held < 64 * item or (not plan.streamed and (item >= (8 if row[STRIDE] == item else 16) or held < 2048))
+    small = held < 64 * item or (cached and (item >= (8 if row[STRIDE] == item else 16) or (item > 2 and held < 2048)))
     return bool(plan.staged & STAGE_IN) and bool(narrow or small)
 
 
@@ -116,7 +118,7 @@ def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
             if start == head:
                 plan = transpose_plan(part, along, replace(target, phase=0), choice, True)
             else:
-                plan = transpose_plan(part, along, target, OWN, False) if length > 1 else _items(part)
+                plan = transpose_plan(part, along, target, OWN, False) if length > 1 else items_plan(part, False)
             # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
             for low, high, shift, extent in (
                 (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
@@ -160,30 +162,3 @@ def _picked(form: Normal, streamed: bool) -> Plan:
 
 _LONG_ROW = 4096
 """Bytes of rows that share lines from which on they are not put together in a buffer."""
-
-
-def _items(form: Normal) -> Plan:
-    dims = list(form.dims)
-    b = dims.pop() if dims else Dim(1, form.item, form.item)
-    a = Dim(1, 0, 0)
-    if dims:
-        # A long loop whose turns lie near each other on both sides, or else the one that is nearest in the source.
-        long = [k for k, d in enumerate(dims) if _is_long(d)] or range(len(dims))
-        a = dims.pop(min(long, key=lambda k: abs(dims[k].src) or 1 << 62))
-    if b.length < _FEW and _is_long(a):  # a loop that is short costs more than it does
-        a, b = b, a
-    a_chunk, b_chunk = (
-        Chunked(a.length, min(a.length, 64), a.dst, a.src),
-        Chunked(b.length, min(b.length, 512), b.dst, b.src),
-    )
-    loops = [*[Loop(*d) for d in dims], a_chunk.loop("a"), b_chunk.loop("b")]
-    loops = ordered(loops, "dst")
-    return made("items", form, loops, False, a_chunk, b_chunk)
-
-
-def _is_long(dim: Dim) -> bool:
-    return dim.length >= _FEW and max(dim.dst, abs(dim.src)) < LINE
-
-
-_FEW = 8
-"""Turns below which a loop should not be the innermost."""

@@ -93,7 +93,11 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     whole &= (far and target.small_tiles) or not crowded(rows, _SETS, 2 * _WAYS)
     halves = streamed and target.width < LINE
     b_dims = [dims[k] for k in b_chain]
-    a_bytes, b_bytes = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
+    if unit != item:
+        a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
+    else:
+        wanted = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
+        a_bytes, b_bytes = wanted
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
     a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)

@@ -10,7 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl import kernels, strided_copy
 from stridecheck.reference_impl.kernels import engine, machine
-from stridecheck.reference_impl.kernels.descriptor import AHEAD, CALLED, DONE, MODE, STAGE_IN, STAGE_OUT, STREAM
+from stridecheck.reference_impl.kernels.descriptor import (
+    A_CHUNK,
+    AHEAD,
+    B_CHUNK,
+    CALLED,
+    DONE,
+    MODE,
+    STAGE_IN,
+    STAGE_OUT,
+    STREAM,
+)
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Choice, Target
@@ -201,6 +211,14 @@ def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
     assert (matrix.kernel, matrix.streamed, matrix.staged) == ("transpose", False, STAGE_OUT)
     uneven = planned((500, 500), (4000, 8), (8, 4000), 8)
     assert (uneven.kernel, uneven.staged) == ("transpose", 0)
+
+
+def test_a_tile_of_items_within_the_caches_is_no_handful():
+    form = normal((2, 112, 27, 2), (48384, 432, 16, 8), (8, 32, 3584, 16), 8)  # the nearest loops have two turns each
+    small = plan_for(form, Target())
+    assert small.kernel == "items"
+    assert small.row[A_CHUNK] * small.row[B_CHUNK] >= 512
+    assert [loop.length for loop in plan_for(form, Target(cache_bytes=1 << 16)).loops] == [112, 27]  # by lines alone
 
 
 def test_payloads_of_nans_are_kept():
