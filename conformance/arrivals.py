@@ -45,9 +45,11 @@ def harm(arrived: str) -> str:
 
     >>> harm("shared f-, read-only lost"), harm("crash"), harm("copied --, idle row-major")
     ('read-only lost', 'crash', '')
+    >>> harm("shared f-, other strides, read-only lost")
+    'read-only lost, other strides'
     """
     parts = arrived.split(", ")
-    return next((part for part in (*_ENDS, "read-only lost", "other strides") if part in parts), "")
+    return ", ".join(part for part in (*_ENDS, "read-only lost", "other strides") if part in parts)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Arrivals:
             return replace(one, is_known=is_known, expected="" if is_known else wanted, is_listed=True)
         if any(other[:2] == pair for other in self.ways):  # of other versions: harm that is gone was mended
             wanted = harm(way.get(one.case, ""))
-            is_known = not does or does == wanted
+            is_known = {*does.split(", ")} <= {"", *wanted.split(", ")}
         else:
             wanted = self.harms.get((*pair, one.protocol, one.case), "")
             is_known = does == wanted
@@ -91,10 +93,10 @@ class Arrivals:
     def updated(self, found: Sequence[Handover], versions: Mapping[str, str]) -> Arrivals:
         """The list with the pairs of some handovers written anew; they are whole, and of these versions.
 
-        What an adapter failed in is left out.
+        Of what an adapter failed in, what was known is kept.
         What was made with other versions is of other pairs, and of no use for those: its harm is kept.
         """
-        ran = {(one.producer, one.consumer) for one in found}
+        ran = {(one.producer, one.consumer) for one in found if one.outcome != "error"}
         ways = {way: dict(cases) for way, cases in self.ways.items() if way[:2] not in ran}
         harms = {place: does for place, does in self.harms.items() if place[:2] not in ran}
         known = dict(self.versions)
@@ -107,8 +109,10 @@ class Arrivals:
             }
             ways, known = {}, {}
         for one in found:
-            if one.outcome != "error":
-                ways.setdefault((one.producer, one.consumer, one.protocol), {})[one.case] = arrival(one)
+            way = (one.producer, one.consumer, one.protocol)
+            before = self.ways.get(way, {}).get(one.case) if known else None
+            if (arrived := before if one.outcome == "error" else arrival(one)) is not None:
+                ways.setdefault(way, {})[one.case] = arrived
         return Arrivals(known | dict(versions), ways, harms)
 
 
@@ -168,12 +172,15 @@ def write(path: Path, known: Arrivals) -> None:
 
 
 def _parts(cases: Mapping[str, str]) -> list[str]:
-    """What arrives with its cases, first what most cases come to, which are not named.
+    """What arrives with its cases, first what most cases come to, which are not named where all cases are there.
 
-    >>> _parts({"row-major": "shared fb", "bool": "refused", "offset": "shared fb"})
+    >>> _parts(dict.fromkeys(CASES, "shared fb") | {"bool": "refused"})
     ['shared fb: *', 'refused: bool']
+    >>> _parts({"row-major": "shared fb", "bool": "refused", "offset": "shared fb"})
+    ['shared fb: row-major | offset', 'refused: bool']
     """
     most = Counter(cases.values()).most_common(1)[0][0]
     rest = sorted({*cases.values()} - {most})
     named = [f"{what}: {' | '.join(case for case, arrived in cases.items() if arrived == what)}" for what in rest]
-    return [f"{most}: {_OTHERS}", *named]
+    others = _OTHERS if cases.keys() >= CASES.keys() else " | ".join(case for case in cases if cases[case] == most)
+    return [f"{most}: {others}", *named]

@@ -156,4 +156,6 @@ def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[Handove
             outcome = answer.outcome if answer.outcome in ("crash", "timeout") else "error"
             yield Handover(producer, consumer, protocol, case, outcome, answer.reason)
         else:
+            if answer.pop("is_astray"):
+                worker.distrust()  # what fails from now on may be that write's doing
             yield Handover(producer, consumer, protocol, case, **answer)

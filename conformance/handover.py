@@ -8,13 +8,28 @@ that is read-only still so. Strides and offset in elements unless said otherwise
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from . import foreign
 from .observation import ForeignState
-from .offers import ON_DEVICE, Case, Library, Made, NotBuilt, Standing, around, make, offer, places, standing, text_of
+from .offers import (
+    ON_DEVICE,
+    Case,
+    Library,
+    Made,
+    NotBuilt,
+    Standing,
+    around,
+    make,
+    offer,
+    places,
+    standing,
+    stays,
+    text_of,
+)
 from .ports import port
 from .program import ITEMSIZES, Ref, Step
 from .protocol import Unsupported
@@ -32,6 +47,7 @@ class Handover(NamedTuple):
     where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does only until
     it is first read (its copy is lazy), `-` for either that is not so, `!` where the one that should write does not,
     `.` where it has nothing to write with. `read_only` is `kept`, `lost`, or empty where nobody could try to write.
+    `is_astray` says that memory was written to which nobody meant: what the process does from then on says nothing.
     """
 
     outcome: str
@@ -40,10 +56,15 @@ class Handover(NamedTuple):
     writes: str = ".."
     read_only: str = ""
     idle: str = ""
+    is_astray: bool = False
 
 
 class _Harm(Exception):
     """What arrived is not what was promised, and no error says so."""
+
+
+class _Astray(_Harm):
+    """Memory was written to that nobody meant to write to."""
 
 
 class _Refused(Exception):
@@ -51,11 +72,18 @@ class _Refused(Exception):
 
 
 class _Taken(NamedTuple):
-    """An array that was handed over: where it was made, how it stood there, what was said of it, and what arrived."""
+    """An array that was handed over: where it was made, how it stood there, what was said of it, and what arrived.
+
+    `is_true` says whether what was said led to its elements, while that was held; `address` is where it lies, None
+    where that is not known: what a producer says may be of a copy that it has made to say it, and then it `is_copied`.
+    """
 
     made: Made
     stood: Standing
     said: foreign.Described
+    is_true: bool
+    address: int | None
+    is_copied: bool
     y: Any
 
 
@@ -79,7 +107,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     except _Refused as refusal:
         return Handover("refused", str(refusal))
     except _Harm as harm:
-        return Handover("damaged", str(harm))
+        return Handover("damaged", str(harm), is_astray=isinstance(harm, _Astray))
 
 
 def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
@@ -90,7 +118,7 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     Unsupported
         One side has no such array or protocol.
     NotBuilt
-        The producer claims to have it, and failed.
+        The producer claims to have it, and failed, or made another one.
     _Refused
         The consumer does not take it.
     _Harm
@@ -99,10 +127,17 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     take = port(consumer, protocol)
     made = make(producer, case)
     stood = standing(producer, made)
-    offered, said = offer(made.x, protocol, producer)
+    if not _is_as_made(stood, case, made):
+        raise NotBuilt(f"{producer.name} has built another array than it was asked for, or reads another one")
+    offered = offer(made.x, protocol, producer)
+    is_true = _says(offered.said, protocol, case, made.elements)
+    is_copied = made.address is None and not stays(made.x, protocol, producer, offered)
+    address = made.address if made.address is not None or is_copied else offered.said.address
+    given, said = offered.given, offered.said
+    del offered  # before the consumer has the array: what it does must not depend on another export
     _check_unharmed(producer, case, made, stood, "it was offered")
     try:
-        y = take(offered)
+        y = take(given)
     except Exception as error:
         _check_unharmed(producer, case, made, stood, f"it was refused: {text_of(error)}")
         raise _Refused(text_of(error)) from error
@@ -110,7 +145,7 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     if not consumer.is_tensor(y):
         answer = f"{type(y).__module__}.{type(y).__name__}"
         raise _Refused(f"answered with a {answer}, which is none of {consumer.name}'s arrays")
-    return _Taken(made, stood, said, y)
+    return _Taken(made, stood, said, is_true, address, is_copied, y)
 
 
 def _take_anew(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
@@ -137,7 +172,7 @@ def _compare(producer: Library, consumer: Library, protocol: str, case: Case, ta
     Raises
     ------
     NotBuilt
-        The consumer reads none of its arrays.
+        The consumer cannot read its own arrays, or reads others.
     _Harm
         It is not what was made, cannot be read, or to read it changes the producer's.
     """
@@ -150,11 +185,12 @@ def _compare(producer: Library, consumer: Library, protocol: str, case: Case, ta
     _check_unharmed(producer, case, taken.made, taken.stood, "what arrived was read")
     elements = taken.made.elements
     difference = _difference(case, elements, found)
-    if difference is None and not taken.said.address and not _says(taken.said, protocol, case, elements):
+    if difference is None and not taken.said.address and not taken.is_true:
         difference = "its elements arrived from nowhere"  # by chance: memory that was freed may still hold them
+    if difference is not None and not _can_look(consumer, case):
+        raise NotBuilt(f"{consumer.name} reads its own arrays as others: {difference}")
     if difference is not None:
-        is_true = _says(taken.said, protocol, case, elements)
-        raise _Harm(difference + ("" if is_true else "; what the producer said of it was wrong already"))
+        raise _Harm(difference + ("" if taken.is_true else "; what the producer said of it was wrong already"))
 
 
 def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, since: str) -> None:
@@ -167,28 +203,29 @@ def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, 
         if not _can_look(producer, case):
             raise
         does = "cannot be read"
-    raise _Harm(f"the producer's array {does} since {since}")
+    raise _Astray(f"the producer's array {does} since {since}")
 
 
 def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
     made, said, y = taken.made, taken.said, taken.y
     arrived = _described(y, consumer)
-    idle, changed = _idle(case, _own_strides(producer, made.x, said), _own_strides(consumer, y, arrived))
+    before, after = _own_strides(producer, made.x, said), _own_strides(consumer, y, arrived)
+    idle, changed = _idle(case, before, after)
     if not made.elements:
         return Handover("empty", changed, idle=idle)
-    # What a producer says may be of a copy that it has made to say it: where its memory is seen, that is asked.
     is_seen = made.address is not None
-    address = made.address if is_seen else said.address
-    lies_there = _lies_there(consumer, y, arrived, address)  # before a write: what is written to may be moved
+    lies_there = _lies_there(consumer, y, arrived, taken.address)  # before a write: what is written to may be moved
     writes = _writes(producer, consumer, protocol, case, taken)
-    shares = _shares(lies_there, is_seen, writes)
+    shares = _shares(lies_there, is_seen, writes, taken.is_copied)
     promise = _PROMISES.get(protocol)
     if shares is None:
         shares = promise  # taken for granted
     if promise is not None and shares != promise:
         raise _Harm(f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
-    strides = _significant(arrived.state) == _significant(said.state) if arrived is not None and shares else None
+    strides = None
+    if shares and before is not None and after is not None:
+        strides = _significant(case, before) == _significant(case, after)
     if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
         if promise is False:
             raise _Harm("the memory is shared until it is read, which was forbidden")
@@ -202,7 +239,7 @@ _PROMISES = {"dlpack copy": False, "dlpack share": True}
 """Whether memory is shared, by protocols that promise it."""
 
 
-def _shares(lies_there: bool | None, is_seen: bool, writes: str) -> bool | None:
+def _shares(lies_there: bool | None, is_seen: bool, writes: str, is_copied: bool) -> bool | None:
     """Whether memory is shared: writes that are seen tell, then addresses, then writes that are not; else None.
 
     Writes of both that are not seen know better than an address that is only said, where the producer's is not seen.
@@ -211,7 +248,7 @@ def _shares(lies_there: bool | None, is_seen: bool, writes: str) -> bool | None:
         return True
     if lies_there is not None and (is_seen or writes != "--"):
         return lies_there
-    return False if "-" in writes else None
+    return False if "-" in writes or is_copied else None
 
 
 def _lies_there(consumer: Library, y: Any, arrived: foreign.Described | None, address: int | None) -> bool | None:
@@ -223,7 +260,7 @@ def _lies_there(consumer: Library, y: Any, arrived: foreign.Described | None, ad
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
             return begin <= address < begin + length
-    return None if arrived is None else arrived.address == address
+    return None if arrived is None or None in (arrived.address, address) else arrived.address == address
 
 
 # The consumer's side.
@@ -237,17 +274,23 @@ def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]
 
 
 def _can_look(library: Library, case: Case) -> bool:
-    """Whether a library's adapter reads what it has made itself, of the case's dtype and shape."""
+    """Whether a library's adapter reads what it has made itself: the case, or the most similar array that it builds."""
     plain = case._replace(strides=_row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
-    try:
-        made = make(library, plain)
-    except (Unsupported, NotBuilt):
-        return True  # which is not to be found out
-    try:
-        standing(library, made)
-    except NotBuilt:
-        return False
-    return True
+    others = [plain._replace(dtype=dtype) for dtype in sorted(library.capabilities.dtypes & ITEMSIZES.keys())]
+    for similar in (case, plain, *others):
+        try:
+            made = make(library, similar)
+        except (Unsupported, NotBuilt):
+            continue
+        try:
+            return _is_as_made(standing(library, made), similar, made)
+        except NotBuilt:
+            return False
+    return False
+
+
+def _is_as_made(stood: Standing, case: Case, made: Made) -> bool:
+    return (*stood.described[:2], stood.elements) == (case.dtype, case.shape, b"".join(made.elements))
 
 
 def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, ...], list[bytes]]) -> str | None:
@@ -272,7 +315,18 @@ def _says(said: foreign.Described, protocol: str, case: Case, elements: list[byt
     if not said.address:
         return not elements
     addresses = places(state.shape, _byte_strides(state), said.address)
-    return [ctypes.string_at(address, state.itemsize) for address in addresses] == elements
+    return all(_holds(address, element) for address, element in zip(addresses, elements, strict=True))
+
+
+def _holds(address: int, wanted: bytes) -> bool:
+    """Whether some bytes lie at an address, which need not exist: where Linux can be asked, it is."""
+    try:
+        with open("/proc/self/mem", "rb", buffering=0) as memory:
+            return os.pread(memory.fileno(), len(wanted), address) == wanted
+    except FileNotFoundError:
+        return ctypes.string_at(address, len(wanted)) == wanted
+    except (OSError, OverflowError):
+        return False
 
 
 def _byte_strides(state: ForeignState) -> tuple[int, ...]:
@@ -294,11 +348,9 @@ def _row_major(shape: tuple[int, ...], itemsize: int, least: int = 0) -> tuple[i
     return tuple(reversed(strides))
 
 
-def _significant(state: ForeignState) -> tuple[int, ...] | None:
-    """Strides that address anything, in bytes."""
-    if 0 in state.shape:
-        return None
-    return tuple([s for n, s in zip(state.shape, _byte_strides(state), strict=True) if n > 1])
+def _significant(case: Case, strides: tuple[int, ...]) -> list[int]:
+    """Strides that address anything."""
+    return [s for n, s in zip(case.shape, strides, strict=True) if n > 1 and 0 not in case.shape]
 
 
 def _own_strides(library: Library, x: Any, described: foreign.Described | None) -> tuple[int, ...] | None:
@@ -324,12 +376,13 @@ def _idle(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None)
 
 
 def _described(y: Any, consumer: Library) -> foreign.Described | None:
-    """What the array says of itself where it has arrived, by whatever protocol it has."""
+    """What the array says of itself where it has arrived, by whatever protocol it has: no address if that of a copy."""
     for protocol in ("interface", "dlpack", "buffer"):
         try:
-            return offer(y, protocol, consumer)[1]
+            offered = offer(y, protocol, consumer)
         except Unsupported:
             continue
+        return offered.said if stays(y, protocol, consumer, offered) else offered.said._replace(address=None)
     return None
 
 
@@ -377,7 +430,7 @@ def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen
     except Exception as error:
         raise _Harm(f"what {writer.name} has written to cannot be read: {text_of(error)}") from error
     if beside != stood.around:
-        raise _Harm(f"what {writer.name} writes to it changes memory beside it")
+        raise _Astray(f"what {writer.name} writes to it changes memory beside it")
     if there == before:
         return "!" if written == here else "-"
     if there != written:
@@ -415,7 +468,8 @@ def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) ->
     fill = _filler(producer)
     if fill is None:
         return False
-    made, stood, _, y = _take_anew(producer, consumer, protocol, case)
+    anew = _take_anew(producer, consumer, protocol, case)
+    made, stood, y = anew.made, anew.stood, anew.y
     with suppress(Exception):
         fill(made.x, _number(0, case.dtype))
     with suppress(Exception):

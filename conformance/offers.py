@@ -142,11 +142,15 @@ def make(producer: Library, case: Case) -> Made:
     block: Any = data.obj if case.shift else None
     try:
         storage = producer.storage(data, "guarded" if case.shift else "owned")
-        address = producer.extent_of(storage)[0] if producer.observes_storage else None
+        address, length = producer.extent_of(storage) if producer.observes_storage else (None, 0)
         lead = 0 if case.shift else -(address or 0) % ALIGNMENT // itemsize
         x = (build or producer.tensor)(storage, case.dtype, case.shape, case.strides, case.offset + lead)
         if case.is_read_only and freeze is not None:
             x = freeze(x)
+        if address is not None and 0 not in case.shape:
+            begin, _ = producer.extent_of(producer.storage_of(x))
+            if not 0 <= begin - address < length:
+                address = None  # the array lies in memory of its own, of which nothing is known
     except Unsupported:
         raise
     except Exception as error:
@@ -260,27 +264,46 @@ class _CudaInterface(_Only):
         return self._x.__cuda_array_interface__
 
 
-def offer(x: Any, protocol: str, producer: Library) -> tuple[Any, foreign.Described]:
-    """What the consumer gets to see of an array, and what that says.
+class Offer(NamedTuple):
+    """An array as a consumer gets to see it, what that says, and what it is said of: a copy, perhaps, made for that."""
+
+    given: Any
+    said: foreign.Described
+    held: Any
+
+
+def offer(x: Any, protocol: str, producer: Library) -> Offer:
+    """Show an array by one protocol; what was described lives as long as the offer.
 
     Raises
     ------
     Unsupported
         The array does not show itself by this protocol.
     """
+    given: Any
+    held: Any
     try:
         if protocol.startswith("dlpack"):
-            offered: Any = (_DlpackBeforeVersions if protocol == "dlpack 0" else _Dlpack)(x)
-            return offered, foreign.describe(_capsule(x))
-        if protocol == "buffer":
+            given, held = (_DlpackBeforeVersions if protocol == "dlpack 0" else _Dlpack)(x), _capsule(x)
+        elif protocol == "buffer":
             # A library whose arrays are no buffers may have a method that answers with one.
-            view = getattr(producer, "buffer", memoryview)(x)
-            return view, foreign.describe(view)
-        if protocol == ON_DEVICE:
-            return _CudaInterface(x), foreign.describe(x.__cuda_array_interface__)
-        return _Interface(x), foreign.describe(x.__array_interface__)
+            given = held = getattr(producer, "buffer", memoryview)(x)
+        elif protocol == ON_DEVICE:
+            given, held = _CudaInterface(x), x.__cuda_array_interface__
+        else:
+            given, held = _Interface(x), x.__array_interface__
+        return Offer(given, foreign.describe(held), held)
     except Exception as error:
         raise Unsupported(f"{producer.name} offers none: {text_of(error)}") from error
+
+
+def stays(x: Any, protocol: str, producer: Library, first: Offer) -> bool:
+    """Whether an array that was offered once is offered once more at that address: else each offer is of a copy."""
+    try:
+        again = offer(x, protocol, producer)  # while the first one is held: no other copy can lie there
+    except Unsupported:
+        return False
+    return again.said.address == first.said.address
 
 
 def _capsule(x: Any) -> Any:

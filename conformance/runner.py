@@ -392,9 +392,12 @@ class Worker:
         if not is_over:
             return answer
         # A device that is gone for good is no fault of the question's: another process is not to be had, or not twice.
+        # A crash may be the doing of what was asked before.
         try:
             self._renew()
-            again, is_over = self._asked(question) if answer.device_lost else (answer, False)
+            again, is_over = answer, False
+            if answer.device_lost or answer.outcome == "crash":
+                again, is_over = self._asked(question)
             if is_over:
                 self._renew()
         except AdapterFailed:

@@ -37,11 +37,12 @@ class Exchange:
         return ""
 
     def answer(self, question: Any) -> tuple[Any, bool]:
-        """What becomes of a case by a protocol, as a `Handover` has it, and whether a lost device may have done it."""
+        """What becomes of a case by a protocol, as a `Handover` has it, and whether a lost device may have done it.
+
+        It may have done anything: errors that a library's adapter turns into `Unsupported` leave no trace.
+        """
         protocol, case = question
-        found = hand_over(self.producer, self.consumer, protocol, CASES[case])
-        is_well = found.outcome in ("shared", "copied", "arrived", "empty") and "!" not in found.writes
-        return found._asdict(), not is_well
+        return hand_over(self.producer, self.consumer, protocol, CASES[case])._asdict(), True
 
 
 def _versions(library: Library) -> dict[str, str]:

@@ -96,6 +96,22 @@ def test_an_update_is_of_the_pairs_that_ran():
     assert KNOWN_OF_BOTH.updated([], {}) == KNOWN_OF_BOTH
 
 
+def test_of_what_an_adapter_fails_in_an_update_keeps_what_was_known(tmp_path):
+    """Nothing that nobody saw gets on the list, whether it was there before or not."""
+    failed = replace(ONE, outcome="error")
+    assert KNOWN_OF_BOTH.updated([failed], VERSIONS) == KNOWN_OF_BOTH
+    others = [replace(ONE, case=case, outcome="error" if case == "bool" else "shared") for case in CASES]
+    arrivals.write(tmp_path / "list.txt", Arrivals().updated(others, VERSIONS))
+    assert "bool" not in arrivals.read(tmp_path / "list.txt").ways["a", "b", "dlpack"]
+
+
+def test_harm_beside_known_harm_is_red():
+    known = replace(KNOWN_OF_BOTH, ways={("a", "b", "dlpack"): {"row-major": "shared fb, read-only lost"}})
+    both = replace(ONE, outcome="shared", case="row-major", strides=False, read_only="lost")
+    assert not known.judge(both, {"a": "7", "b": "2.0"}).is_known
+    assert known.judge(replace(both, strides=True), {"a": "7", "b": "2.0"}).is_known
+
+
 @pytest.mark.parametrize(
     "line", ["a b dlpack bool damaged", "a\tb\tdlpack", "a\tb\tdlpack\tshared fb", "# made by hand"]
 )

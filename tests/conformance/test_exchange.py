@@ -9,6 +9,7 @@ from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.check import Silent
 from stridecheck.conformance.handover import hand_over
 from stridecheck.conformance.offers import CASES, PROTOCOLS
+from stridecheck.conformance.protocol import Unsupported
 from stridecheck.conformance.serving import has_device
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
@@ -121,7 +122,7 @@ def test_of_a_device_that_is_lost_nothing_else_is_said():
     """What fails then is no refusal: the worker asks for the device, and is told whose it is that is gone."""
     pair = Exchange("exchange:gone>numpy", _Gone(), Numpy())
     found, may_be_lost = pair.answer(["dlpack", "row-major"])
-    assert (found["outcome"], may_be_lost) == ("shared", False)
+    assert (found["outcome"], may_be_lost, pair.lost()) == ("shared", True, "")
     found, may_be_lost = pair.answer(["dlpack", "row-major"])
     assert found["detail"].endswith("RuntimeError: device not available")
     assert may_be_lost
@@ -168,6 +169,63 @@ def test_a_device_that_a_write_has_lost_has_not_refused_it():
     pair = Exchange("exchange:numpy>lost", Numpy(), _LostInWrite())
     assert pair.answer(["dlpack", "row-major"])[1]
     assert pair.lost() == "numpy: off the bus"
+
+
+class _LostInSilence(_LostInWrite):
+    """Its adapter turns what the library raises into what it does not claim."""
+
+    def operation(self, step):
+        def fill(x, value):
+            self.gone = True
+            raise Unsupported("kernel:off the bus")
+
+        return fill
+
+
+def test_a_device_whose_loss_is_told_as_something_else_is_asked_for():
+    pair = Exchange("exchange:numpy>lost", Numpy(), _LostInSilence())
+    found, may_be_lost = pair.answer(["dlpack", "row-major"])
+    assert (found["outcome"], found["writes"], may_be_lost) == ("shared", ".b", True)
+    assert pair.lost() == "numpy: off the bus"
+
+
+SPILLING = """
+import ctypes
+import os
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+    spoilt = False
+
+    def operation(self, step):
+        def fill(x, value):
+            x[...] = value
+            if x.dtype == "int8":
+                ctypes.memset(x.ctypes.data, 65, 64)
+                type(self).spoilt = True
+        return fill
+
+    def tensor(self, storage, dtype, shape, strides, offset):
+        if type(self).spoilt and dtype != "int8" or dtype == "int64" and not Path({mark!r}).exists():
+            Path({mark!r}).touch()
+            os.abort()
+        return super().tensor(storage, dtype, shape, strides, offset)
+
+adapter = Mine
+"""
+
+
+def test_what_a_write_past_an_array_breaks_later_is_blamed_on_no_other(adapter_file, tmp_path):
+    """The process is not used again; and of a crash it is told where it does not happen again in a fresh one."""
+    spec = adapter_file(SPILLING.format(mark=str(tmp_path / "crashed")))
+    exchanges.exchange([spec], tmp_path / "out")
+    records = read_results(tmp_path / "out" / "results.jsonl")
+    found = {(one.protocol, one.case): one for one in records if isinstance(one, Handover)}
+    assert found["dlpack", "int8"].detail == "what mine writes to it changes memory beside it"
+    assert [way for way, one in found.items() if one.outcome == "crash"] == [("dlpack", "int64")]
+    assert found["dlpack", "int64"].detail.endswith("; it did not happen again")
 
 
 def test_a_device_that_raises_when_it_is_asked_for_is_lost():

@@ -455,9 +455,16 @@ def test_what_is_done_once_and_not_once_more_is_told_of_who_does_not(times):
         assert (found.outcome, found.detail) == ("error", says)
 
 
+class _TiringToTake(_Tiring):
+    """Makes its own arrays as ever."""
+
+    def tensor(self, *layout):
+        return Numpy.tensor(self, *layout)
+
+
 def test_what_arrives_once_and_not_once_more_is_harm():
     """Of what is taken to be written to, the elements are looked at before."""
-    found = hand_over(Numpy(), _Tiring(1, lambda: np.zeros((3, 4), "float32")), "dlpack", CASES["row-major"])
+    found = hand_over(Numpy(), _TiringToTake(1, lambda: np.zeros((3, 4), "float32")), "dlpack", CASES["row-major"])
     assert (found.outcome, found.detail) == ("damaged", "12 of 12 elements differ")
 
 
