@@ -37,22 +37,26 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
             loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
             return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
     a = cut(Dim(nbytes, 1, 1), 1)
+    gap = loops[-1].src - nbytes if loops else 0
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    return made("runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes))
+    return made("runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes, gap))
 
 
-def _cached_mode(form: Normal, nbytes: int) -> int:
+def _cached_mode(form: Normal, nbytes: int, gap: int) -> int:
     """Long runs within the caches are the C library's: its string instructions fetch no line that they fill."""
-    if form.nbytes <= _SECOND:
-        return CALLED if nbytes >= _LONG else 0
-    return CALLED if nbytes >= _PIECE // 2 else AHEAD if nbytes >= _LONG // 2 else 0
+    if nbytes >= (_LONG if form.nbytes <= _SECOND else _PIECE // 2):
+        return CALLED
+    is_asked = form.nbytes > _SECOND and nbytes >= _LONG // 2
+    return AHEAD if is_asked and not 0 <= gap < _NEAR else 0  # hardware goes on to what is near
 
 
 _SECOND = 1 << 20
 """Bytes of a copy whose source the second-level cache keeps, too."""
 _PIECE = 1 << 16
 """Bytes of a run that the C library copies as quickly through the last-level cache as others past it."""
+_NEAR = 256
+"""Bytes between two runs that hardware goes on over."""
 _MIDDLE, _LONG = 320, 1024
 """Bytes of a run from which on the lines that it shares with others, or with a gap, are a small part of it."""
 
