@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -133,8 +134,12 @@ def count_option(name: str, help: str, default: int = 1, **more: Any) -> Callabl
     )
 
 
+_SECONDS_APART = 60.0
+"""Between two lines that tell how far a run is, where there is no terminal."""
+
+
 class Bars:
-    """Progress on standard error, a bar an adapter; where that is no terminal, only the notes."""
+    """Progress on standard error, a bar an adapter; where that is no terminal, the notes, and a line a minute."""
 
     def __init__(self, unit: str = "programs") -> None:
         console = Console(stderr=True, emoji=False)
@@ -148,7 +153,9 @@ class Bars:
             console=console,
             disable=not sys.stderr.isatty(),
         )
+        self._unit = unit
         self._task: TaskID | None = None
+        self._told = time.monotonic()
 
     def __enter__(self) -> Bars:
         self._progress.start()
@@ -163,8 +170,14 @@ class Bars:
 
     def advance(self, programs: int) -> None:
         """The bar moves on."""
-        if self._task is not None:
-            self._progress.advance(self._task, programs)
+        if self._task is None:
+            return
+        self._progress.advance(self._task, programs)
+        if self._progress.disable and time.monotonic() - self._told >= _SECONDS_APART:
+            self._told = time.monotonic()
+            task = next(task for task in self._progress.tasks if task.id == self._task)
+            of = "" if task.total is None else f" of {task.total:,.0f}"
+            self.note(f"{task.description}: {task.completed:,.0f}{of} {self._unit}")
 
     def note(self, text: str) -> None:
         """A line above the bars."""

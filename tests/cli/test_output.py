@@ -1,4 +1,4 @@
-"""Standard output that nobody can write to, or nobody reads: the command does its work all the same."""
+"""What a command says: where nobody reads it the work is done all the same, and a log goes on meanwhile."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 
 import pytest
 from stridecheck.reports.records import Failure, read_results
+
+from stridecheck.commands import common
 
 COMMAND = [sys.executable, "-m", "stridecheck"]
 
@@ -83,3 +85,15 @@ def test_a_page_that_cannot_be_written_hides_no_verdict(tmp_path):
     assert f"stridecheck report '{out}' --out ELSEWHERE" in done.stderr
     assert run("report", out, "--out", tmp_path / "elsewhere", stdout=subprocess.PIPE).returncode == 0
     assert (tmp_path / "elsewhere" / "report.html").is_file()
+
+
+def test_how_far_a_run_is_is_told_now_and_then_where_there_is_no_terminal(capfd, monkeypatch):
+    """A log of a run that takes an hour is not empty until then; one that takes a second has no such lines."""
+    for seconds, lines in ((60.0, []), (0.0, ["torch:cpu: 1,200 of 40,000 programs", "mine: 300 programs"])):
+        monkeypatch.setattr(common, "_SECONDS_APART", seconds)
+        with common.Bars() as bars:
+            bars.begin("torch:cpu", 40_000)
+            bars.advance(1200)
+            bars.begin("mine", None)
+            bars.advance(300)
+        assert capfd.readouterr().err.splitlines() == lines
