@@ -62,6 +62,20 @@ def test_the_address_of_a_copy_that_is_gone_tells_nothing(consumer):
     assert (found.outcome, found.detail) == ("damaged", "the memory is copied, which was forbidden")
 
 
+class _Unwritten(Numpy):
+    """Shows its memory, and has nothing to write with."""
+
+    def operation(self, step):
+        return None
+
+
+@pytest.mark.parametrize("case", ["row-major", "offset", "rows reversed", "off by 4 bytes"])
+def test_memory_is_shared_where_its_storage_holds_the_first_element(case):
+    """Wherever in the storage that is: of reversed rows it is not the first byte."""
+    assert hand_over(_Unwritten(), _Unwritten(), "interface", CASES[case]).outcome == "shared"
+    assert hand_over(_Unwritten(), _Unwritten(), "dlpack copy", CASES["row-major"]).outcome == "copied"
+
+
 class _Wild(np.ndarray):
     """Says strides that lead out of all memory."""
 

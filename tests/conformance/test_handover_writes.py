@@ -225,9 +225,11 @@ def _filling_gaps(x, value):
     [("offset", 4, 0), ("row-major", 0, 1), ("off by 4 bytes", 4, 0), ("off by 1 byte", 0, 1), ("bool", 0, 60)],
 )
 def test_what_is_written_past_an_array_is_harm(case, before, after):
-    """The producer has other memory there, before it and behind it."""
-    found = hand_over(Numpy(), _Spilling(before, after), "dlpack", CASES[case])
-    assert (found.outcome, found.detail) == ("damaged", "what numpy writes to it changes memory beside it")
+    """The producer has other memory there, before it and behind it, whichever of the two it is that writes."""
+    for producer, consumer in ((Numpy(), _Spilling(before, after)), (_Spilling(before, after), Numpy())):
+        found = hand_over(producer, consumer, "dlpack", CASES[case])
+        assert (found.outcome, found.detail) == ("damaged", "what numpy writes to it changes memory beside it")
+        assert found.is_astray
 
 
 @pytest.mark.parametrize("case", ["stepped", "padded rows", "transposed"])
