@@ -66,7 +66,9 @@ class _Results:
     judged: bool = False
     failed: list[AdapterFailed] = field(default_factory=list)
     adapters: dict[str, records.Adapter] = field(default_factory=dict)
-    """The last record of each library, by what it was asked for."""
+    """The last record of each library, by what it was asked for, in the order of these."""
+    began: dict[str, records.Adapter] = field(default_factory=dict)
+    """The last record of each that could be started: with the versions that its units are of."""
     units: dict[str, dict[str, records.Unit]] = field(default_factory=lambda: defaultdict(dict))
     """Whole units, by library and name."""
     failures: dict[str, list[records.Failure]] = field(default_factory=lambda: defaultdict(list))
@@ -81,7 +83,10 @@ class _Results:
         """Take in a record that is in the file."""
         match record:
             case records.Adapter():
+                self.adapters.pop(record.spec, None)  # in the order in which they began, the last time
                 self.adapters[record.spec] = record
+                if record.status == "ready":
+                    self.began[record.spec] = record
             case records.Unit():
                 self.units[record.adapter][record.unit] = record
                 self.red |= any(record.outcomes.get(outcome) for outcome in records.RED)
@@ -216,16 +221,15 @@ def _check_one(
 def _introduce(crew: Crew, spec: str, results: _Results) -> None:
     """Record the library, unless that was done before the run was ended."""
     new = crew.introduction
+    before = results.began.get(spec)
+    if before is not None and results.units[new.name] and before.versions != new.versions:
+        raise AdapterFailed("error", f"{spec} is another than when the run began: {dict(before.versions)} then")
     for other, adapter in results.adapters.items():
         if adapter.name == new.name and adapter.status == "ready":
             if other != spec:
                 # Records are told apart by the adapter's name: two of one name would be one library.
                 raise AdapterFailed(
                     "unknown", f"{spec} and {other} both have the name {new.name!r}, which tells results apart"
-                )
-            if adapter.versions != new.versions:
-                raise AdapterFailed(
-                    "error", f"{spec} is another than when the run began: {dict(adapter.versions)} then"
                 )
             return
     results.write(new)
@@ -255,26 +259,30 @@ def _left(
 
 def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress) -> None:
     for found in crew.run(parts):
+        useless = next((why for r in found if isinstance(r, records.Unit) and (why := _why_useless(r, found))), "")
         for record in found:
-            results.write(record)
+            if not (useless and isinstance(record, records.Unit)):  # it is run anew when the run is gone on with
+                results.write(record)
             if isinstance(record, records.Unit):
                 progress.advance(record.programs)
-                if len(results.units[record.adapter]) == 1:
-                    _refuse_useless(record, found)
+        if useless:
+            raise AdapterFailed("error", useless)
 
 
 _MANY = 20
 """Programs of which each being an error tells that an adapter, and no program, is at fault."""
 
 
-def _refuse_useless(unit: records.Unit, found: Sequence[records.Record]) -> None:
-    """Raise AdapterFailed after a first unit in which an adapter went wrong in all that it was asked: so it goes on."""
+def _why_useless(unit: records.Unit, found: Sequence[records.Record]) -> str:
+    """Why nothing more need be run: an adapter went wrong in all that the corpus begins with; empty where it did not.
+
+    The corpus begins with a fair sample; what is run of other units may be of one operation, or have failed before.
+    """
     judged = {outcome: number for outcome, number in unit.outcomes.items() if outcome != "unsupported"}
-    if judged.keys() == {"error"} and judged["error"] >= _MANY:
-        first = next(r.message for r in found if isinstance(r, records.Failure) and r.outcome == "error")
-        raise AdapterFailed(
-            "error", f"nothing more is run, since each of {judged['error']} programs is its error: {first}"
-        )
+    if not unit.unit.startswith("corpus:0-") or judged.keys() != {"error"} or judged["error"] < _MANY:
+        return ""
+    first = next(r.message for r in found if isinstance(r, records.Failure) and r.outcome == "error")
+    return f"nothing more is run, since each of {judged['error']} programs is its error: {first}"
 
 
 def _write_list(

@@ -35,9 +35,14 @@ def reopen(path: Path, header: records.Header) -> list[records.Record]:
     begun = found[0]
     assert isinstance(begun, records.Header)
     _compare(path, begun, header)
-    adapters = {record.spec or record.name: record for record in found if isinstance(record, records.Adapter)}
+    adapters: dict[str, records.Adapter] = {}
+    for record in found:
+        if isinstance(record, records.Adapter):
+            adapters.pop(record.spec or record.name, None)  # in the order in which they began, the last time
+            adapters[record.spec or record.name] = record
     if isinstance(found[-1], records.Footer):
-        if all(adapter.status != "failed" for adapter in adapters.values()):
+        enough = ("ready", "skipped") if header.arguments.get("skip_missing") else ("ready",)
+        if all(adapter.status in enough for adapter in adapters.values()):
             return found
         found.pop()
     last = [*adapters.values()][-1].name if adapters else ""

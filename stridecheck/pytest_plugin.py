@@ -49,7 +49,8 @@ def parametrize_rules(
 
     `adapter` is what `stridecheck check` takes: an installed name, `module:attribute` or a file's path.
     `expected_failures` maps rules, by id or glob, to the reason why they fail; it is strict: a rule that passes though
-    it is expected to fail is a failure. `options` are fields of `stridecheck.conformance.check.Options`.
+    it is expected to fail is a failure. `options` are fields of `stridecheck.conformance.check.Options`;
+    `rules` may be several globs.
 
     >>> @parametrize_rules("numpy", rules="transpose.*", programs=100)
     ... def test_layout(rule):
@@ -167,6 +168,8 @@ class _Session:
         if spec is None:
             _refuse("which library? give --stridecheck-adapter NAME")
         settings = {**options, **self.settings}
+        if not isinstance(rules := settings.get("rules", "*"), str):
+            settings["rules"] = ",".join(rules)
         if settings.get("expect"):
             settings["expect"] = Path(settings["expect"])
         try:

@@ -81,7 +81,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str) -> tu
 @click.option("--skip-missing", is_flag=True, help="Libraries and devices that are not here are skipped, not an error.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter of the environment that has the library.")
 @seconds_option("--timeout", "Seconds for one program; more where its adapter asks for more.", 10.0)
-@seconds_option("--start-timeout", "Seconds for a library to import.", 90.0)
+@seconds_option("--start-timeout", "Seconds for a library to import, and to say whether it has lost its device.", 90.0)
 @click.option(
     "--memory",
     type=click.IntRange(0),

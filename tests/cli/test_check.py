@@ -297,7 +297,32 @@ def test_an_adapter_that_builds_nothing_is_told_after_its_first_unit(tmp_path):
     assert re.search(
         r"draft: failed, nothing more is run, since each of \d+ programs is its error: .*not yet", done.stderr
     )
-    assert [r.unit for r in _records(tmp_path / "out") if isinstance(r, Unit)] == ["corpus:0-128"]
+    assert not [r for r in _records(tmp_path / "out") if isinstance(r, Unit)]  # for that unit is run again:
+    (tmp_path / "draft.py").write_text(
+        "from stridecheck.conformance.adapters.reference import Reference\n"
+        "class Draft(Reference):\n"
+        "    name = 'draft'\n"
+        "adapter = Draft\n"
+    )
+    mended = run("check", "draft.py", "--programs", 300, "--out", "out", "--resume", cwd=tmp_path)
+    assert mended.returncode == 0
+    assert sum(r.programs for r in _records(tmp_path / "out") if isinstance(r, Unit)) == 300
+
+
+def test_what_one_operation_or_earlier_failures_go_wrong_in_ends_no_run(tmp_path):
+    """Only what the corpus begins with tells of an adapter that does nothing right."""
+    (tmp_path / "slip.py").write_text(
+        "from stridecheck.conformance.adapters.reference import Reference\n"
+        "class Slip(Reference):\n"
+        "    name = 'slip'\n"
+        "    def describe(self, x):\n"
+        "        raise TypeError('not yet')\n"
+        "adapter = Slip\n"
+    )
+    done = run("check", "slip.py", "--programs", 0, "--examples", 300, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "nothing more is run" not in done.stderr
+    assert sum(r.programs for r in _records(tmp_path / "out") if isinstance(r, Unit)) == 300
 
 
 def test_a_crash_is_a_failure_and_the_run_goes_on(tmp_path):

@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.check import Options, Silent, check
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.conformance.survival import FEWEST, STRIDECHECK, Assault, descendants, seconds_alone, verdicts
 from stridecheck.reports.records import Failure, Footer, ResultsError, Unit, read_results
@@ -129,6 +129,77 @@ def test_a_library_that_failed_is_gone_on_with(adapter_file, tmp_path):
     assert {name: sum(n for of, n in units if of == name) for name, _ in units} == {"mine": 100, "reference": 100}
     assert (out / "results.jsonl").read_bytes().startswith(before[: before.rindex(b'{"record":"footer"')])
     assert load([out]).complete
+
+
+class _Interrupted(Silent):
+    """Ctrl-C after so many reports of progress."""
+
+    def __init__(self, left):
+        self.left = left
+
+    def advance(self, programs):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+def test_a_library_that_is_gone_on_with_is_done_whole_however_often(adapter_file, tmp_path):
+    """Two that failed: the first one is gone on with, interrupted, and is no finished one then."""
+    away, out = tmp_path / "away", tmp_path / "out"
+    away.touch()
+    first = AWAY.format(path=str(away))
+    second = first.replace('"mine"', '"other"')
+    options = Options((adapter_file(first, "first.py"), adapter_file(second, "second.py")), programs=300)
+    assert check(options, out) == 3
+    away.unlink()
+    with pytest.raises(KeyboardInterrupt):
+        check(replace(options, resume=True), out, _Interrupted(2))
+    assert check(replace(options, resume=True), out) == 1
+    units = [record for record in read_results(out / "results.jsonl") if isinstance(record, Unit)]
+    programs = {name: sum(unit.programs for unit in units if unit.adapter == name) for name in ("mine", "other")}
+    assert programs == {"mine": 300, "other": 300}
+
+
+VERSIONED = """
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+HERE = Path(__file__).parent
+
+if not (HERE / "version").exists():
+    import a_library_that_is_not_here
+
+class Mine(Numpy):
+    name = "mine"
+
+    def versions(self):
+        return {"mine": (HERE / "version").read_text()}
+
+adapter = Mine
+"""
+
+
+def test_a_library_that_was_not_there_is_tried_again(adapter_file, tmp_path):
+    """And of another version, once some of it is done, no more."""
+    out = tmp_path / "out"
+    options = Options((adapter_file(VERSIONED),), programs=300)
+    assert check(options, out) == 3
+    (tmp_path / "version").write_text("1")
+    with pytest.raises(KeyboardInterrupt):
+        check(replace(options, resume=True), out, _Interrupted(2))
+    for version, units in (("", 2), ("2", 2), ("1", 3)):
+        if version:
+            (tmp_path / "version").write_text(version)
+        else:
+            (tmp_path / "version").unlink()
+        assert check(replace(options, resume=True), out) == 1  # by the first unit, whatever becomes of the others
+        assert sum(isinstance(record, Unit) for record in read_results(out / "results.jsonl")) == units
+
+
+def test_the_same_rules_are_the_same_run():
+    """In whatever order they are asked for; all of them and some are all of them."""
+    assert Options(("numpy",), rules="view.*,expand.*") == Options(("numpy",), rules="expand.*,view.*,expand.*")
+    assert Options(("numpy",), rules="*,view.*") == Options(("numpy",))
 
 
 GOES_AWAY = """
