@@ -156,6 +156,18 @@ def test_settings_on_the_command_line_go_before_those_of_the_test(run, tmp_path)
     assert results.header.command == "stridecheck check numpy --rules 'view.*' --programs 3"
 
 
+def test_rules_may_be_several_globs(run, tmp_path):
+    _write(
+        tmp_path / "test_mine.py",
+        "import stridecheck\n"
+        "@stridecheck.parametrize_rules('numpy', programs=20, rules=('view.*', 'expand.*'))\n"
+        "def test_(rule): rule.check()\n",
+    )
+    done, outcomes = run("test_mine.py")
+    assert done.returncode == 0, done.stdout
+    assert {rule.split(".")[0] for rule in outcomes} == {"view", "expand", "no-rule"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
