@@ -21,7 +21,7 @@ from .expectations import ExpectationError, Expectations, load
 from .options import Options as Options
 from .options import command_line as command_line
 from .program import Program
-from .resume import reopen
+from .resume import note_last, reopen
 from .rules import catalogue
 from .runner import AdapterFailed, Worker
 from .session import collect_rarely, expectations, oracle
@@ -83,8 +83,7 @@ class _Results:
         """Take in a record that is in the file."""
         match record:
             case records.Adapter():
-                self.adapters.pop(record.spec, None)  # in the order in which they began, the last time
-                self.adapters[record.spec] = record
+                note_last(self.adapters, record)
                 if record.status == "ready":
                     self.began[record.spec] = record
             case records.Unit():
@@ -259,14 +258,12 @@ def _left(
 
 def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress) -> None:
     for found in crew.run(parts):
-        useless = next((why for r in found if isinstance(r, records.Unit) and (why := _why_useless(r, found))), "")
         for record in found:
-            if not (useless and isinstance(record, records.Unit)):  # it is run anew when the run is gone on with
-                results.write(record)
+            if isinstance(record, records.Unit) and (useless := _why_useless(record, found)):
+                raise AdapterFailed("error", useless)  # without its counts the unit is run anew by --resume
+            results.write(record)
             if isinstance(record, records.Unit):
                 progress.advance(record.programs)
-        if useless:
-            raise AdapterFailed("error", useless)
 
 
 _MANY = 20

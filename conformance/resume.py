@@ -38,8 +38,7 @@ def reopen(path: Path, header: records.Header) -> list[records.Record]:
     adapters: dict[str, records.Adapter] = {}
     for record in found:
         if isinstance(record, records.Adapter):
-            adapters.pop(record.spec or record.name, None)  # in the order in which they began, the last time
-            adapters[record.spec or record.name] = record
+            note_last(adapters, record)
     if isinstance(found[-1], records.Footer):
         enough = ("ready", "skipped") if header.arguments.get("skip_missing") else ("ready",)
         if all(adapter.status in enough for adapter in adapters.values()):
@@ -59,6 +58,12 @@ def reopen(path: Path, header: records.Header) -> list[records.Record]:
     anew.write_bytes(b"".join([line for line, record in zip(lines, found, strict=False) if stays(record)]))
     os.replace(anew, path)
     return [record for record in found if stays(record)]
+
+
+def note_last(adapters: dict[str, records.Adapter], record: records.Adapter) -> None:
+    """Keep the last record of each library, by what it was asked for, in the order in which these were written."""
+    adapters.pop(record.spec or record.name, None)
+    adapters[record.spec or record.name] = record
 
 
 def _compare(path: Path, begun: records.Header, header: records.Header) -> None:
