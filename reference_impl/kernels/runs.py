@@ -148,11 +148,29 @@ def write_rows(
         a += group
 
 
+def _by_two(copy: Any, size: int) -> Any:
+    """A part that copies runs of one length by two registers of `size` bytes each, which overlap."""
+
+    @part
+    def copy_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int) -> None:
+        for _ in range(count):
+            copy(src, dst)
+            copy(src + nbytes - size, dst + nbytes - size)
+            dst += dst_step
+            src += src_step
+
+    return copy_each
+
+
+_each_64, _each_32, _each_16 = _by_two(copy_64, 64), _by_two(copy_32, 32), _by_two(copy_16, 16)
+_each_8, _each_4, _each_2 = _by_two(copy_8, 8), _by_two(copy_4, 4), _by_two(copy_2, 2)
+
+
 @part
 def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, asked: int) -> None:
     """Copy runs of one length; how long they are is looked at once, since they may be many.
 
-    Short ones take two registers each, which overlap. Of others the first bytes of the next one are `asked` for.
+    Of those of more than 512 bytes the first bytes of the next one are `asked` for.
     """
     if nbytes > 512 or nbytes < 2:
         asked = min(asked, nbytes)
@@ -170,41 +188,17 @@ def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbyte
         for b in range(count):
             run(dst + b * dst_step, src + b * src_step, nbytes)
     elif nbytes >= 64:
-        for _ in range(count):
-            copy_64(src, dst)
-            copy_64(src + nbytes - 64, dst + nbytes - 64)
-            dst += dst_step
-            src += src_step
+        _each_64(dst, dst_step, src, src_step, count, nbytes)
     elif nbytes >= 32:
-        for _ in range(count):
-            copy_32(src, dst)
-            copy_32(src + nbytes - 32, dst + nbytes - 32)
-            dst += dst_step
-            src += src_step
+        _each_32(dst, dst_step, src, src_step, count, nbytes)
     elif nbytes >= 16:
-        for _ in range(count):
-            copy_16(src, dst)
-            copy_16(src + nbytes - 16, dst + nbytes - 16)
-            dst += dst_step
-            src += src_step
+        _each_16(dst, dst_step, src, src_step, count, nbytes)
     elif nbytes >= 8:
-        for _ in range(count):
-            copy_8(src, dst)
-            copy_8(src + nbytes - 8, dst + nbytes - 8)
-            dst += dst_step
-            src += src_step
+        _each_8(dst, dst_step, src, src_step, count, nbytes)
     elif nbytes >= 4:
-        for _ in range(count):
-            copy_4(src, dst)
-            copy_4(src + nbytes - 4, dst + nbytes - 4)
-            dst += dst_step
-            src += src_step
+        _each_4(dst, dst_step, src, src_step, count, nbytes)
     else:
-        for _ in range(count):
-            copy_2(src, dst)
-            copy_2(src + nbytes - 2, dst + nbytes - 2)
-            dst += dst_step
-            src += src_step
+        _each_2(dst, dst_step, src, src_step, count, nbytes)
 
 
 @part
