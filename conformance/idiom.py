@@ -6,10 +6,14 @@ for its keywords; `{1:index}` prints as the inside of square brackets. Standard 
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
+from symtable import symtable
 from typing import Any
 
 from .operations import OPERATIONS, overload
@@ -21,18 +25,63 @@ TEMPLATE = "<template>"
 _MODULE = re.compile(r"(?<![\w.])(copy|io|numpy|pickle)\.")
 
 
+class TemplateError(Exception):
+    """An adapter's expression that can mean nothing, whatever it is given."""
+
+
 def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[str, Any]) -> Callable[..., Any]:
     """A function of the placeholders `names`, in that order, that evaluates the template in `namespace`.
+
+    What it raises is the library's doing, as the template names nothing that is not there.
+
+    Raises
+    ------
+    TemplateError
+        It is no expression, or has a place or a name that means nothing.
 
     >>> compile_template("{0} + {other}", ("0", "other"), {})(2, 3)
     5
     """
-    body = _PLACEHOLDER.sub(lambda match: f"_{match[1]}", template)
-    parameters = ", ".join(f"_{name}" for name in names)
-    modules = {name: import_module(name) for name in modules_of(template)}
-    code = compile(f"lambda {parameters}: {body}", TEMPLATE, "eval")
-    function: Callable[..., Any] = eval(code, modules | dict(namespace))
+    for match in _PLACEHOLDER.finditer(template):
+        if match[1] not in names:
+            raise TemplateError(f"{template!r} has a place {match[0]}, for which there is no value")
+    body, parameters = _filled(template), [f"_{name}" for name in names]
+    scope = {name: import_module(name) for name in modules_of(template)} | dict(namespace)
+    try:
+        unknown = free_names(body) - {*parameters, *scope, *dir(builtins)}
+    except SyntaxError as error:
+        raise TemplateError(f"{template!r} is no expression: {error.msg}") from None
+    if unknown:
+        raise TemplateError(f"{template!r} names {', '.join(sorted(unknown))}, which is not in the adapter's scope")
+    code = compile(f"lambda {', '.join(parameters)}: ({body})", TEMPLATE, "eval")
+    function: Callable[..., Any] = eval(code, scope)
     return function
+
+
+def lacking(template: str, namespace: Mapping[str, Any]) -> str:
+    """What a template calls of a module (`module.part.function`) and the module has not; empty where it has all.
+
+    >>> import math
+    >>> lacking("math.cos(math.versine({x}))", {"math": math})
+    'math.versine'
+    """
+    for node in ast.walk(ast.parse(_filled(template), mode="eval")):
+        if isinstance(node, ast.Attribute):
+            root, *names = ast.unparse(node).split(".")
+            if root in namespace and not _reaches(namespace[root], names):
+                return ".".join([root, *names])
+    return ""
+
+
+def _reaches(place: Any, names: Sequence[str]) -> bool:
+    """Whether each name is in what the ones before lead to; so it is, as far as is known, where one is called."""
+    for name in names:
+        if not name.isidentifier():
+            return True
+        if not hasattr(place, name):
+            return False
+        place = getattr(place, name)
+    return True
 
 
 def is_possible(template: str) -> bool:
@@ -139,26 +188,63 @@ def torch_template(step: Step, form: str = "") -> str:
     return f"{{0}}.{attribute}({', '.join(given[1:])})"
 
 
-def wrong_places(table: Mapping[str, str]) -> list[str]:
-    """What in a table of templates with parameter names is no place for a parameter, in words.
+def template_faults(table: Mapping[str, str]) -> list[str]:
+    """What is wrong in a table of templates with parameter names, in words; nothing that its expressions may hold.
 
-    >>> wrong_places({"type": "{self}.astype({dtpye!})", "t": "{self}.T"})
-    ["type: '{dtpye!}' is no place for one of self, dtype"]
-    >>> wrong_places({"type": "{self}.astype({dtype !})"})
-    ["type: '{dtype !}' is no place for one of self, dtype"]
+    >>> template_faults({"type": "{self}.astype({dtpye!})", "t": "{ self }.T", "sum": "f({i: {self} for i in {dim}})"})
+    ["type: '{dtpye!}' is no place for one of self, dtype", "t: 'self' stands outside of a place: {self}"]
+    >>> template_faults({"sqeeze": "{self}.squeeze()"})
+    ["sqeeze: there is no such operation, but 'squeeze'"]
     """
-    wrong = []
-    for entry, template in table.items():
-        if (operation := OPERATIONS.get(entry)) is not None:
-            known = dict.fromkeys([*operation.parameters, *operation.defaults])
-            places = [match[0] for match in _PLACEHOLDER.finditer(template) if match[1] not in known]
-            places += _NEARLY.findall(_PLACEHOLDER.sub("", template))
-            wrong += [f"{entry}: {place!r} is no place for one of {', '.join(known)}" for place in places]
-    return wrong
+    return [f"{entry}: {fault}" for entry, template in table.items() for fault in _faults(entry, template)]
 
 
-_NEARLY = re.compile(r"\{\s*\w+\s*[!:][^{}]*\}|\{\w+\}")
-"""What a place is meant to be: a set or a dictionary of one name is in no template."""
+def _faults(entry: str, template: str) -> Iterator[str]:
+    operation = OPERATIONS.get(entry)
+    if operation is None:
+        close = get_close_matches(entry, OPERATIONS, 1)
+        yield "there is no such operation" + (f", but {close[0]!r}" if close else "")
+        return
+    known = dict.fromkeys([*operation.parameters, *operation.defaults])
+    places = {match[1]: match[0] for match in _PLACEHOLDER.finditer(template)}
+    for name in [name for name in places if name not in known]:
+        yield f"{places[name]!r} is no place for one of {', '.join(known)}"
+    try:
+        free = free_names(_filled(template))
+    except SyntaxError as error:
+        yield f"{template!r} is no expression: {error.msg}"
+        return
+    for name in known:
+        if name in places and f"_{name}" not in free:
+            yield f"{places[name]!r} stands where no value can"
+        if name in free:
+            yield f"{name!r} stands outside of a place: {{{name}}}"
+
+
+def _filled(template: str) -> str:
+    """The template with a name in each place, as it is compiled."""
+    return _PLACEHOLDER.sub(lambda match: f"_{match[1]}", template)
+
+
+def free_names(expression: str) -> set[str]:
+    """Names that an expression takes from around it, and does not bind itself.
+
+    Raises
+    ------
+    SyntaxError
+        It is no expression.
+
+    >>> sorted(free_names("[f(x.size) for x in y]"))
+    ['f', 'y']
+    """
+    ast.parse(expression, mode="eval")  # it must stand without the parentheses around it, too
+    found: set[str] = set()
+    tables = symtable(f"lambda: ({expression}\n)", TEMPLATE, "eval").get_children()
+    while tables:
+        table = tables.pop()
+        found |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        tables += table.get_children()
+    return found
 
 
 def named_template(step: Step, table: Mapping[str, str]) -> str | None:

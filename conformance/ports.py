@@ -5,11 +5,10 @@ Standard library only: workers look at them where the library is.
 
 from __future__ import annotations
 
-import ast
-import builtins
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from .idiom import TemplateError, compile_template, lacking
 from .protocol import Unsupported
 
 
@@ -49,19 +48,13 @@ def port(library: Takes, protocol: str) -> Callable[[Any], Any]:
     template = ports.get(protocol)
     if template is None:
         raise Unsupported(f"{library.name} takes no {protocol}")
-    said = f"the port {template!r} of {library.name} for {protocol}"
-    try:
-        tree = ast.parse(f"lambda x: {template.format(x='x')}", mode="eval")
-    except (SyntaxError, LookupError, ValueError) as error:
-        raise PortError(f"{said} is no expression of {{x}}: {error}") from None
     scope = library.scope()
-    known = {"x", *scope, *dir(builtins)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in known:
-            raise PortError(f"{said} names {node.id}, which is not in the adapter's scope")
-        if isinstance(node, ast.Attribute) and (missing := _missing(node, scope)):
-            raise Unsupported(f"{library.name} has no {missing}")
-    function: Callable[[Any], Any] = eval(compile(tree, "<port>", "eval"), scope)
+    try:
+        function = compile_template(template, ("x",), scope)
+    except TemplateError as error:
+        raise PortError(f"the port of {library.name} for {protocol}: {error}") from None
+    if missing := lacking(template, scope):
+        raise Unsupported(f"{library.name} has no {missing}")
     return function
 
 
@@ -80,20 +73,3 @@ def check_ports(library: Takes, protocols: Mapping[str, str]) -> None:
             port(library, protocol)
         except Unsupported:
             continue
-
-
-def _missing(node: ast.Attribute, scope: Mapping[str, Any]) -> str:
-    """What of `module.part.function` is not there; empty where all of it is, or where it is a part of no module."""
-    names = [node.attr]
-    while isinstance(node.value, ast.Attribute):
-        node = node.value
-        names.append(node.attr)
-    if not isinstance(node.value, ast.Name) or node.value.id not in scope:
-        return ""
-    place, path = scope[node.value.id], node.value.id
-    for name in reversed(names):
-        path += f".{name}"
-        if not hasattr(place, name):
-            return path
-        place = getattr(place, name)
-    return ""

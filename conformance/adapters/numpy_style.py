@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -149,17 +148,6 @@ def root_of(x: Any) -> Any:
     return x
 
 
-def _has_all(namespace: Any, template: str) -> bool:
-    """Whether a module has every function that a template calls of it."""
-    for path in re.findall(r"\bnp\.(\w+(?:\.\w+)*)", template):
-        place = namespace
-        for name in path.split("."):
-            if not hasattr(place, name):
-                return False
-            place = getattr(place, name)
-    return True
-
-
 class NumpyStyle(TableStyle):
     """Drives a module with NumPy's names; a subclass sets `name`, `versions` and `capabilities`."""
 
@@ -171,9 +159,6 @@ class NumpyStyle(TableStyle):
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
         super().__init__(namespace, {name: namespace.dtype(dtype) for name, dtype in dtypes.items()})
-        # Libraries and versions have not all of NumPy's functions (`unstack` came with 2.1): what is not there is not
-        # claimed.
-        self.templates = {name: text for name, text in self.templates.items() if _has_all(namespace, text)}
 
     # What differs between NumPy and libraries whose memory is elsewhere.
 

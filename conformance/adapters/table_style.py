@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..idiom import compile_template, named_template, write_argument, wrong_places
+from ..idiom import compile_template, lacking, named_template, template_faults, write_argument
 from ..operations import OPERATIONS, overload
 from ..program import Argument, Ref, Step
 from ..protocol import Unsupported
@@ -81,8 +81,8 @@ class TableStyle:
     """How the library takes arrays of others: an expression of `{x}` for each protocol in `handover.PROTOCOLS`."""
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
-        if wrong := wrong_places(self.templates):
-            raise TypeError(f"templates: {'; '.join(wrong)}")
+        if faults := template_faults(self.templates):
+            raise TypeError(f"templates: {'; '.join(faults)}")
         self.namespace = namespace
         self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
         self._dtypes = dict(dtypes)
@@ -132,8 +132,9 @@ class TableStyle:
         return Unsupported(f"kernel:{text.strip().splitlines()[0][:80]}")
 
     def template(self, step: Step) -> str | None:
-        """The step's expression in the library's idiom."""
-        return named_template(step, self.templates)
+        """The step's expression in the library's idiom; None where there is none, or a release lacks what it calls."""
+        template = named_template(step, self.templates)
+        return None if template is None or lacking(template, self.scope()) else template
 
     def is_tensor(self, x: Any) -> bool:
         """Whether an object is one of the library's tensors."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
+from collections.abc import Mapping
 
+import numpy as np
 import pytest
 import torch
 from stridecheck.conformance.adapters.numpy import Numpy
@@ -14,6 +17,7 @@ from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.draw.programs import draw_program
 from stridecheck.conformance.draw.source import Seeded
 from stridecheck.conformance.execute import MAX_TEXT, Execution, execute
+from stridecheck.conformance.idiom import TemplateError
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import DType, File, Input, Program, Ref, Step, Storage
 from stridecheck.conformance.protocol import ProtocolError, Unsupported
@@ -55,16 +59,58 @@ def test_an_operation_that_needs_a_module_which_is_not_there_is_none(monkeypatch
         execute(program, Torch())
 
 
-def test_a_place_that_is_no_parameter_is_refused_when_an_adapter_is_made():
+@pytest.mark.parametrize(
+    ("entry", "template", "says"),
+    [
+        ("type", "{self}.astype({dtpye!})", "type: '{dtpye!}' is no place for one of self, dtype"),
+        ("type", "{self}.astype({dtype !})", "type: '{self}.astype({dtype !})' is no expression: invalid syntax"),
+        ("__getitem__", "{self}[{index:indx}]", "__getitem__: 'index' stands outside of a place: {index}"),
+        ("t", "{ self }.T", "t: 'self' stands outside of a place: {self}"),
+        ("t", "{self.T}", "t: 'self' stands outside of a place: {self}"),
+        ("t", "self.{self}", "t: '{self}' stands where no value can"),
+        ("t", "{self}.T)(", "t: '{self}.T)(' is no expression: unmatched ')'"),
+        ("sqeeze", "{self}.squeeze()", "sqeeze: there is no such operation, but 'squeeze'"),
+    ],
+)
+def test_a_template_that_can_mean_nothing_is_refused_when_an_adapter_is_made(entry, template, says):
     """A mistyped place in a template would make its operation unclaimed in silence."""
 
     class Mistyped(Numpy):
-        def __init__(self):
-            self.templates = {**Numpy.templates, "type": "{self}.astype({dtpye!})"}
-            super().__init__()
+        templates: Mapping[str, str] = {**Numpy.templates, entry: template}
 
-    with pytest.raises(TypeError, match=r"templates: type: .\{dtpye!\}. is no place for one of self, dtype"):
+    with pytest.raises(TypeError, match=re.escape(f"templates: {says}")):
         Mistyped()
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "np.sum({self}, **{k: v for k, v in [('axis', {dim})]})",
+        "np.sum({self}, {0: {dim}, 1: None}[0])",
+        "{self}.sum(int('{x:02d}'.format(x={dim})))",
+        "(lambda self: self.sum({dim}))({self})",
+        "[self.sum({dim}) for self in [{self}]][0]",
+        "{self}.sum(*{ {dim} })",
+    ],
+)
+def test_a_template_is_any_expression(template):
+    """Braces that are no places are Python's: of dictionaries, sets, comprehensions and formats."""
+
+    class Braced(Numpy):
+        templates: Mapping[str, str] = {**Numpy.templates, "sum": template}
+
+    run = Braced().operation(Step("sum", (Ref(0), 0)))
+    assert run(np.ones((2, 3)), 0).tolist() == [2, 2, 2]
+
+
+def test_a_template_with_a_name_that_means_nothing_is_the_adapters_fault():
+    """Its NameError would be taken for what the library raises."""
+
+    class Mistyped(Numpy):
+        templates: Mapping[str, str] = {**Numpy.templates, "t": "numpie.transpose({self})"}
+
+    with pytest.raises(TemplateError, match=r"names numpie, which is not in the adapter's scope"):
+        execute(_program(Step("t", (Ref(0),))), Mistyped())
 
 
 class Blind(Execution):

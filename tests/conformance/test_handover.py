@@ -86,7 +86,7 @@ class _Gpu(Numpy):
 class _Careless(_Gpu):
     """Takes the address and the shape."""
 
-    ports: Mapping[str, str] = {"cuda interface": "taken({x}.__cuda_array_interface__ | {{'strides': None}})"}
+    ports: Mapping[str, str] = {"cuda interface": "taken({x}.__cuda_array_interface__ | {'strides': None})"}
 
     def scope(self):
         return super().scope() | {"taken": _taken}
@@ -140,8 +140,8 @@ def test_what_a_release_does_not_have_yet_is_not_offered():
     [
         ({"dlpak": "np.from_dlpack({x})"}, "a port for 'dlpak', which is none of dlpack, "),
         ({"buffer": "numpie.asarray({x})"}, "names numpie, which is not in the adapter's scope"),
-        ({"buffer": "np.asarray({x}"}, "is no expression of {x}"),
-        ({"buffer": "np.asarray({array})"}, "is no expression of {x}: 'array'"),
+        ({"buffer": "np.asarray({x}"}, "is no expression: '(' was never closed"),
+        ({"buffer": "np.asarray({array})"}, "has a place {array}, for which there is no value"),
     ],
 )
 def test_a_port_that_means_nothing_is_the_adapters_fault(ports, says):
