@@ -34,7 +34,8 @@ def claim_of(
         storages.update(observation.storages)
         states.update({key: states[key_of] for key, key_of in same_objects(observation, program.slot_of(number))})
     check, values, want = _check(difference, states, storages)
-    return Claim(check, values, want, step, raising, sentence)
+    raised = difference.got[0] if check in ("returns", "error") and difference.got else ""
+    return Claim(check, values, want, step, raising, sentence, raised)
 
 
 def _check(

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, cast
 
 from . import foreign
+from .errors import UNPRINTABLE, built_in, text_of
 from .memory import Memory
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .operations import OPERATIONS, overload
@@ -360,12 +361,10 @@ class Execution:
 
 def raised_by(error: Exception, adapter: Adapter) -> Raised:
     """An exception as it is told: a library's own classes count as the built-in ones that user code would catch."""
-    name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-    try:
-        lines = str(error).strip().splitlines()
-    except Exception:  # one that cannot even be printed
-        return Raised(name, "", None)
-    return Raised(name, lines[0][:MAX_TEXT] if lines else "", adapter.error_kind(error))
+    text = text_of(error)
+    lines = text.strip().splitlines()
+    kind = None if text is UNPRINTABLE else adapter.error_kind(error)  # which looks at the text
+    return Raised(built_in(error), lines[0][:MAX_TEXT] if lines else "", kind)
 
 
 def execute(program: Program, adapter: Adapter) -> list[Observation]:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from . import foreign
+from .errors import text_of
 from .observation import ForeignState
 from .offers import (
     ON_DEVICE,
@@ -23,12 +24,12 @@ from .offers import (
     NotBuilt,
     Standing,
     around,
+    line_of,
     make,
     offer,
     places,
     standing,
     stays,
-    text_of,
 )
 from .ports import port
 from .program import ITEMSIZES, Ref, Step
@@ -101,7 +102,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         del y
         return found
     except Unsupported as error:
-        return Handover("not offered", str(error))
+        return Handover("not offered", text_of(error))
     except NotBuilt as error:
         return Handover("error", str(error))
     except _Refused as refusal:
@@ -139,8 +140,8 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     try:
         y = take(given)
     except Exception as error:
-        _check_unharmed(producer, case, made, stood, f"it was refused: {text_of(error)}")
-        raise _Refused(text_of(error)) from error
+        _check_unharmed(producer, case, made, stood, f"it was refused: {line_of(error)}")
+        raise _Refused(line_of(error)) from error
     _check_unharmed(producer, case, made, stood, "it was taken")
     if not consumer.is_tensor(y):
         answer = f"{type(y).__module__}.{type(y).__name__}"
@@ -180,8 +181,8 @@ def _compare(producer: Library, consumer: Library, protocol: str, case: Case, ta
         found = _look(consumer, taken.y)
     except Exception as error:
         if not _can_look(consumer, case):
-            raise NotBuilt(f"{consumer.name} cannot read its own arrays: {text_of(error)}") from error
-        raise _Harm(f"what arrived cannot be read: {text_of(error)}") from error
+            raise NotBuilt(f"{consumer.name} cannot read its own arrays: {line_of(error)}") from error
+        raise _Harm(f"what arrived cannot be read: {line_of(error)}") from error
     _check_unharmed(producer, case, taken.made, taken.stood, "what arrived was read")
     elements = taken.made.elements
     difference = _difference(case, elements, found)
@@ -428,7 +429,7 @@ def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen
     try:
         written, there, beside = writer.read(x), reader.read(other), around(producer, made)
     except Exception as error:
-        raise _Harm(f"what {writer.name} has written to cannot be read: {text_of(error)}") from error
+        raise _Harm(f"what {writer.name} has written to cannot be read: {line_of(error)}") from error
     if beside != stood.around:
         raise _Astray(f"what {writer.name} writes to it changes memory beside it")
     if there == before:
@@ -457,7 +458,7 @@ def _operation(library: Library, step: Step) -> Callable[..., Any] | None:
     except Unsupported:
         return None
     except Exception as error:
-        raise NotBuilt(f"{library.name} does not say how it writes: {text_of(error)}") from error
+        raise NotBuilt(f"{library.name} does not say how it writes: {line_of(error)}") from error
 
 
 def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from . import foreign
 from .capabilities import Capabilities
+from .errors import text_of
 from .program import ITEMSIZES, fill_bytes, span
 from .protocol import Adapter, Unsupported
 
@@ -154,7 +155,7 @@ def make(producer: Library, case: Case) -> Made:
     except Unsupported:
         raise
     except Exception as error:
-        raise NotBuilt(f"{producer.name} does not build it: {text_of(error)}") from error
+        raise NotBuilt(f"{producer.name} does not build it: {line_of(error)}") from error
     begins = [place * itemsize for place in places(case.shape, case.strides, case.offset + lead)]
     elements = [contents[begin : begin + itemsize] for begin in begins]
     first = 0 if block is None else _address(data) - _address(block)
@@ -202,7 +203,7 @@ def standing(producer: Library, made: Made) -> Standing:
     try:
         return Standing(tuple(producer.describe(made.x)[:4]), producer.read(made.x), around(producer, made))
     except Exception as error:
-        raise NotBuilt(f"{producer.name} cannot read its own arrays: {text_of(error)}") from error
+        raise NotBuilt(f"{producer.name} cannot read its own arrays: {line_of(error)}") from error
 
 
 def _address(memory: Any) -> int:
@@ -294,7 +295,7 @@ def offer(x: Any, protocol: str, producer: Library) -> Offer:
             given, held = _Interface(x), x.__array_interface__
         return Offer(given, foreign.describe(held), held)
     except Exception as error:
-        raise Unsupported(f"{producer.name} offers none: {text_of(error)}") from error
+        raise Unsupported(f"{producer.name} offers none: {line_of(error)}") from error
 
 
 def stays(x: Any, protocol: str, producer: Library, first: Offer) -> bool:
@@ -313,11 +314,7 @@ def _capsule(x: Any) -> Any:
         return x.__dlpack__()
 
 
-def text_of(error: Exception) -> str:
-    """An error in one line."""
-    try:
-        text = str(error)
-    except Exception:  # the library's, of which nothing is known
-        text = ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+def line_of(error: Exception) -> str:
+    """An error by its type and first line."""
+    lines = [line.strip() for line in text_of(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"[:MAX_TEXT]

@@ -13,6 +13,7 @@ from textwrap import indent
 from traceback import extract_tb
 from typing import Any, Protocol, TypeAlias
 
+from .errors import built_in
 from .idiom import modules_of, print_template
 from .listing import value_name
 from .program import FILL_SOURCES, Argument, File, Input, Program, Ref, Step, Storage
@@ -25,7 +26,8 @@ class Claim:
     """What should hold after a program, as a script can check it.
 
     `check` names one of the idiom's expressions, or one of `BUILT_IN`; `values` are the value keys or storage names
-    that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle.
+    that it is about; `expected` is a literal; `raising` has the steps that raise on the oracle; `raised` names the type
+    of the error that came where another should, or none.
     """
 
     check: str
@@ -34,6 +36,7 @@ class Claim:
     step: int = -1
     raising: tuple[int, ...] = ()
     sentence: str = ""
+    raised: str = ""
 
     def to_json(self) -> dict[str, Json]:
         """The fields."""
@@ -49,6 +52,7 @@ class Claim:
             data["step"],
             tuple(data["raising"]),
             data["sentence"],
+            data["raised"],
         )
 
 
@@ -224,25 +228,26 @@ def _imports(steps: Sequence[Step], idiom: Idiom) -> list[str]:
     return [idiom.imports, *(f"import {module}" for module in sorted(used))]
 
 
-def shows(text: str, claim: Claim, inputs: int = 0) -> bool:
-    """Whether a script of so many inputs ends as one should where the deviation is there; run in its own process.
+def shows(text: str, claim: Claim) -> bool:
+    """Whether a script ends as one should where the deviation is there; run in its own process.
 
-    A script that fails in another way (the adapter's idiom is not what it runs) would mislead.
+    A script that fails in another way (the adapter's idiom is not what it runs) would mislead: an error counts where
+    it is what the claim is about, and of the type that was seen.
     """
     try:
         exec(compile(text, _SCRIPT, "exec"), {"__name__": "__main__"})
     except SystemExit as end:
         return end.code not in (None, 0, False)
     except Exception as error:
-        # Another type of error than the one asked for is just what some claims are about.
-        if claim.check not in ("returns", "error") or isinstance(error, (NameError, SyntaxError, ImportError)):
+        if claim.check not in _LINES_AFTER or built_in(error) != claim.raised:
             return False
-        place = next(frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == _SCRIPT)
-        made = re.match(r"([sx])(\d+) = ", text.splitlines()[(place or 1) - 1])
-        return made is None or (made[1] == "x" and int(made[2]) >= inputs)  # nor where it makes what steps are given
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == _SCRIPT]
+        return bool(lines) and lines[0] == len(text.splitlines()) - _LINES_AFTER[claim.check]
     return False
 
 
+_LINES_AFTER = {"returns": 0, "error": 2}
+"""Lines that a script has after that of the claimed step, for the checks which an error may fail."""
 _SCRIPT = "<script>"
 """Where tracebacks say that a script is."""
 

@@ -12,10 +12,10 @@ import json
 import os
 import signal
 import traceback
-from pathlib import Path
 from typing import Any
 
 from . import jsonl, observation, repro
+from .errors import text_of, told
 from .execute import MAX_TEXT, execute
 from .program import Program
 from .protocol import Unsupported
@@ -62,25 +62,6 @@ class Channel:
                 return None
             parts.append(part)
         return jsonl.loads_exactly(b"".join(parts))
-
-
-def told(error: BaseException) -> str:
-    """An error in one line, with the file and the line that it came from: where it has a cause, that of the cause."""
-    cause, seen = error, {id(error)}
-    while (deeper := cause.__cause__) is not None and deeper.__traceback__ is not None and id(deeper) not in seen:
-        cause = deeper
-        seen.add(id(cause))
-    try:
-        message = str(error)
-    except Exception:  # one that cannot even be printed
-        message = ""
-    if isinstance(cause, SyntaxError) and cause.filename:  # the file that is wrong is not the one that failed
-        filename, line = cause.filename, cause.lineno
-        message = cause.msg if cause is error else message
-    else:
-        where = traceback.extract_tb(cause.__traceback__)[-1]
-        filename, line = where.filename, where.lineno
-    return f"{type(error).__name__}: {' '.join(message.split())} ({Path(filename).name}:{line})"
 
 
 def has_device(adapter: Any) -> bool:
@@ -133,7 +114,7 @@ def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
         return {"observations": observations, **aside}, any(one.raised for one in seen)
     except Unsupported as error:
         # One that an adapter makes of what its library has raised says as little of a lost device as that does.
-        return {"unsupported": str(error)}, error.__context__ is not None
+        return {"unsupported": text_of(error)}, error.__context__ is not None
     except Exception as error:
         return {"error": told(error)}, True
 
@@ -175,7 +156,7 @@ def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
         status = 1
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            status = 0 if repro.shows(text, claim, len(made.inputs)) else 1
+            status = 0 if repro.shows(text, claim) else 1
         finally:
             os._exit(status)
     return text if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else ""

@@ -57,8 +57,9 @@ if __name__ == "__main__":
     _bootstrap()
 
 from stridecheck.conformance import discovery
+from stridecheck.conformance.errors import text_of, told
 from stridecheck.conformance.memory import FOLDERS, remove_folders
-from stridecheck.conformance.serving import Channel, die_with_parent, has_device, serve, told
+from stridecheck.conformance.serving import Channel, die_with_parent, has_device, serve
 
 _POLL_MS = 20
 """How often children are looked after where the system cannot say that one has ended."""
@@ -82,10 +83,10 @@ def _load(name: str, channel: Channel) -> Any:
             }
         )
     except discovery.UnknownAdapter as error:
-        channel.send({"failed": "unknown", "reason": str(error)})
+        channel.send({"failed": "unknown", "reason": text_of(error)})
     except BaseException as error:
         if isinstance(error, (discovery.NotInstalled, ImportError)) and not discovery.is_changed(error):
-            channel.send({"failed": "missing", "reason": " ".join(str(error).split())})  # in one line
+            channel.send({"failed": "missing", "reason": " ".join(text_of(error).split())})  # in one line
             return None
         if os.getpid() != loading:  # an import has forked, and this is the child, which ends as it likes
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..errors import text_of
 from ..idiom import compile_template, lacking, named_template, template_faults, write_argument
 from ..operations import OPERATIONS, overload
 from ..program import Argument, Ref, Step
@@ -31,7 +32,7 @@ def why_lost(ask: Callable[[], Any]) -> str:
     try:
         ask()
     except Exception as error:
-        return " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
+        return " ".join(text_of(error).split("\n", 1)[0].split()) or type(error).__name__
     return ""
 
 
@@ -126,7 +127,7 @@ class TableStyle:
 
     def missing(self, error: Exception) -> Unsupported | None:
         """What an error says that the library does not have, if it says so (`not_offered`)."""
-        text = str(error)
+        text = text_of(error)
         if not any(fragment in text for fragment in self.not_offered):
             return None
         return Unsupported(f"kernel:{text.strip().splitlines()[0][:80]}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -16,11 +18,13 @@ from stridecheck.conformance.adapters.torch import Torch
 from stridecheck.conformance.capabilities import needs
 from stridecheck.conformance.draw.programs import draw_program
 from stridecheck.conformance.draw.source import Seeded
+from stridecheck.conformance.errors import UNPRINTABLE
 from stridecheck.conformance.execute import MAX_TEXT, Execution, execute
 from stridecheck.conformance.idiom import TemplateError
 from stridecheck.conformance.observation import Observation
 from stridecheck.conformance.program import DType, File, Input, Program, Ref, Step, Storage
 from stridecheck.conformance.protocol import ProtocolError, Unsupported
+from stridecheck.conformance.serving import Channel, serve
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
 ROW = Program((Storage(32),), (Input("float32", (4,), (1,), 2),), ())
@@ -48,7 +52,32 @@ def test_an_exception_that_cannot_be_printed_is_the_librarys():
             return run
 
     raised = execute(_program(Step("t", (Ref(0),))), Rude())[-1].raised
-    assert (raised.type, raised.text, raised.kind) == ("Exception", "", None)
+    assert (raised.type, raised.text, raised.kind) == ("Exception", UNPRINTABLE, None)
+
+
+@pytest.mark.parametrize("error", [Unprintable, type("Silent", (Unsupported,), {"__str__": lambda self: None})])
+def test_whatever_an_adapter_raises_is_answered(error):
+    """Also an `Unsupported` that cannot be printed: the process goes on."""
+
+    class Rude(Torch):
+        def operation(self, step):
+            raise error
+
+    def sent(*messages):
+        incoming, ours = os.pipe()
+        theirs, outgoing = os.pipe()
+        for message in messages:
+            os.write(ours, json.dumps(message).encode() + b"\n")
+        os.close(ours)
+        serve(Rude(), Channel(incoming, outgoing))
+        os.close(outgoing)
+        with os.fdopen(theirs) as answers:
+            return [json.loads(line) for line in answers]
+
+    program = _program(Step("t", (Ref(0),))).to_json()
+    (answer,) = sent({"batch": [[7, program]]})
+    assert answer["number"] == 7
+    assert UNPRINTABLE in answer["unsupported" if issubclass(error, Unsupported) else "error"]
 
 
 def test_an_operation_that_needs_a_module_which_is_not_there_is_none(monkeypatch):

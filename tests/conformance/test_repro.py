@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 
 import pytest
@@ -256,11 +257,28 @@ def test_a_script_that_fails_before_its_first_step_shows_nothing(oracle):
     program = replace(MATRIX, steps=(step,))
     claim = Claim.from_json(claim_of(program, difference, execute(program, oracle)).to_json())
     text = script(replace(program, steps=(Step("view", (Ref(0), (5,))),)), claim, Torch())
-    assert shows(text, claim, inputs=1)
+    assert shows(text, claim)
     for made, line in (("s0", "torch.tensor("), ("x0", "torch.empty(")):
         wrong = text.replace(line, line.replace("(", "_that_is_not_there("))
         assert f"{made} = torch." in wrong
-        assert not shows(wrong, claim, inputs=1), wrong
+        assert not shows(wrong, claim), wrong
+
+
+@pytest.mark.parametrize("kind", ["returns", "error-type"])
+def test_another_error_than_the_one_seen_shows_nothing(kind, oracle):
+    """What a script raises counts in the step that the claim is about, and where it is of the type that was seen."""
+    step, difference = KINDS[kind]
+    program = replace(MATRIX, steps=(Step("neg", (Ref(0),)), step))
+    claim = claim_of(program, difference._replace(step=1), execute(program, oracle))
+    claim = Claim.from_json(claim.to_json())
+    text = script(program, claim, Torch())
+    seen, *_ = difference.got
+    asked = re.search(r"r1 = (.*)", text)[1]
+    for raises, what in ((asked, seen), ("x0.neg()", seen), (asked, "KeyError")):
+        wrong = text.replace(raises, f"raising({what})").replace(
+            "\n", "\ndef raising(e): raise e('as it was seen')\n", 1
+        )
+        assert shows(wrong, claim) == ((raises, what) == (asked, seen)), wrong
 
 
 def test_dtypes_formats_fills_and_guards_are_written(oracle):
