@@ -175,10 +175,11 @@ class Child:
         os.close(theirs_in)
         os.close(theirs_out)
 
-    def await_up(self, seconds: float) -> Any:
+    def await_up(self, seconds: float, memory: int = 0) -> Any:
         """Ask whether it is ready for work, and wait until it is; what it says instead, None if it is.
 
-        It may take so long to answer, and to ask for its device, now and later, whatever else has a deadline.
+        It may take so long to answer, and to ask for its device, now and later, whatever else has a deadline; `memory`
+        as below.
         """
         self._patience = seconds
         deadline = time.monotonic() + seconds
@@ -186,7 +187,8 @@ class Child:
         message = self.receive(deadline)
         if isinstance(message, dict) and "child" in message:
             self.pid = message["child"]
-            message = self.receive(deadline)
+            self._resident = _resident(self.pid)
+            message = self.receive(deadline, memory)
         if message != {"waiting": True}:
             return message
         self._resident = _resident(self.pid)
@@ -215,8 +217,8 @@ class Child:
     def receive_line(self, deadline: float, memory: int = 0, *, many: bool = False) -> bytes | Silence:
         """The next message as it was written, or why there is none.
 
-        `memory`: bytes by which the process may have grown since it came up; 0 means any number. `many`: others will
-        follow, and may be waited for, so that they are read together.
+        `memory`: bytes by which the process may have grown since it came up, and again while it asks for its device; 0
+        means any number. `many`: others will follow, and may be waited for, so that they are read together.
         """
         while True:
             if (line := self._lines.take()) is not None:
@@ -224,6 +226,7 @@ class Child:
                 if not self.is_asking:
                     return line
                 deadline = time.monotonic() + self._patience
+                memory += self.growth if memory else 0
                 continue
             if self.is_dead and _readable([self._answers], 0.0) and not self._ended:
                 self._read()  # what it wrote before it died

@@ -177,7 +177,7 @@ class Worker:
         assert self._child is not None
         if not self._child.server.is_ready and self._greeting(self._child.server) is None:
             return f"{self.spec}: killed while starting"
-        said = self._child.await_up(self.start_timeout)
+        said = self._child.await_up(self.start_timeout, self.memory)
         if said is None:
             return ""
         if self._child.is_asking or (isinstance(said, dict) and "lost" in said):
@@ -292,20 +292,23 @@ class Worker:
     def _diagnose(self, message: Any) -> tuple[Broken, int]:
         """What it means that a process went silent, died or spoke nonsense; it is ended where it has not."""
         assert self._child is not None
+        is_asking = self._child.is_asking
         if message is Silence.ENDED:
             status = self._child.status()
             how = f"{signal_name(status)}{_last_words(self._child.server)}"
-            lost = self._child.is_asking
-            return self._lost(f"lost() did not answer: {how}") if lost else Broken("crash", how), status
+            return self._lost(f"lost() did not answer: {how}") if is_asking else Broken("crash", how), status
         self._child.kill()
-        if message is Silence.LATE and self._child.is_asking:
+        if message is Silence.LATE and is_asking:
             return self._lost(f"lost() did not answer within {self.start_timeout:g} s"), 0
         if message is Silence.LATE:
             return Broken("timeout", f"no answer within {self.program_timeout:g} s"), -signal.SIGKILL
+        if message is Silence.GREEDY:
+            how = f"killed: its memory grew by more than {self.memory >> 20:,} MiB"
+            if is_asking:
+                return self._lost(f"lost() did not answer: {how}"), 0
+            return Broken("crash", how), -signal.SIGKILL
         if isinstance(message, dict) and "lost" in message:
             return self._lost(message["lost"]), 0
-        if message is Silence.GREEDY:
-            return Broken("crash", f"killed: its memory grew by more than {self.memory >> 20:,} MiB"), -signal.SIGKILL
         return Broken("error", f"the worker wrote {str(message)[:100]!r} instead of an answer"), 0
 
     def _lost(self, reason: str) -> Broken:

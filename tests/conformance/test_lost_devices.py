@@ -132,6 +132,9 @@ WAYS_TO_SAY_SO = {
     "os._exit(3)": "lost() did not answer: exited with status 3",
     "os.kill(os.getpid(), signal.SIGKILL)": "lost() did not answer: killed by SIGKILL",
     "time.sleep(60)": "lost() did not answer within 1 s",
+    "[bytearray(1 << 20) for _ in range(600)] and time.sleep(60)": (
+        "lost() did not answer: killed: its memory grew by more than 100 MiB"
+    ),
     "sys.exit(3)": "SystemExit: 3 (mine.py:",
     "raise KeyboardInterrupt": "KeyboardInterrupt: (mine.py:",
     "return 'off\\n\\tthe  bus' + chr(0xd800)": r"off the bus\ud800",
@@ -143,7 +146,7 @@ WAYS_TO_SAY_SO = {
 @pytest.mark.parametrize("lost", WAYS_TO_SAY_SO)
 def test_a_device_that_cannot_even_be_asked_is_lost(lost, end, lost_for_good):
     """It may end the process that asks, or keep it, and is blamed on no program for that."""
-    with Worker(lost_for_good(end, lost)) as worker:
+    with Worker(lost_for_good(end, lost), memory=100 << 20) as worker:
         worker.start()
         worker.start_timeout = 1.0
         worker.distrust()  # the process that is there has more time
