@@ -195,7 +195,8 @@ def _check_one(
                 raise ExpectationError(f"{name} has no expectation file to update: give --expect FILE")
             drawn: list[Drawing] = []
             try:
-                _run(crew, _left(options, programs, results, name, progress, drawn), results, progress)
+                left = _left(options, programs, results, name, progress, drawn)
+                _run(crew, left, results, progress, of_all_rules=options.rules == "*")
             except AdapterFailed as error:  # it died, and could not be started again
                 raise AdapterFailed("error", error.reason) from None  # it did start: no mistake of usage
             if options.driver == "hypothesis":
@@ -256,10 +257,10 @@ def _left(
             yield part
 
 
-def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress) -> None:
+def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress, *, of_all_rules: bool) -> None:
     for found in crew.run(parts):
         for record in found:
-            if isinstance(record, records.Unit) and (useless := _why_useless(record, found)):
+            if of_all_rules and isinstance(record, records.Unit) and (useless := _why_useless(record, found)):
                 raise AdapterFailed("error", useless)  # without its counts the unit is run anew by --resume
             results.write(record)
             if isinstance(record, records.Unit):
@@ -273,7 +274,8 @@ _MANY = 20
 def _why_useless(unit: records.Unit, found: Sequence[records.Record]) -> str:
     """Why nothing more need be run: an adapter went wrong in all that the corpus begins with; empty where it did not.
 
-    The corpus begins with a fair sample; what is run of other units may be of one operation, or have failed before.
+    The corpus begins with a fair sample, unless it is one of some rules; what is run of other units may be of one
+    operation, or have failed before.
     """
     judged = {outcome: number for outcome, number in unit.outcomes.items() if outcome != "unsupported"}
     if not unit.unit.startswith("corpus:0-") or judged.keys() != {"error"} or judged["error"] < _MANY:

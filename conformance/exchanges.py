@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,73 +64,94 @@ def exchange(
     known = arrivals.Arrivals() if update and not expect.exists() else arrivals.read(expect)
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
-    begun, handed, red, missing = time.monotonic(), 0, 0, 0
-    seen: set[arrivals.Pair] = set()
-    by_harm: dict[str, list[str]] = {}
-    versions: dict[str, str] = {}
-    whole: list[Handover] = []
+    begun = time.monotonic()
     pairs = list(itertools.product(dict.fromkeys(libraries), repeat=2))
     with ResultsWriter(out / "results.jsonl") as writer:
-
-        def give_up(worker: Worker, status: str, error: AdapterFailed) -> None:
-            writer.write(Adapter(worker.spec, status, error.reason))
-            progress.note(f"{worker.spec}: {error.reason}")
-
         writer.write(_header(libraries, python))
         progress.begin("exchange", len(pairs))
+        matrix = _Matrix(known, writer, progress, update)
         for producer, consumer in pairs:
-            worker = Worker(
-                f"exchange:{producer}>{consumer}",
-                python=python or sys.executable,
-                program_timeout=timeout,
-                start_timeout=start_timeout,
-            )
-            with worker:
-                try:
-                    worker.start()
-                except AdapterFailed as error:
-                    give_up(worker, "skipped" if error.kind == "missing" else "failed", error)
-                    missing += error.kind == "missing"
-                    red += error.kind != "missing"
-                    continue
-                finally:
-                    progress.advance(1)
-                pair = _names(worker)
-                if pair in seen:
-                    progress.note(f"{worker.spec}: is {' → '.join(pair)} once more, and left out")
-                    continue
-                if pair[0] == pair[1]:
-                    writer.write(Adapter(pair[0], "ready", "", dict(worker.versions)))
-                seen.add(pair)
-                if not update and (reason := known.knows(pair, worker.versions)):
-                    by_harm.setdefault(reason, []).append(" → ".join(pair))
-                found: list[Handover] = []
-                try:
-                    for one in _handovers(worker, *pair):
-                        # An adapter that fails is to be mended, and is on no list.
-                        listed = replace(one, is_listed=True, is_known=one.outcome != "error")
-                        judged = listed if update else known.judge(one, worker.versions)
-                        writer.write(judged)
-                        found.append(one)
-                        handed += one.outcome != "not offered"
-                        red += not judged.is_known
-                except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
-                    give_up(worker, "failed", error)
-                    red += 1
-                else:
-                    whole += found
-                    versions |= worker.versions
-        for reason, unknown in by_harm.items():
+            spec = f"exchange:{producer}>{consumer}"
+            with Worker(
+                spec, python=python or sys.executable, program_timeout=timeout, start_timeout=start_timeout
+            ) as worker:
+                matrix.fill(worker)
+            progress.advance(1)
+        for reason, unknown in matrix.by_harm.items():
             progress.note(f"{_some(unknown)}: {reason}, judged by harm alone")
-        could_not = not seen or (missing and not skip_missing)
-        code = UNEXPECTED if seen and red else COULD_NOT_RUN if could_not else EXPECTED if handed else NOTHING_JUDGED
+        code = matrix.code(skip_missing)
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if update:
-        anew = known.updated(whole, versions)
+        anew = known.updated(matrix.whole, matrix.versions)
         if lost := {way[:2] for way in known.ways} - {way[:2] for way in anew.ways}:
             progress.note(f"{_some([' → '.join(pair) for pair in sorted(lost)])}: of other versions, only harm is kept")
         arrivals.write(expect, anew)
     return code
+
+
+class _Matrix:
+    """What became of the pairs so far; each is written as it is tried."""
+
+    def __init__(self, known: arrivals.Arrivals, writer: ResultsWriter, progress: Progress, update: bool) -> None:
+        self._known, self._writer, self._progress, self._update = known, writer, progress, update
+        self._seen: set[arrivals.Pair] = set()
+        self._handed = self._red = self._missing = 0
+        self.by_harm: dict[str, list[str]] = {}
+        """Pairs that are judged by harm alone, by the reason."""
+        self.whole: list[Handover] = []
+        """All arrays of the pairs that were tried to the end."""
+        self.versions: dict[str, str] = {}
+
+    def fill(self, worker: Worker) -> None:
+        """Try a pair: its worker is started, asked for every array by every protocol, and judged."""
+        try:
+            worker.start()
+        except AdapterFailed as error:
+            is_missing = error.kind == "missing"
+            self._missing += is_missing
+            self._red += not is_missing
+            self._give_up(worker, "skipped" if is_missing else "failed", error)
+            return
+        pair = _names(worker)
+        if pair in self._seen:
+            self._progress.note(f"{worker.spec}: is {' → '.join(pair)} once more, and left out")
+            return
+        self._seen.add(pair)
+        if pair[0] == pair[1]:
+            self._writer.write(Adapter(pair[0], "ready", "", dict(worker.versions)))
+        if not self._update and (reason := self._known.knows(pair, worker.versions)):
+            self.by_harm.setdefault(reason, []).append(" → ".join(pair))
+        found: list[Handover] = []
+        try:
+            for one in _handovers(worker, *pair):
+                found.append(one)
+                self._judge(one, worker.versions)
+        except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
+            self._red += 1
+            self._give_up(worker, "failed", error)
+        else:
+            self.whole += found
+            self.versions |= worker.versions
+
+    def _judge(self, one: Handover, versions: Mapping[str, str]) -> None:
+        # An adapter that fails is to be mended, and is on no list.
+        listed = replace(one, is_listed=True, is_known=one.outcome != "error")
+        judged = listed if self._update else self._known.judge(one, versions)
+        self._writer.write(judged)
+        self._handed += one.outcome != "not offered"
+        self._red += not judged.is_known
+
+    def _give_up(self, worker: Worker, status: str, error: AdapterFailed) -> None:
+        self._writer.write(Adapter(worker.spec, status, error.reason))
+        self._progress.note(f"{worker.spec}: {error.reason}")
+
+    def code(self, skip_missing: bool) -> int:
+        """The exit code of what was tried, with libraries that are not there taken for an error or skipped."""
+        if self._seen and self._red:
+            return UNEXPECTED
+        if not self._seen or (self._missing and not skip_missing):
+            return COULD_NOT_RUN
+        return EXPECTED if self._handed else NOTHING_JUDGED
 
 
 def _names(worker: Worker) -> arrivals.Pair:

@@ -100,7 +100,8 @@ def serve(adapter: Any, channel: Channel) -> None:
         elif "script" in message:
             channel.send({"script": _script(adapter, *message["script"])})
         elif "question" in message:
-            _answer(channel, adapter, {}, *_asked(adapter, message["question"]))
+            # A lost device may have done anything: what an adapter turns into `Unsupported` leaves no trace here.
+            _answer(channel, adapter, {}, _asked(adapter, message["question"]), has_raised=True)
         else:
             for number, data in message["batch"]:
                 _answer(channel, adapter, {"number": number}, *_ran(adapter, data))
@@ -119,12 +120,11 @@ def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
         return {"error": told(error)}, True
 
 
-def _asked(adapter: Any, question: Any) -> tuple[dict[str, Any], bool]:
+def _asked(adapter: Any, question: Any) -> dict[str, Any]:
     try:
-        answer, may_be_lost = adapter.answer(question)
-        return {"answer": answer}, may_be_lost
+        return {"answer": adapter.answer(question)}
     except Exception as error:
-        return {"error": told(error)}, True
+        return {"error": told(error)}
 
 
 def _answer(channel: Channel, adapter: Any, head: dict[str, Any], said: dict[str, Any], has_raised: bool) -> None:

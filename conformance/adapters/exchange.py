@@ -36,13 +36,10 @@ class Exchange:
                 return f"{library.name}: {reason}"
         return ""
 
-    def answer(self, question: Any) -> tuple[Any, bool]:
-        """What becomes of a case by a protocol, as a `Handover` has it, and whether a lost device may have done it.
-
-        It may have done anything: errors that a library's adapter turns into `Unsupported` leave no trace.
-        """
+    def answer(self, question: Any) -> Any:
+        """What becomes of a case by a protocol, as a `Handover` has it."""
         protocol, case = question
-        return hand_over(self.producer, self.consumer, protocol, CASES[case])._asdict(), True
+        return hand_over(self.producer, self.consumer, protocol, CASES[case])._asdict()
 
 
 def _versions(library: Library) -> dict[str, str]:

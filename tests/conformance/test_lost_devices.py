@@ -83,7 +83,7 @@ class Lost(Mine):
 
     def answer(self, question):
         self.operation(Step(question, ()))
-        return question, False
+        return question
 
 
 adapter = Lost
@@ -283,7 +283,7 @@ class Asked(OnDevice):
         gone = not os.path.exists(question)
         if CURED:
             open(question, "w").close()
-        return question, gone
+        return question
 
 
 adapter = Asked
