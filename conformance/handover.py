@@ -24,6 +24,8 @@ from .offers import (
     NotBuilt,
     Standing,
     around,
+    is_held,
+    lets_go,
     line_of,
     make,
     offer,
@@ -231,8 +233,31 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
         if promise is False:
             raise _Harm("the memory is shared until it is read, which was forbidden")
         writes = writes[0] + "l"
+    if made.block is not None:
+        _check_lifetime(producer, consumer, protocol, case, shares is True)
     read_only = {"f": "lost", "-": "kept", "!": "kept"}.get(writes[0], "") if case.is_read_only else ""
     return Handover(_SHARES[shares], changed, strides, writes, read_only, idle)
+
+
+def _check_lifetime(producer: Library, consumer: Library, protocol: str, case: Case, shares: bool) -> None:
+    """Have another array in memory that was lent, what arrived of it outlive all else, and then go, too.
+
+    Raises
+    ------
+    _Harm
+        Memory that is shared is not kept alive by what arrived, or is held by something that is none of both arrays.
+    """
+    if not lets_go(producer, case):
+        return  # its adapter keeps what it is lent, or looks into it in a way of its own
+    anew = _take_anew(producer, consumer, protocol, case)
+    block, y = anew.made.block, anew.y
+    assert block is not None
+    del anew
+    if shares and not is_held(block):
+        raise _Astray("the memory that it shares is not kept alive by what arrived")
+    del y
+    if is_held(block):
+        raise _Harm("the memory is held after both arrays are gone")
 
 
 _SHARES = {True: "shared", False: "copied", None: "arrived"}

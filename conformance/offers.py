@@ -7,6 +7,7 @@ only.
 from __future__ import annotations
 
 import ctypes
+import gc
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -57,6 +58,7 @@ CASES: Mapping[str, Case] = {
         Case("overlapping", strides=(1, 1)),
         Case("reversed", shape=(4,), strides=(-1,), offset=3),
         Case("rows reversed", strides=(-4, 1), offset=8),
+        Case("foreign, aligned", shift=ALIGNMENT),
         Case("off by 4 bytes", shift=4),
         Case("off by 1 byte", shift=1),
         Case("read-only", is_read_only=True),
@@ -305,6 +307,34 @@ def stays(x: Any, protocol: str, producer: Library, first: Offer) -> bool:
     except Unsupported:
         return False
     return again.said.address == first.said.address
+
+
+def is_held(block: bytearray) -> bool:
+    """Whether anything still looks into memory that was lent: what is exported cannot change its length.
+
+    >>> block = bytearray(3)
+    >>> view = memoryview(block)
+    >>> before = is_held(block)
+    >>> del view
+    >>> before, is_held(block), len(block)
+    (True, False, 3)
+    """
+    gc.collect()
+    try:
+        block.append(block.pop())  # which moves nothing
+    except BufferError:
+        return True
+    return False
+
+
+def lets_go(producer: Library, case: Case) -> bool:
+    """Whether a library holds the memory that it was lent as long as an array lies there, and no longer."""
+    made = make(producer, case)
+    block = made.block
+    if block is None or not is_held(block):
+        return False
+    del made
+    return not is_held(block)
 
 
 def _capsule(x: Any) -> Any:
