@@ -43,7 +43,8 @@ def exchange_command(
     Layouts and dtypes that are known for trouble: transposed, stepped, expanded, reversed, empty, misaligned,
     read-only, bfloat16, float8. Each is looked at where it arrives: elements, shape, strides, whether memory is shared,
     kept alive and let go, who sees whose writes, whether read-only memory still is, what became of strides that address
-    nothing. Exit code 1 says that something is not as listed; of libraries or versions that the list does not know, that there was harm.
+    nothing. Exit code 1 says that something is not as listed; of libraries or versions that the list does not know,
+    that there was harm.
 
     \b
     Examples
