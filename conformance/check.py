@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -71,6 +71,8 @@ class _Results:
     """The last record of each that could be started: with the versions that its units are of."""
     units: dict[str, dict[str, records.Unit]] = field(default_factory=lambda: defaultdict(dict))
     """Whole units, by library and name."""
+    concluded: set[str] = field(default_factory=set)
+    """Libraries of which nothing more comes."""
     failures: dict[str, list[records.Failure]] = field(default_factory=lambda: defaultdict(list))
     """What failed unexpectedly in random programs, by library."""
 
@@ -90,6 +92,8 @@ class _Results:
                 self.units[record.adapter][record.unit] = record
                 self.red |= any(record.outcomes.get(outcome) for outcome in records.RED)
                 self.judged |= any(n for outcome, n in record.outcomes.items() if outcome != "unsupported")
+            case records.Concluded():
+                self.concluded.add(record.adapter)
             case records.Failure():
                 self.red |= record.outcome in records.RED
                 if record.outcome in records.RED and not record.source.startswith("corpus"):
@@ -152,9 +156,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
             results.note(record)
         if not done:
             writer.write(header)
-        finished = list(results.adapters)[:-1]  # another began after them
         for spec in dict.fromkeys(options.adapters):
-            if spec not in finished or results.adapters[spec].status != "ready":
+            if spec not in results.adapters or results.adapters[spec].name not in results.concluded:
                 _check_one(spec, options, programs, results, places, progress)
         code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
@@ -216,6 +219,7 @@ def _check_one(
         whole = frozenset(program.id for program in programs) if options.programs is None else None
         for problem in _conclude(name, known, results, whole):
             progress.note(f"{name}: {problem}")
+    results.write(records.Concluded(name))
 
 
 def _introduce(crew: Crew, spec: str, results: _Results) -> None:
@@ -225,14 +229,14 @@ def _introduce(crew: Crew, spec: str, results: _Results) -> None:
     if before is not None and results.units[new.name] and before.versions != new.versions:
         raise AdapterFailed("error", f"{spec} is another than when the run began: {dict(before.versions)} then")
     for other, adapter in results.adapters.items():
-        if adapter.name == new.name and adapter.status == "ready":
-            if other != spec:
-                # Records are told apart by the adapter's name: two of one name would be one library.
-                raise AdapterFailed(
-                    "unknown", f"{spec} and {other} both have the name {new.name!r}, which tells results apart"
-                )
-            return
-    results.write(new)
+        if adapter.name == new.name and adapter.status == "ready" and other != spec:
+            # Records are told apart by the adapter's name: two of one name would be one library.
+            raise AdapterFailed(
+                "unknown", f"{spec} and {other} both have the name {new.name!r}, which tells results apart"
+            )
+    last = results.adapters.get(spec)
+    if last is None or last.status != "ready" or last.versions != new.versions:
+        results.write(new)
 
 
 def _left(
@@ -258,7 +262,7 @@ def _left(
 
 
 def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress, *, of_all_rules: bool) -> None:
-    for found in crew.run(parts):
+    for found in chain(crew.run(_first(parts)), crew.run(parts)):
         for record in found:
             if of_all_rules and isinstance(record, records.Unit) and (useless := _why_useless(record, found)):
                 raise AdapterFailed("error", useless)  # without its counts the unit is run anew by --resume
@@ -267,6 +271,21 @@ def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progres
                 progress.advance(record.programs)
 
 
+def _first(parts: Iterator[Part]) -> list[Part]:
+    """The parts up to what the corpus begins with, if that is near.
+
+    Until it is judged nothing else is: that would stay in the file though an adapter turns out to be useless.
+    """
+    found: list[Part] = []
+    for part in islice(parts, 2):  # what is replayed comes before it
+        found.append(part)
+        if part.name.startswith(_FIRST):
+            break
+    return found
+
+
+_FIRST = "corpus:0-"
+"""How the unit of what the corpus begins with is called."""
 _MANY = 20
 """Programs of which each being an error tells that an adapter, and no program, is at fault."""
 
@@ -278,7 +297,7 @@ def _why_useless(unit: records.Unit, found: Sequence[records.Record]) -> str:
     operation, or have failed before.
     """
     judged = {outcome: number for outcome, number in unit.outcomes.items() if outcome != "unsupported"}
-    if not unit.unit.startswith("corpus:0-") or judged.keys() != {"error"} or judged["error"] < _MANY:
+    if not unit.unit.startswith(_FIRST) or judged.keys() != {"error"} or judged["error"] < _MANY:
         return ""
     first = next(r.message for r in found if isinstance(r, records.Failure) and r.outcome == "error")
     return f"nothing more is run, since each of {judged['error']} programs is its error: {first}"

@@ -44,14 +44,14 @@ def reopen(path: Path, header: records.Header) -> list[records.Record]:
         if all(adapter.status in enough for adapter in adapters.values()):
             return found
         found.pop()
-    last = [*adapters.values()][-1].name if adapters else ""
+    concluded = {record.adapter for record in found if isinstance(record, records.Concluded)}
     whole = {(record.adapter, record.unit) for record in found if isinstance(record, records.Unit)}
 
     def stays(record: records.Record) -> bool:
         if not isinstance(record, records.Failure):
             return True
-        # What is of no unit is found out when a library is done: the last one will be done once more.
-        return (record.adapter, record.source) in whole if record.source else record.adapter != last
+        # What is of no unit is found out when a library is done, and will be once more where none says that it was.
+        return (record.adapter, record.source) in whole if record.source else record.adapter in concluded
 
     lines = path.read_bytes().splitlines(keepends=True)
     anew = path.with_name(f".{path.name}.anew")  # who is killed on the way leaves the file as it was

@@ -1,7 +1,8 @@
 """The record format: one JSON line each, appended and flushed while a run goes on.
 
-A results file is a header, then adapters, units, failures, timings, mutants, claims and handovers in any order, then a
-footer. A file without a footer belongs to a run that died: what is there is good. Everything else is derived from it.
+A results file is a header, then adapters, units, failures, timings, mutants, claims, handovers and conclusions in any
+order, then a footer. A file without a footer belongs to a run that died: what is there is good. Everything else is
+derived from it.
 This module needs nothing but the standard library, so that any room may write records.
 """
 
@@ -279,6 +280,14 @@ class Handover:
 
 
 @dataclass(frozen=True, slots=True)
+class Concluded:
+    """All of a library's units are in the file, and what is of no unit: nothing more comes of it."""
+
+    record: ClassVar[str] = "concluded"
+    adapter: str
+
+
+@dataclass(frozen=True, slots=True)
 class Footer:
     """Last line of a run that ended by itself."""
 
@@ -288,10 +297,10 @@ class Footer:
     exit_code: int
 
 
-Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Claim | Handover | Footer
+Record: TypeAlias = Header | Adapter | Unit | Failure | Timing | Mutant | Claim | Handover | Concluded | Footer
 
 _KINDS: dict[str, type[Record]] = {
-    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Claim, Handover, Footer)
+    kind.record: kind for kind in (Header, Adapter, Unit, Failure, Timing, Mutant, Claim, Handover, Concluded, Footer)
 }
 _WORDS: Mapping[tuple[type[Record], str], tuple[str, ...]] = {
     (Adapter, "status"): ("ready", "skipped", "failed"),
@@ -487,7 +496,7 @@ def _dangling(record: Record, adapters: set[str], rules: set[Json]) -> str:
         rules.update(rule.get("id") for rule in record.rules)
     elif isinstance(record, Adapter):
         adapters.add(record.name)
-    elif isinstance(record, Unit | Failure | Timing) and record.adapter not in adapters:
+    elif isinstance(record, Unit | Failure | Timing | Concluded) and record.adapter not in adapters:
         return f"no adapter {record.adapter!r} before this {record.record}"
     if isinstance(record, Unit | Failure):
         named = record.counts if isinstance(record, Unit) else record.rules

@@ -282,7 +282,8 @@ def test_an_adapter_that_breaks_does_not_keep_others_from_running(tmp_path):
     _is_one_message(done)
 
 
-def test_an_adapter_that_builds_nothing_is_told_after_its_first_unit(tmp_path):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_adapter_that_builds_nothing_is_told_after_its_first_unit(workers, tmp_path):
     """A first draft whose inputs all go wrong costs one unit of programs and no more."""
     (tmp_path / "draft.py").write_text(
         "from stridecheck.conformance.adapters.numpy import Numpy\n"
@@ -292,7 +293,8 @@ def test_an_adapter_that_builds_nothing_is_told_after_its_first_unit(tmp_path):
         "        raise TypeError('not yet')\n"
         "adapter = Draft\n"
     )
-    done = run("check", "draft.py", "--programs", 300, "--out", "out", cwd=tmp_path)
+    given = ("check", "draft.py", "--programs", 300, "--out", "out", "--workers", workers)
+    done = run(*given, cwd=tmp_path)
     assert done.returncode == 1
     assert re.search(
         r"draft: failed, nothing more is run, since each of \d+ programs is its error: .*not yet", done.stderr
@@ -304,7 +306,7 @@ def test_an_adapter_that_builds_nothing_is_told_after_its_first_unit(tmp_path):
         "    name = 'draft'\n"
         "adapter = Draft\n"
     )
-    mended = run("check", "draft.py", "--programs", 300, "--out", "out", "--resume", cwd=tmp_path)
+    mended = run(*given, "--resume", cwd=tmp_path)
     assert mended.returncode == 0
     assert sum(r.programs for r in _records(tmp_path / "out") if isinstance(r, Unit)) == 300
 

@@ -160,6 +160,37 @@ def test_a_library_that_is_gone_on_with_is_done_whole_however_often(adapter_file
     assert programs == {"mine": 300, "other": 300}
 
 
+class _InterruptedAt(Silent):
+    """Ctrl-C where a library begins."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def begin(self, adapter, total):
+        if adapter == self.library:
+            raise KeyboardInterrupt
+
+
+def test_what_is_said_of_no_unit_stays_while_others_are_gone_on_with(adapter_file, tmp_path):
+    """That an expectation of a library which is done matched nothing is red, however often the run is ended."""
+    away, out, expect = tmp_path / "away", tmp_path / "out", tmp_path / "known.toml"
+    expect.write_text('[[expect]]\nname = "mended"\nreason = "It was."\nrules = ["view.*"]\naspects = ["shape"]\n')
+    options = Options((adapter_file(AWAY.format(path=str(away))), "reference"), programs=100, expect=expect)
+
+    def said():
+        found = list(read_results(out / "results.jsonl"))
+        return [one for one in found if isinstance(one, Failure) and (one.adapter, one.source) == ("reference", "")]
+
+    away.touch()
+    assert check(options, out) == 1
+    assert len(said()) == 1
+    away.unlink()
+    with pytest.raises(KeyboardInterrupt):
+        check(replace(options, resume=True), out, _InterruptedAt("mine"))
+    assert check(replace(options, resume=True), out) == 1
+    assert len(said()) == 1
+
+
 VERSIONED = """
 from pathlib import Path
 from stridecheck.conformance.adapters.numpy import Numpy
@@ -184,9 +215,13 @@ def test_a_library_that_was_not_there_is_tried_again(adapter_file, tmp_path):
     out = tmp_path / "out"
     options = Options((adapter_file(VERSIONED),), programs=300)
     assert check(options, out) == 3
-    (tmp_path / "version").write_text("1")
+    (tmp_path / "version").write_text("0")
+    with pytest.raises(KeyboardInterrupt):
+        check(replace(options, resume=True), out, _InterruptedAt("mine"))
+    (tmp_path / "version").write_text("1")  # of the one before it there is nothing
     with pytest.raises(KeyboardInterrupt):
         check(replace(options, resume=True), out, _Interrupted(2))
+    assert load([out]).adapters[-1].versions == {"mine": "1"}
     for version, units in (("", 2), ("2", 2), ("1", 3)):
         if version:
             (tmp_path / "version").write_text(version)
