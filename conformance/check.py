@@ -22,7 +22,7 @@ from .options import Options as Options
 from .options import command_line as command_line
 from .program import Program
 from .resume import note_last, reopen
-from .rules import catalogue
+from .rules import catalogue, matching_none
 from .runner import AdapterFailed, Worker
 from .session import collect_rarely, expectations, oracle
 from .units import Drawing, Part, Unit, plan
@@ -119,6 +119,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         The directory cannot be written.
     UnknownAdapter
         There is no adapter of a name, or all that were asked for turn out to be none; nothing is written then.
+    ValueError
+        No rule matches one that was asked for; nothing is written then.
     CorpusError, ExpectationError
         A file that was asked for is missing or broken.
     ResumeError, ResultsError
@@ -173,7 +175,9 @@ def refuse_nothing(path: Path) -> NoReturn:
 
 
 def _refuse(options: Options) -> None:
-    """Refuse what is known to go wrong: a list that cannot be read, or one to be made of a part of it."""
+    """Refuse what is known to go wrong: rules that are none, a list that cannot be read, or one made of a part of it."""
+    if problem := matching_none(options.rules.split(",")):
+        raise ValueError(problem)
     if options.expect is not None:
         load(options.expect, {}, is_update=options.update_expectations)
     if options.update_expectations and options.rules != "*":

@@ -123,9 +123,10 @@ class _Matrix:
             self.by_harm.setdefault(reason, []).append(" → ".join(pair))
         found: list[Handover] = []
         try:
-            for one in _handovers(worker, *pair):
-                found.append(one)
-                self._judge(one, worker.versions)
+            for one, is_certain in _handovers(worker, *pair):
+                # What did not happen again, or an adapter failed in, is red, and on no list.
+                found.append(one if is_certain else replace(one, outcome="error"))
+                self._judge(one, worker.versions, is_certain)
         except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
             self._red += 1
             self._give_up(worker, "failed", error)
@@ -133,9 +134,8 @@ class _Matrix:
             self.whole += found
             self.versions |= worker.versions
 
-    def _judge(self, one: Handover, versions: Mapping[str, str]) -> None:
-        # An adapter that fails is to be mended, and is on no list.
-        listed = replace(one, is_listed=True, is_known=one.outcome != "error")
+    def _judge(self, one: Handover, versions: Mapping[str, str], is_certain: bool) -> None:
+        listed = replace(one, is_listed=True, is_known=is_certain)
         judged = listed if self._update else self._known.judge(one, versions)
         self._writer.write(judged)
         self._handed += one.outcome != "not offered"
@@ -170,13 +170,16 @@ def _header(libraries: Sequence[str], python: str) -> Header:
     return machine.header(command, {"libraries": list(libraries)})
 
 
-def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[Handover]:
+def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[tuple[Handover, bool]]:
+    """What becomes of each array, and whether it can be told of that array."""
     for protocol, case in itertools.product(PROTOCOLS, CASES):
         answer = worker.ask([protocol, case])
         if isinstance(answer, Broken):
             outcome = answer.outcome if answer.outcome in ("crash", "timeout") else "error"
-            yield Handover(producer, consumer, protocol, case, outcome, answer.reason)
+            one = Handover(producer, consumer, protocol, case, outcome, answer.reason)
+            yield one, outcome != "error" and answer.happened_again
         else:
             if answer.pop("is_astray"):
                 worker.distrust()  # what fails from now on may be that write's doing
-            yield Handover(producer, consumer, protocol, case, **answer)
+            one = Handover(producer, consumer, protocol, case, **answer)
+            yield one, one.outcome != "error"

@@ -82,7 +82,7 @@ class Options:
         for name in ("seconds", "timeout", "start_timeout"):
             if not 0 <= (value := getattr(self, name)) <= LONGEST:  # nor is nan
                 raise ValueError(f"{name} must be from 0 to {LONGEST:,.0f} seconds, not {value}")
-        globs = sorted({*self.rules.split(",")})  # one text for what means the same
+        globs = sorted({glob.strip() for glob in self.rules.split(",")})  # one text for what means the same
         object.__setattr__(self, "rules", "*" if "*" in globs else ",".join(globs))
 
     def to_json(self) -> dict[str, Any]:

@@ -213,11 +213,17 @@ class Worker:
             There is no process, and none to be had.
         """
         assert not self._pending, "a batch is under way"
-        # One that leaks is replaced, too: that is nobody's fault alone.
-        if self._child is None or not self._is_trusted or (self.memory and self._child.growth > self.memory // 2):
+        if self._is_worn:
             self._renew()
         self._pending, self._ran = dict(batch), {}
         self._send()
+
+    @property
+    def _is_worn(self) -> bool:
+        """Whether the process should take no more: it has leaked, too, which is nobody's fault alone."""
+        if self._child is None or not self._is_trusted:
+            return True
+        return bool(self.memory) and self._child.growth > self.memory // 2
 
     def distrust(self) -> None:
         """Have the next batch run in a fresh process: this one has written, or may write, where nothing of its own is.
@@ -320,10 +326,10 @@ class Worker:
         """Answers once the process was lost at a program: its own, and that of the one that brought it down."""
         if answer.outcome == "timeout":
             return [(number, answer)]  # each try would take as long again
-        alone = self._try([program])
-        if isinstance(alone, Broken) and status in _FROM_OUTSIDE:
-            alone = self._try([program])  # who killed the server has killed the process that waited as well
-        if isinstance(alone, Broken):
+        alone, is_end = self._try([program])
+        if is_end and status in _FROM_OUTSIDE:
+            alone, is_end = self._try([program])  # who killed the server has killed the process that waited as well
+        if is_end:
             return [(number, answer)]
         if status in _FROM_OUTSIDE:
             return [(number, alone)]  # somebody else has killed it, or many programs together have filled its memory
@@ -339,7 +345,7 @@ class Worker:
 
         def brings_down(start: int) -> bool:
             self._renew()
-            return isinstance(self._try([*[before[number] for number in numbers[start:]], program]), Broken)
+            return self._try([*[before[number] for number in numbers[start:]], program])[1]
 
         if not numbers or not brings_down(0):
             return None
@@ -349,8 +355,11 @@ class Worker:
             low, high = (middle, high) if brings_down(middle) else (low, middle)
         return numbers[low]
 
-    def _try(self, programs: Sequence[Program]) -> Answer:
-        """The answer to the last of some programs in the process that there is, or to the first that breaks it."""
+    def _try(self, programs: Sequence[Program]) -> tuple[Answer, bool]:
+        """The answer to the last of some programs in the process that there is, or to the first that was its end.
+
+        And whether it was: an adapter's error is none.
+        """
         assert self._child is not None
         self._count(len(programs))
         batch = [[self._first + number, program.to_json(tags=False)] for number, program in enumerate(programs)]
@@ -360,8 +369,8 @@ class Worker:
             answer, status = self._next(number)
             if status is not None:
                 self._renew()
-                break
-        return answer
+                return answer, True
+        return answer, False
 
     def script(self, program: Program, claim: Claim, *, is_tried: bool = True) -> str:
         """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there.
@@ -389,26 +398,25 @@ class Worker:
         AdapterFailed
             The process before is lost, and there is no fresh one to be had.
         """
-        if not self._is_trusted:
+        if self._is_worn:
             self._renew()
         answer, is_over = self._asked(question)
         if not is_over:
             return answer
         # A device that is gone for good is no fault of the question's: another process is not to be had, or not twice.
         # A crash may be the doing of what was asked before.
+        happened_again = True
         try:
             self._renew()
-            again, is_over = answer, False
             if answer.device_lost or answer.outcome == "crash":
-                again, is_over = self._asked(question)
-            if is_over:
-                self._renew()
+                _, happened_again = self._asked(question)
+                self._renew()  # what has crashed once may have done harm the second time
         except AdapterFailed:
             if self._has_device:
                 raise
             self.distrust()  # what ended the last one is known; the next question is told that there is no other
             return answer
-        if isinstance(again, Broken):
+        if happened_again:
             return answer
         return replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
 

@@ -114,8 +114,7 @@ def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
         observations, aside = observation.apart(seen)
         return {"observations": observations, **aside}, any(one.raised for one in seen)
     except Unsupported as error:
-        # One that an adapter makes of what its library has raised says as little of a lost device as that does.
-        return {"unsupported": text_of(error)}, error.__context__ is not None
+        return {"unsupported": text_of(error)}, True  # an adapter may make it of what its library has raised
     except Exception as error:
         return {"error": told(error)}, True
 

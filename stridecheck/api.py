@@ -44,11 +44,15 @@ def check(adapter: str, *adapters: str, out: Path | str | None = None, **options
 
     Raises
     ------
+    ValueError
+        An option is out of its range, or no rule matches one of `rules`.
     OSError
         The directory cannot be written.
 
     >>> check("numpy", programs=20).frame.columns.tolist()[:3]
     ['adapter', 'rule', 'family']
     """
+    if not isinstance(rules := options.get("rules", ""), str):
+        options["rules"] = ",".join(rules)
     directory = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="stridecheck-"))
     return Results(directory, _check(Options((adapter, *adapters), **options), directory))

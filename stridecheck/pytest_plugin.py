@@ -251,17 +251,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     from stridecheck.conformance.options import is_wanted
-    from stridecheck.conformance.rules import catalogue
+    from stridecheck.conformance.rules import catalogue, matching_none
 
     options = dict(marker.kwargs)
     expected = options.pop("expected_failures", {})
     adapter = marker.args[0] if marker.args else None
     run = metafunc.config.stash[_SESSION].run(adapter, options)
-    known = catalogue().rules
-    for glob in (*run.options.rules.split(","), *expected):
-        if not any(fnmatchcase(rule, glob) for rule in known):
-            _refuse(f"no rule matches {glob!r}; `stridecheck rules` lists all")
-    asked = [rule for rule in known.values() if is_wanted(rule.id, run.options.rules)]
+    if problem := matching_none((*run.options.rules.split(","), *expected)):
+        _refuse(problem)
+    asked = [rule for rule in catalogue().rules.values() if is_wanted(rule.id, run.options.rules)]
     others = RuleCheck(NO_RULE, "What belongs to no rule is as expected too.", run)
     metafunc.parametrize("rule", [*_cases(asked, run, expected), pytest.param(others, id=NO_RULE)])
 

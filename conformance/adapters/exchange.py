@@ -22,6 +22,7 @@ class Exchange:
         self.name = name
         self.producer, self.consumer = producer, consumer
         self.forks = getattr(producer, "forks", True) and getattr(consumer, "forks", True)
+        self.patience = max(float(getattr(one, "patience", 0)) for one in (producer, consumer))
         self.lost = self._lost if has_device(producer) or has_device(consumer) else None
 
     def versions(self) -> dict[str, str]:

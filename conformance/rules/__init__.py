@@ -5,6 +5,9 @@ Ids are for ever: a rule may be sharpened, never renamed or reused.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+from fnmatch import filter as matching
 from functools import cache
 
 from ..classify import Catalogue
@@ -48,3 +51,18 @@ def catalogue() -> Catalogue:
         autograd, errors,
     )  # fmt: skip
     return Catalogue([rule for family in families for rule in family.RULES])
+
+
+def matching_none(globs: Iterable[str]) -> str:
+    """That a glob matches no rule, in words, with those that may be meant; empty where each matches one.
+
+    >>> matching_none(["view.*", "sqeeze.dim"])
+    "no rule matches 'sqeeze.dim'; did you mean squeeze.dim, squeeze.all, squeeze.longer?"
+    """
+    rules = catalogue().rules
+    for glob in map(str.strip, globs):
+        if not matching(rules, glob):
+            close = get_close_matches(glob, rules, 3)
+            hint = f"did you mean {', '.join(close)}?" if close else "`stridecheck rules` lists all"
+            return f"no rule matches {glob!r}; {hint}"
+    return ""

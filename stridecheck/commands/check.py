@@ -129,16 +129,10 @@ def check_command(out: Path, **options: Any) -> None:
 
 def _refuse_idle(options: dict[str, Any]) -> None:
     """Refuse options that would do nothing."""
-    from difflib import get_close_matches
-    from fnmatch import filter as matching
+    from stridecheck.conformance.rules import matching_none
 
-    from stridecheck.conformance.rules import catalogue
-
-    for glob in options["rules"].split(","):
-        if not matching(catalogue().rules, glob):
-            close = get_close_matches(glob, catalogue().rules, 3)
-            hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
-            fail(USAGE, f"no rule matches {glob!r}{hint}")
+    if problem := matching_none(options["rules"].split(",")):
+        fail(USAGE, problem)
     if options["example_database"] and options["driver"] != "hypothesis":
         fail(USAGE, "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed")
     if options["relayouts"] and not options["opinfo"]:

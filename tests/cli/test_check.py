@@ -19,6 +19,7 @@ import pytest
 from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit, read_results
 
+from stridecheck.api import check
 from stridecheck.cli import main
 from stridecheck.commands.directory import begun_in
 
@@ -280,6 +281,17 @@ def test_an_adapter_that_breaks_does_not_keep_others_from_running(tmp_path):
     assert "failed, RuntimeError: out of order" in done.stderr
     assert re.search(r"numpy .* 0 unexpected", done.stdout)
     _is_one_message(done)
+
+
+def test_rules_are_asked_for_in_python_as_on_the_command_line(tmp_path):
+    """By a text with commas, blanks or none, or by several; one that matches nothing is refused, and nothing written."""
+    asked = ("view.*,expand.*", " view.*, expand.*", ["view.*", "expand.*"])
+    found = [check("reference", programs=100, rules=rules).frame.rule.unique().tolist() for rules in asked]
+    assert found[0] == found[1] == found[2]
+    assert {rule.partition(".")[0] for rule in found[0]} == {"view", "expand"}
+    with pytest.raises(ValueError, match=r"no rule matches 'sqeeze.dim'; did you mean squeeze.dim"):
+        check("reference", rules=["view.*", "sqeeze.dim"], out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
