@@ -32,8 +32,10 @@ def arrival(one: Handover) -> str:
     'shared fb, idle kept'
     >>> arrival(Handover("a", "b", "dlpack", "bool", "refused", "TypeError: no bool"))
     'refused'
+    >>> arrival(Handover("a", "b", "dlpack", "bool", "damaged", "bool[3] arrived as uint8[3]", damage="dtype"))
+    'damaged dtype'
     """
-    parts = [f"{one.outcome} {one.writes}" if one.outcome in ARRIVED else one.outcome]
+    parts = [f"{one.outcome} {one.writes if one.outcome in ARRIVED else one.damage}".strip()]
     parts += ["other strides"] if one.strides is False else []
     parts += [f"read-only {one.read_only}"] if one.read_only else []
     parts += [f"idle {one.idle}"] if one.idle else []
@@ -43,13 +45,14 @@ def arrival(one: Handover) -> str:
 def harm(arrived: str) -> str:
     """What of an arrival is harm; empty where nothing is.
 
-    >>> harm("shared f-, read-only lost"), harm("crash"), harm("copied --, idle row-major")
-    ('read-only lost', 'crash', '')
+    >>> harm("shared f-, read-only lost"), harm("damaged dtype"), harm("copied --, idle row-major")
+    ('read-only lost', 'damaged dtype', '')
     >>> harm("shared f-, other strides, read-only lost")
     'read-only lost, other strides'
     """
     parts = arrived.split(", ")
-    return ", ".join(part for part in (*_ENDS, "read-only lost", "other strides") if part in parts)
+    ends = [part for part in parts if part.split(" ")[0] in _ENDS]
+    return ", ".join([*ends, *(part for part in ("read-only lost", "other strides") if part in parts)])
 
 
 @dataclass(frozen=True)
@@ -78,22 +81,23 @@ class Arrivals:
         way = self.ways.get((one.producer, one.consumer, one.protocol), {})
         pair = (one.producer, one.consumer)
         arrived, does = arrival(one), harm(arrival(one))
-        if not self.knows(pair, versions):
+        only = self.harms.get((*pair, one.protocol, one.case))
+        is_listed = only is None and not self.knows(pair, versions)
+        if is_listed:
             wanted = way.get(one.case, "")
             is_known = arrived == wanted
-            return replace(one, is_known=is_known, expected="" if is_known else wanted, is_listed=True)
-        if any(other[:2] == pair for other in self.ways):  # of other versions: harm that is gone was mended
-            wanted = harm(way.get(one.case, ""))
+        elif only is None and any(other[:2] == pair for other in self.ways):
+            wanted = harm(way.get(one.case, ""))  # of other versions: harm that is gone was mended
             is_known = {*does.split(", ")} <= {"", *wanted.split(", ")}
         else:
-            wanted = self.harms.get((*pair, one.protocol, one.case), "")
+            wanted = only or ""
             is_known = does == wanted
-        return replace(one, is_known=is_known, expected="" if is_known else wanted)
+        return replace(one, is_known=is_known, expected="" if is_known else wanted, is_listed=is_listed)
 
     def updated(self, found: Sequence[Handover], versions: Mapping[str, str]) -> Arrivals:
         """The list with the pairs of some handovers written anew; they are whole, and of these versions.
 
-        Of what an adapter failed in, what was known is kept.
+        Of what an adapter failed in, what was known is kept, or its harm.
         What was made with other versions is of other pairs, and of no use for those: its harm is kept.
         """
         ran = {(one.producer, one.consumer) for one in found if one.outcome != "error"}
@@ -110,9 +114,11 @@ class Arrivals:
             ways, known = {}, {}
         for one in found:
             way = (one.producer, one.consumer, one.protocol)
-            before = self.ways.get(way, {}).get(one.case) if known else None
-            if (arrived := before if one.outcome == "error" else arrival(one)) is not None:
+            before = self.ways.get(way, {}).get(one.case, "")
+            if (arrived := before if one.outcome == "error" and known else arrival(one)) and arrived != "error":
                 ways.setdefault(way, {})[one.case] = arrived
+            elif does := harm(before) or self.harms.get((*way, one.case), ""):
+                harms[(*way, one.case)] = does
         return Arrivals(known | dict(versions), ways, harms)
 
 

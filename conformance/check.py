@@ -175,7 +175,7 @@ def refuse_nothing(path: Path) -> NoReturn:
 
 
 def _refuse(options: Options) -> None:
-    """Refuse what is known to go wrong: rules that are none, a list that cannot be read, or one made of a part of it."""
+    """Refuse what is known to go wrong: rules that are none, a list that cannot be read or is of a part."""
     if problem := matching_none(options.rules.split(",")):
         raise ValueError(problem)
     if options.expect is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from stridecheck.reports.records import Adapter, Footer, Handover, Header, ResultsWriter
 
 from . import arrivals, machine
-from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
+from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent, refuse_nothing
 from .discovery import find
 from .expectations import BUNDLED
 from .offers import CASES, PROTOCOLS
@@ -45,14 +45,14 @@ def exchange(
 
     `timeout` is the seconds that one array may take; `expect` is the list of what is expected. With `update` it is
     written anew for the pairs that ran. A pair is known by its adapters' own names, however they were asked for.
-    0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 3 if a library is not there
-    (with `skip_missing`: none is), 4 if nothing was handed over. The pairs of one that is not there are left out, with
-    the reason.
+    0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 2 if a name is none, or one
+    of two libraries, 3 if a library is not there (with `skip_missing`: none is), 4 if nothing was handed to one or by
+    it. The pairs of one that is not there are left out, with the reason.
 
     Raises
     ------
     UnknownAdapter
-        There is no library of a name; nothing is written then.
+        There is no library of a name, as far as that can be told here, or of any; nothing is written then.
     ExpectationError
         There is no such list, or a line of it is none; nothing is written then.
     OSError
@@ -79,9 +79,13 @@ def exchange(
             progress.advance(1)
         for reason, unknown in matrix.by_harm.items():
             progress.note(f"{_some(unknown)}: {reason}, judged by harm alone")
+        for name in matrix.idle:
+            progress.note(f"{name}: nothing was handed to it, or by it")
         code = matrix.code(skip_missing)
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
-    if update:
+    if code == USAGE and not matrix.whole:
+        refuse_nothing(out / "results.jsonl")
+    if update and matrix.whole:
         anew = known.updated(matrix.whole, matrix.versions)
         if lost := {way[:2] for way in known.ways} - {way[:2] for way in anew.ways}:
             progress.note(f"{_some([' → '.join(pair) for pair in sorted(lost)])}: of other versions, only harm is kept")
@@ -94,8 +98,9 @@ class _Matrix:
 
     def __init__(self, known: arrivals.Arrivals, writer: ResultsWriter, progress: Progress, update: bool) -> None:
         self._known, self._writer, self._progress, self._update = known, writer, progress, update
-        self._seen: set[arrivals.Pair] = set()
-        self._handed = self._red = self._missing = 0
+        self._seen: dict[arrivals.Pair, str] = {}
+        self._handed: set[str] = set()
+        self._red = self._missing = self._unknown = 0
         self.by_harm: dict[str, list[str]] = {}
         """Pairs that are judged by harm alone, by the reason."""
         self.whole: list[Handover] = []
@@ -109,14 +114,18 @@ class _Matrix:
         except AdapterFailed as error:
             is_missing = error.kind == "missing"
             self._missing += is_missing
-            self._red += not is_missing
+            self._unknown += error.kind == "unknown"
+            self._red += error.kind == "error"
             self._give_up(worker, "skipped" if is_missing else "failed", error)
             return
         pair = _names(worker)
-        if pair in self._seen:
-            self._progress.note(f"{worker.spec}: is {' → '.join(pair)} once more, and left out")
+        if (other := self._seen.get(pair)) is not None:
+            # Arrays are told apart by the adapters' names: two of one name would be one library.
+            both = f"{worker.spec} and {other} both have the names {' → '.join(pair)}, which tell results apart"
+            self._unknown += 1
+            self._give_up(worker, "failed", AdapterFailed("unknown", both))
             return
-        self._seen.add(pair)
+        self._seen[pair] = worker.spec
         if pair[0] == pair[1]:
             self._writer.write(Adapter(pair[0], "ready", "", dict(worker.versions)))
         if not self._update and (reason := self._known.knows(pair, worker.versions)):
@@ -138,7 +147,7 @@ class _Matrix:
         listed = replace(one, is_listed=True, is_known=is_certain)
         judged = listed if self._update else self._known.judge(one, versions)
         self._writer.write(judged)
-        self._handed += one.outcome != "not offered"
+        self._handed |= {one.producer, one.consumer} if one.outcome != "not offered" else set()
         self._red += not judged.is_known
 
     def _give_up(self, worker: Worker, status: str, error: AdapterFailed) -> None:
@@ -149,9 +158,16 @@ class _Matrix:
         """The exit code of what was tried, with libraries that are not there taken for an error or skipped."""
         if self._seen and self._red:
             return UNEXPECTED
+        if self._unknown:
+            return USAGE
         if not self._seen or (self._missing and not skip_missing):
             return COULD_NOT_RUN
-        return EXPECTED if self._handed else NOTHING_JUDGED
+        return NOTHING_JUDGED if self.idle else EXPECTED
+
+    @property
+    def idle(self) -> list[str]:
+        """Libraries that were there, and that nothing was handed to or by."""
+        return sorted({name for pair in self._seen for name in pair} - self._handed)
 
 
 def _names(worker: Worker) -> arrivals.Pair:

@@ -98,7 +98,7 @@ def _extent(a: Any) -> Extent:
 
 def _interface(data: dict[str, Any]) -> Described:
     """An array interface, version 3; absent strides mean row-major, and stay absent."""
-    address, readonly = data["data"]
+    address, readonly = _place(data)
     strides = data.get("strides")
     itemsize = int(data["typestr"][2:])
     shape = tuple(data["shape"])
@@ -107,6 +107,16 @@ def _interface(data: dict[str, Any]) -> Described:
         (data["version"],),
     )  # fmt: skip
     return Described(state, None if 0 in shape else address)
+
+
+def _place(interface: dict[str, Any]) -> tuple[int, bool]:
+    """Where the data of an array interface begins, and whether it is read-only: it says so, or names a buffer."""
+    data = interface["data"]
+    if isinstance(data, tuple):
+        address, readonly = data
+        return address, readonly
+    view = memoryview(data)
+    return (_buffer(view).address or 0) + interface.get("offset", 0), view.readonly
 
 
 # The buffer protocol.

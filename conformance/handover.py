@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -50,7 +50,8 @@ class Handover(NamedTuple):
     where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does only until
     it is first read (its copy is lazy), `-` for either that is not so, `!` where the one that should write does not,
     `.` where it has nothing to write with. `read_only` is `kept`, `lost`, or empty where nobody could try to write.
-    `is_astray` says that memory was written to which nobody meant: what the process does from then on says nothing.
+    `damage` is the kind of what is damaged, one of `DAMAGE`. `is_astray` says that memory was written to which nobody
+    meant: what the process does from then on says nothing.
     """
 
     outcome: str
@@ -59,15 +60,36 @@ class Handover(NamedTuple):
     writes: str = ".."
     read_only: str = ""
     idle: str = ""
+    damage: str = ""
     is_astray: bool = False
+
+
+DAMAGE: Mapping[str, str] = {
+    "dtype": "another dtype arrived",
+    "shape": "another shape arrived",
+    "elements": "other elements arrived",
+    "unreadable": "what arrived, or was written to, cannot be read",
+    "untaken": "what was taken once is not taken once more",
+    "layout": "the producer's array has other strides since",
+    "astray": "memory has changed that nobody meant to write to",
+    "writes": "what one side writes is something else on the other",
+    "copied": "the memory is copied, which was forbidden",
+    "shared": "the memory is shared, which was forbidden",
+    "dangling": "memory that is shared is not kept alive",
+    "held": "memory is held by nothing that is left of it",
+}
+"""Kinds of damage: a list of what arrives tells them apart."""
+_ASTRAY = ("astray", "dangling")
+"""After which a process says nothing any more."""
 
 
 class _Harm(Exception):
     """What arrived is not what was promised, and no error says so."""
 
-
-class _Astray(_Harm):
-    """Memory was written to that nobody meant to write to."""
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        assert kind in DAMAGE
+        self.kind = kind
 
 
 class _Refused(Exception):
@@ -110,7 +132,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     except _Refused as refusal:
         return Handover("refused", str(refusal))
     except _Harm as harm:
-        return Handover("damaged", str(harm), is_astray=isinstance(harm, _Astray))
+        return Handover("damaged", str(harm), damage=harm.kind, is_astray=harm.kind in _ASTRAY)
 
 
 def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
@@ -131,7 +153,7 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     made = make(producer, case)
     stood = standing(producer, made)
     if not _is_as_made(stood, case, made):
-        raise NotBuilt(f"{producer.name} has built another array than it was asked for, or reads another one")
+        raise NotBuilt(_other_than_made(producer, stood, case))
     offered = offer(made.x, protocol, producer)
     is_true = _says(offered.said, protocol, case, made.elements)
     is_copied = made.address is None and not stays(made.x, protocol, producer, offered)
@@ -166,7 +188,7 @@ def _take_anew(producer: Library, consumer: Library, protocol: str, case: Case) 
     except Unsupported as error:
         raise NotBuilt(f"{producer.name} offered it once, and not once more: {error}") from error
     except _Refused as refusal:
-        raise _Harm(f"it was taken once, and not once more: {refusal}") from refusal
+        raise _Harm("untaken", f"it was taken once, and not once more: {refusal}") from refusal
 
 
 def _compare(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> None:
@@ -184,54 +206,58 @@ def _compare(producer: Library, consumer: Library, protocol: str, case: Case, ta
     except Exception as error:
         if not _can_look(consumer, case):
             raise NotBuilt(f"{consumer.name} cannot read its own arrays: {line_of(error)}") from error
-        raise _Harm(f"what arrived cannot be read: {line_of(error)}") from error
+        raise _Harm("unreadable", f"what arrived cannot be read: {line_of(error)}") from error
     _check_unharmed(producer, case, taken.made, taken.stood, "what arrived was read")
     elements = taken.made.elements
-    difference = _difference(case, elements, found)
-    if difference is None and not taken.said.address and not taken.is_true:
-        difference = "its elements arrived from nowhere"  # by chance: memory that was freed may still hold them
-    if difference is not None and not _can_look(consumer, case):
+    kind, difference = _difference(case, elements, found)
+    if not kind and not taken.said.address and not taken.is_true:
+        # By chance: memory that was freed may still hold them.
+        kind, difference = "elements", "its elements arrived from nowhere"
+    if kind and not _can_look(consumer, case):
         raise NotBuilt(f"{consumer.name} reads its own arrays as others: {difference}")
-    if difference is not None:
-        raise _Harm(difference + ("" if taken.is_true else "; what the producer said of it was wrong already"))
+    if kind:
+        raise _Harm(kind, difference + ("" if taken.is_true else "; what the producer said of it was wrong already"))
 
 
 def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, since: str) -> None:
-    """Raise `_Harm` where the producer's array is another one; its adapter's fault is it where it reads none at all."""
+    """Raise `_Harm` where the producer's array is another one, or cannot be read any more."""
     try:
-        if standing(producer, made) == stood:
-            return
-        does = "is another one"
-    except NotBuilt:
-        if not _can_look(producer, case):
-            raise
-        does = "cannot be read"
-    raise _Astray(f"the producer's array {does} since {since}")
+        found = standing(producer, made)
+    except NotBuilt:  # which could be read before
+        raise _Harm("astray", f"the producer's array cannot be read since {since}") from None
+    if found == stood:
+        return
+    if found._replace(described=stood.described) != stood or found.described[:2] != stood.described[:2]:
+        raise _Harm("astray", f"the producer's array is another one since {since}")
+    before, after = ("strides {} and offset {}".format(*one.described[2:]) for one in (stood, found))
+    raise _Harm("layout", f"the producer's array has {after} since {since}, and had {before}")
 
 
 def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
-    made, said, y = taken.made, taken.said, taken.y
-    arrived = _described(y, consumer)
-    before, after = _own_strides(producer, made.x, said), _own_strides(consumer, y, arrived)
+    made, y = taken.made, taken.y
+    shown = sorted(_shown(y, consumer), key=lambda one: one.address != taken.address)  # first what lies there
+    before = _own_strides(producer, made.x, [] if taken.is_copied else [taken.said])
+    after = _own_strides(consumer, y, shown)
     idle, changed = _idle(case, before, after)
     if not made.elements:
         return Handover("empty", changed, idle=idle)
     is_seen = made.address is not None
-    lies_there = _lies_there(consumer, y, arrived, taken.address)  # before a write: what is written to may be moved
-    writes = _writes(producer, consumer, protocol, case, taken)
-    shares = _shares(lies_there, is_seen, writes, taken.is_copied)
+    lies_there = _lies_there(consumer, y, shown, taken.address)  # before a write: what is written to may be moved
+    writes, is_apart = _writes(producer, consumer, protocol, case, taken)
+    shares = _shares(lies_there, is_seen, writes, taken.is_copied, is_apart=is_apart and not is_seen)
     promise = _PROMISES.get(protocol)
     if shares is None:
         shares = promise  # taken for granted
     if promise is not None and shares != promise:
-        raise _Harm(f"the memory is {'shared' if shares else 'copied'}, which was forbidden")
+        is_now = "shared" if shares else "copied"
+        raise _Harm(is_now, f"the memory is {is_now}, which was forbidden")
     strides = None
     if shares and before is not None and after is not None:
         strides = _significant(case, before) == _significant(case, after)
     if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
         if promise is False:
-            raise _Harm("the memory is shared until it is read, which was forbidden")
+            raise _Harm("shared", "the memory is shared until it is read, which was forbidden")
         writes = writes[0] + "l"
     if made.block is not None:
         _check_lifetime(producer, consumer, protocol, case, shares is True)
@@ -254,10 +280,10 @@ def _check_lifetime(producer: Library, consumer: Library, protocol: str, case: C
     assert block is not None
     del anew
     if shares and not is_held(block):
-        raise _Astray("the memory that it shares is not kept alive by what arrived")
+        raise _Harm("dangling", "the memory that it shares is not kept alive by what arrived")
     del y
     if is_held(block):
-        raise _Harm("the memory is held after both arrays are gone")
+        raise _Harm("held", "the memory is held after both arrays are gone")
 
 
 _SHARES = {True: "shared", False: "copied", None: "arrived"}
@@ -265,28 +291,34 @@ _PROMISES = {"dlpack copy": False, "dlpack share": True}
 """Whether memory is shared, by protocols that promise it."""
 
 
-def _shares(lies_there: bool | None, is_seen: bool, writes: str, is_copied: bool) -> bool | None:
+def _shares(
+    lies_there: bool | None, is_seen: bool, writes: str, is_copied: bool, *, is_apart: bool = False
+) -> bool | None:
     """Whether memory is shared: writes that are seen tell, then addresses, then writes that are not; else None.
 
-    Writes of both that are not seen know better than an address that is only said, where the producer's is not seen.
+    Writes of both that are not seen know better than an address that is only said, where the producer's is not seen;
+    and so does one that has changed what lies at that address, and nothing of the producer's.
     """
     if writes[0] == "f" or writes[1] == "b":
         return True
+    if is_apart:
+        return False
     if lies_there is not None and (is_seen or writes != "--"):
         return lies_there
     return False if "-" in writes or is_copied else None
 
 
-def _lies_there(consumer: Library, y: Any, arrived: foreign.Described | None, address: int | None) -> bool | None:
+def _lies_there(consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None) -> bool | None:
     """Whether what arrived begins at the producer's address, or lies in a storage that holds that; None if untold.
 
-    What arrived may be copied when it is handed on in turn: the storage is asked first.
+    What arrived may be copied when it is handed on in turn: the storage is asked first, then all that it shows.
     """
     if consumer.observes_storage and address is not None:
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
             return begin <= address < begin + length
-    return None if arrived is None or None in (arrived.address, address) else arrived.address == address
+    places_shown = [one.address for one in shown if one.address is not None]
+    return address in places_shown if places_shown and address is not None else None
 
 
 # The consumer's side.
@@ -319,14 +351,24 @@ def _is_as_made(stood: Standing, case: Case, made: Made) -> bool:
     return (*stood.described[:2], stood.elements) == (case.dtype, case.shape, b"".join(made.elements))
 
 
-def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, ...], list[bytes]]) -> str | None:
+def _other_than_made(library: Library, stood: Standing, case: Case) -> str:
+    """What an adapter has built instead, in words."""
+    dtype, shape, *_ = stood.described
+    if (dtype, shape) == (case.dtype, case.shape):
+        return f"{library.name} has built other elements than it was asked for, or reads others"
+    return f"{library.name} was to build {case.dtype}{case.shape}, and describes it as {dtype}{shape}"
+
+
+def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, ...], list[bytes]]) -> tuple[str, str]:
+    """The kind of damage, and in words; both are empty where there is none."""
     dtype, shape, got = found
     if (dtype, shape) != (case.dtype, case.shape):
-        return f"{case.dtype}{list(case.shape)} arrived as {dtype}{list(shape)}"
+        kind = "shape" if dtype == case.dtype else "dtype"
+        return kind, f"{case.dtype}{list(case.shape)} arrived as {dtype}{list(shape)}"
     wrong = [number for number, (a, b) in enumerate(zip(elements, got, strict=False)) if a != b]
     if wrong or len(elements) != len(got):
-        return f"{len(wrong)} of {len(elements)} elements differ"
-    return None
+        return "elements", f"{len(wrong)} of {len(elements)} elements differ"
+    return "", ""
 
 
 def _says(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
@@ -335,11 +377,21 @@ def _says(said: foreign.Described, protocol: str, case: Case, elements: list[byt
     if (state.shape, state.itemsize) != (case.shape, ITEMSIZES[case.dtype]):
         return False
     # Of a capsule that cannot be right nothing is known but its name.
-    is_elsewhere = protocol == ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
-    if is_elsewhere or state.storage is not None:
+    if _is_elsewhere(state, protocol) or state.storage is not None:
         return True
-    if not said.address:
-        return not elements
+    return _is_written(said, protocol, case, elements) if said.address else not elements
+
+
+def _is_elsewhere(state: ForeignState, protocol: str) -> bool:
+    """Whether an address is of a device's memory."""
+    return protocol == ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
+
+
+def _is_written(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
+    """Whether elements lie where an array is said to lie, as far as that can be looked at."""
+    state = said.state
+    if not said.address or state.shape != case.shape or _is_elsewhere(state, protocol):
+        return False
     addresses = places(state.shape, _byte_strides(state), said.address)
     return all(_holds(address, element) for address, element in zip(addresses, elements, strict=True))
 
@@ -379,19 +431,21 @@ def _significant(case: Case, strides: tuple[int, ...]) -> list[int]:
     return [s for n, s in zip(case.shape, strides, strict=True) if n > 1 and 0 not in case.shape]
 
 
-def _own_strides(library: Library, x: Any, described: foreign.Described | None) -> tuple[int, ...] | None:
-    """Strides as the library itself has them, in bytes: what it says by a protocol may be others already."""
-    dtype, _, strides, *_ = library.describe(x)
+def _own_strides(library: Library, x: Any, shown: Sequence[foreign.Described]) -> tuple[int, ...] | None:
+    """Strides as the library itself has them, in bytes: what it says by a protocol may be others already.
+
+    A library without strides may show its array by a protocol that has flattened it: that tells none.
+    """
+    dtype, shape, strides, *_ = library.describe(x)
     if strides is not None:
         return tuple([s * ITEMSIZES[dtype] for s in strides])
-    return None if described is None else _byte_strides(described.state)
+    return next((_byte_strides(one.state) for one in shown if one.state.shape == tuple(shape)), None)
 
 
 def _idle(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None) -> tuple[str, str]:
     """What became of strides that address nothing, and in words where they are neither those made nor row-major."""
     idle = [number for number, size in enumerate(case.shape) if size == 1 or 0 in case.shape]
-    # A library without strides may say what it has by a protocol that has flattened it.
-    if not idle or made is None or got is None or not len(made) == len(got) == len(case.shape):
+    if not idle or made is None or got is None:
         return "", ""
     # Libraries disagree on whether a length of 0 counts as 1 in the strides before it: either is row-major.
     plain = [_row_major(case.shape, ITEMSIZES[case.dtype], least) for least in (0, 1)]
@@ -401,24 +455,25 @@ def _idle(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None)
     return ("row-major", "") if after in either else ("other", f"strides of {[*made]} bytes arrived as {[*got]}")
 
 
-def _described(y: Any, consumer: Library) -> foreign.Described | None:
-    """What the array says of itself where it has arrived, by whatever protocol it has: no address if that of a copy."""
+def _shown(y: Any, consumer: Library) -> Iterator[foreign.Described]:
+    """What the array says of itself where it has arrived, by each protocol that it has; nothing that is of a copy."""
     for protocol in ("interface", "dlpack", "buffer"):
         try:
             offered = offer(y, protocol, consumer)
         except Unsupported:
             continue
-        return offered.said if stays(y, protocol, consumer, offered) else offered.said._replace(address=None)
-    return None
+        if stays(y, protocol, consumer, offered):
+            yield offered.said
 
 
 # Writes.
 
 
-def _writes(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> str:
+def _writes(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> tuple[str, bool]:
     """What comes of the consumer's write to the whole array, and of the producer's: two letters of a handover.
 
-    Each is tried on an array that nobody has written to, since some libraries copy what they write to.
+    And whether the consumer's is where the producer has said that its array lies, though not in the producer's. Each
+    is tried on an array that nobody has written to, since some libraries copy what they write to.
 
     Raises
     ------
@@ -430,7 +485,9 @@ def _writes(producer: Library, consumer: Library, protocol: str, case: Case, tak
     back = _write(producer, consumer, case, taken, "b")
     anew = _take_anew(producer, consumer, protocol, case)
     _compare(producer, consumer, protocol, case, anew)
-    return _write(producer, consumer, case, anew, "f") + back
+    forth = _write(producer, consumer, case, anew, "f")
+    is_apart = forth == "-" and _is_written(anew.said, protocol, case, _look(consumer, anew.y)[2])
+    return forth + back, is_apart
 
 
 def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen: str) -> str:
@@ -452,15 +509,18 @@ def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen
     except Exception:  # which says nothing of whether it has written before
         pass
     try:
-        written, there, beside = writer.read(x), reader.read(other), around(producer, made)
+        # Memory first: that it has changed says more than that an array there cannot be read.
+        if around(producer, made) != stood.around:
+            raise _Harm("astray", f"what {writer.name} writes to it changes memory beside it")
+        written, there = writer.read(x), reader.read(other)
+    except _Harm:
+        raise
     except Exception as error:
-        raise _Harm(f"what {writer.name} has written to cannot be read: {line_of(error)}") from error
-    if beside != stood.around:
-        raise _Astray(f"what {writer.name} writes to it changes memory beside it")
+        raise _Harm("unreadable", f"what {writer.name} has written to cannot be read: {line_of(error)}") from error
     if there == before:
         return "!" if written == here else "-"
     if there != written:
-        raise _Harm(f"what {writer.name} writes to it is something else in {reader.name}")
+        raise _Harm("writes", f"what {writer.name} writes to it is something else in {reader.name}")
     return seen
 
 

@@ -265,6 +265,8 @@ class Handover:
     """`kept` or `lost`, of memory that the producer had made read-only."""
     idle: str = ""
     """`kept`, `row-major` or `other`: strides that address nothing, of lengths of 1 and of arrays without elements."""
+    damage: str = ""
+    """Kind of what is damaged: `dtype`, `elements`, `astray`, …"""
     is_known: bool = True
     """Whether this is what was expected."""
     expected: str = ""

@@ -56,8 +56,8 @@ def catalogue() -> Catalogue:
 def matching_none(globs: Iterable[str]) -> str:
     """That a glob matches no rule, in words, with those that may be meant; empty where each matches one.
 
-    >>> matching_none(["view.*", "sqeeze.dim"])
-    "no rule matches 'sqeeze.dim'; did you mean squeeze.dim, squeeze.all, squeeze.longer?"
+    >>> matching_none(["view.*", "zeros.*"])
+    "no rule matches 'zeros.*'; `stridecheck rules` lists all"
     """
     rules = catalogue().rules
     for glob in map(str.strip, globs):

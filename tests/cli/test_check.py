@@ -284,7 +284,7 @@ def test_an_adapter_that_breaks_does_not_keep_others_from_running(tmp_path):
 
 
 def test_rules_are_asked_for_in_python_as_on_the_command_line(tmp_path):
-    """By a text with commas, blanks or none, or by several; one that matches nothing is refused, and nothing written."""
+    """By a text with commas, blanks or none, or by several; where one matches nothing, nothing is written."""
     asked = ("view.*,expand.*", " view.*, expand.*", ["view.*", "expand.*"])
     found = [check("reference", programs=100, rules=rules).frame.rule.unique().tolist() for rules in asked]
     assert found[0] == found[1] == found[2]
