@@ -19,7 +19,7 @@ OLD = ("a", "b", "dlpack", "bool")
 KNOWN_OF_BOTH = Arrivals(
     VERSIONS, {("a", "b", "dlpack"): {"row-major": "shared fb", "read-only": "shared f-, read-only lost"}}
 )
-HARM_ALONE = Arrivals(harms={OLD: "damaged"})
+HARM_ALONE = Arrivals(harms={OLD: "damaged dtype"})
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -60,7 +60,16 @@ def test_harm_that_is_gone_is_red():
     assert KNOWN_OF_BOTH.judge(LOST, VERSIONS).is_known
     assert not KNOWN_OF_BOTH.judge(mended, VERSIONS).is_known
     assert not HARM_ALONE.judge(replace(ONE, case="bool"), VERSIONS).is_known
-    assert HARM_ALONE.judge(replace(ONE, case="bool", outcome="damaged"), VERSIONS).is_known
+    assert HARM_ALONE.judge(replace(ONE, case="bool", outcome="damaged", damage="dtype"), VERSIONS).is_known
+
+
+def test_damage_of_another_kind_is_red():
+    """In a list of all, of harm, and of other versions: memory beside an array is not an array's dtype."""
+    damaged = replace(ONE, case="bool", outcome="damaged", damage="dtype")
+    of_all = KNOWN_OF_BOTH.updated([damaged], VERSIONS)
+    for known, versions in ((of_all, VERSIONS), (of_all, {"a": "1.1", "b": "2.0"}), (HARM_ALONE, VERSIONS)):
+        assert known.judge(damaged, versions).is_known
+        assert not known.judge(replace(damaged, damage="astray"), versions).is_known
 
 
 @pytest.mark.parametrize("versions", [{"a": "1.1", "b": "2.0"}, {"a": "1.0", "b": "2.0", "device": "GPU"}])
@@ -100,6 +109,12 @@ def test_of_what_an_adapter_fails_in_an_update_keeps_what_was_known(tmp_path):
     """Nothing that nobody saw gets on the list, whether it was there before or not."""
     failed = replace(ONE, outcome="error")
     assert KNOWN_OF_BOTH.updated([failed], VERSIONS) == KNOWN_OF_BOTH
+    bool_failed = replace(failed, case="bool")
+    for known in (HARM_ALONE, Arrivals({"a": "0.9"}, {("a", "b", "dlpack"): {"bool": "damaged dtype"}})):
+        kept = known.updated([bool_failed, ONE], VERSIONS)
+        assert (kept.ways, kept.harms) == ({("a", "b", "dlpack"): {"row-major": "shared fb"}}, {OLD: "damaged dtype"})
+        assert kept.judge(replace(bool_failed, outcome="damaged", damage="dtype"), VERSIONS).is_known
+        assert not kept.judge(replace(bool_failed, outcome="shared"), VERSIONS).is_known
     others = [replace(ONE, case=case, outcome="error" if case == "bool" else "shared") for case in CASES]
     arrivals.write(tmp_path / "list.txt", Arrivals().updated(others, VERSIONS))
     assert "bool" not in arrivals.read(tmp_path / "list.txt").ways["a", "b", "dlpack"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from stridecheck.conformance import arrivals, exchanges
 from stridecheck.conformance.adapters.exchange import Exchange
@@ -9,6 +11,7 @@ from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import hand_over
 from stridecheck.conformance.offers import CASES, PROTOCOLS
 from stridecheck.conformance.protocol import Unsupported
+from stridecheck.conformance.runner import Worker
 from stridecheck.conformance.serving import has_device
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
@@ -213,9 +216,11 @@ adapter = Mine
 
 
 def test_what_a_write_past_an_array_breaks_later_is_blamed_on_no_other(adapter_file, tmp_path):
-    """The process is not used again; and of a crash it is told where it does not happen again in a fresh one."""
-    spec = adapter_file(SPILLING.format(mark=str(tmp_path / "crashed")))
-    exchanges.exchange([spec], tmp_path / "out")
+    """The process is not used again; a crash that does not happen again in a fresh one is told, and on no list."""
+    spec, mine = adapter_file(SPILLING.format(mark=str(tmp_path / "crashed"))), tmp_path / "mine.txt"
+    assert exchanges.exchange([spec], tmp_path / "out", expect=mine, update=True) == 1
+    assert "damaged astray" in mine.read_text()
+    assert "crash" not in mine.read_text()
     records = read_results(tmp_path / "out" / "results.jsonl")
     found = {(one.protocol, one.case): one for one in records if isinstance(one, Handover)}
     assert found["dlpack", "int8"].detail == "what mine writes to it changes memory beside it"
@@ -292,6 +297,67 @@ def test_an_adapter_that_does_not_say_what_it_takes_takes_nothing():
     found = hand_over(Numpy(), Portless(), "dlpack", CASES["row-major"])
     assert (found.outcome, found.detail) == ("not offered", "numpy takes no dlpack")
     assert hand_over(Portless(), Numpy(), "dlpack", CASES["row-major"]).outcome == "shared"
+
+
+LEAKING = """
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+    patience = 60
+    kept = []
+
+    def tensor(self, *layout):
+        self.kept.append(bytearray(b"x") * (12 << 20))
+        return super().tensor(*layout)
+
+adapter = Mine
+"""
+
+
+def test_a_library_that_keeps_memory_is_renewed(adapter_file):
+    """As in a check: it is no array's fault."""
+    spec = adapter_file(LEAKING)
+    with Worker(f"exchange:{spec}>{spec}", memory=200 << 20, program_timeout=5) as worker:
+        worker.start()
+        assert worker.program_timeout == 60  # which the adapter asks for
+        answers = [worker.ask(["dlpack", "row-major"]) for _ in range(12)]
+        assert {answer["outcome"] for answer in answers} == {"shared"}
+        assert worker.restarts > 1
+
+
+MISTYPED = """
+from dataclasses import replace
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+    ports = {"dlpack": "np.from_dlpak({x})"}
+
+    def __init__(self):
+        super().__init__()
+        self.capabilities = replace(self.capabilities, dtypes=frozenset())
+
+adapter = Mine
+"""
+
+
+def test_a_library_that_nothing_is_handed_to_is_named(adapter_file, tmp_path):
+    """A function that no release has is one that this release has not: the run is green of another pair alone."""
+    done = run("exchange", "numpy", adapter_file(MISTYPED), "--out", tmp_path / "out")
+    assert done.returncode == 4
+    assert "mine: nothing was handed to it, or by it" in done.stderr
+
+
+def test_a_name_that_is_none_is_wrong_usage_in_another_environment_too(tmp_path):
+    """Where it cannot be known here; nothing is left of a run of nothing, and of others what there is."""
+    out = tmp_path / "out"
+    assert run("exchange", "nosuch", "--python", sys.executable, "--out", out).returncode == 2
+    assert not (out / "results.jsonl").exists()
+    done = run("exchange", "numpy", "nosuch", "--python", sys.executable, "--out", out)
+    assert done.returncode == 2
+    assert "unknown adapter 'nosuch'" in done.stderr
+    assert any(isinstance(one, Handover) for one in read_results(out / "results.jsonl"))
 
 
 GOES_AWAY = """
