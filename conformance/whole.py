@@ -44,6 +44,9 @@ def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
     ProtocolError
         The adapter did not build an input as asked.
     """
+    for step in program.steps:  # before anything is built, which may take long
+        if adapter.template(step) is None:
+            raise Unsupported(f"op:{step.op}")
     seen = Execution(adapter, program.storages, program.inputs)
     observations = [seen.initial]
     kept: list[int] = []
@@ -90,8 +93,7 @@ def _function(program: Program, numbers: Sequence[int], adapter: WholeAdapter) -
     if any(list(step.files()) for step in steps):
         raise Unsupported("files:a function that is taken as a whole has no folder")
     source = function_source(program, numbers, adapter)
-    if source is None:
-        raise Unsupported(f"op:{next(step.op for step in steps if adapter.template(step) is None)}")
+    assert source is not None
     modules = {name for step in steps for name in modules_of(adapter.template(step) or "")}
     scope = {name: import_module(name) for name in modules} | adapter.scope()
     exec(compile(source, "<program>", "exec"), scope)
