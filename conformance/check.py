@@ -266,7 +266,8 @@ def _left(
 
 
 def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progress, *, of_all_rules: bool) -> None:
-    for found in chain(crew.run(_first(parts)), crew.run(parts)):
+    first, parts = _first(parts)
+    for found in chain(crew.run(first), crew.run(parts)):
         for record in found:
             if of_all_rules and isinstance(record, records.Unit) and (useless := _why_useless(record, found)):
                 raise AdapterFailed("error", useless)  # without its counts the unit is run anew by --resume
@@ -275,17 +276,14 @@ def _run(crew: Crew, parts: Iterator[Part], results: _Results, progress: Progres
                 progress.advance(record.programs)
 
 
-def _first(parts: Iterator[Part]) -> list[Part]:
-    """The parts up to what the corpus begins with, if that is near.
+def _first(parts: Iterator[Part]) -> tuple[list[Part], Iterator[Part]]:
+    """What the corpus begins with, if it is to be run, and all other parts.
 
     Until it is judged nothing else is: that would stay in the file though an adapter turns out to be useless.
     """
-    found: list[Part] = []
-    for part in islice(parts, 2):  # what is replayed comes before it
-        found.append(part)
-        if part.name.startswith(_FIRST):
-            break
-    return found
+    near = list(islice(parts, 2))  # what is replayed comes before it
+    begin = [part for part in near if part.name.startswith(_FIRST)]
+    return begin, chain([part for part in near if part not in begin], parts)
 
 
 _FIRST = "corpus:0-"

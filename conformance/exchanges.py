@@ -99,7 +99,7 @@ class _Matrix:
     def __init__(self, known: arrivals.Arrivals, writer: ResultsWriter, progress: Progress, update: bool) -> None:
         self._known, self._writer, self._progress, self._update = known, writer, progress, update
         self._seen: dict[arrivals.Pair, str] = {}
-        self._handed: set[str] = set()
+        self._handed: set[arrivals.Pair] = set()
         self._red = self._missing = self._unknown = 0
         self.by_harm: dict[str, list[str]] = {}
         """Pairs that are judged by harm alone, by the reason."""
@@ -144,10 +144,11 @@ class _Matrix:
             self.versions |= worker.versions
 
     def _judge(self, one: Handover, versions: Mapping[str, str], is_certain: bool) -> None:
-        listed = replace(one, is_listed=True, is_known=is_certain)
-        judged = listed if self._update else self._known.judge(one, versions)
+        judged = replace(one, is_listed=True) if self._update else self._known.judge(one, versions)
+        judged = replace(judged, is_known=judged.is_known and is_certain)
         self._writer.write(judged)
-        self._handed |= {one.producer, one.consumer} if one.outcome != "not offered" else set()
+        if one.outcome != "not offered":
+            self._handed.add((one.producer, one.consumer))
         self._red += not judged.is_known
 
     def _give_up(self, worker: Worker, status: str, error: AdapterFailed) -> None:
@@ -166,8 +167,10 @@ class _Matrix:
 
     @property
     def idle(self) -> list[str]:
-        """Libraries that were there, and that nothing was handed to or by."""
-        return sorted({name for pair in self._seen for name in pair} - self._handed)
+        """Libraries that were there, and that nothing was handed to or by; of several, but their own arrays."""
+        names = {name for pair in self._seen for name in pair}
+        pairs = {pair for pair in self._handed if len(names) == 1 or pair[0] != pair[1]}
+        return sorted(names - {name for pair in pairs for name in pair})
 
 
 def _names(worker: Worker) -> arrivals.Pair:

@@ -25,6 +25,7 @@ from .offers import (
     Standing,
     around,
     is_held,
+    is_let_go,
     lets_go,
     line_of,
     make,
@@ -247,11 +248,10 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     writes, is_apart = _writes(producer, consumer, protocol, case, taken)
     shares = _shares(lies_there, is_seen, writes, taken.is_copied, is_apart=is_apart and not is_seen)
     promise = _PROMISES.get(protocol)
-    if shares is None:
-        shares = promise  # taken for granted
-    if promise is not None and shares != promise:
-        is_now = "shared" if shares else "copied"
-        raise _Harm(is_now, f"the memory is {is_now}, which was forbidden")
+    if promise is not None and shares == (not promise):
+        raise _forbidden(not promise)
+    is_told = shares is not None
+    shares = shares if is_told else promise  # taken for granted
     strides = None
     if shares and before is not None and after is not None:
         strides = _significant(case, before) == _significant(case, after)
@@ -260,30 +260,45 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
             raise _Harm("shared", "the memory is shared until it is read, which was forbidden")
         writes = writes[0] + "l"
     if made.block is not None:
-        _check_lifetime(producer, consumer, protocol, case, shares is True)
+        _check_lifetime(producer, consumer, protocol, case, shares is True, is_told)
     read_only = {"f": "lost", "-": "kept", "!": "kept"}.get(writes[0], "") if case.is_read_only else ""
     return Handover(_SHARES[shares], changed, strides, writes, read_only, idle)
 
 
-def _check_lifetime(producer: Library, consumer: Library, protocol: str, case: Case, shares: bool) -> None:
+def _check_lifetime(
+    producer: Library, consumer: Library, protocol: str, case: Case, shares: bool, is_told: bool
+) -> None:
     """Have another array in memory that was lent, what arrived of it outlive all else, and then go, too.
+
+    `is_told` says whether anything has told that the memory is shared, and it was not taken for granted.
 
     Raises
     ------
     _Harm
         Memory that is shared is not kept alive by what arrived, or is held by something that is none of both arrays.
     """
-    if not lets_go(producer, case):
+    if not lets_go(producer, protocol, case):
         return  # its adapter keeps what it is lent, or looks into it in a way of its own
     anew = _take_anew(producer, consumer, protocol, case)
     block, y = anew.made.block, anew.y
     assert block is not None
     del anew
     if shares and not is_held(block):
-        raise _Harm("dangling", "the memory that it shares is not kept alive by what arrived")
+        raise _Harm("dangling", "the memory that it shares is not kept alive by what arrived") if is_told else (
+            _forbidden(shared=False)
+        )
     del y
-    if is_held(block):
+    if is_let_go(block):
+        return
+    _take_anew(producer, consumer, protocol, case)  # what holds the last one of all alone lets it go for this
+    if not is_let_go(block):
         raise _Harm("held", "the memory is held after both arrays are gone")
+
+
+def _forbidden(shared: bool) -> _Harm:
+    """What is the matter with memory that is shared, or copied, against a promise."""
+    kind = "shared" if shared else "copied"
+    return _Harm(kind, f"the memory is {kind}, which was forbidden")
 
 
 _SHARES = {True: "shared", False: "copied", None: "arrived"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -330,14 +331,32 @@ def is_held(block: bytearray) -> bool:
     return False
 
 
-def lets_go(producer: Library, case: Case) -> bool:
-    """Whether a library holds the memory that it was lent as long as an array lies there, and no longer."""
+def lets_go(producer: Library, protocol: str, case: Case) -> bool:
+    """Whether a library holds the memory that it was lent as long as an array lies there, and no longer.
+
+    Also where the array was read and offered meanwhile.
+    """
     made = make(producer, case)
     block = made.block
     if block is None or not is_held(block):
         return False
+    standing(producer, made)
+    offer(made.x, protocol, producer)
     del made
-    return not is_held(block)
+    return is_let_go(block)
+
+
+def is_let_go(block: bytearray) -> bool:
+    """Whether nothing looks into memory that was lent, at once or a moment later: threads may tidy up."""
+    for seconds in _MOMENTS:
+        time.sleep(seconds)
+        if not is_held(block):
+            return True
+    return False
+
+
+_MOMENTS = (0.0, 0.005, 0.02, 0.1, 0.4)
+"""Seconds to wait before each look."""
 
 
 def _capsule(x: Any) -> Any:

@@ -175,11 +175,11 @@ class Child:
         os.close(theirs_in)
         os.close(theirs_out)
 
-    def await_up(self, seconds: float, memory: int = 0) -> Any:
+    def await_up(self, seconds: float) -> Any:
         """Ask whether it is ready for work, and wait until it is; what it says instead, None if it is.
 
-        It may take so long to answer, and to ask for its device, now and later, whatever else has a deadline; `memory`
-        as below.
+        It may take so long to answer, and to ask for its device, now and later, whatever else has a deadline. How much
+        memory it takes for that is its own affair: to ask for a device may be what first uses it.
         """
         self._patience = seconds
         deadline = time.monotonic() + seconds
@@ -187,8 +187,7 @@ class Child:
         message = self.receive(deadline)
         if isinstance(message, dict) and "child" in message:
             self.pid = message["child"]
-            self._resident = _resident(self.pid)
-            message = self.receive(deadline, memory)
+            message = self.receive(deadline)
         if message != {"waiting": True}:
             return message
         self._resident = _resident(self.pid)

@@ -232,22 +232,26 @@ def shows(text: str, claim: Claim) -> bool:
     """Whether a script ends as one should where the deviation is there; run in its own process.
 
     A script that fails in another way (the adapter's idiom is not what it runs) would mislead: an error counts where
-    it is what the claim is about, and of the type that was seen.
+    it is what the claim is about, in the step that it is of, and of the type that was seen or of one by which libraries
+    refuse, since an adapter may have made one of the other.
     """
     try:
         exec(compile(text, _SCRIPT, "exec"), {"__name__": "__main__"})
     except SystemExit as end:
         return end.code not in (None, 0, False)
     except Exception as error:
-        if claim.check not in _LINES_AFTER or built_in(error) != claim.raised:
+        if claim.check not in _CLAIMED or (built_in(error) != claim.raised and isinstance(error, _OF_IDIOMS)):
             return False
+        step = ast.parse(text).body[_CLAIMED[claim.check]]
         lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == _SCRIPT]
-        return bool(lines) and lines[0] == len(text.splitlines()) - _LINES_AFTER[claim.check]
+        return bool(lines) and step.lineno <= (lines[0] or 0) <= (step.end_lineno or 0)
     return False
 
 
-_LINES_AFTER = {"returns": 0, "error": 2}
-"""Lines that a script has after that of the claimed step, for the checks which an error may fail."""
+_CLAIMED = {"returns": -1, "error": -2}
+"""Which of a script's statements is the claimed step, for the checks that an error may fail."""
+_OF_IDIOMS = (NameError, AttributeError, ImportError, SyntaxError, TypeError)
+"""What Python raises where an idiom is not the library's."""
 _SCRIPT = "<script>"
 """Where tracebacks say that a script is."""
 

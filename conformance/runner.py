@@ -106,6 +106,8 @@ class Worker:
         """Programs of this batch that the process has answered."""
         self._is_trusted = True
         """Whether the process takes another batch."""
+        self._taken: int | None = None
+        """Bytes by which the process has grown with its first question."""
         self._first = self._unused = 0
         """Number of the first program of this batch as the process is told it, and of the first of the next."""
 
@@ -177,7 +179,7 @@ class Worker:
         assert self._child is not None
         if not self._child.server.is_ready and self._greeting(self._child.server) is None:
             return f"{self.spec}: killed while starting"
-        said = self._child.await_up(self.start_timeout, self.memory)
+        said = self._child.await_up(self.start_timeout)
         if said is None:
             return ""
         if self._child.is_asking or (isinstance(said, dict) and "lost" in said):
@@ -213,17 +215,19 @@ class Worker:
             There is no process, and none to be had.
         """
         assert not self._pending, "a batch is under way"
-        if self._is_worn:
+        if self._is_worn():
             self._renew()
         self._pending, self._ran = dict(batch), {}
         self._send()
 
-    @property
-    def _is_worn(self) -> bool:
-        """Whether the process should take no more: it has leaked, too, which is nobody's fault alone."""
+    def _is_worn(self, taken: int = 0) -> bool:
+        """Whether the process should take no more: it has leaked, too, which is nobody's fault alone.
+
+        `taken` are bytes that are no leak.
+        """
         if self._child is None or not self._is_trusted:
             return True
-        return bool(self.memory) and self._child.growth > self.memory // 2
+        return bool(self.memory) and self._child.growth > (self.memory + taken) // 2
 
     def distrust(self) -> None:
         """Have the next batch run in a fresh process: this one has written, or may write, where nothing of its own is.
@@ -398,10 +402,13 @@ class Worker:
         AdapterFailed
             The process before is lost, and there is no fresh one to be had.
         """
-        if self._is_worn:
+        if self._is_worn(self._taken or 0):
             self._renew()
+        assert self._child is not None
         answer, is_over = self._asked(question)
         if not is_over:
+            # What it takes for the first one it would take in each process.
+            self._taken = self._child.growth if self._taken is None else self._taken
             return answer
         # A device that is gone for good is no fault of the question's: another process is not to be had, or not twice.
         # A crash may be the doing of what was asked before.
@@ -437,7 +444,7 @@ class Worker:
         if self._child is not None:
             self.restarts += 1
             self._discard(self._child)
-        self._child, self._spare, self._is_trusted = self._spare, None, True
+        self._child, self._spare, self._is_trusted, self._taken = self._spare, None, True, None
         try:
             for _ in range(MAX_STARTS):
                 if self._child is None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from .execute import Execution, raised_by
 from .idiom import modules_of
 from .observation import Observation
-from .program import Program
+from .program import Program, Step
 from .protocol import Adapter, Unsupported
 from .repro import Idiom, function_source
 
@@ -44,9 +44,9 @@ def execute_whole(program: Program, adapter: WholeAdapter) -> list[Observation]:
     ProtocolError
         The adapter did not build an input as asked.
     """
-    for step in program.steps:  # before anything is built, which may take long
-        if adapter.template(step) is None:
-            raise Unsupported(f"op:{step.op}")
+    for step in program.steps:
+        if all(ref.slot < len(program.inputs) for ref in step.refs()):
+            _refuse(step, adapter)  # before anything is built, which may take long
     seen = Execution(adapter, program.storages, program.inputs)
     observations = [seen.initial]
     kept: list[int] = []
@@ -85,13 +85,21 @@ def _observe(
     return fresh, fresh.take(program.slot_of(number), program.steps[number], outcome)
 
 
+def _refuse(step: Step, adapter: WholeAdapter) -> None:
+    """Raise Unsupported for what cannot be a step of a function that is taken as a whole."""
+    if step.op == "set_" and len(step.args) + len(step.kwargs) == 1:
+        raise Unsupported("set_:what a function that is taken as a whole has let go of is not seen")
+    if list(step.files()):
+        raise Unsupported("files:a function that is taken as a whole has no folder")
+    if adapter.template(step) is None:
+        raise Unsupported(f"op:{step.op}")
+
+
 def _function(program: Program, numbers: Sequence[int], adapter: WholeAdapter) -> Callable[..., Any]:
     """Some steps as a function of the inputs, made of the very text that scripts print."""
     steps = [program.steps[number] for number in numbers]
-    if any(step.op == "set_" and len(step.args) + len(step.kwargs) == 1 for step in steps):
-        raise Unsupported("set_:what a function that is taken as a whole has let go of is not seen")
-    if any(list(step.files()) for step in steps):
-        raise Unsupported("files:a function that is taken as a whole has no folder")
+    for step in steps:
+        _refuse(step, adapter)
     source = function_source(program, numbers, adapter)
     assert source is not None
     modules = {name for step in steps for name in modules_of(adapter.template(step) or "")}

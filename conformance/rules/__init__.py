@@ -60,7 +60,7 @@ def matching_none(globs: Iterable[str]) -> str:
     "no rule matches 'zeros.*'; `stridecheck rules` lists all"
     """
     rules = catalogue().rules
-    for glob in map(str.strip, globs):
+    for glob in globs:
         if not matching(rules, glob):
             close = get_close_matches(glob, rules, 3)
             hint = f"did you mean {', '.join(close)}?" if close else "`stridecheck rules` lists all"

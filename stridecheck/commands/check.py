@@ -131,7 +131,7 @@ def _refuse_idle(options: dict[str, Any]) -> None:
     """Refuse options that would do nothing."""
     from stridecheck.conformance.rules import matching_none
 
-    if problem := matching_none(options["rules"].split(",")):
+    if problem := matching_none(glob.strip() for glob in options["rules"].split(",")):
         fail(USAGE, problem)
     if options["example_database"] and options["driver"] != "hypothesis":
         fail(USAGE, "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed")
