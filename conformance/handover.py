@@ -284,8 +284,10 @@ def _check_lifetime(
     assert block is not None
     del anew
     if shares and not is_held(block):
-        raise _Harm("dangling", "the memory that it shares is not kept alive by what arrived") if is_told else (
-            _forbidden(shared=False)
+        raise (
+            _Harm("dangling", "the memory that it shares is not kept alive by what arrived")
+            if is_told
+            else (_forbidden(shared=False))
         )
     del y
     if is_let_go(block):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
@@ -53,7 +54,7 @@ def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[s
         raise TemplateError(f"{template!r} is no expression: {error.msg}") from None
     if unknown:
         raise TemplateError(f"{template!r} names {', '.join(sorted(unknown))}, which is not in the adapter's scope")
-    code = compile(f"lambda {', '.join(parameters)}: ({body})", TEMPLATE, "eval")
+    code = compile(f"lambda {', '.join(parameters)}: ({body}\n)", TEMPLATE, "eval")  # it may end with a comment
     function: Callable[..., Any] = eval(code, scope)
     return function
 
@@ -61,11 +62,15 @@ def compile_template(template: str, names: tuple[str, ...], namespace: Mapping[s
 def lacking(template: str, namespace: Mapping[str, Any]) -> str:
     """What a template calls of a module (`module.part.function`) and the module has not; empty where it has all.
 
+    What it calls on a condition it may do without.
+
     >>> import math
     >>> lacking("math.cos(math.versine({x}))", {"math": math})
     'math.versine'
+    >>> lacking("math.versine({x}) if hasattr(math, 'versine') else 1 - math.cos({x})", {"math": math})
+    ''
     """
-    for node in ast.walk(ast.parse(_filled(template), mode="eval")):
+    for node in _certain(ast.parse(_filled(template), mode="eval")):
         if isinstance(node, ast.Attribute):
             root, *names = ast.unparse(node).split(".")
             if root in namespace and not _reaches(namespace[root], names):
@@ -73,14 +78,29 @@ def lacking(template: str, namespace: Mapping[str, Any]) -> str:
     return ""
 
 
+def _certain(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of an expression but for those that are evaluated on a condition."""
+    yield node
+    match node:
+        case ast.IfExp(test):
+            within: Iterable[ast.AST] = [test]
+        case ast.BoolOp(values=[first, *_]):
+            within = [first]
+        case _:
+            within = ast.iter_child_nodes(node)
+    for child in within:
+        yield from _certain(child)
+
+
 def _reaches(place: Any, names: Sequence[str]) -> bool:
     """Whether each name is in what the ones before lead to; so it is, as far as is known, where one is called."""
     for name in names:
         if not name.isidentifier():
             return True
-        if not hasattr(place, name):
+        try:
+            place = getattr(place, name)
+        except Exception:  # a module that loads its parts late may lack what one of them needs
             return False
-        place = getattr(place, name)
     return True
 
 
@@ -188,42 +208,52 @@ def torch_template(step: Step, form: str = "") -> str:
     return f"{{0}}.{attribute}({', '.join(given[1:])})"
 
 
-def template_faults(table: Mapping[str, str]) -> list[str]:
+def template_faults(table: Mapping[str, str], names: Collection[str] = ()) -> list[str]:
     """What is wrong in a table of templates with parameter names, in words; nothing that its expressions may hold.
+
+    `names` mean something in the templates besides Python's own and what they are given.
 
     >>> template_faults({"type": "{self}.astype({dtpye!})", "t": "{ self }.T", "sum": "f({i: {self} for i in {dim}})"})
     ["type: '{dtpye!}' is no place for one of self, dtype", "t: 'self' stands outside of a place: {self}"]
     >>> template_faults({"sqeeze": "{self}.squeeze()"})
     ["sqeeze: there is no such operation, but 'squeeze'"]
     """
-    return [f"{entry}: {fault}" for entry, template in table.items() for fault in _faults(entry, template)]
+    meant = {*names, *dir(builtins)}
+    return [
+        f"{entry}: {fault}"
+        for entry, template in table.items()
+        for fault in _faults(entry, template, meant.union(modules_of(template)))
+    ]
 
 
-def _faults(entry: str, template: str) -> Iterator[str]:
+def _faults(entry: str, template: str, meant: Collection[str]) -> Iterator[str]:
     operation = OPERATIONS.get(entry)
     if operation is None:
         close = get_close_matches(entry, OPERATIONS, 1)
         yield "there is no such operation" + (f", but {close[0]!r}" if close else "")
         return
     known = dict.fromkeys([*operation.parameters, *operation.defaults])
-    places = {match[1]: match[0] for match in _PLACEHOLDER.finditer(template)}
-    for name in [name for name in places if name not in known]:
-        yield f"{places[name]!r} is no place for one of {', '.join(known)}"
+    places = list(_PLACEHOLDER.finditer(template))
+    for place in places:
+        if place[1] not in known:
+            yield f"{place[0]!r} is no place for one of {', '.join(known)}"
+    numbers = itertools.count()
     try:
-        free = free_names(_filled(template))
+        free = free_names(_PLACEHOLDER.sub(lambda _: f"_place_{next(numbers)}", template))
     except SyntaxError as error:
         yield f"{template!r} is no expression: {error.msg}"
         return
+    for number, place in enumerate(places):
+        if f"_place_{number}" not in free:
+            yield f"{place[0]!r} stands where no value can"
     for name in known:
-        if name in places and f"_{name}" not in free:
-            yield f"{places[name]!r} stands where no value can"
-        if name in free:
+        if name in free and name not in meant:
             yield f"{name!r} stands outside of a place: {{{name}}}"
 
 
 def _filled(template: str) -> str:
     """The template with a name in each place, as it is compiled."""
-    return _PLACEHOLDER.sub(lambda match: f"_{match[1]}", template)
+    return _PLACEHOLDER.sub(lambda match: f"_{match[1]}", template.strip())
 
 
 def free_names(expression: str) -> set[str]:
@@ -237,7 +267,7 @@ def free_names(expression: str) -> set[str]:
     >>> sorted(free_names("[f(x.size) for x in y]"))
     ['f', 'y']
     """
-    ast.parse(expression, mode="eval")  # it must stand without the parentheses around it, too
+    ast.parse(expression.strip(), mode="eval")  # it must stand without the parentheses around it, too
     found: set[str] = set()
     tables = symtable(f"lambda: ({expression}\n)", TEMPLATE, "eval").get_children()
     while tables:

@@ -61,7 +61,8 @@ def says(handover: Handover) -> str:
         parts += [f"writes {handover.writes}"] if handover.outcome in ARRIVED else []
         parts += [f"idle strides {handover.idle}"] if handover.idle else []
     if not handover.is_known:
-        wanted = f"where {handover.expected} was expected" if handover.expected else "not expected"
+        nothing = "on no list" if handover.is_listed else "not expected"
+        wanted = f"where {handover.expected} was expected" if handover.expected else nothing
         parts.append(wanted)
     return ", ".join(parts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..errors import text_of
@@ -82,9 +83,10 @@ class TableStyle:
     """How the library takes arrays of others: an expression of `{x}` for each protocol in `handover.PROTOCOLS`."""
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
-        if faults := template_faults(self.templates):
-            raise TypeError(f"templates: {'; '.join(faults)}")
         self.namespace = namespace
+        with suppress(AttributeError):  # of a subclass whose scope needs what it makes later
+            if faults := template_faults(self.templates, self.scope()):
+                raise TypeError(f"templates: {'; '.join(faults)}")
         self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
         self._dtypes = dict(dtypes)
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}

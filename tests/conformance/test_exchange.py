@@ -8,6 +8,7 @@ import pytest
 from stridecheck.conformance import arrivals, exchanges
 from stridecheck.conformance.adapters.exchange import Exchange
 from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.check import Silent
 from stridecheck.conformance.handover import hand_over
 from stridecheck.conformance.offers import CASES, PROTOCOLS
 from stridecheck.conformance.protocol import Unsupported
@@ -308,22 +309,23 @@ class Mine(Numpy):
     kept = []
 
     def tensor(self, *layout):
-        self.kept.append(bytearray(b"x") * (12 << 20))
+        self.kept.append(bytearray(b"x") * (12 << 20 if self.kept else FIRST))
         return super().tensor(*layout)
 
 adapter = Mine
 """
 
 
-def test_a_library_that_keeps_memory_is_renewed(adapter_file):
-    """As in a check: it is no array's fault."""
-    spec = adapter_file(LEAKING)
+@pytest.mark.parametrize("first", [12 << 20, 150 << 20])
+def test_a_library_that_keeps_memory_is_renewed(first, adapter_file):
+    """As in a check: it is no array's fault. What each process takes for its first array is no leak."""
+    spec = adapter_file(LEAKING.replace("FIRST", str(first)))
     with Worker(f"exchange:{spec}>{spec}", memory=200 << 20, program_timeout=5) as worker:
         worker.start()
         assert worker.program_timeout == 60  # which the adapter asks for
         answers = [worker.ask(["dlpack", "row-major"]) for _ in range(12)]
         assert {answer["outcome"] for answer in answers} == {"shared"}
-        assert worker.restarts > 1
+        assert 1 < worker.restarts < 12
 
 
 MISTYPED = """
@@ -347,6 +349,90 @@ def test_a_library_that_nothing_is_handed_to_is_named(adapter_file, tmp_path):
     done = run("exchange", "numpy", adapter_file(MISTYPED), "--out", tmp_path / "out")
     assert done.returncode == 4
     assert "mine: nothing was handed to it, or by it" in done.stderr
+
+
+ALIKE = """
+import numpy
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Interface(numpy.ndarray):
+    def __dlpack__(self, **asked):
+        raise BufferError
+
+class Dlpack(numpy.ndarray):
+    @property
+    def __array_interface__(self):
+        raise AttributeError
+
+class Mine(Numpy):
+    name = "{name}"
+    ports = {ports}
+    observes_storage = False
+
+    def describe(self, x):
+        return x.dtype.name, x.shape, None, None, "---", None, None
+
+    def tensor(self, *layout):
+        return super().tensor(*layout).view({kind})
+
+    def buffer(self, x):
+        raise BufferError
+
+adapter = Mine
+"""
+
+
+def test_libraries_that_have_nothing_in_common_are_named(adapter_file, tmp_path):
+    """That each is handed its own arrays is no exchange."""
+    one = adapter_file(ALIKE.format(name="one", ports={"interface": "np.asarray({x})"}, kind="Interface"), "one.py")
+    takes = {"dlpack": "np.from_dlpack({x})"}
+    other = adapter_file(ALIKE.format(name="other", ports=takes, kind="Dlpack"), "other.py")
+    notes = []
+
+    class Noting(Silent):
+        def note(self, text):
+            notes.append(text)
+
+    assert exchanges.exchange([one, other], tmp_path, Noting()) == 4
+    assert {"one: nothing was handed to it, or by it", "other: nothing was handed to it, or by it"} <= {*notes}
+    assert exchanges.exchange([one], tmp_path) == 0
+
+
+ONCE = """
+import os
+from pathlib import Path
+from stridecheck.conformance.adapters.numpy import Numpy
+
+MARK = Path({mark!r})
+
+def taken(x):
+    import numpy
+    y = numpy.from_dlpack(x)
+    if y.shape == (0, 4) and MARK.exists():
+        MARK.unlink()
+        os.abort()
+    return y
+
+class Mine(Numpy):
+    name = "mine"
+    ports = {{"dlpack": "taken({{x}})"}}
+
+    def scope(self):
+        return super().scope() | {{"taken": taken}}
+
+adapter = Mine
+"""
+
+
+def test_a_crash_that_does_not_happen_again_is_always_red(adapter_file, tmp_path):
+    """Also where one is known."""
+    mark, known = tmp_path / "mark", tmp_path / "known.txt"
+    spec = adapter_file(ONCE.format(mark=str(mark)))
+    known.write_text("mine\tmine\tdlpack\tempty\tcrash\n")
+    mark.touch()
+    assert exchanges.exchange([spec], tmp_path / "out", expect=known) == 1
+    found = [one for one in read_results(tmp_path / "out" / "results.jsonl") if isinstance(one, Handover)]
+    assert [one.case for one in found if not one.is_known] == ["empty"]
 
 
 def test_a_name_that_is_none_is_wrong_usage_in_another_environment_too(tmp_path):

@@ -97,6 +97,8 @@ def test_an_operation_that_needs_a_module_which_is_not_there_is_none(monkeypatch
         ("t", "{ self }.T", "t: 'self' stands outside of a place: {self}"),
         ("t", "{self.T}", "t: 'self' stands outside of a place: {self}"),
         ("t", "self.{self}", "t: '{self}' stands where no value can"),
+        ("t", "dict({self}=1)", "t: '{self}' stands where no value can"),
+        ("flip", "np.flip({self}, {dims}={dims})", "flip: '{dims}' stands where no value can"),
         ("t", "{self}.T)(", "t: '{self}.T)(' is no expression: unmatched ')'"),
         ("sqeeze", "{self}.squeeze()", "sqeeze: there is no such operation, but 'squeeze'"),
     ],
@@ -120,13 +122,26 @@ def test_a_template_that_can_mean_nothing_is_refused_when_an_adapter_is_made(ent
         "(lambda self: self.sum({dim}))({self})",
         "[self.sum({dim}) for self in [{self}]][0]",
         "{self}.sum(*{ {dim} })",
+        "{self}.sum(\n    {dim},\n)",
+        " {self}.sum({dim})  # a number, or so",
+        "dim({self}, {dim})",
+        "keepdim.sum({self}, {dim})",
+        "np.sum2({self}) if hasattr(np, 'sum2') else {self}.sum({dim})",
+        "hasattr(np, 'sum2') and np.sum2({self}) or {self}.sum({dim})",
     ],
 )
 def test_a_template_is_any_expression(template):
-    """Braces that are no places are Python's: of dictionaries, sets, comprehensions and formats."""
+    """Braces that are no places are Python's: of dictionaries, sets, comprehensions and formats.
+
+    Names of helpers and in the scope may be those of parameters; a function may be called where a release has it.
+    """
 
     class Braced(Numpy):
         templates: Mapping[str, str] = {**Numpy.templates, "sum": template}
+        helpers: Mapping[str, str] = {**Numpy.helpers, "dim": "def dim(x, dim): return x.sum(dim)"}
+
+        def scope(self):
+            return super().scope() | {"keepdim": np}
 
     run = Braced().operation(Step("sum", (Ref(0), 0)))
     assert run(np.ones((2, 3)), 0).tolist() == [2, 2, 2]

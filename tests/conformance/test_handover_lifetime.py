@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import queue
+import threading
+import time
 from collections.abc import Mapping
 
 import numpy as np
@@ -72,6 +75,68 @@ def test_memory_is_let_go_with_what_arrived(take, protocol):
     assert hand_over(Numpy(), _Taking(take), protocol, FOREIGN).outcome in ("shared", "copied")
     found = hand_over(Numpy(), _Taking(keeps), protocol, FOREIGN)
     assert (found.outcome, found.detail) == ("damaged", "the memory is held after both arrays are gone")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02])
+def test_memory_may_be_let_go_by_a_thread_of_its_own(seconds):
+    """A moment later, or when the next one comes: a queue's last item is held by whoever waits for another."""
+    waiting = queue.SimpleQueue()
+
+    def tidy():
+        while True:
+            held = waiting.get()  # which is held until another comes
+            if seconds:
+                time.sleep(seconds)
+                del held
+
+    class Late:
+        def __init__(self, array):
+            self._array, self.__array_interface__ = array, array.__array_interface__
+
+        def __del__(self):
+            waiting.put(self._array)
+
+    threading.Thread(target=tidy, daemon=True).start()
+    assert hand_over(Numpy(), _Taking(lambda x: np.asarray(Late(_array(x)))), "dlpack", FOREIGN).outcome == "shared"
+
+
+def test_what_nothing_tells_is_no_proof_of_sharing():
+    """A promise that is taken for granted: memory that nobody holds was copied."""
+
+    class Silent(Numpy):
+        observes_storage = False
+
+        def operation(self, step):
+            return None
+
+    class Boxing(Silent):
+        ports: Mapping[str, str] = {"dlpack share": "Box({x})"}
+
+        def scope(self):
+            return super().scope() | {"Box": lambda x: _Box(np.from_dlpack(x).copy())}
+
+        def is_tensor(self, x):
+            return isinstance(x, _Box)
+
+        def describe(self, x):
+            return super().describe(x.array)
+
+        def read(self, x):
+            return super().read(x.array)
+
+    class Writeless(Numpy):
+        def operation(self, step):
+            return None
+
+    found = hand_over(Writeless(), Boxing(), "dlpack share", FOREIGN)
+    assert (found.outcome, found.damage, found.is_astray) == ("damaged", "copied", False)
+
+
+class _Box:
+    """Shows nothing of an array."""
+
+    def __init__(self, array):
+        self.array = array
 
 
 def test_a_cycle_is_let_go():
