@@ -132,9 +132,6 @@ WAYS_TO_SAY_SO = {
     "os._exit(3)": "lost() did not answer: exited with status 3",
     "os.kill(os.getpid(), signal.SIGKILL)": "lost() did not answer: killed by SIGKILL",
     "time.sleep(60)": "lost() did not answer within 1 s",
-    "[bytearray(1 << 20) for _ in range(600)] and time.sleep(60)": (
-        "lost() did not answer: killed: its memory grew by more than 100 MiB"
-    ),
     "sys.exit(3)": "SystemExit: 3 (mine.py:",
     "raise KeyboardInterrupt": "KeyboardInterrupt: (mine.py:",
     "return 'off\\n\\tthe  bus' + chr(0xd800)": r"off the bus\ud800",
@@ -146,7 +143,7 @@ WAYS_TO_SAY_SO = {
 @pytest.mark.parametrize("lost", WAYS_TO_SAY_SO)
 def test_a_device_that_cannot_even_be_asked_is_lost(lost, end, lost_for_good):
     """It may end the process that asks, or keep it, and is blamed on no program for that."""
-    with Worker(lost_for_good(end, lost), memory=100 << 20) as worker:
+    with Worker(lost_for_good(end, lost)) as worker:
         worker.start()
         worker.start_timeout = 1.0
         worker.distrust()  # the process that is there has more time
@@ -154,6 +151,18 @@ def test_a_device_that_cannot_even_be_asked_is_lost(lost, end, lost_for_good):
     assert f"lost its device ({WAYS_TO_SAY_SO[lost]}" in reason
     assert len(reason) < 1000
     assert reason.isprintable()
+
+
+def test_memory_that_is_taken_while_a_device_is_asked_for(lost_for_good):
+    """It is no program's; what is taken when a process first asks is what it takes to use the device."""
+    hoards = "[bytearray(1 << 20) for _ in range(600)] and time.sleep(60)"
+    with Worker(lost_for_good("raise RuntimeError('error 700')", hoards), memory=100 << 20) as worker:
+        worker.start()
+        worker.start_timeout = 3.0
+        worker.distrust()
+        reason = failure_of(worker)
+    assert "lost() did not answer: killed: its memory grew by more than 100 MiB" in reason
+    assert "lost() did not answer within 3 s" in reason
 
 
 def test_a_device_that_ends_whoever_asks_in_a_server(lost_for_good):
