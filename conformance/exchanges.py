@@ -100,7 +100,8 @@ class _Matrix:
         self._known, self._writer, self._progress, self._update = known, writer, progress, update
         self._seen: dict[arrivals.Pair, str] = {}
         self._handed: set[arrivals.Pair] = set()
-        self._red = self._missing = self._unknown = 0
+        self._is_known: dict[tuple[str, str, str, str], bool] = {}
+        self._failed = self._missing = self._unknown = 0
         self.by_harm: dict[str, list[str]] = {}
         """Pairs that are judged by harm alone, by the reason."""
         self.whole: list[Handover] = []
@@ -115,7 +116,7 @@ class _Matrix:
             is_missing = error.kind == "missing"
             self._missing += is_missing
             self._unknown += error.kind == "unknown"
-            self._red += error.kind == "error"
+            self._failed += error.kind == "error"
             self._give_up(worker, "skipped" if is_missing else "failed", error)
             return
         pair = _names(worker)
@@ -137,7 +138,7 @@ class _Matrix:
                 found.append(one if is_certain else replace(one, outcome="error"))
                 self._judge(one, worker.versions, is_certain)
         except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
-            self._red += 1
+            self._failed += 1
             self._give_up(worker, "failed", error)
         else:
             self.whole += found
@@ -149,7 +150,7 @@ class _Matrix:
         self._writer.write(judged)
         if one.outcome != "not offered":
             self._handed.add((one.producer, one.consumer))
-        self._red += not judged.is_known
+        self._is_known[one.producer, one.consumer, one.protocol, one.case] = judged.is_known
 
     def _give_up(self, worker: Worker, status: str, error: AdapterFailed) -> None:
         self._writer.write(Adapter(worker.spec, status, error.reason))
@@ -157,7 +158,7 @@ class _Matrix:
 
     def code(self, skip_missing: bool) -> int:
         """The exit code of what was tried, with libraries that are not there taken for an error or skipped."""
-        if self._seen and self._red:
+        if self._seen and (self._failed or not all(self._is_known.values())):
             return UNEXPECTED
         if self._unknown:
             return USAGE
@@ -190,15 +191,15 @@ def _header(libraries: Sequence[str], python: str) -> Header:
 
 
 def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[tuple[Handover, bool]]:
-    """What becomes of each array, and whether it can be told of that array."""
-    for protocol, case in itertools.product(PROTOCOLS, CASES):
-        answer = worker.ask([protocol, case])
-        if isinstance(answer, Broken):
-            outcome = answer.outcome if answer.outcome in ("crash", "timeout") else "error"
-            one = Handover(producer, consumer, protocol, case, outcome, answer.reason)
-            yield one, outcome != "error" and answer.happened_again
-        else:
-            if answer.pop("is_astray"):
-                worker.distrust()  # what fails from now on may be that write's doing
-            one = Handover(producer, consumer, protocol, case, **answer)
-            yield one, one.outcome != "error"
+    """What becomes of each array, and whether it can be told of that array; the last word counts."""
+    for asked in itertools.product(PROTOCOLS, CASES):
+        for (protocol, case), answer in worker.ask([*asked]):
+            if isinstance(answer, Broken):
+                outcome = answer.outcome if answer.outcome in ("crash", "timeout") else "error"
+                one = Handover(producer, consumer, protocol, case, outcome, answer.reason)
+                yield one, outcome != "error" and answer.happened_again
+            else:
+                if answer.pop("is_astray"):
+                    worker.distrust()  # what fails from now on may be that write's doing
+                one = Handover(producer, consumer, protocol, case, **answer)
+                yield one, one.outcome != "error"

@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -108,6 +108,8 @@ class Worker:
         """Whether the process takes another batch."""
         self._taken: int | None = None
         """Bytes by which the process has grown with its first question."""
+        self._before: list[Any] = []
+        """Questions that the process has answered."""
         self._first = self._unused = 0
         """Number of the first program of this batch as the process is told it, and of the first of the next."""
 
@@ -337,27 +339,28 @@ class Worker:
             return [(number, answer)]
         if status in _FROM_OUTSIDE:
             return [(number, alone)]  # somebody else has killed it, or many programs together have filled its memory
-        culprit = self._bisect(list(before), before, program)
-        if culprit is None:
+        numbers = list(before)
+        low = self._bisect(len(numbers), lambda start: self._is_end([*[before[n] for n in numbers[start:]], program]))
+        if low is None:
             once = Broken(answer.outcome, f"{answer.reason}; it did not happen again", happened_again=False)
             return [(number, once)]
         reason = f"{answer.reason}, in a later program ({program.id})"
-        return [(culprit, Broken(answer.outcome, reason)), (number, alone)]
+        return [(numbers[low], Broken(answer.outcome, reason)), (number, alone)]
 
-    def _bisect(self, numbers: Sequence[int], before: Mapping[int, Program], program: Program) -> int | None:
-        """The last of the programs from which on they bring `program` down; None where all of them do not."""
+    def _is_end(self, programs: Sequence[Program]) -> bool:
+        """Whether one of some programs is the end of a fresh process."""
+        self._renew()
+        return self._try(programs)[1]
 
-        def brings_down(start: int) -> bool:
-            self._renew()
-            return self._try([*[before[number] for number in numbers[start:]], program])[1]
-
-        if not numbers or not brings_down(0):
+    def _bisect(self, count: int, brings_down: Callable[[int], bool]) -> int | None:
+        """The last of what ran before from which on it brings down what came after; None where all of it does not."""
+        if not count or not brings_down(0):
             return None
-        low, high = 0, len(numbers)  # those from `low` on do, those from `high` on do not
+        low, high = 0, count  # those from `low` on do, those from `high` on do not
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if brings_down(middle) else (low, middle)
-        return numbers[low]
+        return low
 
     def _try(self, programs: Sequence[Program]) -> tuple[Answer, bool]:
         """The answer to the last of some programs in the process that there is, or to the first that was its end.
@@ -394,8 +397,10 @@ class Worker:
         self._renew()
         return ""
 
-    def ask(self, question: Any) -> Any:
-        """What the adapter answers to a question of its own; `Broken` where it, or its process, gave none.
+    def ask(self, question: Any) -> list[tuple[Any, Any]]:
+        """A question of the adapter's own with what it answers; `Broken` where it, or its process, gave no answer.
+
+        One that was answered before comes again where it turns out to have brought down this one.
 
         Raises
         ------
@@ -409,23 +414,36 @@ class Worker:
         if not is_over:
             # What it takes for the first one it would take in each process.
             self._taken = self._child.growth if self._taken is None else self._taken
-            return answer
-        # A device that is gone for good is no fault of the question's: another process is not to be had, or not twice.
-        # A crash may be the doing of what was asked before.
-        happened_again = True
+            self._before.append(question)
+            return [(question, answer)]
+        before, again, happened_again, culprit = self._before, None, True, None
         try:
             self._renew()
-            if answer.device_lost or answer.outcome == "crash":
-                _, happened_again = self._asked(question)
+            if answer.outcome == "crash":
+                again, happened_again = self._asked(question)
                 self._renew()  # what has crashed once may have done harm the second time
+            if not happened_again:
+                culprit = self._bisect(len(before), lambda start: self._is_asked_to_end([*before[start:], question]))
+                self._renew()
         except AdapterFailed:
+            # A device that is gone for good is no fault of the question's.
             if self._has_device:
                 raise
             self.distrust()  # what ended the last one is known; the next question is told that there is no other
-            return answer
+            return [(question, answer)]
         if happened_again:
-            return answer
-        return replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
+            return [(question, answer)]
+        if culprit is None:
+            once = replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
+            return [(question, once)]
+        later = question if isinstance(question, str) else ", ".join(question)
+        guilty = replace(answer, reason=f"{answer.reason}, in a later one ({later})")
+        return [(before[culprit], guilty), (question, again)]
+
+    def _is_asked_to_end(self, questions: Sequence[Any]) -> bool:
+        """Whether one of some questions is the end of a fresh process."""
+        self._renew()
+        return any(self._asked(question)[1] for question in questions)
 
     def _asked(self, question: Any) -> tuple[Any, bool]:
         """The answer to a question, and whether the process is at an end."""
@@ -444,7 +462,8 @@ class Worker:
         if self._child is not None:
             self.restarts += 1
             self._discard(self._child)
-        self._child, self._spare, self._is_trusted, self._taken = self._spare, None, True, None
+        self._child, self._spare, self._is_trusted = self._spare, None, True
+        self._taken, self._before = None, []
         try:
             for _ in range(MAX_STARTS):
                 if self._child is None:

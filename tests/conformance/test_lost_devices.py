@@ -236,7 +236,8 @@ adapter = Mine
 """
     with Worker(f"exchange:{adapter_file(source)}>numpy", program_timeout=1) as worker:
         worker.start()
-        assert worker.ask(["dlpack", "row-major"])["outcome"] == "not offered"
+        ((_, answer),) = worker.ask(["dlpack", "row-major"])
+        assert answer["outcome"] == "not offered"
 
 
 def test_whoever_is_killed_while_it_asks_has_lost_nothing(library, tmp_path):
@@ -280,7 +281,7 @@ def test_a_device_that_is_lost_for_good_is_blamed_on_no_question(lost_for_good):
     """Though the process was killed, and said nothing of its device: the next one does."""
     with Worker(lost_for_good("os.abort()")) as worker:
         worker.start()
-        assert worker.ask("well") == "well"
+        assert worker.ask("well") == [("well", "well")]
         with pytest.raises(AdapterFailed, match="off the bus"):
             worker.ask("relu")
 
@@ -306,8 +307,8 @@ def test_a_question_at_which_the_device_was_lost_is_asked_once_more(is_cured, li
     Path(source).write_text(Path(source).read_text() + DEVICE + ASKED.replace("CURED", str(is_cured)))
     with Worker(source) as worker:
         worker.start()
-        lost = worker.ask(str(tmp_path / "mark"))
-        assert worker.ask(source) == source
+        ((_, lost),) = worker.ask(str(tmp_path / "mark"))
+        assert worker.ask(source) == [(source, source)]
     more = "; it did not happen again" if is_cured else ""
     assert lost == Broken("crash", f"{source} lost its device (error 700){more}", not is_cured, device_lost=True)
 
