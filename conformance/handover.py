@@ -7,17 +7,13 @@ that is read-only still so. Strides and offset in elements unless said otherwise
 
 from __future__ import annotations
 
-import ctypes
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from . import foreign
 from .errors import text_of
-from .observation import ForeignState
 from .offers import (
-    ON_DEVICE,
     Case,
     Library,
     Made,
@@ -30,13 +26,13 @@ from .offers import (
     line_of,
     make,
     offer,
-    places,
     standing,
     stays,
 )
 from .ports import port
 from .program import ITEMSIZES, Ref, Step
 from .protocol import Unsupported
+from .shown import idle_strides, is_written, own_strides, row_major, says, shown_by, significant
 
 
 class Handover(NamedTuple):
@@ -156,7 +152,7 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     if not _is_as_made(stood, case, made):
         raise NotBuilt(_other_than_made(producer, stood, case))
     offered = offer(made.x, protocol, producer)
-    is_true = _says(offered.said, protocol, case, made.elements)
+    is_true = says(offered.said, protocol, case, made.elements)
     is_copied = made.address is None and not stays(made.x, protocol, producer, offered)
     address = made.address if made.address is not None or is_copied else offered.said.address
     given, said = offered.given, offered.said
@@ -237,10 +233,10 @@ def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, 
 def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
     made, y = taken.made, taken.y
-    shown = sorted(_shown(y, consumer), key=lambda one: one.address != taken.address)  # first what lies there
-    before = _own_strides(producer, made.x, [] if taken.is_copied else [taken.said])
-    after = _own_strides(consumer, y, shown)
-    idle, changed = _idle(case, before, after)
+    shown = sorted(shown_by(y, consumer), key=lambda one: one.address != taken.address)  # first what lies there
+    before = own_strides(producer, made.x, [] if taken.is_copied else [taken.said])
+    after = own_strides(consumer, y, shown)
+    idle, changed = idle_strides(case, before, after)
     if not made.elements:
         return Handover("empty", changed, idle=idle)
     is_seen = made.address is not None
@@ -254,7 +250,7 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     shares = shares if is_told else promise  # taken for granted
     strides = None
     if shares and before is not None and after is not None:
-        strides = _significant(case, before) == _significant(case, after)
+        strides = significant(case, before) == significant(case, after)
     if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
         if promise is False:
             raise _Harm("shared", "the memory is shared until it is read, which was forbidden")
@@ -350,7 +346,7 @@ def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]
 
 def _can_look(library: Library, case: Case) -> bool:
     """Whether a library's adapter reads what it has made itself: the case, or the most similar array that it builds."""
-    plain = case._replace(strides=_row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
+    plain = case._replace(strides=row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
     others = [plain._replace(dtype=dtype) for dtype in sorted(library.capabilities.dtypes & ITEMSIZES.keys())]
     for similar in (case, plain, *others):
         try:
@@ -388,101 +384,6 @@ def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, 
     return "", ""
 
 
-def _says(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
-    """Whether what a protocol says of an array leads to its elements."""
-    state = said.state
-    if (state.shape, state.itemsize) != (case.shape, ITEMSIZES[case.dtype]):
-        return False
-    # Of a capsule that cannot be right nothing is known but its name.
-    if _is_elsewhere(state, protocol) or state.storage is not None:
-        return True
-    return _is_written(said, protocol, case, elements) if said.address else not elements
-
-
-def _is_elsewhere(state: ForeignState, protocol: str) -> bool:
-    """Whether an address is of a device's memory."""
-    return protocol == ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
-
-
-def _is_written(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
-    """Whether elements lie where an array is said to lie, as far as that can be looked at."""
-    state = said.state
-    if not said.address or state.shape != case.shape or _is_elsewhere(state, protocol):
-        return False
-    addresses = places(state.shape, _byte_strides(state), said.address)
-    return all(_holds(address, element) for address, element in zip(addresses, elements, strict=True))
-
-
-def _holds(address: int, wanted: bytes) -> bool:
-    """Whether some bytes lie at an address, which need not exist: where Linux can be asked, it is."""
-    try:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:
-            return os.pread(memory.fileno(), len(wanted), address) == wanted
-    except FileNotFoundError:
-        return ctypes.string_at(address, len(wanted)) == wanted
-    except (OSError, OverflowError):
-        return False
-
-
-def _byte_strides(state: ForeignState) -> tuple[int, ...]:
-    if state.strides is not None:
-        return state.strides
-    return _row_major(state.shape, state.itemsize)
-
-
-def _row_major(shape: tuple[int, ...], itemsize: int, least: int = 0) -> tuple[int, ...]:
-    """Strides of a row-major array in bytes, where no length counts as less than `least`.
-
-    >>> _row_major((2, 0, 3), 4), _row_major((2, 0, 3), 4, 1)
-    ((0, 12, 4), (12, 12, 4))
-    """
-    strides, running = [], itemsize
-    for size in reversed(shape):
-        strides.append(running)
-        running *= max(size, least)
-    return tuple(reversed(strides))
-
-
-def _significant(case: Case, strides: tuple[int, ...]) -> list[int]:
-    """Strides that address anything."""
-    return [s for n, s in zip(case.shape, strides, strict=True) if n > 1 and 0 not in case.shape]
-
-
-def _own_strides(library: Library, x: Any, shown: Sequence[foreign.Described]) -> tuple[int, ...] | None:
-    """Strides as the library itself has them, in bytes: what it says by a protocol may be others already.
-
-    A library without strides may show its array by a protocol that has flattened it: that tells none.
-    """
-    dtype, shape, strides, *_ = library.describe(x)
-    if strides is not None:
-        return tuple([s * ITEMSIZES[dtype] for s in strides])
-    return next((_byte_strides(one.state) for one in shown if one.state.shape == tuple(shape)), None)
-
-
-def _idle(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None) -> tuple[str, str]:
-    """What became of strides that address nothing, and in words where they are neither those made nor row-major."""
-    idle = [number for number, size in enumerate(case.shape) if size == 1 or 0 in case.shape]
-    if not idle or made is None or got is None:
-        return "", ""
-    # Libraries disagree on whether a length of 0 counts as 1 in the strides before it: either is row-major.
-    plain = [_row_major(case.shape, ITEMSIZES[case.dtype], least) for least in (0, 1)]
-    before, after, *either = ([strides[number] for number in idle] for strides in (made, got, *plain))
-    if after == before:
-        return "kept", ""
-    return ("row-major", "") if after in either else ("other", f"strides of {[*made]} bytes arrived as {[*got]}")
-
-
-def _shown(y: Any, consumer: Library) -> Iterator[foreign.Described]:
-    """What the array says of itself where it has arrived, by each protocol that it has; nothing that is of a copy."""
-    for protocol in ("interface", "dlpack", "buffer"):
-        try:
-            offered = offer(y, protocol, consumer)
-        except Unsupported:
-            continue
-        if stays(y, protocol, consumer, offered):
-            yield offered.said
-
-
 # Writes.
 
 
@@ -503,7 +404,7 @@ def _writes(producer: Library, consumer: Library, protocol: str, case: Case, tak
     anew = _take_anew(producer, consumer, protocol, case)
     _compare(producer, consumer, protocol, case, anew)
     forth = _write(producer, consumer, case, anew, "f")
-    is_apart = forth == "-" and _is_written(anew.said, protocol, case, _look(consumer, anew.y)[2])
+    is_apart = forth == "-" and is_written(anew.said, protocol, case, _look(consumer, anew.y)[2])
     return forth + back, is_apart
 
 

@@ -1,0 +1,112 @@
+"""What arrays say of themselves by a protocol: where they lie, whether that is true, and with which strides.
+
+Runs in a worker that has loaded their libraries. Strides in bytes. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from . import foreign
+from .observation import ForeignState
+from .offers import ON_DEVICE, Case, Library, offer, places, stays
+from .program import ITEMSIZES
+from .protocol import Unsupported
+
+
+def says(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
+    """Whether what a protocol says of an array leads to its elements."""
+    state = said.state
+    if (state.shape, state.itemsize) != (case.shape, ITEMSIZES[case.dtype]):
+        return False
+    # Of a capsule that cannot be right nothing is known but its name.
+    if _is_elsewhere(state, protocol) or state.storage is not None:
+        return True
+    return is_written(said, protocol, case, elements) if said.address else not elements
+
+
+def _is_elsewhere(state: ForeignState, protocol: str) -> bool:
+    """Whether an address is of a device's memory."""
+    return protocol == ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
+
+
+def is_written(said: foreign.Described, protocol: str, case: Case, elements: list[bytes]) -> bool:
+    """Whether elements lie where an array is said to lie, as far as that can be looked at."""
+    state = said.state
+    if not said.address or state.shape != case.shape or _is_elsewhere(state, protocol):
+        return False
+    addresses = places(state.shape, _byte_strides(state), said.address)
+    return all(_holds(address, element) for address, element in zip(addresses, elements, strict=True))
+
+
+def _holds(address: int, wanted: bytes) -> bool:
+    """Whether some bytes lie at an address, which need not exist: where Linux can be asked, it is."""
+    try:
+        with open("/proc/self/mem", "rb", buffering=0) as memory:
+            return os.pread(memory.fileno(), len(wanted), address) == wanted
+    except FileNotFoundError:
+        return ctypes.string_at(address, len(wanted)) == wanted
+    except (OSError, OverflowError):
+        return False
+
+
+def _byte_strides(state: ForeignState) -> tuple[int, ...]:
+    if state.strides is not None:
+        return state.strides
+    return row_major(state.shape, state.itemsize)
+
+
+def row_major(shape: tuple[int, ...], itemsize: int, least: int = 0) -> tuple[int, ...]:
+    """Strides of a row-major array in bytes, where no length counts as less than `least`.
+
+    >>> row_major((2, 0, 3), 4), row_major((2, 0, 3), 4, 1)
+    ((0, 12, 4), (12, 12, 4))
+    """
+    strides, running = [], itemsize
+    for size in reversed(shape):
+        strides.append(running)
+        running *= max(size, least)
+    return tuple(reversed(strides))
+
+
+def significant(case: Case, strides: tuple[int, ...]) -> list[int]:
+    """Strides that address anything."""
+    return [s for n, s in zip(case.shape, strides, strict=True) if n > 1 and 0 not in case.shape]
+
+
+def own_strides(library: Library, x: Any, shown: Sequence[foreign.Described]) -> tuple[int, ...] | None:
+    """Strides as the library itself has them, in bytes: what it says by a protocol may be others already.
+
+    A library without strides may show its array by a protocol that has flattened it: that tells none.
+    """
+    dtype, shape, strides, *_ = library.describe(x)
+    if strides is not None:
+        return tuple([s * ITEMSIZES[dtype] for s in strides])
+    return next((_byte_strides(one.state) for one in shown if one.state.shape == tuple(shape)), None)
+
+
+def idle_strides(case: Case, made: tuple[int, ...] | None, got: tuple[int, ...] | None) -> tuple[str, str]:
+    """What became of strides that address nothing, and in words where they are neither those made nor row-major."""
+    idle = [number for number, size in enumerate(case.shape) if size == 1 or 0 in case.shape]
+    if not idle or made is None or got is None:
+        return "", ""
+    # Libraries disagree on whether a length of 0 counts as 1 in the strides before it: either is row-major.
+    plain = [row_major(case.shape, ITEMSIZES[case.dtype], least) for least in (0, 1)]
+    before, after, *either = ([strides[number] for number in idle] for strides in (made, got, *plain))
+    if after == before:
+        return "kept", ""
+    return ("row-major", "") if after in either else ("other", f"strides of {[*made]} bytes arrived as {[*got]}")
+
+
+def shown_by(y: Any, consumer: Library) -> Iterator[foreign.Described]:
+    """What the array says of itself where it has arrived, by each protocol that it has; nothing that is of a copy."""
+    for protocol in ("interface", "dlpack", "buffer"):
+        try:
+            offered = offer(y, protocol, consumer)
+        except Unsupported:
+            continue
+        if stays(y, protocol, consumer, offered):
+            yield offered.said
