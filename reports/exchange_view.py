@@ -117,7 +117,7 @@ def _way(protocol: str, found: Sequence[Handover]) -> Way:
 
 def _harm_of(one: Handover) -> str:
     if one.outcome in _HARM:
-        return one.outcome
+        return f"{one.outcome} {one.damage}".strip()
     return "read-only lost" if one.read_only == "lost" else "other strides"
 
 
