@@ -91,7 +91,7 @@ class _Results:
             case records.Unit():
                 self.units[record.adapter][record.unit] = record
                 self.red |= any(record.outcomes.get(outcome) for outcome in records.RED)
-                self.judged |= any(n for outcome, n in record.outcomes.items() if outcome != "unsupported")
+                self.judged |= any(record.counts.values())
             case records.Concluded():
                 self.concluded.add(record.adapter)
             case records.Failure():

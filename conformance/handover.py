@@ -43,12 +43,13 @@ class Handover(NamedTuple):
     astray, and no error), `not offered` (one side has no such array or protocol), or `error` (an adapter failed).
     `strides` tells of shared memory whether the strides that address anything are the producer's. `idle` tells of those
     that address nothing (of dimensions of length 1, and of arrays without elements) whether they are `kept`, rewritten
-    to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has `f`
-    where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does only until
-    it is first read (its copy is lazy), `-` for either that is not so, `!` where the one that should write does not,
-    `.` where it has nothing to write with. `read_only` is `kept`, `lost`, or empty where nobody could try to write.
-    `damage` is the kind of what is damaged, one of `DAMAGE`. `is_astray` says that memory was written to which nobody
-    meant: what the process does from then on says nothing.
+    to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has
+    `f` where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does
+    only until it is first read (its copy is lazy), `-` for either that is not so, `!` where the one that should
+    write raises, `n` where it does nothing instead, `.` where it has nothing to write with. `read_only` is `kept`,
+    `lost`, or empty where nobody could try to write. `damage` is the kind of what is damaged, one of `DAMAGE`, or
+    `answer` where what is `refused` was answered with something that is no array. `is_astray` says that memory was
+    written to which nobody meant: what the process does from then on says nothing.
     """
 
     outcome: str
@@ -70,6 +71,7 @@ DAMAGE: Mapping[str, str] = {
     "layout": "the producer's array has other strides since",
     "astray": "memory has changed that nobody meant to write to",
     "writes": "what one side writes is something else on the other",
+    "offset": "an offset that does not lead to where the array lies",
     "copied": "the memory is copied, which was forbidden",
     "shared": "the memory is shared, which was forbidden",
     "dangling": "memory that is shared is not kept alive",
@@ -90,7 +92,9 @@ class _Harm(Exception):
 
 
 class _Refused(Exception):
-    """The consumer does not take what it is offered, and says so."""
+    """The consumer does not take what it is offered, and says so, or answers with something else."""
+
+    is_answer = False
 
 
 class _Taken(NamedTuple):
@@ -127,7 +131,7 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
     except NotBuilt as error:
         return Handover("error", str(error))
     except _Refused as refusal:
-        return Handover("refused", str(refusal))
+        return Handover("refused", str(refusal), damage="answer" if refusal.is_answer else "")
     except _Harm as harm:
         return Handover("damaged", str(harm), damage=harm.kind, is_astray=harm.kind in _ASTRAY)
 
@@ -166,7 +170,9 @@ def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _T
     _check_unharmed(producer, case, made, stood, "it was taken")
     if not consumer.is_tensor(y):
         answer = f"{type(y).__module__}.{type(y).__name__}"
-        raise _Refused(f"answered with a {answer}, which is none of {consumer.name}'s arrays")
+        refusal = _Refused(f"answered with a {answer}, which is none of {consumer.name}'s arrays")
+        refusal.is_answer = True
+        raise refusal
     return _Taken(made, stood, said, is_true, address, is_copied, y)
 
 
@@ -241,6 +247,7 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
         return Handover("empty", changed, idle=idle)
     is_seen = made.address is not None
     lies_there = _lies_there(consumer, y, shown, taken.address)  # before a write: what is written to may be moved
+    _check_offset(consumer, y, shown, taken.address if lies_there else None)
     writes, is_apart = _writes(producer, consumer, protocol, case, taken)
     shares = _shares(lies_there, is_seen, writes, taken.is_copied, is_apart=is_apart and not is_seen)
     promise = _PROMISES.get(protocol)
@@ -257,8 +264,24 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
         writes = writes[0] + "l"
     if made.block is not None:
         _check_lifetime(producer, consumer, protocol, case, shares is True, is_told)
-    read_only = {"f": "lost", "-": "kept", "!": "kept"}.get(writes[0], "") if case.is_read_only else ""
+    read_only = {"f": "lost", "-": "kept", "!": "kept", "n": "kept"}.get(writes[0], "") if case.is_read_only else ""
     return Handover(_SHARES[shares], changed, strides, writes, read_only, idle)
+
+
+def _check_offset(consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None) -> None:
+    """Raise `_Harm` where the consumer says of its array an offset that does not lead to where it lies.
+
+    `address` is where it is known to lie; else it is where the array shows itself.
+    """
+    dtype, _, _, offset, *_ = consumer.describe(y)
+    address = address if address is not None else next((one.address for one in shown), None)
+    begin: int | None = None
+    with suppress(Exception):  # what it takes need not be an array of its usual kind
+        begin = consumer.extent_of(consumer.storage_of(y))[0] if consumer.observes_storage else None
+    if address is not None and begin is not None and offset is not None:
+        lies = (address - begin) // ITEMSIZES[dtype]
+        if lies != offset:
+            raise _Harm("offset", f"it arrived with offset {offset}, and lies {lies} elements into its storage")
 
 
 def _check_lifetime(
@@ -420,12 +443,13 @@ def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen
     fill = _filler(writer)
     if fill is None:
         return "."
+    refusal = "n"
     try:
         fill(x, _number(int(seen == "f"), case.dtype))
     except Unsupported:
         return "."
     except Exception:  # which says nothing of whether it has written before
-        pass
+        refusal = "!"
     try:
         # Memory first: that it has changed says more than that an array there cannot be read.
         if around(producer, made) != stood.around:
@@ -436,7 +460,7 @@ def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen
     except Exception as error:
         raise _Harm("unreadable", f"what {writer.name} has written to cannot be read: {line_of(error)}") from error
     if there == before:
-        return "!" if written == here else "-"
+        return refusal if written == here else "-"
     if there != written:
         raise _Harm("writes", f"what {writer.name} writes to it is something else in {reader.name}")
     return seen

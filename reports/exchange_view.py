@@ -22,7 +22,7 @@ _BOTH = {
     "fb": "both ways", "f-": "consumer's alone", "-b": "producer's alone", "--": "neither's", "..": "not tried",
     "!!": "both refused",
 }  # fmt: skip
-_WRITES = {"f": "{}'s", "b": "{}'s", "l": "{}'s until read", "-": "not the {}'s", "!": "{}'s refused"}
+_WRITES = {"f": "{}'s", "b": "{}'s", "l": "{}'s until read", "-": "not the {}'s", "!": "{}'s refused", "n": "{}'s lost"}
 
 
 class Reason(NamedTuple):

@@ -260,13 +260,13 @@ class Handover:
     """Whether strides arrived, of shared memory."""
     writes: str = ".."
     """`f` where the producer sees what the consumer writes, `b` the other way, `l` there until it is first read; `-`
-    where not, `!` where who should write does not, `.` where it cannot."""
+    where not, `!` where who should write raises, `n` where it does nothing instead, `.` where it cannot."""
     read_only: str = ""
     """`kept` or `lost`, of memory that the producer had made read-only."""
     idle: str = ""
     """`kept`, `row-major` or `other`: strides that address nothing, of lengths of 1 and of arrays without elements."""
     damage: str = ""
-    """Kind of what is damaged: `dtype`, `elements`, `astray`, …"""
+    """Kind of what is damaged: `dtype`, `elements`, `astray`, …; or `answer`: refused by answering with no array."""
     is_known: bool = True
     """Whether this is what was expected."""
     expected: str = ""

@@ -12,7 +12,7 @@ import numpy
 from ..capabilities import Capabilities
 from ..discovery import without_variants
 from ..offers import aligned
-from .table_style import takes_by
+from .table_style import dtypes_of, takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -82,7 +82,7 @@ class ArrayApiStrict(ValueStyle):
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
 
     def __init__(self) -> None:
-        super().__init__(xp, {name: getattr(xp, name) for name in DTYPES})
+        super().__init__(xp, dtypes_of(xp, DTYPES))
 
     @cached_property
     def _make_row(self) -> Callable[..., Any]:

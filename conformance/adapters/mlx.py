@@ -59,7 +59,7 @@ class Mlx(ValueStyle):
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
-        super().__init__(mx, {name: getattr(mx, _attribute(name)) for name in DTYPES})
+        super().__init__(mx, {n: getattr(mx, _attribute(n)) for n in DTYPES if hasattr(mx, _attribute(n))})
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
@@ -83,7 +83,7 @@ class Mlx(ValueStyle):
 
     def host(self, x: Any) -> bytes:
         """Elements of an array, read through the buffer protocol, which knows no bfloat16."""
-        plain = mx.contiguous(x.view(mx.uint16) if x.dtype == mx.bfloat16 else x)
+        plain = mx.contiguous(x.view(mx.uint16) if self._dtype_names.get(x.dtype) == "bfloat16" else x)
         return memoryview(plain).tobytes() if x.size else b""
 
     def write_dtype(self, name: str) -> str:

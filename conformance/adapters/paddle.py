@@ -16,7 +16,7 @@ from ..capabilities import ASPECTS, Capabilities
 from ..discovery import without_variants
 from ..program import ITEMSIZES, Input, Storage
 from .memory import Region, RegionStyle, length
-from .table_style import TableStyle, methods, takes_by
+from .table_style import TableStyle, dtypes_of, methods, takes_by
 
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
 DTYPES = ("bool", *INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -73,7 +73,7 @@ class Paddle(RegionStyle, TableStyle):
 
     def __init__(self) -> None:
         warnings.filterwarnings("ignore")
-        super().__init__(paddle, {name: getattr(paddle, name) for name in DTYPES})
+        super().__init__(paddle, dtypes_of(paddle, DTYPES))
         paddle.set_device("cpu")
 
     def storage(self, data: Any, backing: str) -> Region:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
+from ..capabilities import Capabilities
 from ..errors import text_of
 from ..idiom import compile_template, lacking, named_template, template_faults, write_argument
 from ..operations import OPERATIONS, overload
@@ -22,6 +24,16 @@ def takes_by(dlpack: str, **others: str) -> dict[str, str]:
     found = {"dlpack": f"{dlpack}({{x}})", "dlpack 0": f"{dlpack}({{x}})"}
     found |= {f"dlpack {name}": f"{dlpack}({{x}}, copy={copy})" for name, copy in (("copy", True), ("share", False))}
     return found | {protocol: f"{function}({{x}})" for protocol, function in others.items()}
+
+
+def dtypes_of(module: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Dtypes of a module by PyTorch's names, which are its own: those that this release has.
+
+    >>> from types import SimpleNamespace
+    >>> dtypes_of(SimpleNamespace(int8=1), ["int8", "bfloat16"])
+    {'int8': 1}
+    """
+    return {name: getattr(module, name) for name in names if hasattr(module, name)}
 
 
 def why_lost(ask: Callable[[], Any]) -> str:
@@ -75,6 +87,8 @@ class TableStyle:
     A script defines what it needs of them.
     """
     templates: Mapping[str, str] = {}
+    capabilities: Capabilities
+    """What is claimed, of dtypes those that this release has."""
     error_kinds: Sequence[tuple[str, str]] = ()
     """Pieces of the library's messages with the kind of error that they tell, most telling first."""
     not_offered: Sequence[str] = ()
@@ -89,6 +103,8 @@ class TableStyle:
                 raise TypeError(f"templates: {'; '.join(faults)}")
         self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
         self._dtypes = dict(dtypes)
+        if (claimed := getattr(self, "capabilities", None)) is not None:
+            self.capabilities = replace(claimed, dtypes=claimed.dtypes & self._dtypes.keys())
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
 

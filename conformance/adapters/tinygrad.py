@@ -17,7 +17,7 @@ from tinygrad import Tensor, dtypes
 
 from ..capabilities import Capabilities
 from ..discovery import without_variants
-from .table_style import methods
+from .table_style import dtypes_of, methods
 from .value_style import ASPECTS, CHECKS, FEATURES, ValueStyle
 
 DTYPES = (
@@ -66,7 +66,7 @@ class Tinygrad(ValueStyle):
     checks: Mapping[str, str] = CHECKS | {"shape": "({x}.dtype.name, list({x}.shape))"}
 
     def __init__(self) -> None:
-        super().__init__(tinygrad, {name: getattr(dtypes, name) for name in DTYPES})
+        super().__init__(tinygrad, dtypes_of(dtypes, DTYPES))
         here = frozenset(name for name, dtype in self._dtypes.items() if _computes(dtype))
         self.capabilities = Capabilities(here, FEATURES | {"infer-size"}, ASPECTS)
 

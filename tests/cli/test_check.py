@@ -283,6 +283,19 @@ def test_an_adapter_that_breaks_does_not_keep_others_from_running(tmp_path):
     _is_one_message(done)
 
 
+def test_programs_of_which_nothing_was_judged_are_none(tmp_path):
+    """They ran, and no aspect of them is claimed."""
+    (tmp_path / "mute.py").write_text(
+        "from dataclasses import replace\n"
+        "from stridecheck.conformance.adapters.numpy import Numpy\n"
+        "class Mute(Numpy):\n"
+        "    name = 'mute'\n"
+        "    capabilities = replace(Numpy.capabilities, aspects=frozenset())\n"
+        "adapter = Mute\n"
+    )
+    assert run("check", "mute.py", "--programs", 100, "--out", "out", cwd=tmp_path).returncode == 4
+
+
 def test_rules_are_asked_for_in_python_as_on_the_command_line(tmp_path):
     """By a text with commas, blanks or none, or by several; where one matches nothing, nothing is written."""
     asked = ("view.*,expand.*", " view.*, expand.*", ["view.*", "expand.*"])

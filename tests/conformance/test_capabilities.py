@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.adapters.table_style import TableStyle, dtypes_of
 from stridecheck.conformance.capabilities import hazards, needs
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
@@ -68,3 +71,13 @@ def test_elements_in_one_place_see_each_other(oracle):
 def test_two_inputs_of_one_storage_see_each_other(oracle):
     """A write to one of two inputs in one storage is one that the other may see."""
     assert _needs(oracle, Step("zero_", (X,)), inputs=(ROW, ROW)) == ["feature:write-through"]
+
+
+def test_a_dtype_that_a_release_lacks_is_not_claimed():
+    """A library of a table claims those that it has, whatever its adapter knows."""
+
+    class Older(Numpy):
+        def __init__(self):
+            TableStyle.__init__(self, np, dtypes_of(np, ["int8", "float32", "float6"]))
+
+    assert Numpy().capabilities.dtypes > Older().capabilities.dtypes == {"int8", "float32"}

@@ -250,6 +250,9 @@ class _Recopying(Numpy):
     def scope(self):
         return super().scope() | {"Private": _Private}
 
+    def address_of(self, x):
+        return super().address_of(x.view(np.ndarray))
+
 
 class _Copied(np.ndarray):
     """Exports copies of itself."""

@@ -147,6 +147,9 @@ class _HandsOnDense(Numpy):
     def scope(self):
         return super().scope() | {"Dense": _Dense}
 
+    def address_of(self, x):
+        return super().address_of(x.view(np.ndarray))
+
 
 class _HandsOnDenseValues(_HandsOnDense, _Values):
     pass

@@ -191,6 +191,74 @@ def test_an_interface_may_name_a_buffer():
     assert (found.outcome, found.writes) == ("shared", "fb")
 
 
+class _Misplacing(Numpy):
+    """Says another offset of what it has taken."""
+
+    ports: Mapping[str, str] = {"dlpack": "np.from_dlpack({x}).view(Taken)"}
+
+    def __init__(self, beside):
+        super().__init__()
+        self._beside = beside
+
+    def scope(self):
+        return super().scope() | {"Taken": _Taken}
+
+    def describe(self, x):
+        dtype, shape, strides, offset, *rest = super().describe(x)
+        return (dtype, shape, strides, offset + self._beside * isinstance(x, _Taken), *rest)
+
+
+class _Taken(np.ndarray):
+    """What came from elsewhere."""
+
+
+@pytest.mark.parametrize("case", ["row-major", "transposed", "stepped", "offset", "size 1, odd stride", "0-dim"])
+def test_an_offset_leads_to_where_an_array_lies(case):
+    """As the consumer says it of what it took."""
+    for beside, kind in ((0, ""), (7, "offset")):
+        assert hand_over(Numpy(), _Misplacing(beside), "dlpack", CASES[case]).damage == kind
+
+
+class _Answering(Numpy):
+    ports: Mapping[str, str] = {"dlpack": "answer({x})"}
+
+    def __init__(self, answer):
+        super().__init__()
+        self._answer = answer
+
+    def scope(self):
+        return super().scope() | {"answer": self._answer}
+
+
+def test_to_answer_with_no_array_is_told_from_an_error():
+    """Both refuse; a list has one and the other."""
+
+    def raises(x):
+        raise TypeError("not these")
+
+    for answer, kind in ((lambda x: None, "answer"), (raises, "")):
+        found = hand_over(Numpy(), _Answering(answer), "dlpack", CASES["row-major"])
+        assert (found.outcome, found.damage) == ("refused", kind)
+
+
+def test_to_write_nothing_is_told_from_an_error():
+    """Who should write raises, or does nothing and does not say so."""
+
+    class Writing(Numpy):
+        def __init__(self, fill):
+            super().__init__()
+            self._fill = fill
+
+        def operation(self, step):
+            return self._fill
+
+    def raises(x, value):
+        raise TypeError("read-only")
+
+    for fill, letters in ((lambda x, value: None, "nb"), (raises, "!b")):
+        assert hand_over(Numpy(), Writing(fill), "dlpack", CASES["row-major"]).writes == letters
+
+
 class _Valuing(Numpy):
     """Of a frozen array's storage nothing is known."""
 
