@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import invariants
+from .answers import AdapterFailed, Answer, Broken, Unsupported
 from .exchange import Exchange
 from .judge import Difference, judge
 from .observation import Observation
 from .program import Program
-from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
+from .runner import Worker
 
 STANDARD = "torch:cpu"
 """The adapter that defines layout: what it does is right, unless it breaks an invariant."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from stridecheck.reports import records
 
 from . import recorded, written
+from .answers import AdapterFailed, Answer, Broken, Unsupported
 from .attribution import Eager
 from .classify import Catalogue, Rule
 from .exchange import Exchange
@@ -28,7 +29,7 @@ from .options import is_wanted
 from .program import Program
 from .protocol import Adapter, OracleError, ProtocolError
 from .protocol import Unsupported as NotOffered
-from .runner import AdapterFailed, Answer, Broken, Unsupported, Worker
+from .runner import Worker
 from .units import Unit
 from .written import Written
 

@@ -14,6 +14,7 @@ from typing import NoReturn, Protocol
 from stridecheck.reports import records
 
 from . import corpus, examples, machine, small_scope
+from .answers import AdapterFailed
 from .campaign import Campaign, out_of_date
 from .crews import Crew, Crews, crews
 from .discovery import UnknownAdapter, find
@@ -23,7 +24,7 @@ from .options import command_line as command_line
 from .program import Program
 from .resume import note_last, reopen
 from .rules import catalogue, matching_none
-from .runner import AdapterFailed, Worker
+from .runner import Worker
 from .session import collect_rarely, expectations, oracle
 from .units import Drawing, Part, Unit, plan
 

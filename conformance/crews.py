@@ -30,10 +30,10 @@ from typing import Any, Protocol
 
 from stridecheck.reports import records
 
+from .answers import AdapterFailed
 from .memory import FOLDERS
 from .options import Options
 from .processes import ctrl_c_later, ignore_ctrl_c
-from .runner import AdapterFailed
 from .session import Session, collect_rarely
 from .units import Part, from_json, to_json
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from stridecheck.reference_impl.dtypes import LACKING
 
+from .answers import Answer, Broken, Unsupported
 from .capabilities import HAZARDS, hazards, needs
 from .observation import Observation
 from .program import Program
 from .protocol import OracleError, ProtocolError
 from .protocol import Unsupported as NotOffered
-from .runner import Answer, Broken, Unsupported, Worker
+from .runner import Worker
 
 
 class Exchange:

@@ -17,11 +17,12 @@ from pathlib import Path
 from stridecheck.reports.records import Adapter, Footer, Handover, Header, ResultsWriter
 
 from . import arrivals, machine
+from .answers import AdapterFailed, Broken
 from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent, refuse_nothing
 from .discovery import find
 from .expectations import BUNDLED
 from .offers import CASES, PROTOCOLS
-from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, AdapterFailed, Broken, Worker
+from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, Worker
 
 KNOWN = BUNDLED / "exchange.txt"
 """What is expected of the bundled adapters."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from stridecheck.reports import records
 
 from . import attribution, invariants, observation
+from .answers import Answer, Broken, Unsupported
 from .claim import claim_of, symptom
 from .classify import Catalogue, Rule
 from .exchange import Exchange
@@ -26,7 +27,7 @@ from .observation import Observation
 from .program import Program
 from .protocol import Adapter, OracleError, ProtocolError
 from .protocol import Unsupported as NotOffered
-from .runner import Answer, Broken, Unsupported, Worker
+from .runner import Worker
 from .shrink import Search, shrinking
 
 MAX_SHRUNK = 100

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import click
 from stridecheck.reports import records
 
+from .answers import AdapterFailed
 from .campaign import Campaign
 from .draw.programs import DRAWS
 from .expectations import bundled
@@ -19,7 +20,7 @@ from .listing import listing
 from .options import Options
 from .program import Program
 from .rules import catalogue
-from .runner import AdapterFailed, Worker
+from .runner import Worker
 from .session import oracle
 from .units import drawings, whole
 

@@ -11,10 +11,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from . import observation
+from .answers import AdapterFailed, Answer, Broken, answer_in
 from .capabilities import Capabilities
 from .observation import Observation
 from .processes import Child, Server, Silence, message_of, signal_name
@@ -38,37 +38,8 @@ _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHU
 """Return codes of processes that somebody else has ended, if it does not happen again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """The program needs what the library does not claim."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The program could not be judged: `outcome` is error, crash or timeout."""
-
-    outcome: str
-    reason: str
-    happened_again: bool = True
-    """Whether it did when the program was tried alone, or after those that ran before it."""
-    device_lost: bool = False
-    """Whether the library said so, or could not be asked, and nothing more can be run in that process."""
-
-
-Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
-
-
-class AdapterFailed(Exception):
-    """The adapter could not be started.
-
-    `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed).
-    """
-
-    def __init__(self, kind: str, reason: str) -> None:
-        super().__init__(reason)
-        self.kind, self.reason = kind, reason
+Item = TypeVar("Item")
+"""A program with its number, or a question."""
 
 
 class Worker:
@@ -270,18 +241,13 @@ class Worker:
                     self.distrust()
                 yield number, answer
                 continue
-            before, self._ran = self._ran, {}
-            try:
-                self._renew()
-                found = self._guilty(number, program, answer, status, before)
-            except AdapterFailed as error:
-                if self._has_device:  # it is lost for good, and by nobody's fault that could be told
-                    more = "" if error.reason == answer.reason else f"; {error.reason}"
-                    raise AdapterFailed("error", f"{answer.reason}, at program {program.id}{more}") from None
-                yield number, answer  # what ended it is known, though it is for good
-                raise
-            self._send()
-            yield from found
+            before, self._ran = [*self._ran.items()], {}
+            found, failed = self._blame((number, program), answer, status, before, self._told, _id)
+            if failed is None:
+                self._send()
+            yield from [(number, answer) for (number, _), answer in found]
+            if failed is not None:
+                raise failed
 
     def _next(self, number: int, expected: Sequence[Observation] | None = None) -> tuple[Answer, int | None]:
         """The answer to a program, and the return code of the process where that is at an end."""
@@ -298,7 +264,7 @@ class Worker:
             return alike, None
         message = message_of(line)
         if isinstance(message, dict) and message.get("number") == told:
-            return _answer(message), None
+            return answer_in(message), None
         return self._diagnose(message)
 
     def _diagnose(self, message: Any) -> tuple[Broken, int]:
@@ -326,58 +292,72 @@ class Worker:
     def _lost(self, reason: str) -> Broken:
         return Broken("crash", f"{self.spec} lost its device ({reason})", device_lost=True)
 
-    def _guilty(
-        self, number: int, program: Program, answer: Broken, status: int, before: Mapping[int, Program]
-    ) -> list[tuple[int, Answer]]:
-        """Answers once the process was lost at a program: its own, and that of the one that brought it down."""
-        if answer.outcome == "timeout":
-            return [(number, answer)]  # each try would take as long again
-        alone, is_end = self._try([program])
-        if is_end and status in _FROM_OUTSIDE:
-            alone, is_end = self._try([program])  # who killed the server has killed the process that waited as well
-        if is_end:
-            return [(number, answer)]
-        if status in _FROM_OUTSIDE:
-            return [(number, alone)]  # somebody else has killed it, or many programs together have filled its memory
-        numbers = list(before)
-        low = self._bisect(len(numbers), lambda start: self._is_end([*[before[n] for n in numbers[start:]], program]))
-        if low is None:
-            once = Broken(answer.outcome, f"{answer.reason}; it did not happen again", happened_again=False)
-            return [(number, once)]
-        reason = f"{answer.reason}, in a later program ({program.id})"
-        return [(numbers[low], Broken(answer.outcome, reason)), (number, alone)]
+    def _blame(
+        self,
+        last: Item,
+        answer: Broken,
+        status: int,
+        before: Sequence[Item],
+        told: Callable[[Sequence[Item]], Iterator[tuple[Any, int | None]]],
+        name: Callable[[Item], str],
+    ) -> tuple[list[tuple[Item, Any]], AdapterFailed | None]:
+        """Answers once the process was lost at the last of some items: its own, and that of the one that is to blame.
 
-    def _is_end(self, programs: Sequence[Program]) -> bool:
-        """Whether one of some programs is the end of a fresh process."""
-        self._renew()
-        return self._try(programs)[1]
+        And why there is no fresh process to go on in, None where there is; `told` tells of items what the process
+        answers to each, with its return code where it is at an end.
 
-    def _bisect(self, count: int, brings_down: Callable[[int], bool]) -> int | None:
-        """The last of what ran before from which on it brings down what came after; None where all of it does not."""
-        if not count or not brings_down(0):
-            return None
-        low, high = 0, count  # those from `low` on do, those from `high` on do not
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if brings_down(middle) else (low, middle)
-        return low
-
-    def _try(self, programs: Sequence[Program]) -> tuple[Answer, bool]:
-        """The answer to the last of some programs in the process that there is, or to the first that was its end.
-
-        And whether it was: an adapter's error is none.
+        Raises
+        ------
+        AdapterFailed
+            There is none, and the library may have lost its device for good: by nobody's fault that could be told.
         """
+
+        def last_of(items: Sequence[Item]) -> tuple[Any, bool]:
+            """The answer to the last, or to the first that was the end of the process, and whether it was."""
+            found: Any = None
+            for found, ended in told(items):
+                if ended is not None:
+                    self._renew()
+                    return found, True
+            return found, False
+
+        def brings_down(start: int) -> bool:
+            self._renew()
+            return last_of([*before[start:], last])[1]
+
+        found: list[tuple[Item, Any]] = [(last, answer)]
+        try:
+            self._renew()
+            if answer.outcome == "timeout":
+                return found, None  # each try would take as long again
+            alone, is_end = last_of([last])
+            if is_end and status in _FROM_OUTSIDE:
+                alone, is_end = last_of([last])  # who killed the server has killed the process that waited as well
+            if is_end:
+                return found, None
+            if status in _FROM_OUTSIDE:
+                found = [(last, alone)]  # somebody else has killed it, or many together have filled its memory
+            else:
+                once = f"{answer.reason}; it did not happen again"
+                found = [(last, replace(answer, reason=once, happened_again=False))]
+                if (place := _last_from_which(len(before), brings_down)) is not None:
+                    guilty = replace(answer, reason=f"{answer.reason}, in a later one ({name(last)})")
+                    found = [(before[place], guilty), (last, alone)]
+            self._renew()
+        except AdapterFailed as error:
+            if not self._has_device:
+                return found, error  # what ended it is known, though it is for good
+            more = "" if error.reason == answer.reason else f"; {error.reason}"
+            raise AdapterFailed("error", f"{answer.reason}, at {name(last)}{more}") from None
+        return found, None
+
+    def _told(self, programs: Sequence[tuple[int, Program]]) -> Iterator[tuple[Answer, int | None]]:
+        """What the process answers to each of some programs that it is given again."""
         assert self._child is not None
         self._count(len(programs))
-        batch = [[self._first + number, program.to_json(tags=False)] for number, program in enumerate(programs)]
+        batch = [[self._first + place, program.to_json(tags=False)] for place, (_, program) in enumerate(programs)]
         self._child.send({"batch": batch}, time.monotonic() + self.program_timeout)
-        answer: Answer = Unsupported("")
-        for number in range(len(programs)):
-            answer, status = self._next(number)
-            if status is not None:
-                self._renew()
-                return answer, True
-        return answer, False
+        yield from map(self._next, range(len(programs)))
 
     def script(self, program: Program, claim: Claim, *, is_tried: bool = True) -> str:
         """A standalone script, in the library's own idiom, that exits 1 while the claim does not hold there.
@@ -410,52 +390,29 @@ class Worker:
         if self._is_worn(self._taken or 0):
             self._renew()
         assert self._child is not None
-        answer, is_over = self._asked(question)
-        if not is_over:
-            # What it takes for the first one it would take in each process.
-            self._taken = self._child.growth if self._taken is None else self._taken
-            self._before.append(question)
-            return [(question, answer)]
-        before, again, happened_again, culprit = self._before, None, True, None
-        try:
-            self._renew()
-            if answer.outcome == "crash":
-                again, happened_again = self._asked(question)
-                self._renew()  # what has crashed once may have done harm the second time
-            if not happened_again:
-                culprit = self._bisect(len(before), lambda start: self._is_asked_to_end([*before[start:], question]))
-                self._renew()
-        except AdapterFailed:
-            # A device that is gone for good is no fault of the question's.
-            if self._has_device:
-                raise
-            self.distrust()  # what ended the last one is known; the next question is told that there is no other
-            return [(question, answer)]
-        if happened_again:
-            return [(question, answer)]
-        if culprit is None:
-            once = replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
-            return [(question, once)]
-        later = question if isinstance(question, str) else ", ".join(question)
-        guilty = replace(answer, reason=f"{answer.reason}, in a later one ({later})")
-        return [(before[culprit], guilty), (question, again)]
+        answer, status = self._asked(question)
+        if status is not None:
+            found, _ = self._blame(question, answer, status, self._before, self._asked_again, _in_words)
+            return found  # without a fresh process the next question is told that there is none
+        # What it takes for the first one it would take in each process.
+        self._taken = self._child.growth if self._taken is None else self._taken
+        self._before.append(question)
+        return [(question, answer)]
 
-    def _is_asked_to_end(self, questions: Sequence[Any]) -> bool:
-        """Whether one of some questions is the end of a fresh process."""
-        self._renew()
-        return any(self._asked(question)[1] for question in questions)
+    def _asked_again(self, questions: Sequence[Any]) -> Iterator[tuple[Any, int | None]]:
+        return map(self._asked, questions)
 
-    def _asked(self, question: Any) -> tuple[Any, bool]:
-        """The answer to a question, and whether the process is at an end."""
+    def _asked(self, question: Any) -> tuple[Any, int | None]:
+        """The answer to a question, and the return code of the process where that is at an end."""
         assert self._child is not None
         deadline = time.monotonic() + self.program_timeout
         self._child.send({"question": question}, deadline)
         message = self._child.receive(deadline, self.memory)
         if isinstance(message, dict) and "answer" in message:
-            return message["answer"], False
+            return message["answer"], None
         if isinstance(message, dict) and "error" in message:
-            return Broken("error", message["error"]), False
-        return self._diagnose(message)[0], True
+            return Broken("error", message["error"]), None
+        return self._diagnose(message)
 
     def _renew(self) -> None:
         """Go on in the process that waits, and have another one wait."""
@@ -490,6 +447,29 @@ class Worker:
             self._servers.remove(child.server)
 
 
+def _last_from_which(count: int, holds: Callable[[int], bool]) -> int | None:
+    """The last number below `count` from which on it holds; None where it does not from the first.
+
+    >>> _last_from_which(8, lambda start: start <= 5), _last_from_which(8, lambda start: False)
+    (5, None)
+    """
+    if not count or not holds(0):
+        return None
+    low, high = 0, count  # it holds from `low` on, and not from `high` on
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _id(item: tuple[int, Program]) -> str:
+    return f"program {item[1].id}"
+
+
+def _in_words(question: Any) -> str:
+    return question if isinstance(question, str) else ", ".join(question)
+
+
 _NUMBER = re.compile(rb'\{"number":(\d+),')
 
 
@@ -502,15 +482,3 @@ def _is_old(line: bytes | Silence, told: int) -> bool:
 def _last_words(server: Server) -> str:
     said = server.words.last()
     return f"; it last said: {said}" if said else ""
-
-
-def _answer(message: dict[str, Any]) -> Answer:
-    if "unsupported" in message:
-        return Unsupported(message["unsupported"])
-    if "error" in message:
-        return Broken("error", message["error"])
-    try:
-        return observation.together(message["observations"], message.get("said", ()), message.get("marks", ()))
-    except (KeyError, TypeError, ValueError) as error:
-        told = f"{type(error).__name__}: {error}"
-        return Broken("error", f"the adapter told something that no tensor is, as of its shape or strides ({told})")

@@ -24,6 +24,7 @@ from stridecheck.reports import records
 
 from .. import corpus, machine, recorded
 from ..adapters import reference
+from ..answers import AdapterFailed, Answer, Broken, Unsupported
 from ..check import (
     COULD_NOT_RUN,
     EXPECTED,
@@ -42,7 +43,7 @@ from ..program import Program
 from ..protocol import Adapter, OracleError, ProtocolError
 from ..protocol import Unsupported as NotOffered
 from ..rules import catalogue
-from ..runner import AdapterFailed, Answer, Broken, Unsupported, Worker
+from ..runner import Worker
 from ..units import drawings
 from .drawers import drawn
 from .fleet import FLEET

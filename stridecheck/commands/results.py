@@ -113,8 +113,8 @@ def _failures_of(results: Path, program: str) -> tuple[Path, list[Failure]]:
 
 def _found_again(path: Path, failure: Failure) -> list[Failure]:
     """The failures that the same program shows now, shrunk."""
+    from stridecheck.conformance.answers import AdapterFailed
     from stridecheck.conformance.check import reproduce
-    from stridecheck.conformance.runner import AdapterFailed
 
     header = next(record for record in read_results(path) if isinstance(record, Header))
     python = str(header.arguments.get("python", ""))

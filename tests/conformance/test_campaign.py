@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from stridecheck.conformance import failures
 from stridecheck.conformance.adapters.reference import Reference
+from stridecheck.conformance.answers import AdapterFailed, Broken
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.check import Options, check, command_line
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import Expectation, Expectations
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
-from stridecheck.conformance.runner import AdapterFailed, Broken
 from stridecheck.conformance.units import Unit, units_of
 from stridecheck.reports.records import Adapter, Failure, Footer, read_results
 from stridecheck.reports.records import Unit as Counts

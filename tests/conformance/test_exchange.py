@@ -12,7 +12,7 @@ from stridecheck.conformance.check import Silent
 from stridecheck.conformance.handover import hand_over
 from stridecheck.conformance.offers import CASES, PROTOCOLS
 from stridecheck.conformance.protocol import Unsupported
-from stridecheck.conformance.runner import Broken, Worker
+from stridecheck.conformance.runner import Worker
 from stridecheck.conformance.serving import has_device
 from stridecheck.reports.records import Adapter, Footer, Handover, read_results
 
@@ -396,50 +396,6 @@ def test_libraries_that_have_nothing_in_common_are_named(adapter_file, tmp_path)
     assert exchanges.exchange([one, other], tmp_path, Noting()) == 4
     assert {"one: nothing was handed to it, or by it", "other: nothing was handed to it, or by it"} <= {*notes}
     assert exchanges.exchange([one], tmp_path) == 0
-
-
-SPOILT = """
-import ctypes
-import numpy
-from stridecheck.conformance.adapters.numpy import Numpy
-
-class Spoiling(numpy.ndarray):
-    def __del__(self):
-        Mine.is_spoilt = True
-
-def taken(x):
-    if Mine.is_spoilt:
-        ctypes.string_at(0)
-    y = numpy.from_dlpack(x)
-    return y.view(Spoiling) if y.strides == (32, 8) else y
-
-class Mine(Numpy):
-    name = "mine"
-    ports = {"dlpack": "taken({x})"}
-    is_spoilt = False
-
-    def scope(self):
-        return super().scope() | {"taken": taken}
-
-adapter = Mine
-"""
-
-
-def test_the_array_that_brings_down_a_later_one_is_found(adapter_file, tmp_path):
-    """As of programs: the one that died is answered as if it had come first."""
-    spec = adapter_file(SPOILT)
-    with Worker(f"exchange:numpy>{spec}") as worker:
-        worker.start()
-        for case in ("row-major", "transposed", "stepped"):
-            ((_, answer),) = worker.ask(["dlpack", case])
-            assert answer["outcome"] == "shared"
-        (guilty, crash), (innocent, answer) = worker.ask(["dlpack", "padded rows"])
-    assert (guilty[1], innocent[1], answer["outcome"]) == ("stepped", "padded rows", "shared")
-    assert crash == Broken("crash", "killed by SIGSEGV, in a later one (dlpack, padded rows)")
-    known = tmp_path / "known.txt"
-    assert exchanges.exchange([spec], tmp_path / "out", expect=known, update=True) == 0
-    assert "crash: stepped" in known.read_text()
-    assert exchanges.exchange([spec], tmp_path / "out", expect=known) == 0
 
 
 ONCE = """

@@ -17,13 +17,14 @@ import pytest
 import torch
 from stridecheck.ci import gpu
 from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.idiom import compile_template
 from stridecheck.conformance.offers import PROTOCOLS
 from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.ports import check_ports
 from stridecheck.conformance.program import Input, Ref, Step
-from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.conformance.runner import Worker
 from stridecheck.reports.records import Unit, read_results
 
 ROOT = Path(__file__).parents[2]

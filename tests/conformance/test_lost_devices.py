@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from stridecheck.conformance.answers import AdapterFailed, Broken
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.expectations import Expectations
 from stridecheck.conformance.program import Program, Ref, Step
-from stridecheck.conformance.runner import AdapterFailed, Broken, Worker
+from stridecheck.conformance.runner import Worker
 from stridecheck.conformance.units import units_of
 from stridecheck.reports.records import Adapter, Failure, Footer, Unit, read_results
 
@@ -59,7 +60,7 @@ def test_a_program_that_brings_the_device_down_behind_its_back(library):
         worker.submit(list(enumerate([GOOD, GUILTY, GOOD])))
         answers = dict(worker.collect())
     assert [is_well(answers[number]) for number in range(3)] == [True, False, True]
-    assert "lost its device (error 700), in a later program" in answers[1].reason
+    assert "lost its device (error 700), in a later one (program " in answers[1].reason
 
 
 LOST_FOR_GOOD = """

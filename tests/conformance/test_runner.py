@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stridecheck.conformance.answers import AdapterFailed, Broken, Unsupported
 from stridecheck.conformance.capabilities import Capabilities
 from stridecheck.conformance.claim import claim_of
 from stridecheck.conformance.processes import signal_name
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
-from stridecheck.conformance.runner import AdapterFailed, Broken, Unsupported, Worker
+from stridecheck.conformance.runner import Worker
 
 from .misbehaving import GOOD, GUILTY, answers_of, children_of, is_well
 
@@ -171,56 +172,6 @@ def test_a_library_that_leaks_is_nobodys_fault(library):
         for _ in range(4):
             assert all(isinstance(answer, list) for answer in answers_of(worker, [GUILTY] * 7))
         assert worker.restarts >= 3
-
-
-@pytest.mark.parametrize("alone", ["pass", "raise ValueError('not today')"])
-@pytest.mark.parametrize("before", [0, 1, 5])
-def test_the_guilty_program_is_found_among_those_before_it(before, alone, library):
-    """A program that brings down a later one is the crash; the one that died is answered as if it had run alone.
-
-    Also where that is an error of the adapter.
-    """
-    fine = Program(GOOD.storages, GOOD.inputs, (Step("abs", (Ref(0),)),))
-    source = library("global poisoned; poisoned = True", at_import="poisoned = False")
-    path = Path(source)
-    path.write_text(
-        path.read_text().replace(
-            "        return misbehave",
-            "        if poisoned and step.op == 'abs': os.abort()\n"
-            f"        if step.op == 'abs': {alone}\n        return misbehave",
-        )
-    )
-    programs = [*[GOOD] * before, GUILTY, GOOD, GOOD, fine, GOOD]
-    with Worker(source) as worker:
-        worker.start()
-        worker.submit(list(enumerate(programs)))
-        answers = dict(worker.collect())  # the guilty one is answered twice: the last word counts
-    is_fine = alone == "pass"
-    assert [is_well(answers[number]) for number in range(len(programs))] == [
-        program is not GUILTY and (is_fine or program is not fine) for program in programs
-    ]
-    assert is_fine or "not today" in answers[before + 3].reason
-    assert answers[before] == Broken("crash", f"killed by SIGABRT, in a later program ({fine.id})")
-
-
-@pytest.mark.parametrize(("signalled", "told"), [("SIGKILL", False), ("SIGTERM", False), ("SIGSEGV", True)])
-def test_a_death_that_does_not_happen_again(signalled, told, library, tmp_path):
-    """One from outside is no verdict; one of the library's own is told, with the remark that it happened once."""
-    once = f"""
-path = {str(tmp_path / "once")!r}
-if not os.path.exists(path):
-    open(path, "w").close()
-    os.kill(os.getpid(), signal.{signalled})
-"""
-    with Worker(library(once)) as worker:
-        worker.start()
-        answers = answers_of(worker, [GOOD, GUILTY, GOOD])
-    assert is_well(answers[0])
-    assert is_well(answers[2])
-    if told:
-        assert answers[1] == Broken("crash", f"killed by {signalled}; it did not happen again", happened_again=False)
-    else:
-        assert isinstance(answers[1], list)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from packaging.requirements import Requirement
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.discovery import EXTRAS, OLDEST, find
-from stridecheck.conformance.runner import AdapterFailed, Worker
+from stridecheck.conformance.runner import Worker
 
 from .misbehaving import GOOD, answers_of, children_of, is_well
 

@@ -1,0 +1,56 @@
+"""What becomes of a program or a question that a library was given, and of a library that could not be started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from . import observation
+from .observation import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The program needs what the library does not claim."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The program could not be judged: `outcome` is error, crash or timeout."""
+
+    outcome: str
+    reason: str
+    happened_again: bool = True
+    """Whether it did when the program was tried alone, or after those that ran before it."""
+    device_lost: bool = False
+    """Whether the library said so, or could not be asked, and nothing more can be run in that process."""
+
+
+Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
+
+
+class AdapterFailed(Exception):
+    """The adapter could not be started.
+
+    `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed).
+    """
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind, self.reason = kind, reason
+
+
+def answer_in(message: Mapping[str, Any]) -> Answer:
+    """The answer that a worker's message carries."""
+    if "unsupported" in message:
+        return Unsupported(message["unsupported"])
+    if "error" in message:
+        return Broken("error", message["error"])
+    try:
+        return observation.together(message["observations"], message.get("said", ()), message.get("marks", ()))
+    except (KeyError, TypeError, ValueError) as error:
+        told = f"{type(error).__name__}: {error}"
+        return Broken("error", f"the adapter told something that no tensor is, as of its shape or strides ({told})")
