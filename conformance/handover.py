@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from . import foreign
 from .errors import text_of
@@ -32,7 +32,7 @@ from .offers import (
 from .ports import port
 from .program import ITEMSIZES, Ref, Step
 from .protocol import Unsupported
-from .shown import idle_strides, is_written, own_strides, row_major, says, shown_by, significant
+from .shown import idle_strides, is_written, leads, own_strides, row_major, says, shown_by, significant
 
 
 class Handover(NamedTuple):
@@ -71,7 +71,7 @@ DAMAGE: Mapping[str, str] = {
     "layout": "the producer's array has other strides since",
     "astray": "memory has changed that nobody meant to write to",
     "writes": "what one side writes is something else on the other",
-    "offset": "an offset that does not lead to where the array lies",
+    "described": "strides and an offset that do not lead to its elements",
     "copied": "the memory is copied, which was forbidden",
     "shared": "the memory is shared, which was forbidden",
     "dangling": "memory that is shared is not kept alive",
@@ -239,6 +239,8 @@ def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, 
 def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
     made, y = taken.made, taken.y
+    if made.elements and leads(consumer, y) is False:
+        _blame_described(consumer, y, case)
     shown = sorted(shown_by(y, consumer), key=lambda one: one.address != taken.address)  # first what lies there
     before = own_strides(producer, made.x, [] if taken.is_copied else [taken.said])
     after = own_strides(consumer, y, shown)
@@ -247,7 +249,6 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
         return Handover("empty", changed, idle=idle)
     is_seen = made.address is not None
     lies_there = _lies_there(consumer, y, shown, taken.address)  # before a write: what is written to may be moved
-    _check_offset(consumer, y, shown, taken.address if lies_there else None)
     writes, is_apart = _writes(producer, consumer, protocol, case, taken)
     shares = _shares(lies_there, is_seen, writes, taken.is_copied, is_apart=is_apart and not is_seen)
     promise = _PROMISES.get(protocol)
@@ -268,20 +269,21 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     return Handover(_SHARES[shares], changed, strides, writes, read_only, idle)
 
 
-def _check_offset(consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None) -> None:
-    """Raise `_Harm` where the consumer says of its array an offset that does not lead to where it lies.
+def _blame_described(consumer: Library, y: Any, case: Case) -> NoReturn:
+    """Tell that the consumer says strides and an offset of what arrived that do not lead to its elements.
 
-    `address` is where it is known to lie; else it is where the array shows itself.
+    Raises
+    ------
+    NotBuilt
+        They do not, of its own arrays, either.
+    _Harm
+        They do.
     """
-    dtype, _, _, offset, *_ = consumer.describe(y)
-    address = address if address is not None else next((one.address for one in shown), None)
-    begin: int | None = None
-    with suppress(Exception):  # what it takes need not be an array of its usual kind
-        begin = consumer.extent_of(consumer.storage_of(y))[0] if consumer.observes_storage else None
-    if address is not None and begin is not None and offset is not None:
-        lies = (address - begin) // ITEMSIZES[dtype]
-        if lies != offset:
-            raise _Harm("offset", f"it arrived with offset {offset}, and lies {lies} elements into its storage")
+    own = _own(consumer, case)
+    if own is None or leads(consumer, own.x) is False:
+        raise NotBuilt(f"{consumer.name} describes its own arrays by strides and offsets that do not lead to them")
+    _, _, strides, offset, *_ = consumer.describe(y)
+    raise _Harm("described", f"it arrived with strides {strides} and offset {offset}, where its elements do not lie")
 
 
 def _check_lifetime(
@@ -345,14 +347,16 @@ def _shares(
 
 
 def _lies_there(consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None) -> bool | None:
-    """Whether what arrived begins at the producer's address, or lies in a storage that holds that; None if untold.
+    """Whether what arrived begins at the producer's address, or, without an offset, in a storage that holds that.
 
-    What arrived may be copied when it is handed on in turn: the storage is asked first, then all that it shows.
+    None if untold. What arrived may be copied when it is handed on in turn: the storage is asked first, then all that
+    it shows.
     """
     if consumer.observes_storage and address is not None:
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
-            return begin <= address < begin + length
+            dtype, _, _, offset, *_ = consumer.describe(y)
+            return begin <= address < begin + length and offset in (None, (address - begin) / ITEMSIZES[dtype])
     places_shown = [one.address for one in shown if one.address is not None]
     return address in places_shown if places_shown and address is not None else None
 
@@ -368,7 +372,12 @@ def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]
 
 
 def _can_look(library: Library, case: Case) -> bool:
-    """Whether a library's adapter reads what it has made itself: the case, or the most similar array that it builds."""
+    """Whether a library's adapter reads what it has made itself."""
+    return _own(library, case) is not None
+
+
+def _own(library: Library, case: Case) -> Made | None:
+    """What a library has made itself: the case, or the most similar array that it builds; None if it is another one."""
     plain = case._replace(strides=row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
     others = [plain._replace(dtype=dtype) for dtype in sorted(library.capabilities.dtypes & ITEMSIZES.keys())]
     for similar in (case, plain, *others):
@@ -377,10 +386,10 @@ def _can_look(library: Library, case: Case) -> bool:
         except (Unsupported, NotBuilt):
             continue
         try:
-            return _is_as_made(standing(library, made), similar, made)
+            return made if _is_as_made(standing(library, made), similar, made) else None
         except NotBuilt:
-            return False
-    return False
+            return None
+    return None
 
 
 def _is_as_made(stood: Standing, case: Case, made: Made) -> bool:

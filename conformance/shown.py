@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from . import foreign
@@ -28,6 +29,32 @@ def says(said: foreign.Described, protocol: str, case: Case, elements: list[byte
     return is_written(said, protocol, case, elements) if said.address else not elements
 
 
+def leads(library: Library, x: Any) -> bool | None:
+    """Whether the strides and the offset that a library says of its array lead to its elements.
+
+    None where it says none of these. Of memory that it has taken a library may not know how far that reaches: beyond
+    its storage the process's memory is looked at, as far as there is any.
+    """
+    if not library.observes_storage:
+        return None
+    dtype, shape, strides, offset, *_ = library.describe(x)
+    if strides is None or offset is None:
+        return None
+    try:
+        storage = library.storage_of(x)
+        memory, address = library.bytes_of(storage), library.extent_of(storage)[0]
+    except Exception:  # what it has taken need not be an array of its usual kind
+        return None
+    itemsize, elements = ITEMSIZES[dtype], library.read(x)
+    begins = [itemsize * place for place in places(tuple(shape), tuple(strides), offset)]
+    for number, begin in enumerate(begins):
+        is_inside = 0 <= begin <= len(memory) - itemsize
+        found = memory[begin : begin + itemsize] if is_inside else _peek(address + begin, itemsize)
+        if found not in (None, elements[number * itemsize : (number + 1) * itemsize]):
+            return False
+    return True
+
+
 def _is_elsewhere(state: ForeignState, protocol: str) -> bool:
     """Whether an address is of a device's memory."""
     return protocol == ON_DEVICE or (len(state.header) > 2 and state.header[2] != 1)
@@ -43,14 +70,23 @@ def is_written(said: foreign.Described, protocol: str, case: Case, elements: lis
 
 
 def _holds(address: int, wanted: bytes) -> bool:
-    """Whether some bytes lie at an address, which need not exist: where Linux can be asked, it is."""
+    """Whether some bytes lie at an address, which need not exist where Linux can be asked."""
+    found = _peek(address, len(wanted)) if _MEMORY.exists() else ctypes.string_at(address, len(wanted))
+    return found == wanted
+
+
+def _peek(address: int, count: int) -> bytes | None:
+    """Bytes at an address, which need not exist; None where it does not, or the system cannot be asked."""
     try:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:
-            return os.pread(memory.fileno(), len(wanted), address) == wanted
-    except FileNotFoundError:
-        return ctypes.string_at(address, len(wanted)) == wanted
+        with _MEMORY.open("rb", buffering=0) as memory:
+            found = os.pread(memory.fileno(), count, address)
     except (OSError, OverflowError):
-        return False
+        return None
+    return found if len(found) == count else None
+
+
+_MEMORY = Path("/proc/self/mem")
+"""This process's memory, as Linux shows it."""
 
 
 def _byte_strides(state: ForeignState) -> tuple[int, ...]:

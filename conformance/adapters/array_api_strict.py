@@ -15,10 +15,10 @@ from ..offers import aligned
 from .table_style import dtypes_of, takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
-DTYPES = (
+DTYPES = dtypes_of(xp, (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
     "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
+))  # fmt: skip
 
 
 class ArrayApiStrict(ValueStyle):
@@ -82,7 +82,7 @@ class ArrayApiStrict(ValueStyle):
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
 
     def __init__(self) -> None:
-        super().__init__(xp, dtypes_of(xp, DTYPES))
+        super().__init__(xp, DTYPES)
 
     @cached_property
     def _make_row(self) -> Callable[..., Any]:

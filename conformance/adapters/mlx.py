@@ -12,13 +12,13 @@ from ..capabilities import Capabilities
 from ..discovery import without_variants
 from ..program import ITEMSIZES, span
 from .numpy_style import numpy_like
-from .table_style import takes_by
+from .table_style import dtypes_of, takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+DTYPES = {"bool": mx.bool_} | dtypes_of(mx, (
+    "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "complex64",
-)  # fmt: skip
+))  # fmt: skip
 _WITHOUT = "T mT ravel as_strided unfold tensor_split to fill_ zero_ copy_ add_ sub_ mul_ relu_ masked_select"
 
 
@@ -59,7 +59,7 @@ class Mlx(ValueStyle):
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
-        super().__init__(mx, {n: getattr(mx, _attribute(n)) for n in DTYPES if hasattr(mx, _attribute(n))})
+        super().__init__(mx, DTYPES)
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
@@ -88,11 +88,7 @@ class Mlx(ValueStyle):
 
     def write_dtype(self, name: str) -> str:
         """A dtype as source text."""
-        return f"mx.{_attribute(name)}"
-
-
-def _attribute(dtype: str) -> str:
-    return "bool_" if dtype == "bool" else dtype
+        return "mx.bool_" if name == "bool" else f"mx.{name}"
 
 
 adapter = without_variants("mlx", Mlx)

@@ -19,7 +19,7 @@ from .memory import Region, RegionStyle, length
 from .table_style import TableStyle, dtypes_of, methods, takes_by
 
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
-DTYPES = ("bool", *INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+DTYPES = dtypes_of(paddle, ("bool", *INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128"))
 TEMPLATES = methods(
     """__getitem__ __setitem__ view view_as reshape flatten unflatten ravel swapaxes swapdims moveaxis t T mT narrow
     expand expand_as broadcast_to squeeze unsqueeze unfold diagonal detach contiguous() clone() tolist is_contiguous()
@@ -73,7 +73,7 @@ class Paddle(RegionStyle, TableStyle):
 
     def __init__(self) -> None:
         warnings.filterwarnings("ignore")
-        super().__init__(paddle, dtypes_of(paddle, DTYPES))
+        super().__init__(paddle, DTYPES)
         paddle.set_device("cpu")
 
     def storage(self, data: Any, backing: str) -> Region:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from ..capabilities import Capabilities
@@ -88,7 +87,6 @@ class TableStyle:
     """
     templates: Mapping[str, str] = {}
     capabilities: Capabilities
-    """What is claimed, of dtypes those that this release has."""
     error_kinds: Sequence[tuple[str, str]] = ()
     """Pieces of the library's messages with the kind of error that they tell, most telling first."""
     not_offered: Sequence[str] = ()
@@ -103,8 +101,6 @@ class TableStyle:
                 raise TypeError(f"templates: {'; '.join(faults)}")
         self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
         self._dtypes = dict(dtypes)
-        if (claimed := getattr(self, "capabilities", None)) is not None:
-            self.capabilities = replace(claimed, dtypes=claimed.dtypes & self._dtypes.keys())
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
 

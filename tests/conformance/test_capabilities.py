@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
 import numpy as np
 import pytest
-from stridecheck.conformance.adapters.numpy import Numpy
-from stridecheck.conformance.adapters.table_style import TableStyle, dtypes_of
-from stridecheck.conformance.capabilities import hazards, needs
+from stridecheck.conformance.adapters.table_style import TableStyle
+from stridecheck.conformance.capabilities import Capabilities, hazards, needs
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 
@@ -73,11 +75,55 @@ def test_two_inputs_of_one_storage_see_each_other(oracle):
     assert _needs(oracle, Step("zero_", (X,)), inputs=(ROW, ROW)) == ["feature:write-through"]
 
 
-def test_a_dtype_that_a_release_lacks_is_not_claimed():
-    """A library of a table claims those that it has, whatever its adapter knows."""
+class _Release:
+    """A module of a release that lacks some names; what else it has does not matter."""
 
-    class Older(Numpy):
-        def __init__(self):
-            TableStyle.__init__(self, np, dtypes_of(np, ["int8", "float32", "float6"]))
+    def __init__(self, *lacks):
+        self._lacks = lacks
 
-    assert Numpy().capabilities.dtypes > Older().capabilities.dtypes == {"int8", "float32"}
+    def __getattr__(self, name):
+        if name in self._lacks or name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+@pytest.mark.parametrize(
+    ("adapter", "modules"),
+    [
+        ("array_api_strict", ["array_api_strict"]),
+        ("mlx", ["mlx", "mlx.core"]),
+        ("paddle", ["paddle"]),
+    ],
+)
+def test_a_dtype_that_a_release_lacks_is_not_claimed(adapter, modules, monkeypatch):
+    """A bundled adapter claims those that are there, whatever it knows."""
+    claimed = []
+    name = f"stridecheck.conformance.adapters.{adapter}"
+    for lacks in ((), ("uint16", "complex64")):
+        module = _Release(*lacks)
+        module.core = module
+        for imported in modules:
+            monkeypatch.setitem(sys.modules, imported, module)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        loaded = importlib.import_module(name)
+        claimed.append(vars(loaded)[adapter.title().replace("_", "")].capabilities.dtypes)
+    monkeypatch.delitem(sys.modules, name)
+    assert claimed[0] - claimed[1] == claimed[0] & {"uint16", "complex64"} >= {"complex64"}
+
+
+def test_claims_are_an_adapters_own():
+    """A mixin leaves them as they are: a property, and dtypes that an adapter finds by itself."""
+
+    class Finding(TableStyle):
+        name = "finding"
+
+        @property
+        def capabilities(self):
+            return Capabilities(frozenset({"int8"}))
+
+        def dtype(self, name):
+            return getattr(np, name)
+
+    finding = Finding(np, {})
+    assert finding.capabilities.dtypes == {"int8"}
+    assert finding.dtype("int8") is np.int8

@@ -21,7 +21,20 @@ class _Array:
         self.array = array
 
 
-class _Host(_Array):
+class _Offering(_Array):
+    """Offers by DLPack what it holds."""
+
+    def offered(self):
+        return self.array
+
+    def __dlpack__(self, **asked):
+        return self.offered().__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+class _Host(_Offering):
     """Offers NumPy a copy that it makes once and keeps; shares by DLPack."""
 
     host = None
@@ -31,12 +44,6 @@ class _Host(_Array):
         if self.host is None:
             self.host = np.array(self.array, order="C")
         return self.host.__array_interface__
-
-    def __dlpack__(self, **asked):
-        return self.array.__dlpack__(**asked)
-
-    def __dlpack_device__(self):
-        return (1, 0)
 
 
 class _Copies(_Array):
@@ -52,7 +59,7 @@ class _Loan(np.ndarray):
     """What is lent."""
 
 
-class _Lending(_Array):
+class _Lending(_Offering):
     """Lends its memory to one at a time, as Rust's rules of borrowing have it."""
 
     lent = staticmethod(lambda: None)
@@ -66,33 +73,24 @@ class _Lending(_Array):
         self.lent = weakref.ref(loan)
         return loan.__dlpack__(**asked)
 
-    def __dlpack_device__(self):
-        return (1, 0)
 
-
-class _Private(_Array):
+class _Private(_Offering):
     """A value on a device: whatever is asked for, it is offered by a copy that it makes once and keeps."""
 
     host = None
 
-    def __dlpack__(self, **asked):
+    def offered(self):
         if self.host is None:
             self.host = self.array.copy()
-        return self.host.__dlpack__(**asked)
-
-    def __dlpack_device__(self):
-        return (1, 0)
+        return self.host
 
 
-class _Lazy(_Array):
+class _Lazy(_Offering):
     """Becomes row-major where it is offered."""
 
-    def __dlpack__(self, **asked):
+    def offered(self):
         self.array = np.array(self.array, order="C")
-        return self.array.__dlpack__(**asked)
-
-    def __dlpack_device__(self):
-        return (1, 0)
+        return self.array
 
 
 class _Raw(_Array):
@@ -189,34 +187,6 @@ def test_a_layout_that_changes_where_it_is_offered_is_told_as_that():
 def test_an_interface_may_name_a_buffer():
     found = hand_over(_Shy(_Raw), Numpy(), "interface", CASES["row-major"])
     assert (found.outcome, found.writes) == ("shared", "fb")
-
-
-class _Misplacing(Numpy):
-    """Says another offset of what it has taken."""
-
-    ports: Mapping[str, str] = {"dlpack": "np.from_dlpack({x}).view(Taken)"}
-
-    def __init__(self, beside):
-        super().__init__()
-        self._beside = beside
-
-    def scope(self):
-        return super().scope() | {"Taken": _Taken}
-
-    def describe(self, x):
-        dtype, shape, strides, offset, *rest = super().describe(x)
-        return (dtype, shape, strides, offset + self._beside * isinstance(x, _Taken), *rest)
-
-
-class _Taken(np.ndarray):
-    """What came from elsewhere."""
-
-
-@pytest.mark.parametrize("case", ["row-major", "transposed", "stepped", "offset", "size 1, odd stride", "0-dim"])
-def test_an_offset_leads_to_where_an_array_lies(case):
-    """As the consumer says it of what it took."""
-    for beside, kind in ((0, ""), (7, "offset")):
-        assert hand_over(Numpy(), _Misplacing(beside), "dlpack", CASES[case]).damage == kind
 
 
 class _Answering(Numpy):

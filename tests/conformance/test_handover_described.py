@@ -1,0 +1,163 @@
+"""What a consumer says of the layout of what it took: strides and an offset that lead to its elements, or do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from stridecheck.conformance.adapters.numpy import Numpy
+from stridecheck.conformance.handover import hand_over
+from stridecheck.conformance.offers import CASES
+
+WRITABLE = ("row-major", "transposed", "stepped", "offset", "size 1, odd stride", "0-dim", "reversed")
+LAYOUTS = (*WRITABLE, "read-only")
+
+
+class _Taken(np.ndarray):
+    """What came from elsewhere."""
+
+
+class _Describing(Numpy):
+    """Says something else of what it has taken than NumPy does."""
+
+    ports: Mapping[str, str] = {
+        "dlpack": "np.from_dlpack({x}).view(Taken)",
+        "dlpack copy": "np.from_dlpack({x}, copy=True).view(Taken)",
+    }
+
+    def __init__(self, says, of=_Taken):
+        super().__init__()
+        self._says, self._of = says, of
+
+    def scope(self):
+        return super().scope() | {"Taken": _Taken}
+
+    def describe(self, x):
+        dtype, shape, strides, offset, *rest = super().describe(x)
+        if isinstance(x, self._of):
+            strides, offset = self._says(strides, offset)
+        return (dtype, shape, strides, offset, *rest)
+
+
+def _same(strides, offset):
+    return strides, offset
+
+
+def _beside(strides, offset):
+    return strides, offset + 7
+
+
+def _other_way(strides, offset):
+    return strides[::-1], offset
+
+
+@pytest.mark.parametrize("protocol", ["dlpack", "dlpack copy"])
+@pytest.mark.parametrize("case", LAYOUTS)
+def test_an_offset_leads_to_the_elements(case, protocol):
+    """Also of a copy, and of an element of which the storage is not known to reach as far."""
+    for says, kind in ((_same, ""), (_beside, "described")):
+        assert hand_over(Numpy(), _Describing(says), protocol, CASES[case]).damage == kind
+
+
+@pytest.mark.parametrize("protocol", ["dlpack", "dlpack copy"])
+def test_strides_lead_to_the_elements(protocol):
+    """Also of a copy, which may have any that do."""
+    for case, kind in (("row-major", ""), ("bool", ""), ("transposed", "described"), ("offset", "described")):
+        says = _other_way if kind else _same
+        found = hand_over(Numpy(), _Describing(says), protocol, CASES[case])
+        assert found.damage == kind
+        assert not kind or "where its elements do not lie" in found.detail
+
+
+def test_an_adapter_that_describes_its_own_arrays_so_is_at_fault_itself():
+    """It is no deviation of the library's."""
+    found = hand_over(Numpy(), _Describing(_beside, of=np.ndarray), "dlpack", CASES["row-major"])
+    assert found.outcome == "error"
+    assert found.detail == "numpy describes its own arrays by strides and offsets that do not lead to them"
+
+
+class _Mirrored:
+    """An array in memory of its own, which shows NumPy a copy that it makes once and keeps."""
+
+    def __init__(self, array):
+        self.array = array
+        self.mirror = np.array(array, order="C")
+
+    @property
+    def __array_interface__(self):
+        return self.mirror.__array_interface__
+
+
+class _Mirroring(Numpy):
+    """Copies what it takes, as a library for a device does."""
+
+    ports: Mapping[str, str] = {"dlpack": "taken({x})"}
+
+    def scope(self):
+        return super().scope() | {"taken": lambda x: _Mirrored(np.from_dlpack(x).copy())}
+
+    def is_tensor(self, x):
+        return isinstance(x, _Mirrored)
+
+    def laid_out(self, *layout):
+        return _Mirrored(super().tensor(*layout))
+
+    def describe(self, x):
+        return super().describe(x.array)
+
+    def storage_of(self, x):
+        return super().storage_of(getattr(x, "array", x))
+
+    def read(self, x):
+        return super().read(x.array)
+
+    def operation(self, step):
+        return (lambda x, value: x.array.fill(value)) if step.op == "fill_" else None
+
+
+@pytest.mark.parametrize("case", WRITABLE)
+def test_a_mirror_is_not_where_an_array_lies(case):
+    """What it shows for others lies elsewhere, and is looked at by nobody."""
+    found = hand_over(Numpy(), _Mirroring(), "dlpack", CASES[case])
+    assert (found.outcome, found.damage, found.writes) == ("copied", "", "--")
+
+
+class _Arena(Numpy):
+    """All its arrays lie in one storage, those that it copies, too; the offset says where."""
+
+    ports: Mapping[str, str] = {"dlpack": "copied({x})", "dlpack share": "{x}._x"}
+
+    def __init__(self, *, writes=True):
+        super().__init__()
+        self._memory, self._begin = np.zeros(1 << 20, np.uint8), 0
+        self._writes = writes
+
+    def scope(self):
+        return super().scope() | {"copied": self._copied}
+
+    def _placed(self, contents):
+        begin = self._begin
+        self._memory[begin : begin + len(contents)] = np.frombuffer(contents, np.uint8)
+        self._begin += -(-len(contents) // 64) * 64
+        return self._memory[begin : begin + len(contents)]
+
+    def _copied(self, x):
+        x = np.from_dlpack(x)
+        return self._placed(x.tobytes()).view(x.dtype).reshape(x.shape)
+
+    def storage(self, data, backing):
+        return super().storage(data, backing) if backing == "guarded" else self._placed(bytes(data))
+
+    def operation(self, step):
+        return super().operation(step) if self._writes else None
+
+
+@pytest.mark.parametrize("writes", [True, False])
+@pytest.mark.parametrize("case", WRITABLE)
+def test_a_copy_within_one_storage_is_one(case, writes):
+    """That a storage holds the producer's array does not say that the consumer's begins there; its offset does."""
+    arena = _Arena(writes=writes)
+    found = hand_over(arena, arena, "dlpack", CASES[case])
+    assert (found.outcome, found.damage, found.writes) == ("copied", "", "--" if writes else "..")
+    assert hand_over(arena, arena, "dlpack share", CASES[case]).outcome == "shared"
