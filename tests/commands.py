@@ -14,7 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from stridecheck.reports.records import read_results
+
 SECONDS = 300
+COMMAND = [sys.executable, "-m", "stridecheck"]
 
 IMPORTER = "# imports the commands once, and forks for each that is run"
 """How the process that stays for the tests' commands is known among a test's children."""
@@ -63,8 +66,9 @@ def run(*arguments: object, cwd: Path | str = ".", **options: Any) -> subprocess
     """
     words = [*map(str, arguments)]
     if options:
-        command = [sys.executable, "-m", "stridecheck", *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=cwd, **options)
+        return subprocess.run(
+            [*COMMAND, *words], capture_output=True, text=True, timeout=SECONDS, check=False, cwd=cwd, **options
+        )
     process = _importer()
     assert process.stdin is not None
     assert process.stdout is not None
@@ -78,3 +82,13 @@ def run(*arguments: object, cwd: Path | str = ".", **options: Any) -> subprocess
             raise subprocess.TimeoutExpired(words, SECONDS)
         status = int(process.stdout.readline())
         return subprocess.CompletedProcess(words, status, out.read(), err.read())
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """All that a command has said."""
+    return done.stdout + done.stderr
+
+
+def records_of(out: Path) -> list[Any]:
+    """What the results in a directory hold."""
+    return list(read_results(out / "results.jsonl"))

@@ -6,7 +6,6 @@ import os
 import signal
 import statistics
 import subprocess
-import sys
 import time
 from importlib.util import find_spec
 
@@ -19,7 +18,7 @@ from stridecheck.benchmarks.measure import Session, Time
 from stridecheck.reports.records import Adapter, Footer, Header, Timing, read_results
 from stridecheck.reports.run import load
 
-from ..commands import run
+from ..commands import COMMAND, run
 
 TINY = ("copy/transposed/float32/small", "conv2d/nchw/float32/small")
 
@@ -376,7 +375,7 @@ def test_an_unknown_case_leaves_no_directory_behind(tmp_path):
 
 def test_an_interrupted_run_leaves_a_file_that_is_good(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "stridecheck", "bench", "--adapters", "numpy", "--out", str(tmp_path)],
+        [*COMMAND, "bench", "--adapters", "numpy", "--out", str(tmp_path)],
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -1,4 +1,4 @@
-"""What the tests of the installed suite share: a wheel, built from a copy of the checkout and unpacked."""
+"""What the tests of the command line share: a check, and a wheel, built from a copy of the checkout and unpacked."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from ..commands import run
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ("benchmarks", "ci", "conformance", "reference_impl", "reports", "stridecheck")
+
+
+@pytest.fixture(scope="session")
+def checked(tmp_path_factory):
+    """A check of torch and NumPy on 60 programs: the process, and the directory it wrote."""
+    out = tmp_path_factory.mktemp("two words") / "out put"
+    return run("check", "torch", "numpy", "--programs", 60, "--out", out), out
 
 
 @pytest.fixture(scope="session")

@@ -6,21 +6,17 @@ import json
 
 import pytest
 from stridecheck.conformance import corpus
-from stridecheck.reports.records import Failure, Unit, read_results
+from stridecheck.reports.records import Failure, Unit
 
-from .test_check import run, said
-
-
-def _records(out):
-    return list(read_results(out / "results.jsonl"))
+from ..commands import records_of, run, said
 
 
 def _units(out):
-    return {record.unit: record for record in _records(out) if isinstance(record, Unit)}
+    return {record.unit: record for record in records_of(out) if isinstance(record, Unit)}
 
 
 def _red(out):
-    return [record for record in _records(out) if isinstance(record, Failure) and record.outcome == "fail"]
+    return [record for record in records_of(out) if isinstance(record, Failure) and record.outcome == "fail"]
 
 
 @pytest.fixture(scope="module")

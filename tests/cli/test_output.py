@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 import pytest
 from stridecheck.reports.records import Failure, read_results
 
 from stridecheck.commands import common
 
-COMMAND = [sys.executable, "-m", "stridecheck"]
+from ..commands import COMMAND
 
 
 def run(*arguments, **options):

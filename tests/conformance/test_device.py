@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from torch.utils import cpp_extension
 
+from ..commands import COMMAND
+
 HERE = Path(__file__).with_name("abacus")
 COMPILER = shutil.which("g++")
 
@@ -54,7 +56,7 @@ def abacus(tmp_path_factory) -> dict[str, str]:
 
 def run(environment: dict[str, str], out: Path, *arguments: str) -> list[dict]:
     """The records of a check whose failures are all expected."""
-    command = [sys.executable, "-m", "stridecheck", "check", *arguments, "--workers", "2", "--out", str(out)]
+    command = [*COMMAND, "check", *arguments, "--workers", "2", "--out", str(out)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
@@ -80,7 +82,7 @@ def test_programs_run_on_a_device_of_its_own_memory(abacus, tmp_path):
 
 def test_what_stays_on_the_host_has_not_arrived(abacus, tmp_path):
     """PyTorch's `from_dlpack` takes memory where it is: a tensor over NumPy's is none of the device's."""
-    command = [sys.executable, "-m", "stridecheck", "exchange", "numpy", "torch:abacus", "--out", str(tmp_path)]
+    command = [*COMMAND, "exchange", "numpy", "torch:abacus", "--out", str(tmp_path)]
     subprocess.run(command, env=abacus, capture_output=True, check=False)
     records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     handed = [r for r in records if r["record"] == "handover" and "torch:abacus" in (r["producer"], r["consumer"])]
@@ -100,7 +102,7 @@ def test_a_device_that_disappears_ends_its_run_alone(abacus, tmp_path):
     gone, out = tmp_path / "gone", tmp_path / "out"
     environment = {**abacus, "ABACUS_LOST": str(gone)}
     arguments = ["torch:abacus", "numpy", "--programs", "2000", "--rules", "view*"]
-    command = [sys.executable, "-m", "stridecheck", "check", *arguments, "--out", str(out)]
+    command = [*COMMAND, "check", *arguments, "--out", str(out)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     while process.poll() is None and not _has_unit(out / "results.jsonl"):
         time.sleep(0.01)
