@@ -7,7 +7,7 @@ that is read-only still so. Strides and offset in elements unless said otherwise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,23 +16,17 @@ from .errors import text_of
 from .offers import (
     Case,
     Library,
-    Made,
     NotBuilt,
-    Standing,
     around,
     is_held,
     is_let_go,
     lets_go,
     line_of,
-    make,
-    offer,
-    standing,
-    stays,
 )
-from .ports import port
 from .program import ITEMSIZES, Ref, Step
 from .protocol import Unsupported
-from .shown import idle_strides, is_written, leads, own_strides, row_major, says, shown_by, significant
+from .shown import idle_strides, is_written, leads, own_strides, shown_by, significant
+from .taking import ASTRAY, Harm, Refused, Taken, compare, look, own_array, take, take_anew
 
 
 class Handover(NamedTuple):
@@ -47,8 +41,8 @@ class Handover(NamedTuple):
     `f` where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does
     only until it is first read (its copy is lazy), `-` for either that is not so, `!` where the one that should
     write raises, `n` where it does nothing instead, `.` where it has nothing to write with. `read_only` is `kept`,
-    `lost`, or empty where nobody could try to write. `damage` is the kind of what is damaged, one of `DAMAGE`, or
-    `answer` where what is `refused` was answered with something that is no array. `is_astray` says that memory was
+    `lost`, or empty where nobody could try to write. `damage` is the kind of what is damaged, out of `taking.DAMAGE`,
+    or `answer` where what is `refused` was answered with something that is no array. `is_astray` says that memory was
     written to which nobody meant: what the process does from then on says nothing.
     """
 
@@ -62,65 +56,14 @@ class Handover(NamedTuple):
     is_astray: bool = False
 
 
-DAMAGE: Mapping[str, str] = {
-    "dtype": "another dtype arrived",
-    "shape": "another shape arrived",
-    "elements": "other elements arrived",
-    "unreadable": "what arrived, or was written to, cannot be read",
-    "untaken": "what was taken once is not taken once more",
-    "layout": "the producer's array has other strides since",
-    "astray": "memory has changed that nobody meant to write to",
-    "writes": "what one side writes is something else on the other",
-    "described": "strides and an offset that do not lead to its elements",
-    "copied": "the memory is copied, which was forbidden",
-    "shared": "the memory is shared, which was forbidden",
-    "dangling": "memory that is shared is not kept alive",
-    "held": "memory is held by nothing that is left of it",
-}
-"""Kinds of damage: a list of what arrives tells them apart."""
-_ASTRAY = ("astray", "dangling")
-"""After which a process says nothing any more."""
-
-
-class _Harm(Exception):
-    """What arrived is not what was promised, and no error says so."""
-
-    def __init__(self, kind: str, text: str) -> None:
-        super().__init__(text)
-        assert kind in DAMAGE
-        self.kind = kind
-
-
-class _Refused(Exception):
-    """The consumer does not take what it is offered, and says so, or answers with something else."""
-
-    is_answer = False
-
-
-class _Taken(NamedTuple):
-    """An array that was handed over: where it was made, how it stood there, what was said of it, and what arrived.
-
-    `is_true` says whether what was said led to its elements, while that was held; `address` is where it lies, None
-    where that is not known: what a producer says may be of a copy that it has made to say it, and then it `is_copied`.
-    """
-
-    made: Made
-    stood: Standing
-    said: foreign.Described
-    is_true: bool
-    address: int | None
-    is_copied: bool
-    y: Any
-
-
 def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Handover:
     """Make a case's array in one library, hand it to the other, and look at it there."""
     for library in (producer, consumer):
         if "values" not in library.capabilities.aspects:
             return Handover("not offered", f"{library.name} has no elements to hand over")
     try:
-        taken = _take(producer, consumer, protocol, case)
-        _compare(producer, consumer, protocol, case, taken)
+        taken = take(producer, consumer, protocol, case)
+        compare(producer, consumer, protocol, case, taken)
         found = _arrival(producer, consumer, protocol, case, taken)
         y = taken.y
         del taken  # what was handed on goes before what arrived of it, as where a function answers with that
@@ -130,113 +73,13 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         return Handover("not offered", text_of(error))
     except NotBuilt as error:
         return Handover("error", str(error))
-    except _Refused as refusal:
+    except Refused as refusal:
         return Handover("refused", str(refusal), damage="answer" if refusal.is_answer else "")
-    except _Harm as harm:
-        return Handover("damaged", str(harm), damage=harm.kind, is_astray=harm.kind in _ASTRAY)
+    except Harm as harm:
+        return Handover("damaged", str(harm), damage=harm.kind, is_astray=harm.kind in ASTRAY)
 
 
-def _take(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
-    """Make the array and hand it over; what arrives is not looked at.
-
-    Raises
-    ------
-    Unsupported
-        One side has no such array or protocol.
-    NotBuilt
-        The producer claims to have it, and failed, or made another one.
-    _Refused
-        The consumer does not take it.
-    _Harm
-        The producer's array is another one by then.
-    """
-    take = port(consumer, protocol)
-    made = make(producer, case)
-    stood = standing(producer, made)
-    if not _is_as_made(stood, case, made):
-        raise NotBuilt(_other_than_made(producer, stood, case))
-    offered = offer(made.x, protocol, producer)
-    is_true = says(offered.said, protocol, case, made.elements)
-    is_copied = made.address is None and not stays(made.x, protocol, producer, offered)
-    address = made.address if made.address is not None or is_copied else offered.said.address
-    given, said = offered.given, offered.said
-    del offered  # before the consumer has the array: what it does must not depend on another export
-    _check_unharmed(producer, case, made, stood, "it was offered")
-    try:
-        y = take(given)
-    except Exception as error:
-        _check_unharmed(producer, case, made, stood, f"it was refused: {line_of(error)}")
-        raise _Refused(line_of(error)) from error
-    _check_unharmed(producer, case, made, stood, "it was taken")
-    if not consumer.is_tensor(y):
-        answer = f"{type(y).__module__}.{type(y).__name__}"
-        refusal = _Refused(f"answered with a {answer}, which is none of {consumer.name}'s arrays")
-        refusal.is_answer = True
-        raise refusal
-    return _Taken(made, stood, said, is_true, address, is_copied, y)
-
-
-def _take_anew(producer: Library, consumer: Library, protocol: str, case: Case) -> _Taken:
-    """Make another array and hand it over, where one was taken before.
-
-    Raises
-    ------
-    NotBuilt
-        The producer has, or offers, none once more.
-    _Harm
-        The consumer does not take it once more, or changes the producer's.
-    """
-    try:
-        return _take(producer, consumer, protocol, case)
-    except Unsupported as error:
-        raise NotBuilt(f"{producer.name} offered it once, and not once more: {error}") from error
-    except _Refused as refusal:
-        raise _Harm("untaken", f"it was taken once, and not once more: {refusal}") from refusal
-
-
-def _compare(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> None:
-    """Look at what arrived, for the first time.
-
-    Raises
-    ------
-    NotBuilt
-        The consumer cannot read its own arrays, or reads others.
-    _Harm
-        It is not what was made, cannot be read, or to read it changes the producer's.
-    """
-    try:
-        found = _look(consumer, taken.y)
-    except Exception as error:
-        if not _can_look(consumer, case):
-            raise NotBuilt(f"{consumer.name} cannot read its own arrays: {line_of(error)}") from error
-        raise _Harm("unreadable", f"what arrived cannot be read: {line_of(error)}") from error
-    _check_unharmed(producer, case, taken.made, taken.stood, "what arrived was read")
-    elements = taken.made.elements
-    kind, difference = _difference(case, elements, found)
-    if not kind and not taken.said.address and not taken.is_true:
-        # By chance: memory that was freed may still hold them.
-        kind, difference = "elements", "its elements arrived from nowhere"
-    if kind and not _can_look(consumer, case):
-        raise NotBuilt(f"{consumer.name} reads its own arrays as others: {difference}")
-    if kind:
-        raise _Harm(kind, difference + ("" if taken.is_true else "; what the producer said of it was wrong already"))
-
-
-def _check_unharmed(producer: Library, case: Case, made: Made, stood: Standing, since: str) -> None:
-    """Raise `_Harm` where the producer's array is another one, or cannot be read any more."""
-    try:
-        found = standing(producer, made)
-    except NotBuilt:  # which could be read before
-        raise _Harm("astray", f"the producer's array cannot be read since {since}") from None
-    if found == stood:
-        return
-    if found._replace(described=stood.described) != stood or found.described[:2] != stood.described[:2]:
-        raise _Harm("astray", f"the producer's array is another one since {since}")
-    before, after = ("strides {} and offset {}".format(*one.described[2:]) for one in (stood, found))
-    raise _Harm("layout", f"the producer's array has {after} since {since}, and had {before}")
-
-
-def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> Handover:
+def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
     made, y = taken.made, taken.y
     if made.elements and leads(consumer, y) is False:
@@ -261,7 +104,7 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
         strides = significant(case, before) == significant(case, after)
     if writes[1] == "-" and _is_lazy(producer, consumer, protocol, case):
         if promise is False:
-            raise _Harm("shared", "the memory is shared until it is read, which was forbidden")
+            raise Harm("shared", "the memory is shared until it is read, which was forbidden")
         writes = writes[0] + "l"
     if made.block is not None:
         _check_lifetime(producer, consumer, protocol, case, shares is True, is_told)
@@ -276,14 +119,14 @@ def _blame_described(consumer: Library, y: Any, case: Case) -> NoReturn:
     ------
     NotBuilt
         They do not, of its own arrays, either.
-    _Harm
+    Harm
         They do.
     """
-    own = _own(consumer, case)
+    own = own_array(consumer, case)
     if own is None or leads(consumer, own.x) is False:
         raise NotBuilt(f"{consumer.name} describes its own arrays by strides and offsets that do not lead to them")
     _, _, strides, offset, *_ = consumer.describe(y)
-    raise _Harm("described", f"it arrived with strides {strides} and offset {offset}, where its elements do not lie")
+    raise Harm("described", f"it arrived with strides {strides} and offset {offset}, where its elements do not lie")
 
 
 def _check_lifetime(
@@ -295,33 +138,33 @@ def _check_lifetime(
 
     Raises
     ------
-    _Harm
+    Harm
         Memory that is shared is not kept alive by what arrived, or is held by something that is none of both arrays.
     """
     if not lets_go(producer, protocol, case):
         return  # its adapter keeps what it is lent, or looks into it in a way of its own
-    anew = _take_anew(producer, consumer, protocol, case)
+    anew = take_anew(producer, consumer, protocol, case)
     block, y = anew.made.block, anew.y
     assert block is not None
     del anew
     if shares and not is_held(block):
         raise (
-            _Harm("dangling", "the memory that it shares is not kept alive by what arrived")
+            Harm("dangling", "the memory that it shares is not kept alive by what arrived")
             if is_told
             else (_forbidden(shared=False))
         )
     del y
     if is_let_go(block):
         return
-    _take_anew(producer, consumer, protocol, case)  # what holds the last one of all alone lets it go for this
+    take_anew(producer, consumer, protocol, case)  # what holds the last one of all alone lets it go for this
     if not is_let_go(block):
-        raise _Harm("held", "the memory is held after both arrays are gone")
+        raise Harm("held", "the memory is held after both arrays are gone")
 
 
-def _forbidden(shared: bool) -> _Harm:
+def _forbidden(shared: bool) -> Harm:
     """What is the matter with memory that is shared, or copied, against a promise."""
     kind = "shared" if shared else "copied"
-    return _Harm(kind, f"the memory is {kind}, which was forbidden")
+    return Harm(kind, f"the memory is {kind}, which was forbidden")
 
 
 _SHARES = {True: "shared", False: "copied", None: "arrived"}
@@ -361,65 +204,10 @@ def _lies_there(consumer: Library, y: Any, shown: Sequence[foreign.Described], a
     return address in places_shown if places_shown and address is not None else None
 
 
-# The consumer's side.
-
-
-def _look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]:
-    """The dtype, the shape and the elements of what arrived."""
-    dtype, shape, *_ = consumer.describe(y)
-    itemsize, data = ITEMSIZES.get(dtype, 1), consumer.read(y)
-    return dtype, tuple(shape), [data[i : i + itemsize] for i in range(0, len(data), itemsize)]
-
-
-def _can_look(library: Library, case: Case) -> bool:
-    """Whether a library's adapter reads what it has made itself."""
-    return _own(library, case) is not None
-
-
-def _own(library: Library, case: Case) -> Made | None:
-    """What a library has made itself: the case, or the most similar array that it builds; None if it is another one."""
-    plain = case._replace(strides=row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
-    others = [plain._replace(dtype=dtype) for dtype in sorted(library.capabilities.dtypes & ITEMSIZES.keys())]
-    for similar in (case, plain, *others):
-        try:
-            made = make(library, similar)
-        except (Unsupported, NotBuilt):
-            continue
-        try:
-            return made if _is_as_made(standing(library, made), similar, made) else None
-        except NotBuilt:
-            return None
-    return None
-
-
-def _is_as_made(stood: Standing, case: Case, made: Made) -> bool:
-    return (*stood.described[:2], stood.elements) == (case.dtype, case.shape, b"".join(made.elements))
-
-
-def _other_than_made(library: Library, stood: Standing, case: Case) -> str:
-    """What an adapter has built instead, in words."""
-    dtype, shape, *_ = stood.described
-    if (dtype, shape) == (case.dtype, case.shape):
-        return f"{library.name} has built other elements than it was asked for, or reads others"
-    return f"{library.name} was to build {case.dtype}{case.shape}, and describes it as {dtype}{shape}"
-
-
-def _difference(case: Case, elements: list[bytes], found: tuple[str, tuple[int, ...], list[bytes]]) -> tuple[str, str]:
-    """The kind of damage, and in words; both are empty where there is none."""
-    dtype, shape, got = found
-    if (dtype, shape) != (case.dtype, case.shape):
-        kind = "shape" if dtype == case.dtype else "dtype"
-        return kind, f"{case.dtype}{list(case.shape)} arrived as {dtype}{list(shape)}"
-    wrong = [number for number, (a, b) in enumerate(zip(elements, got, strict=False)) if a != b]
-    if wrong or len(elements) != len(got):
-        return "elements", f"{len(wrong)} of {len(elements)} elements differ"
-    return "", ""
-
-
 # Writes.
 
 
-def _writes(producer: Library, consumer: Library, protocol: str, case: Case, taken: _Taken) -> tuple[str, bool]:
+def _writes(producer: Library, consumer: Library, protocol: str, case: Case, taken: Taken) -> tuple[str, bool]:
     """What comes of the consumer's write to the whole array, and of the producer's: two letters of a handover.
 
     And whether the consumer's is where the producer has said that its array lies, though not in the producer's. Each
@@ -429,18 +217,18 @@ def _writes(producer: Library, consumer: Library, protocol: str, case: Case, tak
     ------
     NotBuilt
         A library does not say how it writes, or there is no other array to be had.
-    _Harm
+    Harm
         One has changed what lies beside the array in the producer's memory, or arrives as something else.
     """
     back = _write(producer, consumer, case, taken, "b")
-    anew = _take_anew(producer, consumer, protocol, case)
-    _compare(producer, consumer, protocol, case, anew)
+    anew = take_anew(producer, consumer, protocol, case)
+    compare(producer, consumer, protocol, case, anew)
     forth = _write(producer, consumer, case, anew, "f")
-    is_apart = forth == "-" and is_written(anew.said, protocol, case, _look(consumer, anew.y)[2])
+    is_apart = forth == "-" and is_written(anew.said, protocol, case, look(consumer, anew.y)[2])
     return forth + back, is_apart
 
 
-def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen: str) -> str:
+def _write(producer: Library, consumer: Library, case: Case, taken: Taken, seen: str) -> str:
     """Write to a whole array that has been looked at, and look at it in the other library: `seen`, or why it is not.
 
     `seen` is `f` where the consumer writes, `b` where the producer does.
@@ -462,16 +250,16 @@ def _write(producer: Library, consumer: Library, case: Case, taken: _Taken, seen
     try:
         # Memory first: that it has changed says more than that an array there cannot be read.
         if around(producer, made) != stood.around:
-            raise _Harm("astray", f"what {writer.name} writes to it changes memory beside it")
+            raise Harm("astray", f"what {writer.name} writes to it changes memory beside it")
         written, there = writer.read(x), reader.read(other)
-    except _Harm:
+    except Harm:
         raise
     except Exception as error:
-        raise _Harm("unreadable", f"what {writer.name} has written to cannot be read: {line_of(error)}") from error
+        raise Harm("unreadable", f"what {writer.name} has written to cannot be read: {line_of(error)}") from error
     if there == before:
         return refusal if written == here else "-"
     if there != written:
-        raise _Harm("writes", f"what {writer.name} writes to it is something else in {reader.name}")
+        raise Harm("writes", f"what {writer.name} writes to it is something else in {reader.name}")
     return seen
 
 
@@ -505,7 +293,7 @@ def _is_lazy(producer: Library, consumer: Library, protocol: str, case: Case) ->
     fill = _filler(producer)
     if fill is None:
         return False
-    anew = _take_anew(producer, consumer, protocol, case)
+    anew = take_anew(producer, consumer, protocol, case)
     made, stood, y = anew.made, anew.stood, anew.y
     with suppress(Exception):
         fill(made.x, _number(0, case.dtype))
