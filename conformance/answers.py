@@ -19,12 +19,12 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The program could not be judged: `outcome` is error, crash or timeout."""
+    """A program, or a question, could not be judged: `outcome` is error, crash or timeout."""
 
     outcome: str
     reason: str
     happened_again: bool = True
-    """Whether it did when the program was tried alone, or after those that ran before it."""
+    """Whether it did when it was tried alone, or after those that ran before it."""
     device_lost: bool = False
     """Whether the library said so, or could not be asked, and nothing more can be run in that process."""
 
@@ -33,7 +33,7 @@ Answer: TypeAlias = Sequence[Observation] | Unsupported | Broken
 
 
 class AdapterFailed(Exception):
-    """The adapter could not be started.
+    """The adapter could not be started, or not once more.
 
     `kind` is `unknown` (no such adapter), `missing` (library or device not here) or `error` (raised, hung, crashed).
     """

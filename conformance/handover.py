@@ -82,8 +82,6 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
 def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: Taken) -> Handover:
     """What becomes of memory, strides and writes where the elements arrived."""
     made, y = taken.made, taken.y
-    if made.elements and leads(consumer, y) is False:
-        _blame_described(consumer, y, case)
     shown = sorted(shown_by(y, consumer), key=lambda one: one.address != taken.address)  # first what lies there
     before = own_strides(producer, made.x, [] if taken.is_copied else [taken.said])
     after = own_strides(consumer, y, shown)
@@ -91,7 +89,11 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     if not made.elements:
         return Handover("empty", changed, idle=idle)
     is_seen = made.address is not None
-    lies_there = _lies_there(consumer, y, shown, taken.address)  # before a write: what is written to may be moved
+    is_led = leads(consumer, y, made.elements, shown)
+    if is_led is False:
+        _blame_described(consumer, y, case)
+    # Before a write: what is written to may be moved.
+    lies_there = _lies_there(consumer, y, shown, taken.address, is_exact=is_led is True)
     writes, is_apart = _writes(producer, consumer, protocol, case, taken)
     shares = _shares(lies_there, is_seen, writes, taken.is_copied, is_apart=is_apart and not is_seen)
     promise = _PROMISES.get(protocol)
@@ -118,12 +120,12 @@ def _blame_described(consumer: Library, y: Any, case: Case) -> NoReturn:
     Raises
     ------
     NotBuilt
-        They do not, of its own arrays, either.
+        It says such of its own arrays, too.
     Harm
-        They do.
+        It does not, or has none of its own.
     """
     own = own_array(consumer, case)
-    if own is None or leads(consumer, own.x) is False:
+    if own is not None and leads(consumer, own.x, own.elements, [*shown_by(own.x, consumer)]) is False:
         raise NotBuilt(f"{consumer.name} describes its own arrays by strides and offsets that do not lead to them")
     _, _, strides, offset, *_ = consumer.describe(y)
     raise Harm("described", f"it arrived with strides {strides} and offset {offset}, where its elements do not lie")
@@ -189,8 +191,10 @@ def _shares(
     return False if "-" in writes or is_copied else None
 
 
-def _lies_there(consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None) -> bool | None:
-    """Whether what arrived begins at the producer's address, or, without an offset, in a storage that holds that.
+def _lies_there(
+    consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None, *, is_exact: bool
+) -> bool | None:
+    """Whether what arrived begins at the producer's address, or, unless `is_exact`, in a storage that holds that.
 
     None if untold. What arrived may be copied when it is handed on in turn: the storage is asked first, then all that
     it shows.
@@ -199,7 +203,8 @@ def _lies_there(consumer: Library, y: Any, shown: Sequence[foreign.Described], a
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
             dtype, _, _, offset, *_ = consumer.describe(y)
-            return begin <= address < begin + length and offset in (None, (address - begin) / ITEMSIZES[dtype])
+            is_held = begin <= address < begin + length
+            return is_held and (not is_exact or (address - begin) // ITEMSIZES[dtype] == offset)
     places_shown = [one.address for one in shown if one.address is not None]
     return address in places_shown if places_shown and address is not None else None
 

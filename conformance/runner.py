@@ -6,13 +6,12 @@ that waits already, and the program that did it is found: alone, or among those 
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from .answers import AdapterFailed, Answer, Broken, answer_in
 from .capabilities import Capabilities
@@ -40,6 +39,19 @@ _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHU
 
 Item = TypeVar("Item")
 """A program with its number, or a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run(Generic[Item]):
+    """What a process was given up to its end, and how to give it to another one.
+
+    `replay` yields the answer to each of some items, with the return code of the process where it is at an end.
+    """
+
+    before: Sequence[Item]
+    last: Item
+    replay: Callable[[Sequence[Item]], Iterator[tuple[Any, int | None]]]
+    name: Callable[[Item], str]
 
 
 class Worker:
@@ -81,8 +93,6 @@ class Worker:
         """Bytes by which the process has grown with its first question."""
         self._before: list[Any] = []
         """Questions that the process has answered."""
-        self._first = self._unused = 0
-        """Number of the first program of this batch as the process is told it, and of the first of the next."""
 
     def __enter__(self) -> Worker:
         return self
@@ -212,13 +222,8 @@ class Worker:
     def _send(self) -> None:
         if self._pending:
             assert self._child is not None
-            self._count(max(self._pending) + 1)
-            batch = b",".join([b"[%d,%s]" % (self._first + n, program.line) for n, program in self._pending.items()])
+            batch = b",".join([b"[%d,%s]" % (n, program.line) for n, program in self._pending.items()])
             self._child.send_line(b'{"batch":[%s]}' % batch, time.monotonic() + self.program_timeout)
-
-    def _count(self, programs: int) -> None:
-        """Number the programs of a batch as none before: what comes late, or twice, is the answer to none of them."""
-        self._first, self._unused = self._unused, self._unused + programs
 
     def collect(self, expected: Mapping[int, Sequence[Observation]] = {}) -> Iterator[tuple[int, Answer]]:
         """Answers of the submitted batch, in the order sent; programs after a death go to a fresh process.
@@ -241,8 +246,9 @@ class Worker:
                     self.distrust()
                 yield number, answer
                 continue
-            before, self._ran = [*self._ran.items()], {}
-            found, failed = self._blame((number, program), answer, status, before, self._told, _id)
+            run = _Run([*self._ran.items()], (number, program), self._told, lambda item: f"program {item[1].id}")
+            self._ran = {}
+            found, failed = self._blame(run, answer, status)
             if failed is None:
                 self._send()
             yield from [(number, answer) for (number, _), answer in found]
@@ -253,17 +259,13 @@ class Worker:
         """The answer to a program, and the return code of the process where that is at an end."""
         assert self._child is not None
         deadline = time.monotonic() + self.program_timeout
-        told = self._first + number
         line = self._child.receive_line(deadline, self.memory, many=len(self._pending) > _FEW)
-        # A library that has forked answers twice: what has been answered is passed over.
-        while _is_old(line, told) and time.monotonic() < deadline:
-            line = self._child.receive_line(deadline, self.memory)
         if isinstance(line, Silence):
             return self._diagnose(line)
-        if isinstance(expected, Written) and (alike := expected.told_by(line, told)) is not None:
+        if isinstance(expected, Written) and (alike := expected.told_by(line, number)) is not None:
             return alike, None
         message = message_of(line)
-        if isinstance(message, dict) and message.get("number") == told:
+        if isinstance(message, dict) and message.get("number") == number:
             return answer_in(message), None
         return self._diagnose(message)
 
@@ -293,69 +295,65 @@ class Worker:
         return Broken("crash", f"{self.spec} lost its device ({reason})", device_lost=True)
 
     def _blame(
-        self,
-        last: Item,
-        answer: Broken,
-        status: int,
-        before: Sequence[Item],
-        told: Callable[[Sequence[Item]], Iterator[tuple[Any, int | None]]],
-        name: Callable[[Item], str],
+        self, run: _Run[Item], answer: Broken, status: int
     ) -> tuple[list[tuple[Item, Any]], AdapterFailed | None]:
-        """Answers once the process was lost at the last of some items: its own, and that of the one that is to blame.
+        """Answers once the process was lost at the last item of a run: its own, and that of the one that is to blame.
 
-        And why there is no fresh process to go on in, None where there is; `told` tells of items what the process
-        answers to each, with its return code where it is at an end.
+        And why there is no fresh process to go on in, None where there is.
 
         Raises
         ------
         AdapterFailed
             There is none, and the library may have lost its device for good: by nobody's fault that could be told.
         """
-
-        def last_of(items: Sequence[Item]) -> tuple[Any, bool]:
-            """The answer to the last, or to the first that was the end of the process, and whether it was."""
-            found: Any = None
-            for found, ended in told(items):
-                if ended is not None:
-                    self._renew()
-                    return found, True
-            return found, False
-
-        def brings_down(start: int) -> bool:
-            self._renew()
-            return last_of([*before[start:], last])[1]
-
-        found: list[tuple[Item, Any]] = [(last, answer)]
+        found = [(run.last, answer)]
         try:
-            self._renew()
-            if answer.outcome == "timeout":
-                return found, None  # each try would take as long again
-            alone, is_end = last_of([last])
-            if is_end and status in _FROM_OUTSIDE:
-                alone, is_end = last_of([last])  # who killed the server has killed the process that waited as well
-            if is_end:
-                return found, None
-            if status in _FROM_OUTSIDE:
-                found = [(last, alone)]  # somebody else has killed it, or many together have filled its memory
-            else:
-                once = f"{answer.reason}; it did not happen again"
-                found = [(last, replace(answer, reason=once, happened_again=False))]
-                if (place := _last_from_which(len(before), brings_down)) is not None:
-                    guilty = replace(answer, reason=f"{answer.reason}, in a later one ({name(last)})")
-                    found = [(before[place], guilty), (last, alone)]
+            if answer.outcome != "timeout":  # each try would take as long again
+                for better in self._suspected(run, answer, status):
+                    found = better
             self._renew()
         except AdapterFailed as error:
             if not self._has_device:
                 return found, error  # what ended it is known, though it is for good
             more = "" if error.reason == answer.reason else f"; {error.reason}"
-            raise AdapterFailed("error", f"{answer.reason}, at {name(last)}{more}") from None
+            raise AdapterFailed("error", f"{answer.reason}, at {run.name(run.last)}{more}") from None
         return found, None
+
+    def _suspected(self, run: _Run[Item], answer: Broken, status: int) -> Iterator[list[tuple[Item, Any]]]:
+        """What is known of who has ended a process: better each time, by what ends fresh ones."""
+
+        def replayed(start: int) -> tuple[Any, bool]:
+            """The answer to the last, after those from `start` on, or to one that was the end; and whether one was."""
+            self._renew()
+            found: Any = None
+            for found, ended in run.replay([*run.before[start:], run.last]):
+                if ended is not None:
+                    return found, True
+            return found, False
+
+        last, before, is_outside = run.last, run.before, status in _FROM_OUTSIDE
+        alone, is_end = replayed(len(before))
+        if is_end and is_outside:
+            alone, is_end = replayed(len(before))  # who killed the server has killed the process that waited as well
+        if is_end:
+            return
+        once = replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
+        yield [(last, alone if is_outside else once)]
+        # What the system has killed, or we for its memory, has often died of all together, and of none among them.
+        if status == -signal.SIGKILL or not before or not replayed(0)[1]:
+            return
+        yield [(last, answer)]
+        low, high = 0, len(before)  # those from `low` on bring it down, those from `high` on do not
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if replayed(middle)[1] else (low, middle)
+        guilty = replace(answer, reason=f"{answer.reason}, in a later one ({run.name(last)})")
+        yield [(before[low], guilty), (last, alone)]
 
     def _told(self, programs: Sequence[tuple[int, Program]]) -> Iterator[tuple[Answer, int | None]]:
         """What the process answers to each of some programs that it is given again."""
         assert self._child is not None
-        self._count(len(programs))
-        batch = [[self._first + place, program.to_json(tags=False)] for place, (_, program) in enumerate(programs)]
+        batch = [[place, program.to_json(tags=False)] for place, (_, program) in enumerate(programs)]
         self._child.send({"batch": batch}, time.monotonic() + self.program_timeout)
         yield from map(self._next, range(len(programs)))
 
@@ -385,14 +383,15 @@ class Worker:
         Raises
         ------
         AdapterFailed
-            The process before is lost, and there is no fresh one to be had.
+            There is no fresh process to be had, and that is nothing that could be told of this question.
         """
         if self._is_worn(self._taken or 0):
             self._renew()
         assert self._child is not None
         answer, status = self._asked(question)
         if status is not None:
-            found, _ = self._blame(question, answer, status, self._before, self._asked_again, _in_words)
+            run = _Run(self._before, question, self._asked_again, _in_words)
+            found, _ = self._blame(run, answer, status)
             return found  # without a fresh process the next question is told that there is none
         # What it takes for the first one it would take in each process.
         self._taken = self._child.growth if self._taken is None else self._taken
@@ -447,36 +446,8 @@ class Worker:
             self._servers.remove(child.server)
 
 
-def _last_from_which(count: int, holds: Callable[[int], bool]) -> int | None:
-    """The last number below `count` from which on it holds; None where it does not from the first.
-
-    >>> _last_from_which(8, lambda start: start <= 5), _last_from_which(8, lambda start: False)
-    (5, None)
-    """
-    if not count or not holds(0):
-        return None
-    low, high = 0, count  # it holds from `low` on, and not from `high` on
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
-def _id(item: tuple[int, Program]) -> str:
-    return f"program {item[1].id}"
-
-
 def _in_words(question: Any) -> str:
     return question if isinstance(question, str) else ", ".join(question)
-
-
-_NUMBER = re.compile(rb'\{"number":(\d+),')
-
-
-def _is_old(line: bytes | Silence, told: int) -> bool:
-    """Whether a line is the answer to a program that came before one of a number."""
-    begin = _NUMBER.match(line) if isinstance(line, bytes) else None
-    return begin is not None and int(begin[1]) < told
 
 
 def _last_words(server: Server) -> str:

@@ -34,10 +34,14 @@ def die_with_parent() -> None:
 
 
 class Channel:
-    """JSON lines over a pair of file descriptors, without buffering across lines that a fork could copy."""
+    """JSON lines over a pair of file descriptors, without buffering across lines that a fork could copy.
+
+    They are this process's: where a library forks and both go on, its child ends when it comes to say anything.
+    """
 
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._incoming, self._outgoing = incoming, outgoing
+        self._owner = os.getpid()
 
     def send(self, message: Any) -> None:
         """Write one message as a line."""
@@ -48,6 +52,8 @@ class Channel:
         self._write(jsonl.dumps(message, _refuse))
 
     def _write(self, line: bytes) -> None:
+        if os.getpid() != self._owner:
+            os._exit(0)
         data = memoryview(line + b"\n")
         while data:
             data = data[os.write(self._outgoing, data) :]

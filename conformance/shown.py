@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,30 +29,29 @@ def says(said: foreign.Described, protocol: str, case: Case, elements: list[byte
     return is_written(said, protocol, case, elements) if said.address else not elements
 
 
-def leads(library: Library, x: Any) -> bool | None:
+def leads(library: Library, x: Any, elements: Sequence[bytes], shown: Sequence[foreign.Described]) -> bool | None:
     """Whether the strides and the offset that a library says of its array lead to its elements.
 
-    None where it says none of these. Of memory that it has taken a library may not know how far that reaches: beyond
-    its storage the process's memory is looked at, as far as there is any.
+    None where that is not told: it claims no strides, says no offset, or its memory is not to be looked at, as that of
+    a device. Without strides it is the first element alone. `shown` is what the array says of itself by protocols.
     """
-    if not library.observes_storage:
+    if not library.observes_storage or "strides" not in library.capabilities.aspects:
         return None
     dtype, shape, strides, offset, *_ = library.describe(x)
-    if strides is None or offset is None:
-        return None
     try:
-        storage = library.storage_of(x)
-        memory, address = library.bytes_of(storage), library.extent_of(storage)[0]
+        begin, _ = library.extent_of(library.storage_of(x))
     except Exception:  # what it has taken need not be an array of its usual kind
         return None
-    itemsize, elements = ITEMSIZES[dtype], library.read(x)
-    begins = [itemsize * place for place in places(tuple(shape), tuple(strides), offset)]
-    for number, begin in enumerate(begins):
-        is_inside = 0 <= begin <= len(memory) - itemsize
-        found = memory[begin : begin + itemsize] if is_inside else _peek(address + begin, itemsize)
-        if found not in (None, elements[number * itemsize : (number + 1) * itemsize]):
-            return False
-    return True
+    if offset is None or begin is None or _peek(begin, 1) is None:
+        return None
+    itemsize = ITEMSIZES[dtype]
+    for one in shown:
+        if any(number % itemsize for number in ((one.address or begin) - begin, *_byte_strides(one.state))):
+            return None  # which no number of elements can tell
+    address = begin + itemsize * int(offset)
+    if strides is None:
+        return _lie_at([address], elements)
+    return _lie_at(places(tuple(shape), tuple([itemsize * int(stride) for stride in strides]), address), elements)
 
 
 def _is_elsewhere(state: ForeignState, protocol: str) -> bool:
@@ -65,14 +64,13 @@ def is_written(said: foreign.Described, protocol: str, case: Case, elements: lis
     state = said.state
     if not said.address or state.shape != case.shape or _is_elsewhere(state, protocol):
         return False
-    addresses = places(state.shape, _byte_strides(state), said.address)
-    return all(_holds(address, element) for address, element in zip(addresses, elements, strict=True))
+    return _lie_at(places(state.shape, _byte_strides(state), said.address), elements)
 
 
-def _holds(address: int, wanted: bytes) -> bool:
-    """Whether some bytes lie at an address, which need not exist where Linux can be asked."""
-    found = _peek(address, len(wanted)) if _MEMORY.exists() else ctypes.string_at(address, len(wanted))
-    return found == wanted
+def _lie_at(addresses: Iterable[int], elements: Sequence[bytes]) -> bool:
+    """Whether elements lie at addresses, one after another, which need not exist where Linux can be asked."""
+    read = _peek if _MEMORY.exists() else ctypes.string_at
+    return all(read(address, len(element)) == element for address, element in zip(addresses, elements, strict=False))
 
 
 def _peek(address: int, count: int) -> bytes | None:

@@ -15,14 +15,14 @@ from jax import numpy as jnp
 from ..capabilities import Capabilities
 from ..discovery import without_variants
 from .numpy_style import numpy_like
-from .table_style import takes_by
+from .table_style import dtypes_of, takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+DTYPES = {"bool": jnp.bool_} | dtypes_of(jnp, (
+    "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-)  # fmt: skip
+))  # fmt: skip
 
 _WITHOUT = "__setitem__ fill_ zero_ copy_ add_ sub_ mul_ relu_ as_strided contiguous unfold view.dtype"
 
@@ -49,7 +49,7 @@ class Jax(ValueStyle):
 
     def __init__(self) -> None:
         jax.config.update("jax_enable_x64", True)
-        super().__init__(jnp, {name: jnp.dtype(name) for name in DTYPES})
+        super().__init__(jnp, {name: jnp.dtype(kind) for name, kind in DTYPES.items()})
 
     def scope(self) -> dict[str, Any]:
         """Some functions are outside of `jax.numpy`."""

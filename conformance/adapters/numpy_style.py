@@ -148,6 +148,12 @@ def root_of(x: Any) -> Any:
     return x
 
 
+def _before(root: Any) -> int:
+    """Bytes of memory before the first element: of dimensions that go backwards."""
+    strides = getattr(root, "strides", None) or ()
+    return sum([(1 - n) * s for n, s in zip(root.shape, strides, strict=True) if s < 0 < n]) if strides else 0
+
+
 class NumpyStyle(TableStyle):
     """Drives a module with NumPy's names; a subclass sets `name`, `versions` and `capabilities`."""
 
@@ -198,7 +204,8 @@ class NumpyStyle(TableStyle):
     def describe(self, x: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], int, str, None, None]:
         """What the array says of itself; strides and offset in elements, rounded down where they are not whole."""
         itemsize = x.itemsize
-        offset = self.address_of(x) - self.address_of(self.storage_of(x))
+        root = self.storage_of(x)
+        offset = self.address_of(x) - self.address_of(root) + _before(root)
         return (
             self._dtype_names.get(x.dtype, str(x.dtype)),
             x.shape,
@@ -215,11 +222,16 @@ class NumpyStyle(TableStyle):
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes of the root array in memory order, whatever the order of its dimensions."""
-        return ctypes.string_at(self.address_of(storage), storage.nbytes) if storage.nbytes else b""
+        address, nbytes = self.extent_of(storage)
+        return ctypes.string_at(address, nbytes) if nbytes else b""
 
     def extent_of(self, storage: Any) -> tuple[int, int]:
-        """Where the root array lies."""
-        return self.address_of(storage), storage.nbytes
+        """Where the root array lies: one that was taken from elsewhere may have gaps, or go backwards."""
+        address, nbytes = self.address_of(storage), storage.nbytes
+        if not storage.flags.c_contiguous:
+            steps = [(n - 1) * s for n, s in zip(storage.shape, storage.strides, strict=True)]
+            nbytes = sum(map(abs, steps)) + storage.itemsize
+        return address - _before(storage), nbytes
 
     def read(self, x: Any) -> bytes:
         """Elements, row-major."""
