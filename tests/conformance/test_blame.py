@@ -143,6 +143,59 @@ def test_memory_that_many_arrays_fill_together_is_nobodys_fault(adapter_file):
         assert worker.restarts > 0
 
 
+TERMINATED = """
+import os, signal
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+    is_poisoned = False
+
+    def answer(self, question):
+        if question == "poison":
+            Mine.is_poisoned = True
+        if question == "later" and Mine.is_poisoned:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return question
+
+adapter = Mine
+"""
+
+
+def test_a_death_from_outside_that_happens_again_after_what_ran_before_is_none(adapter_file):
+    """A library can end its process by a signal as somebody else would."""
+    with Worker(adapter_file(TERMINATED)) as worker:
+        worker.start()
+        for question in ("fine", "poison", "well"):
+            assert worker.ask(question) == [(question, question)]
+        guilty = Broken("crash", "killed by SIGTERM, in a later one (later)")
+        assert worker.ask("later") == [("poison", guilty), ("later", "later")]
+
+
+FORKING = """
+import os
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+
+    def answer(self, question):
+        if question == "fork":
+            os.fork()
+        return question
+
+adapter = Mine
+"""
+
+
+def test_a_library_that_forks_while_it_is_asked_answers_once(adapter_file):
+    """Its child ends when it comes to answer."""
+    with Worker(adapter_file(FORKING)) as worker:
+        worker.start()
+        for question in ("well", "fork", "well again", "fork", "at last"):
+            assert worker.ask(question) == [(question, question)]
+
+
 ASKED = """
 class Asked(Mine):
     def answer(self, question):
@@ -191,3 +244,35 @@ def test_that_a_question_was_no_end_again_is_known_without_another_process(dying
         assert worker.ask("relu") == [("relu", ONCE)]
         with pytest.raises(AdapterFailed, match="no more"):
             worker.ask("well")
+
+
+POISONED = """
+class Asked(Mine):
+    is_poisoned = False
+
+    def answer(self, question):
+        if question == "poison":
+            Asked.is_poisoned = True
+        if question == "later" and Asked.is_poisoned:
+            os.abort()
+        return question
+
+
+adapter = Asked
+"""
+
+
+@pytest.mark.parametrize("starts", [3, 4])
+def test_a_crash_that_happened_again_is_one_though_nobody_can_be_found(starts, library, tmp_path):
+    """Where there is no process to go on looking in."""
+    count = f"""
+with open({str(tmp_path / "starts")!r}, "a") as made: made.write(".")
+if os.path.getsize(made.name) > {starts}: raise RuntimeError("no more")
+"""
+    source = Path(library(at_import=count, forks=False))
+    source.write_text(source.read_text() + POISONED)
+    with Worker(str(source)) as worker:
+        worker.start()
+        for question in ("fine", "poison", "well", "well"):
+            worker.ask(question)
+        assert worker.ask("later") == [("later", Broken("crash", "killed by SIGABRT"))]

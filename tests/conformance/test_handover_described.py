@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import hand_over
 from stridecheck.conformance.offers import CASES
+from stridecheck.conformance.protocol import Unsupported
 
 WRITABLE = ("row-major", "transposed", "stepped", "offset", "size 1, odd stride", "0-dim", "reversed")
 LAYOUTS = (*WRITABLE, "read-only")
@@ -48,6 +52,14 @@ def _beside(strides, offset):
     return strides, offset + 7
 
 
+def _far_off(strides, offset):
+    return strides, offset + (1 << 40)
+
+
+def _without_strides(strides, offset):
+    return None, offset + 7
+
+
 def _other_way(strides, offset):
     return strides[::-1], offset
 
@@ -56,8 +68,9 @@ def _other_way(strides, offset):
 @pytest.mark.parametrize("case", LAYOUTS)
 def test_an_offset_leads_to_the_elements(case, protocol):
     """Also of a copy, and of an element of which the storage is not known to reach as far."""
-    for says, kind in ((_same, ""), (_beside, "described")):
-        assert hand_over(Numpy(), _Describing(says), protocol, CASES[case]).damage == kind
+    assert hand_over(Numpy(), _Describing(_same), protocol, CASES[case]).damage == ""
+    for says in (_beside, _far_off, _without_strides):
+        assert hand_over(Numpy(), _Describing(says), protocol, CASES[case]).damage == "described"
 
 
 @pytest.mark.parametrize("protocol", ["dlpack", "dlpack copy"])
@@ -75,6 +88,91 @@ def test_an_adapter_that_describes_its_own_arrays_so_is_at_fault_itself():
     found = hand_over(Numpy(), _Describing(_beside, of=np.ndarray), "dlpack", CASES["row-major"])
     assert found.outcome == "error"
     assert found.detail == "numpy describes its own arrays by strides and offsets that do not lead to them"
+
+
+class _Taking(_Describing):
+    """Makes no arrays of its own."""
+
+    def laid_out(self, *layout):
+        raise Unsupported("takes arrays alone")
+
+
+class _Unclaiming(_Describing):
+    """Claims no strides, and says some that mean nothing."""
+
+    capabilities = replace(Numpy.capabilities, aspects=Numpy.capabilities.aspects - {"strides"})
+
+
+@pytest.mark.parametrize(("kind", "damage"), [(_Taking, "described"), (_Unclaiming, "")])
+def test_what_is_claimed_is_judged_whether_or_not_arrays_are_made(kind, damage):
+    """A consumer that only takes arrays is no adapter at fault; one that claims no strides says nothing by them."""
+    assert hand_over(Numpy(), kind(_beside), "dlpack copy", CASES["row-major"]).damage == damage
+
+
+class _Copying(Numpy):
+    """Copies what it takes, to where a function says."""
+
+    ports: Mapping[str, str] = {"dlpack": "copied({x})"}
+
+    def __init__(self, copied):
+        super().__init__()
+        self._copied = copied
+
+    def scope(self):
+        return super().scope() | {"copied": lambda x: self._copied(np.from_dlpack(x))}
+
+
+def _tagged(x):
+    """The field of a record: strides of itemsize and one."""
+    records = np.zeros(x.shape, [("tag", "u1"), ("value", x.dtype)])
+    records["value"][...] = x
+    return records["value"]
+
+
+def _behind_a_header(x):
+    y = np.ndarray(x.shape, x.dtype, np.zeros(1 + x.nbytes, "u1"), 1)
+    y[...] = x
+    return y
+
+
+@pytest.mark.parametrize("copied", [_tagged, _behind_a_header])
+@pytest.mark.parametrize("case", ["row-major", "int8", "complex128"])
+def test_a_layout_of_no_whole_number_of_elements_is_no_lie(case, copied):
+    """Strides and offset are told in elements, rounded down: they cannot lead there."""
+    found = hand_over(Numpy(), _Copying(copied), "dlpack", CASES[case])
+    assert (found.outcome, found.damage) == ("copied", "")
+
+
+FENCED = """
+import ctypes, mmap, sys
+import numpy as np
+from stridecheck.conformance.handover import hand_over
+from stridecheck.conformance.offers import CASES
+from tests.conformance.test_handover_described import Numpy, _Copying
+
+blocks, protect = [], ctypes.CDLL(None).mprotect
+def fenced(x):
+    block = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+    blocks.append(block)
+    end = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(block)) + mmap.PAGESIZE)
+    assert protect(end, mmap.PAGESIZE, 0) == 0
+    span = sum((n - 1) * s for n, s in zip(x.shape, x.strides) if s > 0) + x.itemsize
+    y = np.ndarray(x.shape, x.dtype, block, mmap.PAGESIZE - span, x.strides)
+    for index in np.ndindex(x.shape):
+        y[index] = x[index]
+    return y
+
+for case in sys.argv[1:]:
+    print(hand_over(Numpy(), _Copying(fenced), "dlpack", CASES[case]).outcome)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects memory as on Linux")
+def test_nothing_is_read_beside_what_was_taken():
+    """Strides of zero, that overlap or go backwards reach less far than as many elements in a row."""
+    cases = ["row-major", "expanded", "overlapping", "reversed", "rows reversed"]
+    done = subprocess.run([sys.executable, "-c", FENCED, *cases], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["copied"] * len(cases)), done.stderr
 
 
 class _Mirrored:
