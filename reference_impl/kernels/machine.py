@@ -47,6 +47,20 @@ def vector_bytes() -> int:
 
 
 @lru_cache(1)
+def goes_abreast() -> bool:
+    """Whether long runs are best copied four pages at a time: on processors before those that encrypt vectors (VAES).
+
+    Measured on AMD's families 23 (1.1 times as fast as one page after the other) and 25 (2.6 times as slow).
+    """
+    from llvmlite import binding
+
+    try:
+        return vector_bytes() < 64 and not binding.get_host_cpu_features().get("vaes")
+    except RuntimeError:
+        return False
+
+
+@lru_cache(1)
 def kept_bytes(root: Path = _CACHES) -> int:
     """Bytes from which on a core's caches do not keep what is copied; 20 MiB where Linux tells nothing.
 

@@ -35,7 +35,6 @@ from .llvm import (
     peek,
     stream_64,
     stream_256,
-    width_of,
 )
 from .plans import LARGE_FIRST
 from .walk import advance, begun, counts, place
@@ -45,6 +44,7 @@ _AHEAD = 1024 if _SMALL_FIRST else 8192
 """Bytes ahead of short runs that are asked for."""
 _LINES_AHEAD = 1024 if _SMALL_FIRST else 2048
 """The same of runs of one line: where the next tile begins (`runs_plan`)."""
+_ABREAST = machine.goes_abreast()
 _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
 _FAR = 2048 if _SMALL_FIRST else 1024
@@ -236,8 +236,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
     a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     mode = peek(row + 8 * MODE)
-    # Where registers hold a line one page at a time is quicker.
-    abreast = width_of(word) < 64
+    abreast = _ABREAST
     d, s = place(row, index, first)
     for _ in range(first, last):
         a_count, b_count = counts(row, index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from llvmlite import binding
 from stridecheck.reference_impl.kernels import machine
 from stridecheck.reference_impl.kernels.descriptor import A_CHUNK, B_CHUNK
 from stridecheck.reference_impl.kernels.normal import normal
@@ -43,3 +44,19 @@ def test_a_fill_whose_rows_share_lines_stays_in_the_caches_where_the_first_is_sm
     form = normal((8000, width), (width * 2, 2), (2, 0), 2)
     assert plan_for(form, LARGE).streamed
     assert plan_for(form, SMALL).streamed is is_streamed
+
+
+@pytest.mark.parametrize(
+    ("features", "is_abreast"),
+    [
+        ({"avx2": True}, True),
+        ({"avx2": True, "vaes": True}, False),
+        ({"avx2": True, "avx512f": True, "avx512bw": True, "avx512vl": True, "avx512dq": True}, False),
+    ],
+    ids=["family 23", "family 25", "AVX-512"],
+)
+def test_pages_are_taken_abreast_on_old_processors(features, is_abreast, monkeypatch):
+    """Told by what they lack; where registers hold a line one page comes after the other."""
+    monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(machine, "vector_bytes", machine.vector_bytes.__wrapped__)
+    assert machine.goes_abreast.__wrapped__() is is_abreast
