@@ -89,11 +89,9 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     if not made.elements:
         return Handover("empty", changed, idle=idle)
     is_seen = made.address is not None
-    is_led = leads(consumer, y, made.elements, shown)
-    if is_led is False:
+    if leads(consumer, y, made.elements, shown) is False:
         _blame_described(consumer, y, case)
-    # Before a write: what is written to may be moved.
-    lies_there = _lies_there(consumer, y, shown, taken.address, is_exact=is_led is True)
+    lies_there = _lies_there(consumer, y, shown, taken.address)  # before a write: what is written to may be moved
     writes, is_apart = _writes(producer, consumer, protocol, case, taken)
     shares = _shares(lies_there, is_seen, writes, taken.is_copied, is_apart=is_apart and not is_seen)
     promise = _PROMISES.get(protocol)
@@ -191,10 +189,8 @@ def _shares(
     return False if "-" in writes or is_copied else None
 
 
-def _lies_there(
-    consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None, *, is_exact: bool
-) -> bool | None:
-    """Whether what arrived begins at the producer's address, or, unless `is_exact`, in a storage that holds that.
+def _lies_there(consumer: Library, y: Any, shown: Sequence[foreign.Described], address: int | None) -> bool | None:
+    """Whether what arrived begins at the producer's address, or, without an offset, in a storage that holds that.
 
     None if untold. What arrived may be copied when it is handed on in turn: the storage is asked first, then all that
     it shows.
@@ -203,8 +199,8 @@ def _lies_there(
         with suppress(Exception):  # what it takes need not be an array of its usual kind
             begin, length = consumer.extent_of(consumer.storage_of(y))
             dtype, _, _, offset, *_ = consumer.describe(y)
-            is_held = begin <= address < begin + length
-            return is_held and (not is_exact or (address - begin) // ITEMSIZES[dtype] == offset)
+            # Offsets are rounded down where they are no whole number of elements.
+            return begin <= address < begin + length and offset in (None, (address - begin) // ITEMSIZES[dtype])
     places_shown = [one.address for one in shown if one.address is not None]
     return address in places_shown if places_shown and address is not None else None
 

@@ -322,31 +322,34 @@ class Worker:
     def _suspected(self, run: _Run[Item], answer: Broken, status: int) -> Iterator[list[tuple[Item, Any]]]:
         """What is known of who has ended a process: better each time, by what ends fresh ones."""
 
-        def replayed(start: int) -> tuple[Any, bool]:
-            """The answer to the last, after those from `start` on, or to one that was the end; and whether one was."""
+        def replayed(before: Sequence[Item]) -> tuple[Any, bool]:
+            """The answer to the last, after some before it, or to one that was the end; and whether one was."""
             self._renew()
             found: Any = None
-            for found, ended in run.replay([*run.before[start:], run.last]):
+            for found, ended in run.replay([*before, run.last]):
                 if ended is not None:
                     return found, True
             return found, False
 
         last, before, is_outside = run.last, run.before, status in _FROM_OUTSIDE
-        alone, is_end = replayed(len(before))
+        alone, is_end = replayed(())
         if is_end and is_outside:
-            alone, is_end = replayed(len(before))  # who killed the server has killed the process that waited as well
+            alone, is_end = replayed(())  # who killed the server has killed the process that waited as well
         if is_end:
             return
         once = replace(answer, reason=f"{answer.reason}; it did not happen again", happened_again=False)
         yield [(last, alone if is_outside else once)]
         # What the system has killed, or we for its memory, has often died of all together, and of none among them.
-        if status == -signal.SIGKILL or not before or not replayed(0)[1]:
+        if status == -signal.SIGKILL or not before or not replayed(before)[1]:
             return
-        yield [(last, answer)]
+        if not is_outside:
+            yield [(last, answer)]
         low, high = 0, len(before)  # those from `low` on bring it down, those from `high` on do not
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if replayed(middle)[1] else (low, middle)
+            low, high = (middle, high) if replayed(before[middle:])[1] else (low, middle)
+        if is_outside and not replayed([before[low]])[1]:
+            return  # somebody who ends what has grown, say
         guilty = replace(answer, reason=f"{answer.reason}, in a later one ({run.name(last)})")
         yield [(before[low], guilty), (last, alone)]
 

@@ -36,7 +36,8 @@ def die_with_parent() -> None:
 class Channel:
     """JSON lines over a pair of file descriptors, without buffering across lines that a fork could copy.
 
-    They are this process's: where a library forks and both go on, its child ends when it comes to say anything.
+    They are this process's: where a library forks and both go on, its child ends when it comes to say anything. One
+    that makes itself a daemon, the parent of which ends, is at its end.
     """
 
     def __init__(self, incoming: int, outgoing: int) -> None:

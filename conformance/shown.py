@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from . import foreign
@@ -68,23 +67,28 @@ def is_written(said: foreign.Described, protocol: str, case: Case, elements: lis
 
 
 def _lie_at(addresses: Iterable[int], elements: Sequence[bytes]) -> bool:
-    """Whether elements lie at addresses, one after another, which need not exist where Linux can be asked."""
-    read = _peek if _MEMORY.exists() else ctypes.string_at
-    return all(read(address, len(element)) == element for address, element in zip(addresses, elements, strict=False))
+    """Whether elements lie at addresses, one after another, which need not exist."""
+    return all(_peek(address, len(element)) == element for address, element in zip(addresses, elements, strict=False))
 
 
 def _peek(address: int, count: int) -> bytes | None:
-    """Bytes at an address, which need not exist; None where it does not, or the system cannot be asked."""
-    try:
-        with _MEMORY.open("rb", buffering=0) as memory:
-            found = os.pread(memory.fileno(), count, address)
-    except (OSError, OverflowError):
+    """Bytes at an address, by the system, which tells what may not be read; None where they may not."""
+    if not 0 < address < 1 << 63:
         return None
+    reading, writing = os.pipe()
+    try:
+        if (written := _WRITE(writing, address, count)) <= 0:
+            return None
+        found = os.read(reading, written)
+    finally:
+        os.close(reading)
+        os.close(writing)
     return found if len(found) == count else None
 
 
-_MEMORY = Path("/proc/self/mem")
-"""This process's memory, as Linux shows it."""
+_WRITE = ctypes.CDLL(None).write
+_WRITE.argtypes, _WRITE.restype = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t), ctypes.c_ssize_t
+"""The system's call: unlike a look at an address it fails where that is not to be read."""
 
 
 def _byte_strides(state: ForeignState) -> tuple[int, ...]:

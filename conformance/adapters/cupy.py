@@ -90,7 +90,8 @@ class Cupy(NumpyStyle):
 
     def bytes_of(self, storage: Any) -> bytes:
         """All bytes of the allocation's part that the root array covers."""
-        flat = cupy.ndarray((storage.nbytes,), cupy.uint8, memptr=storage.data)
+        address, nbytes = self.extent_of(storage)
+        flat = cupy.ndarray((nbytes,), cupy.uint8, memptr=storage.data + (address - storage.data.ptr))
         return bytes(cupy.asnumpy(flat).tobytes())
 
     def write_input(self, name: str, item: Input, storage: str) -> str:

@@ -150,8 +150,10 @@ def root_of(x: Any) -> Any:
 
 def _before(root: Any) -> int:
     """Bytes of memory before the first element: of dimensions that go backwards."""
-    strides = getattr(root, "strides", None) or ()
-    return sum([(1 - n) * s for n, s in zip(root.shape, strides, strict=True) if s < 0 < n]) if strides else 0
+    strides = getattr(root, "strides", None)  # of memory that is no array the interface alone tells
+    if not strides or 0 in root.shape:
+        return 0
+    return sum([(1 - n) * s for n, s in zip(root.shape, strides, strict=True) if s < 0])
 
 
 class NumpyStyle(TableStyle):
