@@ -172,6 +172,32 @@ def test_a_death_from_outside_that_happens_again_after_what_ran_before_is_none(a
         assert worker.ask("later") == [("poison", guilty), ("later", "later")]
 
 
+HUNTED = """
+import os, signal
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    name = "mine"
+    answered = 0
+
+    def answer(self, question):
+        Mine.answered += 1
+        if Mine.answered == 6:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return question
+
+adapter = Mine
+"""
+
+
+def test_who_ends_what_has_grown_is_nobodys_crash(adapter_file):
+    """A daemon sends SIGTERM to large processes: all together are too large, and no two of them."""
+    with Worker(adapter_file(HUNTED)) as worker:
+        worker.start()
+        for question in "abcdefgh":
+            assert worker.ask(question) == [(question, question)]
+
+
 FORKING = """
 import os
 from stridecheck.conformance.adapters.numpy import Numpy

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,9 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import hand_over
-from stridecheck.conformance.offers import CASES
+from stridecheck.conformance.offers import CASES, places
 from stridecheck.conformance.protocol import Unsupported
 
 WRITABLE = ("row-major", "transposed", "stepped", "offset", "size 1, odd stride", "0-dim", "reversed")
@@ -259,3 +263,56 @@ def test_a_copy_within_one_storage_is_one(case, writes):
     found = hand_over(arena, arena, "dlpack", CASES[case])
     assert (found.outcome, found.damage, found.writes) == ("copied", "", "--" if writes else "..")
     assert hand_over(arena, arena, "dlpack share", CASES[case]).outcome == "shared"
+
+
+class _Silent(_Arena):
+    """Claims no strides: its offset is all that tells."""
+
+    capabilities = replace(Numpy.capabilities, aspects=Numpy.capabilities.aspects - {"strides"})
+
+
+def test_an_offset_tells_where_a_copy_lies_though_no_strides_are_claimed():
+    arena = _Silent()
+    assert hand_over(arena, arena, "dlpack", CASES["row-major"]).outcome == "copied"
+    assert hand_over(arena, arena, "dlpack share", CASES["row-major"]).outcome == "shared"
+
+
+class _OnDevice(Numpy):
+    """Its memory is at addresses that the process has reserved, and may not read: the driver alone does."""
+
+    ports: Mapping[str, str] = {"dlpack": "np.from_dlpack({x}, copy=True)"}
+
+    def __init__(self):
+        super().__init__()
+        self._reserved = mmap.mmap(-1, 1 << 30, prot=0) if sys.platform == "linux" else mmap.mmap(-1, 1 << 30)
+
+    def extent_of(self, storage):
+        address, nbytes = super().extent_of(storage)
+        place = ctypes.c_char.from_buffer(self._reserved)
+        return ctypes.addressof(place) + address % (1 << 29), nbytes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reserves memory as on Linux")
+@pytest.mark.parametrize("case", ["row-major", "offset", "transposed", "0-dim"])
+def test_memory_that_may_not_be_read_tells_nothing(case):
+    """As a device's: its addresses exist, and to read there is a fault."""
+    found = hand_over(Numpy(), _OnDevice(), "dlpack", CASES[case])
+    assert (found.outcome, found.damage) == ("copied", "")
+
+
+_STEPS = st.sampled_from([slice(None), slice(None, None, -1), slice(1, None, 2), slice(None, None, -3), slice(0, 0)])
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), _STEPS), max_size=3), st.randoms(use_true_random=False))
+def test_numpys_storages_hold_what_lies_in_them(dimensions, random):
+    """Of arrays that came from elsewhere, too, which have gaps or go backwards: no byte of them lies outside."""
+    whole = np.arange(np.prod([size for size, _ in dimensions], dtype=int), dtype=np.int16)
+    part = whole.reshape([size for size, _ in dimensions])[tuple(step for _, step in dimensions)]
+    x = np.from_dlpack(part.transpose(random.sample(range(part.ndim), part.ndim)))
+    numpy = Numpy()
+    _, shape, strides, offset, *_ = numpy.describe(x)
+    storage = numpy.storage_of(x)
+    memory, (begin, nbytes) = numpy.bytes_of(storage), numpy.extent_of(storage)
+    assert len(memory) == nbytes
+    assert nbytes == 0 or whole.ctypes.data <= begin <= begin + nbytes <= whole.ctypes.data + whole.nbytes
+    assert b"".join([memory[2 * k : 2 * k + 2] for k in places(shape, strides, offset)]) == numpy.read(x)
