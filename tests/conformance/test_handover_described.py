@@ -307,7 +307,7 @@ _STEPS = st.sampled_from([slice(None), slice(None, None, -1), slice(1, None, 2),
 def test_numpys_storages_hold_what_lies_in_them(dimensions, random):
     """Of arrays that came from elsewhere, too, which have gaps or go backwards: no byte of them lies outside."""
     whole = np.arange(np.prod([size for size, _ in dimensions], dtype=int), dtype=np.int16)
-    part = whole.reshape([size for size, _ in dimensions])[tuple(step for _, step in dimensions)]
+    part = whole.reshape([size for size, _ in dimensions])[(*[step for _, step in dimensions], ...)]
     x = np.from_dlpack(part.transpose(random.sample(range(part.ndim), part.ndim)))
     numpy = Numpy()
     _, shape, strides, offset, *_ = numpy.describe(x)
