@@ -143,28 +143,30 @@ def test_memory_that_many_arrays_fill_together_is_nobodys_fault(adapter_file):
         assert worker.restarts > 0
 
 
-TERMINATED = """
+ANSWERING = """
 import os, signal
 from stridecheck.conformance.adapters.numpy import Numpy
 
 class Mine(Numpy):
     name = "mine"
-    is_poisoned = False
+    is_poisoned, answered = False, 0
 
     def answer(self, question):
-        if question == "poison":
-            Mine.is_poisoned = True
-        if question == "later" and Mine.is_poisoned:
-            os.kill(os.getpid(), signal.SIGTERM)
+        Mine.answered += 1
+        Mine.is_poisoned |= question == "poison"
+        {}
         return question
 
 adapter = Mine
 """
+TERMINATED = "if question == 'later' and Mine.is_poisoned: os.kill(os.getpid(), signal.SIGTERM)"
+HUNTED = "if Mine.answered == 6: os.kill(os.getpid(), signal.SIGTERM)"
+FORKING = "if question == 'fork': os.fork()"
 
 
 def test_a_death_from_outside_that_happens_again_after_what_ran_before_is_none(adapter_file):
     """A library can end its process by a signal as somebody else would."""
-    with Worker(adapter_file(TERMINATED)) as worker:
+    with Worker(adapter_file(ANSWERING.format(TERMINATED))) as worker:
         worker.start()
         for question in ("fine", "poison", "well"):
             assert worker.ask(question) == [(question, question)]
@@ -172,51 +174,17 @@ def test_a_death_from_outside_that_happens_again_after_what_ran_before_is_none(a
         assert worker.ask("later") == [("poison", guilty), ("later", "later")]
 
 
-HUNTED = """
-import os, signal
-from stridecheck.conformance.adapters.numpy import Numpy
-
-class Mine(Numpy):
-    name = "mine"
-    answered = 0
-
-    def answer(self, question):
-        Mine.answered += 1
-        if Mine.answered == 6:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return question
-
-adapter = Mine
-"""
-
-
 def test_who_ends_what_has_grown_is_nobodys_crash(adapter_file):
     """A daemon sends SIGTERM to large processes: all together are too large, and no two of them."""
-    with Worker(adapter_file(HUNTED)) as worker:
+    with Worker(adapter_file(ANSWERING.format(HUNTED))) as worker:
         worker.start()
         for question in "abcdefgh":
             assert worker.ask(question) == [(question, question)]
 
 
-FORKING = """
-import os
-from stridecheck.conformance.adapters.numpy import Numpy
-
-class Mine(Numpy):
-    name = "mine"
-
-    def answer(self, question):
-        if question == "fork":
-            os.fork()
-        return question
-
-adapter = Mine
-"""
-
-
 def test_a_library_that_forks_while_it_is_asked_answers_once(adapter_file):
     """Its child ends when it comes to answer."""
-    with Worker(adapter_file(FORKING)) as worker:
+    with Worker(adapter_file(ANSWERING.format(FORKING))) as worker:
         worker.start()
         for question in ("well", "fork", "well again", "fork", "at last"):
             assert worker.ask(question) == [(question, question)]
