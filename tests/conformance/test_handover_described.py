@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -171,7 +172,7 @@ for case in sys.argv[1:]:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="protects memory as on Linux")
+@pytest.mark.skipif(os.name != "posix", reason="memory is protected by POSIX calls")
 def test_nothing_is_read_beside_what_was_taken():
     """Strides of zero, that overlap or go backwards reach less far than as many elements in a row."""
     cases = ["row-major", "expanded", "overlapping", "reversed", "rows reversed"]
@@ -284,7 +285,7 @@ class _OnDevice(Numpy):
 
     def __init__(self):
         super().__init__()
-        self._reserved = mmap.mmap(-1, 1 << 30, prot=0) if sys.platform == "linux" else mmap.mmap(-1, 1 << 30)
+        self._reserved = mmap.mmap(-1, 1 << 30, prot=0)
 
     def extent_of(self, storage):
         address, nbytes = super().extent_of(storage)
@@ -292,7 +293,7 @@ class _OnDevice(Numpy):
         return ctypes.addressof(place) + address % (1 << 29), nbytes
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reserves memory as on Linux")
+@pytest.mark.skipif(os.name != "posix", reason="memory is reserved by POSIX calls")
 @pytest.mark.parametrize("case", ["row-major", "offset", "transposed", "0-dim"])
 def test_memory_that_may_not_be_read_tells_nothing(case):
     """As a device's: its addresses exist, and to read there is a fault."""
