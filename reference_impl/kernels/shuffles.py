@@ -10,7 +10,7 @@ from typing import Any
 from numba import types
 
 from .jit import instruction
-from .llvm import constant, load, meaning, prefetch, shuffle, store, vector
+from .llvm import LINE, constant, load, meaning, prefetch, shuffle, store, vector
 
 _LANE = 16
 """Bytes within which x86 shuffles are cheapest."""
@@ -113,13 +113,13 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
     return wide
 
 
-def _tall(read: Where, write: Where, streamed: bool, narrow: bool = False) -> Any:
-    """An intrinsic that transposes `width` bytes of rows by 16 bytes of columns; `narrow`: 16 bytes of rows."""
+def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
+    """An intrinsic that transposes `height` bytes of rows, a register's where it is 0, by 16 bytes of columns."""
 
     @instruction
     def tall(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, word: Any) -> Any:
         item, width = meaning(word)
-        width = _LANE if narrow else width
+        width = height or width
         per, lanes = _LANE // item, width // _LANE
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -143,6 +143,9 @@ wide_packed = _wide(_by_table, _by_pitch, False)
 tall_direct = _tall(_by_pitch, _by_table, False)
 tall_streamed = _tall(_by_pitch, _by_table, True)
 tall_packed = _tall(_by_pitch, _by_pitch, False)
-narrow_packed = _tall(_by_pitch, _by_pitch, False, narrow=True)
-"""Blocks transposed. `wide` reads rows that a table of offsets names, the others rows of a buffer; `_packed` writes to
-a buffer, the others to rows that a table names, `_streamed` past the caches."""
+narrow_packed = _tall(_by_pitch, _by_pitch, False, _LANE)
+line_direct = _tall(_by_table, _by_table, False, LINE)
+line_streamed = _tall(_by_table, _by_table, True, LINE)
+"""Blocks transposed. `wide` and `line` read rows that a table of offsets names, the others rows of a buffer; `_packed`
+writes to a buffer, the others to rows that a table names, `_streamed` past the caches. A `line` is one of each target
+row, though a register may hold half of it: both halves are stored one after the other."""

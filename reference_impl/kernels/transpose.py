@@ -13,10 +13,12 @@ from .descriptor import (
     AHEAD,
     B_INNER,
     B_TABLE,
+    BY_ROWS,
     DONE,
     IN_BYTES,
     IN_GROUP,
     IN_PITCH,
+    LINES,
     MODE,
     NARROW,
     NO_MEMORY,
@@ -29,9 +31,11 @@ from .descriptor import (
     STRIDE,
 )
 from .jit import part
-from .llvm import allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
+from .llvm import LINE, allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
 from .runs import run, write_rows
 from .shuffles import (
+    line_direct,
+    line_streamed,
     narrow_packed,
     tall_direct,
     tall_packed,
@@ -85,6 +89,24 @@ def _between_memories(
 
 
 @part
+def _lines_between_memories(
+    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, by_rows: bool, next_tile: int, word: Any
+) -> None:
+    item = size_of(word)
+    block, columns = LINE // item, 16 // item
+    downs, acrosses = -(-b_count // block), -(-a_count // columns)
+    for outer in range(acrosses if by_rows else downs):
+        for inner in range(downs if by_rows else acrosses):
+            b = min((inner if by_rows else outer) * block, b_count - block)
+            a = min((outer if by_rows else inner) * columns, a_count - columns)
+            _ask_for_rows(next_tile, b_table, a, b, block, word)
+            if b % block == 0:
+                line_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, word)
+            else:
+                line_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, word)
+
+
+@part
 def _memory_to_buffer(
     buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int,
     next_tile: int, near: bool, word: Any,
@@ -119,7 +141,7 @@ def _buffer_to_memory(
         b = 0
         while True:
             if ahead:
-                _ask_for_rows(ahead, b_table, a, b, word)
+                _ask_for_rows(ahead, b_table, a, b, block, word)
             if streamed and b % block == 0:
                 tall_streamed(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
             else:
@@ -138,11 +160,11 @@ def _buffer_to_memory(
 
 
 @part
-def _ask_for_rows(ahead: int, b_table: int, a: int, b: int, word: Any) -> None:
+def _ask_for_rows(ahead: int, b_table: int, a: int, b: int, block: int, word: Any) -> None:
     # Four blocks side by side take one line of each row: each asks for a quarter of the rows of the tile that comes
     # next, so that it arrives while this one is worked on.
     item = size_of(word)
-    rows = width_of(word) // item // 4
+    rows = block // 4
     at = ahead + (a * item & ~63)
     first = b_table + 8 * (b + (a * item >> 4 & 3) * rows)
     for k in range(rows):
@@ -169,7 +191,7 @@ def _buffer_to_buffer(
                     narrow_packed(at, pitch, to, out_pitch, word)
                 else:
                     if ahead and b + block <= b_count:
-                        _ask_for_rows(ahead, b_table, a, b, word)
+                        _ask_for_rows(ahead, b_table, a, b, block, word)
                     tall_packed(at, pitch, to, out_pitch, word)
             b += block
             if b >= b_count:
@@ -210,7 +232,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
     in_pitch, out_pitch = peek(row + 8 * IN_PITCH), peek(row + 8 * OUT_PITCH)
     in_group, out_group = peek(row + 8 * IN_GROUP), peek(row + 8 * OUT_GROUP)
     item, stride = size_of(word), peek(row + 8 * STRIDE)
-    block, columns = width_of(word) // item, 16 // item
+    lines = (mode & LINES) != 0
+    block, columns = (LINE if lines else width_of(word)) // item, 16 // item
     memory = allocate(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128)
     if memory == 0:
         return NO_MEMORY
@@ -229,7 +252,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         stage_in = (mode & STAGE_IN) != 0
         stage_out = (mode & STAGE_OUT) != 0
         # The last chunk of a dimension may be smaller than a block.
-        if b_count < block or a_count < (columns if stage_in else block):
+        if b_count < block or a_count < (columns if stage_in or lines else block):
             stage_in = stage_out = True
         if stage_in:
             _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, word)
@@ -241,6 +264,9 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                 _buffer_to_memory(to, gathered, in_pitch, a_table, a_count, b_count, streamed, ahead, b_table, word)
         elif stage_out:
             _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, src + s, near, word)
+        elif lines:
+            by_rows = (mode & BY_ROWS) != 0
+            _lines_between_memories(to, at, a_table, b_table, a_count, b_count, by_rows, src + s, word)
         else:
             _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, src + s, near, word)
         if stage_out:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
-from .descriptor import AHEAD, ALIGNED, NARROW, STAGE_IN, STAGE_OUT, STREAM, Loop
+from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
 from .tiles import chain, chunk, crowded, group, odd_lines, offsets
@@ -30,16 +30,19 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     tile = _tile(dims, along, item, target, choice, streamed)
     a_chain, b_chain, a_want, b_want = tile.a_chain, tile.b_chain, tile.a_bytes, tile.b_bytes
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
-    a, a_inner = chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN else block)
-    b, b_inner = chunk(b_dims, b_want // item, block)
+    lines = _has_halves(target, streamed) and not tile.staged
+    a, a_inner = chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN or lines else block)
+    b, b_inner = chunk(b_dims, b_want // item, LINE // item if lines else block)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
-    fits_wide = min(a_rows, b_rows) >= block
-    staged = choice.staged if choice.staged >= 0 else tile.staged
+    staged = tile.staged
+    if lines and not (straight and a_rows >= columns and b_rows >= LINE // item):
+        lines, staged = False, STAGE_OUT
+    fits_wide = lines or min(a_rows, b_rows) >= block
     if not fits_wide or dims[along].src != item:
         staged |= STAGE_IN
     in_group = group(b_table, a_rows * dims[along].src) if a.loop_length == 1 else 1
@@ -52,6 +55,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
     mode |= ALIGNED * (streamed and straight)
+    mode |= (LINES | BY_ROWS * tile.by_rows) * lines
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, _SETS, _WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
@@ -70,6 +74,13 @@ class _Tile(NamedTuple):
     a_bytes: int
     b_bytes: int
     staged: int
+    by_rows: bool = False
+    """Whether target rows are written one after the other."""
+
+
+def _has_halves(target: Target, streamed: bool) -> bool:
+    """Whether registers hold half of what should be streamed at once."""
+    return streamed and target.width < LINE
 
 
 def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool) -> _Tile:
@@ -91,17 +102,19 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
     whole &= (far and target.small_tiles) or not crowded(rows, _SETS, 2 * _WAYS)
-    halves = streamed and target.width < LINE
+    halves, by_rows = _has_halves(target, streamed), False
+    staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
+    elif halves and whole:
+        a_bytes, b_bytes, staged, by_rows = _wanted_of_halves(dims, along, b_dims, item, far)
     else:
         wanted = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
         a_bytes, b_bytes = wanted
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
     a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)
-    staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
     if whole and not streamed and item > 1 and choice == OWN and _crowds(dims, a_chain, a_bytes // item, "dst"):
         # Lines that are written drive each other out of the first-level cache before they are whole.
         if _crowds(dims, b_chain, b_bytes // item, "src"):
@@ -110,7 +123,8 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
             a_bytes, b_bytes = LINE, 2048
         b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
-    return _Tile(a_chain, b_chain, a_bytes, b_bytes, staged)
+    staged = choice.staged if choice.staged >= 0 else staged
+    return _Tile(a_chain, b_chain, a_bytes, b_bytes, staged, by_rows)
 
 
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
@@ -133,10 +147,6 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
         return 1024, 2048
     if far:
         return 512, _LONGEST
-    if streamed and target.width < LINE:
-        # Target rows go through a buffer, which a line of each source row leaves in the first-level cache.
-        short = not _shares(b_dims) and _keeps(b_dims, item, 2048, target)
-        return (LINE, 2048) if short else (512, _LONGEST)
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
         a_bytes = min(1024, 128 * 2048 // b_bytes)
@@ -150,6 +160,34 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
     else:
         tiles = [(4 * LINE, 512)] if target.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
     return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
+
+
+def _wanted_of_halves(
+    dims: Sequence[Dim], along: int, b_dims: Sequence[Dim], item: int, far: bool
+) -> tuple[int, int, int, bool]:
+    """The same where registers hold half a line: bytes of both rows, buffers, and whether rows come one by one."""
+    last, block = len(dims) - 1, LINE // item
+    b_bytes = item * prod(d.length for d in b_dims)
+    if far:
+        if _shares(b_dims):
+            return 256, _LONGEST, STAGE_OUT, False
+        return (LINE if b_bytes > 2 * LINE else 256), 2048, STAGE_OUT, False
+    near = chain(dims, last, "dst", {along, last}, item, LINE)
+    a_chain = chain(dims, along, "src", {along, *near}, item, LINE)
+    a_bytes = item * prod(dims[k].length for k in a_chain)
+    rows = [
+        offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in chained], side)[:block]
+        for chained, side in ((near, "src"), (a_chain, "dst"))
+    ]
+    if any(crowded(row, _FIRST_SETS, _FIRST_WAYS - 1) for row in rows):
+        # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
+        short = _shares(b_dims) or a_bytes <= 4 * LINE
+        return (512 if short else LINE), 512, STAGE_OUT, False
+    if dims[along].dst <= _LONGEST and crowded(rows[1], _FIRST_SETS, 1):
+        return 1024, 256, 0, True
+    if _shares(b_dims) or b_bytes <= 8 * LINE:
+        return 512, 2048, 0, False
+    return LINE, 1024, 0, False
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
@@ -196,5 +234,7 @@ _LAST_WAYS, _KEPT = 10, 2
 """Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
 
 
+_FIRST_SETS, _FIRST_WAYS = 64, 8
+"""Sets of a first-level cache of 32 KB, and their lines."""
 _SETS, _WAYS = 1024, 8
 """Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
