@@ -54,9 +54,14 @@ class Target:
         return self.width == LINE and not self.intel
 
     @property
+    def small_first(self) -> bool:
+        """Whether the first-level cache has 32 KB, as AMD's had before family 26."""
+        return not self.intel and self.first_bytes < LARGE_FIRST
+
+    @property
     def smallest_tiles(self) -> bool:
-        """Whether even these are too large, since the first-level cache has 32 KB."""
-        return self.small_tiles and self.first_bytes < LARGE_FIRST
+        """Whether even small tiles are too large for such a cache."""
+        return self.small_tiles and self.small_first
 
 
 @dataclass(frozen=True, eq=False)

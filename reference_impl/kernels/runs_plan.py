@@ -25,12 +25,12 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
         streamed = nbytes >= _MIDDLE
     order = choice.order or ("src" if streamed else "dst")
     loops = ordered([Loop(*d) for d in dims], order)
-    if len(loops) > 1 and nbytes <= (2 * LINE if target.smallest_tiles else LINE) and streamed:
+    if len(loops) > 1 and nbytes <= (2 * LINE if target.small_first else LINE) and streamed:
         near_src, near_dst = min(loops, key=lambda x: abs(x.src)), min(loops, key=lambda x: x.dst)
         if near_src != near_dst:
             # Some lines that follow each other in the target by some that follow in the source.
             rest = [loop for loop in loops if loop not in (near_src, near_dst)]
-            if target.smallest_tiles:
+            if target.small_first:
                 a, b = some(near_src, 128), some(near_dst, 512 // nbytes)
             else:
                 a, b = some(near_dst, 256 // nbytes), some(near_src, 2048 // nbytes)

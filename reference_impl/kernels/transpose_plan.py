@@ -179,14 +179,16 @@ def _wanted_of_halves(
         offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in chained], side)[:block]
         for chained, side in ((near, "src"), (a_chain, "dst"))
     ]
-    if any(crowded(row, _FIRST_SETS, _FIRST_WAYS - 1) for row in rows):
-        # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
-        short = _shares(b_dims) or a_bytes <= 4 * LINE
-        return (512 if short else LINE), 512, STAGE_OUT, False
+    # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
+    if crowded(rows[0], _FIRST_SETS, _FIRST_WAYS - 1):
+        long = not _shares(b_dims) and a_bytes > 4 * LINE
+        return (LINE if long else 1024), 512, STAGE_OUT, False
+    if crowded(rows[1], _FIRST_SETS, _FIRST_WAYS - 1):
+        return (512, 512, STAGE_OUT, False) if _shares(b_dims) else (LINE, 1024, STAGE_OUT, False)
     if dims[along].dst <= _LONGEST and crowded(rows[1], _FIRST_SETS, 1):
         return 1024, 256, 0, True
     if _shares(b_dims) or b_bytes <= 8 * LINE:
-        return 512, 2048, 0, False
+        return (512 if _shares(b_dims) else min(512, 2048 * LINE // b_bytes)), 2048, 0, False
     return LINE, 1024, 0, False
 
 

@@ -30,6 +30,8 @@ from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
+_FEW_A_LINE = 16
+"""Bytes from item to item above which hardware keeps up by itself, and asking costs a tenth (with half-line registers)."""
 _PAGE, _ROWS_AHEAD = 4096, 8192
 """Bytes between two rows below which a later row is asked for, so many bytes ahead."""
 _TO_WRITE = 1024
@@ -55,11 +57,15 @@ def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) ->
 
 
 def _weaver(number: int, streamed: bool, apart: bool) -> Any:
-    """An intrinsic that moves one register of each stream; the streams lie `stride` bytes apart, on one side."""
+    """An intrinsic that moves one register of each stream; the streams lie `stride` bytes apart, on one side.
+
+    Streams that are parted past the caches get a whole line each, though a register may hold half of it.
+    """
 
     @instruction
     def weave(typingctx: Any, src: Any, dst: Any, stride: Any, word: Any) -> Any:
         item, width = meaning(word)
+        width = LINE if apart and streamed else width
         lanes = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -72,7 +78,7 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
             read, write = (piece, stream) if apart else (stream, piece)
             addresses = [read(args[0], k) for k in range(number)]
             values = [load(builder, address, vector(width, item)) for address in addresses]
-            for address in addresses:
+            for address in addresses[:: max(1, LINE // width) if apart else 1]:
                 prefetch(builder, builder.add(address, constant(_AHEAD)))
             for j in range(number):
                 if apart:
@@ -110,7 +116,7 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
                 starts = [k * lanes for k in range(step)]
                 starts[-1] -= (step - 1) * ends
                 values = [load(builder, builder.add(args[0], constant(k * item)), vector(width, item)) for k in starts]
-                for k in range(0, step * width, LINE):
+                for k in range(0, 0 if width < LINE and step * item > _FEW_A_LINE else step * width, LINE):
                     prefetch(builder, builder.add(builder.add(args[0], args[2]), constant(k)))
                 within = [min(k // lanes, step - 1) for k in range(0, lanes * step, step)]
                 wanted = [(v, lane * step - starts[v]) for lane, v in enumerate(within)]
@@ -180,9 +186,11 @@ def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: 
 @part
 def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
     item, width = size_of(word), width_of(word)
-    lanes = width // item
     i = 0
-    streamed = streamed and stride & (width - 1) == 0 and dst % item == 0
+    streamed = streamed and stride & (LINE - 1) == 0 and dst % item == 0
+    if streamed:
+        width = LINE
+    lanes = width // item
     while streamed and i < length and (dst + i * item) & (width - 1):
         for k in range(number):
             move(src + (i * number + k) * item, dst + k * stride + i * item, word)
