@@ -13,6 +13,7 @@ from .descriptor import (
     B_INNER,
     DST_HIGH,
     DST_LOW,
+    IN_GROUP,
     SRC_HIGH,
     SRC_LOW,
     STAGE_IN,
@@ -56,7 +57,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         if streamed and _shifts(form, target.phase):
             return _shifted(form, along, target, choice)
         plan = transpose_plan(form, along, target, choice, streamed)
-        return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan) else plan
+        return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan, target) else plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
     if last.length * form.item >= target.width and (lonely or _picks(form)):
         if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
@@ -78,15 +79,22 @@ def _picks(form: Normal) -> bool:
     return form.dims[-1].src in (form.item * n for n in (-1, 0, *_STREAMS))
 
 
-def _is_better_by_items(plan: Plan) -> bool:
+def _is_better_by_items(plan: Plan, target: Target) -> bool:
     """Whether a tile is so narrow, or within the caches so small, that its buffers cost more than they save."""
+    halves = target.width < LINE
     item, row = plan.form.item, plan.row
     a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
     cached = not plan.streamed
     narrow = a_rows < (FEW if item <= 2 and cached else 5) or b_rows < (FEW if item <= 2 or cached else 5)
+    # Each row that lies apart is gathered by itself.
+    narrow |= halves and a_rows < _FEW_APART and row[IN_GROUP] == 1 and row[STRIDE] == item
     held = plan.form.nbytes // plan.tasks
-    small = held < 64 * item or (cached and (item >= (8 if row[STRIDE] == item else 16) or (item > 2 and held < 2048)))
+    large = item >= (8 if row[STRIDE] == item or halves else 16)
+    small = held < 64 * item or (cached and (large or (item > 2 and held < 2048)))
     return bool(plan.staged & STAGE_IN) and bool(narrow or small)
+
+
+_FEW_APART = 12
 
 
 def _is_one_run(form: Normal) -> bool:

@@ -31,7 +31,7 @@ from .walk import advance, begun, counts, place
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
 _FEW_A_LINE = 16
-"""Bytes from item to item above which hardware keeps up by itself, and asking costs a tenth (with half-line registers)."""
+"""Bytes from item to item above which hardware keeps up by itself: with half-line registers asking costs a tenth."""
 _PAGE, _ROWS_AHEAD = 4096, 8192
 """Bytes between two rows below which a later row is asked for, so many bytes ahead."""
 _TO_WRITE = 1024
