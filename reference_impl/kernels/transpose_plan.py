@@ -187,8 +187,8 @@ def _wanted_of_halves(
         return (512, 512, STAGE_OUT, False) if _shares(b_dims) else (LINE, 1024, STAGE_OUT, False)
     if dims[along].dst <= _LONGEST and crowded(rows[1], _FIRST_SETS, 1):
         return 1024, 256, 0, True
-    if _shares(b_dims) or b_bytes <= 8 * LINE:
-        return (512 if _shares(b_dims) else min(512, 2048 * LINE // b_bytes)), 2048, 0, False
+    if _shares(b_dims) or b_bytes < 8 * LINE:
+        return 512, 2048, 0, False
     return LINE, 1024, 0, False
 
 

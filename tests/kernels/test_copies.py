@@ -14,8 +14,10 @@ from stridecheck.reference_impl.kernels.descriptor import (
     A_CHUNK,
     AHEAD,
     B_CHUNK,
+    BY_ROWS,
     CALLED,
     DONE,
+    LINES,
     MODE,
     STAGE_IN,
     STAGE_OUT,
@@ -102,14 +104,18 @@ def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
         check_large(WIDTHS[0], shape, order, itemsize, Choice(streamed=streamed), threads, intel=intel)
 
 
-@pytest.mark.parametrize("width", [width for width in WIDTHS if 0 < width < WIDTHS[0]])
+@pytest.mark.parametrize("width", [width for width in WIDTHS if width == 32])
 @pytest.mark.parametrize("itemsize", [1, 4])
 @pytest.mark.parametrize(
-    ("shape", "order"), [((700, 900), (1, 0)), ((704, 896), (1, 0)), ((5, 90, 70, 3), (0, 3, 1, 2))]
-)
-def test_whole_blocks_of_narrower_registers(shape, order, itemsize, width):
-    for streamed in (0, 1):
-        check_large(width, shape, order, itemsize, Choice(streamed=streamed))
+    ("shape", "order"),
+    [
+        ((700, 900), (1, 0)), ((704, 896), (1, 0)), ((704, 897), (1, 0)), ((5, 90, 70, 3), (0, 3, 1, 2)),
+        ((2, 256, 29, 31), (0, 2, 3, 1)), ((512, 513), (1, 0)), ((2, 128, 65, 3), (0, 2, 3, 1)),
+    ],
+)  # fmt: skip
+def test_registers_of_half_a_line(shape, order, itemsize, width):
+    for streamed, threads in ((0, 1), (1, 1), (1, 2)):
+        check_large(width, shape, order, itemsize, Choice(streamed=streamed), threads)
 
 
 def check_large(width, shape, order, itemsize, choice, threads=1, *, intel=False):
@@ -212,6 +218,27 @@ def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
     assert (matrix.kernel, matrix.streamed, matrix.staged) == ("transpose", False, STAGE_OUT)
     uneven = planned((500, 500), (4000, 8), (8, 4000), 8)
     assert (uneven.kernel, uneven.staged) == ("transpose", 0)
+
+
+@pytest.mark.parametrize(
+    ("dims", "mode", "staged"),
+    [
+        (((3968, 3968), (15872, 4), (4, 15872)), LINES, 0),
+        # Lines of target rows a multiple of 1024 bytes apart wait for each other: one row is written after the other.
+        (((80, 784, 256), (802816, 1024, 4), (802816, 4, 3136)), LINES | BY_ROWS, 0),
+        # Lines of the source fall into one set of the first-level cache.
+        (((4096, 4096), (16384, 4), (4, 16384)), 0, STAGE_OUT),
+        # Lines that target rows share would be streamed in part.
+        (((4001, 4001), (16004, 4), (4, 16004)), 0, STAGE_OUT),
+        # Rows of target and source that are short, and lie apart.
+        (((6, 4_000_000), (16_000_000, 4), (4, 60)), None, 0),
+    ],
+)  # fmt: skip
+def test_registers_of_half_a_line_store_whole_lines_straight_from_memory(dims, mode, staged):
+    plan = plan_for(normal(*dims, 4), Target(width=32, first_bytes=32 << 10))
+    assert (plan.kernel, plan.staged) == ("items" if mode is None else "transpose", staged)
+    assert plan.streamed == (mode is not None)
+    assert mode is None or plan.row[MODE] & (LINES | BY_ROWS) == mode
 
 
 def test_a_tile_of_items_within_the_caches_is_no_handful():
