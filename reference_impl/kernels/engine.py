@@ -14,7 +14,7 @@ from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR, NO_MEMORY
 from .entry import Table, opened
 from .normal import Normal, normal
 from .planner import plan_for
-from .plans import OWN, Choice, Plan, Target
+from .plans import LINE, OWN, Choice, Plan, Target
 from .pool import share
 
 Array = npt.NDArray[Any]
@@ -75,7 +75,7 @@ def prepared(dst: Array, src: Array) -> Ready | None:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         return None
-    target = _target(dst, form)
+    target = _target(dst, src, form)
     plan = plan_for(form, target)
     if tuning.wanted() and plan.kernel == "transpose" and form.nbytes >= tuning.SMALLEST:
         plan = plan_for(form, target, _tuned(dst, src, plan, target))
@@ -100,8 +100,9 @@ def _tuned(dst: Array, src: Array, plan: Plan, target: Target) -> Choice:
     return _tuning().choose(plan, target.phase, target.width, 1, measure)
 
 
-def _target(dst: Array, form: Normal) -> Target:
-    return replace(machine.target(), phase=(dst.ctypes.data + form.dst_shift) % 64)
+def _target(dst: Array, src: Array, form: Normal) -> Target:
+    phases = (dst.ctypes.data + form.dst_shift) % LINE, (src.ctypes.data + form.src_shift) % LINE
+    return replace(machine.target(), phase=phases[0], source_phase=phases[1])
 
 
 def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
@@ -112,7 +113,7 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     if answer == NEAR and share_memory(dst, src):
         src = src.copy()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
-    target = _target(dst, form)
+    target = _target(dst, src, form)
     key = form, target.phase
     ready = _elsewhere.get(key)
     if ready is None:
@@ -149,7 +150,7 @@ def planned(dst: Array, src: Array, choice: Choice = OWN) -> Plan:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         raise ValueError(f"plan: strides {dst.strides} with shape {dst.shape} write one place twice")
-    return plan_for(form, _target(dst, form), choice)
+    return plan_for(form, _target(dst, src, form), choice)
 
 
 def _probed_cell() -> Callable[[Array], int]:

@@ -95,6 +95,7 @@ def _is_better_by_items(plan: Plan, target: Target) -> bool:
 
 
 _FEW_APART = 12
+"""Items of a source row below which rows that lie apart are not worth gathering, with registers of half a line."""
 
 
 def _is_one_run(form: Normal) -> bool:

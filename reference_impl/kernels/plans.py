@@ -47,6 +47,8 @@ class Target:
     """Whether longer pieces of source rows make the better tiles, and stores that hold two lines are slow."""
     phase: int = 0
     """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
+    source_phase: int = 0
+    """The same of the source. A plan that was made for another one copies as well, perhaps more slowly."""
 
     @property
     def small_tiles(self) -> bool:
@@ -55,7 +57,7 @@ class Target:
 
     @property
     def small_first(self) -> bool:
-        """Whether the first-level cache has 32 KB, as AMD's had before family 26."""
+        """Whether it is AMD's first-level cache of before family 26, which has 32 KB."""
         return not self.intel and self.first_bytes < LARGE_FIRST
 
     @property

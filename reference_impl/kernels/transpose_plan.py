@@ -97,8 +97,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     rows = offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
-    # twice; registers of half a line would send it off in two pieces. So target rows are long and go through a buffer,
-    # from which whole lines are streamed.
+    # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
     whole &= (far and target.small_tiles) or not crowded(rows, _SETS, 2 * _WAYS)
@@ -108,7 +107,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     if unit != item:
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
     elif halves and whole:
-        a_bytes, b_bytes, staged, by_rows = _wanted_of_halves(dims, along, b_dims, item, far)
+        a_bytes, b_bytes, staged, by_rows = _wanted_of_halves(dims, along, b_dims, item, far, target)
     else:
         wanted = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
         a_bytes, b_bytes = wanted
@@ -163,15 +162,21 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
 
 
 def _wanted_of_halves(
-    dims: Sequence[Dim], along: int, b_dims: Sequence[Dim], item: int, far: bool
+    dims: Sequence[Dim], along: int, b_dims: Sequence[Dim], item: int, far: bool, target: Target
 ) -> tuple[int, int, int, bool]:
-    """The same where registers hold half a line: bytes of both rows, buffers, and whether rows come one by one."""
+    """What makes a good tile of registers of half a line that are streamed.
+
+    Bytes of a source row and of a target row, buffers, and whether target rows are written one after the other.
+    """
     last, block = len(dims) - 1, LINE // item
     b_bytes = item * prod(d.length for d in b_dims)
+    # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
+    within = target.source_phase != 0
+    piece = LINE if not within else 4 * LINE if item >= 4 else 2 * LINE
     if far:
         if _shares(b_dims):
             return 256, _LONGEST, STAGE_OUT, False
-        return (LINE if b_bytes > 2 * LINE else 256), 2048, STAGE_OUT, False
+        return (piece if b_bytes > 4 * LINE else 256), 2048, STAGE_OUT, False
     near = chain(dims, last, "dst", {along, last}, item, LINE)
     a_chain = chain(dims, along, "src", {along, *near}, item, LINE)
     a_bytes = item * prod(dims[k].length for k in a_chain)
@@ -181,19 +186,19 @@ def _wanted_of_halves(
     ]
     # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
     if crowded(rows[0], _FIRST_SETS, _FIRST_WAYS - 1):
-        long = not _shares(b_dims) and a_bytes > 4 * LINE
-        return (LINE if long else 1024), 512, STAGE_OUT, False
+        long = not _shares(b_dims) and not within and a_bytes > 4 * LINE
+        return (LINE if long else 512), 512, STAGE_OUT, False
     if crowded(rows[1], _FIRST_SETS, _FIRST_WAYS - 1):
-        return (512, 512, STAGE_OUT, False) if _shares(b_dims) else (LINE, 1024, STAGE_OUT, False)
+        return (512, 512, STAGE_OUT, False) if _shares(b_dims) or within else (LINE, 1024, STAGE_OUT, False)
     if dims[along].dst <= _LONGEST and crowded(rows[1], _FIRST_SETS, 1):
         return 1024, 256, 0, True
     if _shares(b_dims) or b_bytes < 8 * LINE:
         return 512, 2048, 0, False
-    return LINE, 1024, 0, False
+    return piece, 1024, 0, False
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
-    """The same of items of one and two bytes."""
+    """What makes a good tile of whole blocks of one- and two-byte items: bytes of a source row, of a target row."""
     b_bytes = item * prod(d.length for d in b_dims)
     if far:
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
@@ -221,7 +226,7 @@ def _shares(b_dims: Sequence[Dim]) -> bool:
 
 
 def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
-    """The same of a tile that is no whole blocks: its rows are gathered into a buffer."""
+    """The same of a tile that is no whole blocks, of any items: its rows are gathered into a buffer."""
     b_bytes = item * prod(d.length for d in b_dims)
     if target.smallest_tiles and not far and b_bytes < 256:
         return 2 * LINE, 512

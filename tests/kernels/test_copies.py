@@ -241,6 +241,18 @@ def test_registers_of_half_a_line_store_whole_lines_straight_from_memory(dims, m
     assert mode is None or plan.row[MODE] & (LINES | BY_ROWS) == mode
 
 
+def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line():
+    """Each piece of a line would lie on two, as of NumPy's large arrays, which begin at 16."""
+    form = normal((3968, 3968), (15872, 4), (4, 15872), 4)
+    aligned, within = (plan_for(form, Target(width=32, source_phase=phase)) for phase in (0, 16))
+    assert (aligned.row[A_CHUNK] * 4, within.row[A_CHUNK] * 4) == (64, 256)
+    src = np.empty(3968 * 3968 * 4 + 128, np.uint8)
+    start = -src.ctypes.data % 64 + 16
+    src = src[start : start + 3968 * 3968 * 4].view(np.float32).reshape(3968, 3968)
+    if machine.target().width == 32:
+        assert kernels.plan(np.empty_like(src), src.T).row[A_CHUNK] * 4 == 256
+
+
 def test_a_tile_of_items_within_the_caches_is_no_handful():
     form = normal((2, 112, 27, 2), (48384, 432, 16, 8), (8, 32, 3584, 16), 8)  # the nearest loops have two turns each
     small = plan_for(form, Target())
