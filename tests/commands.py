@@ -23,7 +23,7 @@ IMPORTER = "# imports the commands once, and forks for each that is run"
 """How the process that stays for the tests' commands is known among a test's children."""
 
 _FORKING = f"""{IMPORTER}
-import json, os, runpy, sys
+import atexit, json, os, runpy, sys, threading
 from stridecheck.commands import bench, check, claims, exchange, mutants, results, rules
 from stridecheck.reports import frames, html
 for line in sys.stdin:
@@ -34,8 +34,17 @@ for line in sys.stdin:
             os.dup2(os.open(asked.get(name, name), how), number)
         os.chdir(asked["cwd"])
         sys.argv = asked["argv"]
-        runpy.run_module("stridecheck", run_name="__main__", alter_sys=True)
-        sys.exit()
+        code = 0
+        try:
+            runpy.run_module("stridecheck", run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        # As an interpreter ends, but for taking all modules apart, which takes half a second.
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
 

@@ -40,7 +40,7 @@ def test_an_unknown_adapter_lists_the_installed_ones(tmp_path):
 
 def test_an_unknown_variant_is_wrong_usage(tmp_path):
     """A device that the adapter does not have exits with 2 and names those that it has."""
-    done = run("check", "torch:abacus", "--out", tmp_path)
+    done = run("check", "torch:abacus", "--programs", 5, "--out", tmp_path)
     assert done.returncode == 2
     assert "torch has the variants cpu" in said(done)
 
@@ -63,7 +63,7 @@ def test_a_library_that_is_not_installed_names_the_extra(tmp_path):
     done = run("check", "cupy", "numpy", "--programs", 5, "--skip-missing", "--out", tmp_path)
     assert done.returncode == 0
     assert re.search(r"cupy +skipped: cupy is not installed here", done.stdout)
-    done = run("check", "cupy", "--skip-missing", "--out", tmp_path)
+    done = run("check", "cupy", "--programs", 5, "--skip-missing", "--out", tmp_path)
     assert done.returncode == 4
 
 
@@ -82,7 +82,7 @@ def test_a_run_that_judges_nothing_ends_with_4(options, tmp_path):
         (["check", "numpy", "--prog", "3"], "No such option"),
         (["chek"], "No such command 'chek'"),
         (["check", "numpy", "--expect", "absent.toml"], "absent.toml: No such file or directory"),
-        (["check", "numpy", "--python", "/no/such/python"], "cannot run /no/such/python"),
+        (["check", "numpy", "--programs", "5", "--python", "/no/such/python"], "cannot run /no/such/python"),
         (["check", "numpy", "--update-expectations", "--rules", "view.*"], "--update-expectations needs all rules"),
         (["check", "numpy", "--rules", "view.*", "--rules", "zzz"], "no rule matches 'zzz'"),
         (["rules", "view.merge-block"], "did you mean view.merge-blocks"),
@@ -293,9 +293,9 @@ def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
     files = [tmp_path / name for name in ("results.jsonl", "report.html", "badge.json")]
     first = [path.read_text() for path in files]
     mistakes = [
-        ("check", "torch:abacus"),
+        ("check", "torch:abacus", "--programs", 20),
         ("check", "nosuch"),
-        ("check", "numpy", "--python", "/nowhere"),
+        ("check", "numpy", "--programs", 20, "--python", "/nowhere"),
         ("check", "numpy", "--expect", tmp_path / "nosuch.toml"),
         ("bench", "--adapters", "torch:abacus", "--quick"),
         ("exchange", "numpy", "nosuch"),

@@ -340,7 +340,7 @@ def test_a_device_may_be_lost_while_a_failure_is_shrunk(adapter_file, tmp_path):
     units = [one for one in read_results(tmp_path / "well" / "results.jsonl") if isinstance(one, Unit)]
     calls = (tmp_path / "made").stat().st_size
     found = set()
-    for after in range(calls // 4, calls, max(1, calls // 12)):
+    for after in range(calls // 4, calls, max(1, calls // 7)):
         (tmp_path / "made").unlink()
         adapter_file(lost_after(after))
         out = tmp_path / f"lost-{after}"
