@@ -92,6 +92,8 @@ def _between_memories(
 def _lines_between_memories(
     dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, by_rows: bool, next_tile: int, word: Any
 ) -> None:
+    # A block is a line of some target rows, whose halves are stored one after the other. `by_rows` these rows are
+    # finished before the next ones are begun; else a line of each source row is used up first.
     item = size_of(word)
     block, columns = LINE // item, 16 // item
     downs, acrosses = -(-b_count // block), -(-a_count // columns)
