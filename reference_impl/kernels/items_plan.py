@@ -7,7 +7,7 @@ from math import gcd
 from .descriptor import Loop
 from .normal import Dim, Normal
 from .plans import LINE, Plan, made, ordered, touched
-from .tiles import some
+from .tiles import FIRST_SETS, FIRST_WAYS, some
 
 FEW = 8
 """Turns below which a loop should not be the innermost."""
@@ -41,13 +41,9 @@ def _cost(a: Dim, b: Dim, item: int) -> float:
 def _lines(outer: tuple[int, int], inner: tuple[int, int], item: int) -> float:
     """Lines that a tile takes on one side; those that drive each other out of the nearest cache count four times."""
     length, stride = inner[0], abs(inner[1])
-    if stride >= LINE and length > min(_SETS, _SETS * LINE // gcd(stride, _SETS * LINE)) * _WAYS:
+    if stride >= LINE and length > min(FIRST_SETS, FIRST_SETS * LINE // gcd(stride, FIRST_SETS * LINE)) * FIRST_WAYS:
         return 4 * outer[0] * touched([inner], item) / LINE
     return touched([outer, inner], item) / LINE
-
-
-_SETS, _WAYS = 64, 8
-"""Sets of a first-level cache, and lines of each that a loop may take before they are gone when it comes again."""
 
 
 def _nearest(dims: Sequence[Dim]) -> tuple[int, int]:

@@ -16,6 +16,9 @@ from .plans import LINE
 TILE = 1 << 16
 """Bytes of runs or rows that make a tile."""
 
+FIRST_SETS, FIRST_WAYS = 64, 8
+"""Sets of a first-level cache of 32 KB, and lines of each that are kept until they are asked for again."""
+
 
 def cut(dim: Dim, item: int) -> Chunked:
     """A long dimension in pieces, so that threads have something to share; a short one whole."""
@@ -67,6 +70,11 @@ def offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:
     for d in dims:
         table = (np.arange(d.length, dtype=np.int64)[:, None] * getattr(d, side) + table).ravel()
     return table
+
+
+def rows_of_block(dims: Sequence[Dim], side: str, number: int) -> npt.NDArray[np.int64]:
+    """Byte offsets of the first rows along some dimensions, as many as a block has."""
+    return offsets([d._replace(length=min(d.length, number)) for d in dims], side)[:number]
 
 
 def group(table: npt.NDArray[np.int64], step: int) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
-from .tiles import chain, chunk, crowded, group, odd_lines, offsets
+from .tiles import FIRST_SETS, FIRST_WAYS, chain, chunk, crowded, group, odd_lines, offsets, rows_of_block
 
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
@@ -94,7 +94,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     )
     # Of small items a block has more rows than a set of the second-level cache has ways.
     block = target.width // item
-    rows = offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in near], "src")[:block]
+    rows = rows_of_block([dims[k] for k in near], "src", block)
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
@@ -130,7 +130,7 @@ def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) 
     """Whether the rows of a tile that holds so many items fall into too few sets of the first-level cache."""
     found = [dims[k] for k in chained]
     part, _ = chunk(found, items, 1)
-    return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), 64, 16)
+    return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), FIRST_SETS, 2 * FIRST_WAYS)
 
 
 _LONGEST = 4096
@@ -180,17 +180,15 @@ def _wanted_of_halves(
     near = chain(dims, last, "dst", {along, last}, item, LINE)
     a_chain = chain(dims, along, "src", {along, *near}, item, LINE)
     a_bytes = item * prod(dims[k].length for k in a_chain)
-    rows = [
-        offsets([dims[k]._replace(length=min(dims[k].length, block)) for k in chained], side)[:block]
-        for chained, side in ((near, "src"), (a_chain, "dst"))
-    ]
+    sources = rows_of_block([dims[k] for k in near], "src", block)
+    targets = rows_of_block([dims[k] for k in a_chain], "dst", block)
     # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
-    if crowded(rows[0], _FIRST_SETS, _FIRST_WAYS - 1):
+    if crowded(sources, FIRST_SETS, FIRST_WAYS - 1):
         long = not _shares(b_dims) and not within and a_bytes > 4 * LINE
         return (LINE if long else 512), 512, STAGE_OUT, False
-    if crowded(rows[1], _FIRST_SETS, _FIRST_WAYS - 1):
+    if crowded(targets, FIRST_SETS, FIRST_WAYS - 1):
         return (512, 512, STAGE_OUT, False) if _shares(b_dims) or within else (LINE, 1024, STAGE_OUT, False)
-    if dims[along].dst <= _LONGEST and crowded(rows[1], _FIRST_SETS, 1):
+    if dims[along].dst <= _LONGEST and crowded(targets, FIRST_SETS, 1):
         return 1024, 256, 0, True
     if _shares(b_dims) or b_bytes < 8 * LINE:
         return 512, 2048, 0, False
@@ -241,7 +239,5 @@ _LAST_WAYS, _KEPT = 10, 2
 """Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
 
 
-_FIRST_SETS, _FIRST_WAYS = 64, 8
-"""Sets of a first-level cache of 32 KB, and their lines."""
 _SETS, _WAYS = 1024, 8
 """Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
