@@ -26,7 +26,9 @@ IN_GROUP, OUT_GROUP = 22, 23
 """Rows of a tile that follow each other without a gap in the source, or in the target."""
 DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 24, 25, 26, 27, 28, 29
 """From the arrays' first elements to where the loops begin; from there to the ends of what they reach, in bytes."""
-FIRST_LOOP = 30
+A_PITCH, B_PITCH = 30, 31
+"""Bytes from one row of a tile to the next in the target (A) and the source (B); 0 where they are not evenly spaced."""
+FIRST_LOOP = 32
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED, CALLED, LINES, BY_ROWS = 1, 2, 4, 8, 16, 32, 64, 128, 256

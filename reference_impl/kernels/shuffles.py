@@ -5,6 +5,7 @@ for each. A register holds `width` bytes: 64 with AVX-512, 32 with AVX2.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from numba import types
@@ -75,16 +76,18 @@ def _gathered(builder: Any, parts: _Values) -> Any:
     return parts[0]
 
 
-Where = Callable[[Any, Any, Any, int], Any]
+Where = Callable[[Any, Any, Any, int], _Values]
+"""Where a number of rows begin, given where the first one does and a table or a pitch."""
 
 
-def _by_table(builder: Any, base: Any, table: Any, row: int) -> Any:
-    offset = load(builder, builder.add(table, constant(8 * row)), base.type)
-    return builder.add(base, offset)
+def _by_table(builder: Any, base: Any, table: Any, number: int) -> _Values:
+    offsets = [load(builder, builder.add(table, constant(8 * k)), base.type) for k in range(number)]
+    return [builder.add(base, offset) for offset in offsets]
 
 
-def _by_pitch(builder: Any, base: Any, pitch: Any, row: int) -> Any:
-    return builder.add(base, builder.mul(pitch, constant(row)))
+def _by_pitch(builder: Any, base: Any, pitch: Any, number: int) -> _Values:
+    # Each from the one before: a multiple of the pitch for each would take more registers than there are.
+    return list(accumulate([base, *[pitch] * (number - 1)], builder.add))
 
 
 def _wide(read: Where, write: Where, streamed: bool) -> Any:
@@ -97,15 +100,16 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = []
-            for k in range(number):
-                values.append(load(builder, read(builder, args[0], args[1], k), vector(width, item)))
-                prefetch(builder, read(builder, args[4], args[1], k))
+            later = read(builder, args[4], args[1], number)
+            for address, asked in zip(read(builder, args[0], args[1], number), later, strict=True):
+                values.append(load(builder, address, vector(width, item)))
+                prefetch(builder, asked)
             values = _lanes_exchanged(builder, values, width, item)
             per = _LANE // item
             for q in range(width // _LANE):
                 values[q * per : (q + 1) * per] = _unpacked(builder, values[q * per : (q + 1) * per], width, item)
-            for k in range(number):
-                store(builder, values[k], write(builder, args[2], args[3], k), width if streamed else 0)
+            for value, address in zip(values, write(builder, args[2], args[3], number), strict=True):
+                store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, word), generate
@@ -124,12 +128,12 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = []
+            rows = read(builder, args[0], args[1], per * lanes)
             for k in range(per):
-                addresses = [read(builder, args[0], args[1], k + q * per) for q in range(lanes)]
-                values.append(_gathered(builder, [load(builder, a, vector(_LANE, item)) for a in addresses]))
+                values.append(_gathered(builder, [load(builder, a, vector(_LANE, item)) for a in rows[k::per]]))
             values = _unpacked(builder, values, width, item)
-            for k in range(per):
-                store(builder, values[k], write(builder, args[2], args[3], k), width if streamed else 0)
+            for value, address in zip(values, write(builder, args[2], args[3], per), strict=True):
+                store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, types.intp, word), generate
@@ -146,6 +150,9 @@ tall_packed = _tall(_by_pitch, _by_pitch, False)
 narrow_packed = _tall(_by_pitch, _by_pitch, False, _LANE)
 line_direct = _tall(_by_table, _by_table, False, LINE)
 line_streamed = _tall(_by_table, _by_table, True, LINE)
+line_packed = _tall(_by_table, _by_pitch, False, LINE)
+even_direct = _tall(_by_pitch, _by_pitch, False, LINE)
+even_streamed = _tall(_by_pitch, _by_pitch, True, LINE)
 """Blocks transposed. `wide` and `line` read rows that a table of offsets names, the others rows of a buffer; `_packed`
 writes to a buffer, the others to rows that a table names, `_streamed` past the caches. A `line` is one of each target
 row, though a register may hold half of it: both halves are stored one after the other."""

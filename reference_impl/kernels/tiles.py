@@ -77,6 +77,12 @@ def rows_of_block(dims: Sequence[Dim], side: str, number: int) -> npt.NDArray[np
     return offsets([d._replace(length=min(d.length, number)) for d in dims], side)[:number]
 
 
+def pitch(table: npt.NDArray[np.int64]) -> int:
+    """The distance of rows that are evenly spaced, or 0."""
+    steps = np.diff(table)
+    return int(steps[0]) if len(steps) and (steps == steps[0]).all() else 0
+
+
 def group(table: npt.NDArray[np.int64], step: int) -> int:
     """How many rows follow each other at a distance of `step`, again and again."""
     breaks = np.flatnonzero(np.diff(table) != step)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
-from .tiles import FIRST_SETS, FIRST_WAYS, chain, chunk, crowded, group, odd_lines, offsets, rows_of_block
+from .tiles import FIRST_SETS, FIRST_WAYS, chain, chunk, crowded, group, odd_lines, offsets, pitch, rows_of_block
 
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
@@ -30,7 +30,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     tile = _tile(dims, along, item, target, choice, streamed)
     a_chain, b_chain, a_want, b_want = tile.a_chain, tile.b_chain, tile.a_bytes, tile.b_bytes
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
-    lines = _has_halves(target, streamed) and not tile.staged
+    lines = tile.lines and not tile.staged & STAGE_IN
     a, a_inner = chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN or lines else block)
     b, b_inner = chunk(b_dims, b_want // item, LINE // item if lines else block)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
@@ -40,8 +40,9 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     staged = tile.staged
-    if lines and not (straight and a_rows >= columns and b_rows >= LINE // item):
-        lines, staged = False, STAGE_OUT
+    lines &= a_rows >= columns and b_rows >= LINE // item
+    if _has_halves(target, streamed) and not (lines and straight):
+        staged |= STAGE_OUT
     fits_wide = lines or min(a_rows, b_rows) >= block
     if not fits_wide or dims[along].src != item:
         staged |= STAGE_IN
@@ -61,7 +62,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     return made(
         "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode, stride=dims[along].src,
         a_inner=a_inner, b_inner=b_inner, a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
-        in_pitch=in_pitch, out_pitch=out_pitch, in_group=in_group, out_group=out_group,
+        a_pitch=pitch(a_table), b_pitch=pitch(b_table), in_pitch=in_pitch, out_pitch=out_pitch, in_group=in_group, out_group=out_group,
         in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows + columns) + 128,
     )  # fmt: skip
 
@@ -74,8 +75,20 @@ class _Tile(NamedTuple):
     a_bytes: int
     b_bytes: int
     staged: int
+    lines: bool = False
+    """Whether blocks are a line of each target row, of which registers hold half."""
     by_rows: bool = False
     """Whether target rows are written one after the other."""
+
+
+class _Wanted(NamedTuple):
+    """What makes a good tile, before it is known which dimensions there are for it; as in `_Tile`."""
+
+    a_bytes: int
+    b_bytes: int
+    staged: int
+    lines: bool = False
+    by_rows: bool = False
 
 
 def _has_halves(target: Target, streamed: bool) -> bool:
@@ -101,13 +114,13 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
     whole &= (far and target.small_tiles) or not crowded(rows, _SETS, 2 * _WAYS)
-    halves, by_rows = _has_halves(target, streamed), False
+    halves, lines, by_rows = _has_halves(target, streamed), False, False
     staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
     elif halves and whole:
-        a_bytes, b_bytes, staged, by_rows = _wanted_of_halves(dims, along, b_dims, item, far, target)
+        a_bytes, b_bytes, staged, lines, by_rows = _wanted_of_halves(dims, along, b_dims, item, far, target)
     else:
         wanted = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
         a_bytes, b_bytes = wanted
@@ -123,7 +136,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
         b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = choice.staged if choice.staged >= 0 else staged
-    return _Tile(a_chain, b_chain, a_bytes, b_bytes, staged, by_rows)
+    return _Tile(a_chain, b_chain, a_bytes, b_bytes, staged, lines, by_rows)
 
 
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
@@ -163,36 +176,51 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
 
 def _wanted_of_halves(
     dims: Sequence[Dim], along: int, b_dims: Sequence[Dim], item: int, far: bool, target: Target
-) -> tuple[int, int, int, bool]:
-    """What makes a good tile of registers of half a line that are streamed.
-
-    Bytes of a source row and of a target row, buffers, and whether target rows are written one after the other.
-    """
+) -> _Wanted:
+    """What makes a good tile of registers of half a line that are streamed."""
     last, block = len(dims) - 1, LINE // item
     b_bytes = item * prod(d.length for d in b_dims)
-    # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
-    within = target.source_phase != 0
-    piece = LINE if not within else 4 * LINE if item >= 4 else 2 * LINE
-    if far:
-        if _shares(b_dims):
-            return 256, _LONGEST, STAGE_OUT, False
-        return (piece if b_bytes > 4 * LINE else 256), 2048, STAGE_OUT, False
     near = chain(dims, last, "dst", {along, last}, item, LINE)
     a_chain = chain(dims, along, "src", {along, *near}, item, LINE)
     a_bytes = item * prod(dims[k].length for k in a_chain)
     sources = rows_of_block([dims[k] for k in near], "src", block)
     targets = rows_of_block([dims[k] for k in a_chain], "dst", block)
     # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
-    if crowded(sources, FIRST_SETS, FIRST_WAYS - 1):
-        long = not _shares(b_dims) and not within and a_bytes > 4 * LINE
-        return (LINE if long else 512), 512, STAGE_OUT, False
-    if crowded(targets, FIRST_SETS, FIRST_WAYS - 1):
-        return (512, 512, STAGE_OUT, False) if _shares(b_dims) or within else (LINE, 1024, STAGE_OUT, False)
+    source_crowds = crowded(sources, FIRST_SETS, FIRST_WAYS - 1)
+    target_crowds = crowded(targets, FIRST_SETS, FIRST_WAYS - 1)
+    # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
+    within, shares = target.source_phase != 0, _shares(b_dims)
+    piece = LINE if not within else 4 * LINE if item >= 4 else 2 * LINE
+    lines = not shares and not source_crowds
+    row = item * prod(dims[k].length for k in chain(dims, along, "src", {along, last}, item, dims[last].src))
+    dense = dims[last].src == row <= _DENSE
+    if far:
+        if shares:
+            return _Wanted(256, _LONGEST, STAGE_OUT)
+        return _Wanted(piece if item >= 4 or b_bytes > 4 * LINE else 256, 2048, STAGE_OUT, lines)
+    if source_crowds:
+        long = not shares and not within and a_bytes > 4 * LINE
+        if long and item >= 4:
+            return _Wanted(2 * LINE, 512, 0, True)
+        return _Wanted(LINE, 512, STAGE_OUT) if long else _Wanted(1024, 1024 if item >= 4 else 512, STAGE_OUT)
+    if target_crowds:
+        a_bytes = row if dense and row <= 512 else 512 if shares or within else LINE
+        return _Wanted(a_bytes, 512, STAGE_OUT, lines)
+    if dense:
+        return _Wanted(row, 256, 0, True, row <= 128 * item or dims[along].dst <= 512)
+    if crowded(sources, FIRST_SETS, LINE // item // 2 - 1):
+        return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets at most
+    if dims[along].dst == b_bytes <= _DENSE and item >= 4 and not shares and b_bytes <= 256 * item:
+        return _Wanted(4096 // item if b_bytes <= 64 * item else LINE, b_bytes, 0, True, True)
     if dims[along].dst <= _LONGEST and crowded(targets, FIRST_SETS, 1):
-        return 1024, 256, 0, True
-    if _shares(b_dims) or b_bytes < 8 * LINE:
-        return 512, 2048, 0, False
-    return piece, 1024, 0, False
+        return _Wanted(1024, 256, 0, True, True)
+    if shares or b_bytes < 8 * LINE:
+        return _Wanted(512, 2048, 0, True)
+    return _Wanted(piece, 2048 if item >= 4 else 1024, 0, True)
+
+
+_DENSE = 2048
+"""Bytes of rows that follow each other, at most, for whole ones to make a tile."""
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
