@@ -127,11 +127,8 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
         per, lanes = _LANE // item, width // _LANE
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = []
-            rows = read(builder, args[0], args[1], per * lanes)
-            for k in range(per):
-                values.append(_gathered(builder, [load(builder, a, vector(_LANE, item)) for a in rows[k::per]]))
-            values = _unpacked(builder, values, width, item)
+            pieces = [load(builder, row, vector(_LANE, item)) for row in read(builder, args[0], args[1], per * lanes)]
+            values = _unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item)
             for value, address in zip(values, write(builder, args[2], args[3], per), strict=True):
                 store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()

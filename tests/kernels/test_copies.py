@@ -226,8 +226,10 @@ def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
         (((3968, 3968), (15872, 4), (4, 15872)), LINES, 0),
         # Lines of target rows a multiple of 1024 bytes apart wait for each other: one row is written after the other.
         (((80, 784, 256), (802816, 1024, 4), (802816, 4, 3136)), LINES | BY_ROWS, 0),
-        # Lines of the source fall into one set of the first-level cache.
-        (((4096, 4096), (16384, 4), (4, 16384)), 0, STAGE_OUT),
+        # Rows of the target fall into few sets of the first-level cache: pieces of them are written from a buffer.
+        (((79, 64, 4096), (1048576, 16384, 4), (1048576, 4, 256)), LINES, STAGE_OUT),
+        # Rows of both sides do, of four dimensions: blocks of half a line, each line of the source being gone so soon.
+        (((64, 64, 64, 64), (1048576, 16384, 256, 4), (4, 256, 16384, 1048576)), 0, STAGE_OUT),
         # Lines that target rows share would be streamed in part.
         (((4001, 4001), (16004, 4), (4, 16004)), 0, STAGE_OUT),
         # Rows of target and source that are short, and lie apart.
