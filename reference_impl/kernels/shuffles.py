@@ -4,7 +4,7 @@ Written as LLVM shuffles of two vectors, which any target lowers; the masks are 
 for each. A register holds `width` bytes: 64 with AVX-512, 32 with AVX2.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -76,18 +76,20 @@ def _gathered(builder: Any, parts: _Values) -> Any:
     return parts[0]
 
 
-Where = Callable[[Any, Any, Any, int], _Values]
-"""Where a number of rows begin, given where the first one does and a table or a pitch."""
+Where = Callable[[Any, Any, Any, int], Iterator[Any]]
+"""Where a number of rows begin, given where the first one does and a table or a pitch.
+
+Code for each is written when it is asked for: registers do not suffice for all at once.
+"""
 
 
-def _by_table(builder: Any, base: Any, table: Any, number: int) -> _Values:
-    offsets = [load(builder, builder.add(table, constant(8 * k)), base.type) for k in range(number)]
-    return [builder.add(base, offset) for offset in offsets]
+def _by_table(builder: Any, base: Any, table: Any, number: int) -> Iterator[Any]:
+    for row in range(number):
+        yield builder.add(base, load(builder, builder.add(table, constant(8 * row)), base.type))
 
 
-def _by_pitch(builder: Any, base: Any, pitch: Any, number: int) -> _Values:
-    # Each from the one before: a multiple of the pitch for each would take more registers than there are.
-    return list(accumulate([base, *[pitch] * (number - 1)], builder.add))
+def _by_pitch(builder: Any, base: Any, pitch: Any, number: int) -> Iterator[Any]:
+    return accumulate([base, *[pitch] * (number - 1)], builder.add)
 
 
 def _wide(read: Where, write: Where, streamed: bool) -> Any:

@@ -32,7 +32,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     lines = tile.lines and not tile.staged & STAGE_IN
     a, a_inner = chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN or lines else block)
-    b, b_inner = chunk(b_dims, b_want // item, LINE // item if lines else block)
+    b, b_inner = chunk(b_dims, b_want // item, LINE // item if lines else block, in_units=lines)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
@@ -197,20 +197,21 @@ def _wanted_of_halves(
     if far:
         if shares:
             return _Wanted(256, _LONGEST, STAGE_OUT)
-        return _Wanted(piece if item >= 4 or b_bytes > 4 * LINE else 256, 2048, STAGE_OUT, lines)
+        return _Wanted(piece if item >= 4 or b_bytes > 4 * LINE else 256, 2048, STAGE_OUT)
     if source_crowds:
         long = not shares and not within and a_bytes > 4 * LINE
-        if long and item >= 4:
+        if long and item >= 4 and b_bytes >= 8 * LINE:
             return _Wanted(2 * LINE, 512, 0, True)
         return _Wanted(LINE, 512, STAGE_OUT) if long else _Wanted(1024, 1024 if item >= 4 else 512, STAGE_OUT)
     if target_crowds:
         a_bytes = row if dense and row <= 512 else 512 if shares or within else LINE
         return _Wanted(a_bytes, 512, STAGE_OUT, lines)
     if dense:
-        return _Wanted(row, 256, 0, True, row <= 128 * item or dims[along].dst <= 512)
-    if crowded(sources, FIRST_SETS, LINE // item // 2 - 1):
+        return _Wanted(row, 128 if item >= 4 and row >= 1024 else 256, 0, True, True)
+    if item == 8 and crowded(sources, FIRST_SETS, 3):
         return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets at most
-    if dims[along].dst == b_bytes <= _DENSE and item >= 4 and not shares and b_bytes <= 256 * item:
+    fits = 4 * LINE <= b_bytes <= min(_DENSE, 256 * item) and dims[along].length * item >= 8 * LINE
+    if dims[along].dst == b_bytes and fits and item >= 4 and not shares:
         return _Wanted(4096 // item if b_bytes <= 64 * item else LINE, b_bytes, 0, True, True)
     if dims[along].dst <= _LONGEST and crowded(targets, FIRST_SETS, 1):
         return _Wanted(1024, 256, 0, True, True)
