@@ -197,17 +197,21 @@ def _wanted_of_halves(
     if far:
         if shares:
             return _Wanted(256, _LONGEST, STAGE_OUT)
-        return _Wanted(piece if item >= 4 or b_bytes > 4 * LINE else 256, 2048, STAGE_OUT)
+        return _Wanted(piece if b_bytes > 4 * LINE or (source_crowds and item >= 4) else 256, 2048, STAGE_OUT)
     if source_crowds:
         long = not shares and not within and a_bytes > 4 * LINE
-        if long and item >= 4 and b_bytes >= 8 * LINE:
+        if long and item >= 4 and dims[last].length * item >= 8 * LINE:
             return _Wanted(2 * LINE, 512, 0, True)
-        return _Wanted(LINE, 512, STAGE_OUT) if long else _Wanted(1024, 1024 if item >= 4 else 512, STAGE_OUT)
+        if long:
+            return _Wanted(LINE, 512, STAGE_OUT)
+        square = 1024 if item >= 4 and crowded(sources, _SETS, _WAYS) else 512
+        return _Wanted(square, square, STAGE_OUT)
     if target_crowds:
-        a_bytes = row if dense and row <= 512 else 512 if shares or within else LINE
+        a_bytes = 512 if shares or within or (dense and row <= 512) else LINE
         return _Wanted(a_bytes, 512, STAGE_OUT, lines)
     if dense:
-        return _Wanted(row, 128 if item >= 4 and row >= 1024 else 256, 0, True, True)
+        least = 2 * LINE if item == 1 or (item == 4) == (row >= 1024) else 4 * LINE
+        return _Wanted(_LONGEST, min(_LONGEST, max(least, 16384 // row * item)), 0, True, True)
     if item == 8 and crowded(sources, FIRST_SETS, 3):
         return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets at most
     fits = 4 * LINE <= b_bytes <= min(_DENSE, 256 * item) and dims[along].length * item >= 8 * LINE
