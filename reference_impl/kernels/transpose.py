@@ -323,7 +323,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
             else:
                 a_pitch, is_one_piece = out_pitch if stage_out else 0, b_pitch == a_count * item
                 _uneven_lines(
-                    base, a_pitch, a_table, at, b_table, a_count, b_count, streamed, by_rows, is_one_piece, src + s, word
+                    base, a_pitch, a_table, at, b_table, a_count, b_count, streamed, by_rows, is_one_piece,
+                    src + s, word,
                 )  # fmt: skip
         elif stage_out:
             _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, src + s, near, word)

@@ -62,7 +62,8 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     return made(
         "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode, stride=dims[along].src,
         a_inner=a_inner, b_inner=b_inner, a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
-        a_pitch=pitch(a_table), b_pitch=pitch(b_table), in_pitch=in_pitch, out_pitch=out_pitch, in_group=in_group, out_group=out_group,
+        a_pitch=pitch(a_table), b_pitch=pitch(b_table), in_pitch=in_pitch, out_pitch=out_pitch,
+        in_group=in_group, out_group=out_group,
         in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows + columns) + 128,
     )  # fmt: skip
 
@@ -177,7 +178,7 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
 def _wanted_of_halves(
     dims: Sequence[Dim], along: int, b_dims: Sequence[Dim], item: int, far: bool, target: Target
 ) -> _Wanted:
-    """What makes a good tile of registers of half a line that are streamed."""
+    """What makes a good tile of registers of half a line that are streamed: the first rule that holds, as measured."""
     last, block = len(dims) - 1, LINE // item
     b_bytes = item * prod(d.length for d in b_dims)
     near = chain(dims, last, "dst", {along, last}, item, LINE)
@@ -185,38 +186,40 @@ def _wanted_of_halves(
     a_bytes = item * prod(dims[k].length for k in a_chain)
     sources = rows_of_block([dims[k] for k in near], "src", block)
     targets = rows_of_block([dims[k] for k in a_chain], "dst", block)
-    # Lines of the source are gone before all of their items are taken; lines of the target wait for each other.
     source_crowds = crowded(sources, FIRST_SETS, FIRST_WAYS - 1)
     target_crowds = crowded(targets, FIRST_SETS, FIRST_WAYS - 1)
-    # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
     within, shares = target.source_phase != 0, _shares(b_dims)
+    # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
     piece = LINE if not within else 4 * LINE if item >= 4 else 2 * LINE
-    lines = not shares and not source_crowds
     row = item * prod(dims[k].length for k in chain(dims, along, "src", {along, last}, item, dims[last].src))
-    dense = dims[last].src == row <= _DENSE
+    is_read_through = dims[last].src == row <= _SHORT and dims[last].length * row >= _HELD // 2
     if far:
         if shares:
             return _Wanted(256, _LONGEST, STAGE_OUT)
         return _Wanted(piece if b_bytes > 4 * LINE or (source_crowds and item >= 4) else 256, 2048, STAGE_OUT)
+    if is_read_through and not target_crowds:
+        # What follows in the source makes a tile: by target rows, if the first-level cache keeps it for all of them.
+        rows = max(2 * LINE // item, (_HELD // 2 if shares else _HELD) // row)
+        by_rows = not crowded(rows_of_block([dims[last]], "src", rows), FIRST_SETS, FIRST_WAYS)
+        return _Wanted(_LONGEST, min(_LONGEST, rows * item), 0, True, by_rows)
     if source_crowds:
-        long = not shares and not within and a_bytes > 4 * LINE
-        if long and item >= 4 and dims[last].length * item >= 8 * LINE:
-            return _Wanted(2 * LINE, 512, 0, True)
-        if long:
+        # Lines of the source are gone before all of their items are taken.
+        if not shares and not within and a_bytes > 4 * LINE:
             return _Wanted(LINE, 512, STAGE_OUT)
         square = 1024 if item >= 4 and crowded(sources, _SETS, _WAYS) else 512
         return _Wanted(square, square, STAGE_OUT)
     if target_crowds:
-        a_bytes = 512 if shares or within or (dense and row <= 512) else LINE
-        return _Wanted(a_bytes, 512, STAGE_OUT, lines)
-    if dense:
-        least = 2 * LINE if item == 1 or (item == 4) == (row >= 1024) else 4 * LINE
-        return _Wanted(_LONGEST, min(_LONGEST, max(least, 16384 // row * item)), 0, True, True)
+        # Lines of the target wait for each other.
+        short = item < 4 and is_read_through and row <= 512
+        return _Wanted(512 if shares or within or short else LINE, 512, STAGE_OUT, item < 4 and not shares)
     if item == 8 and crowded(sources, FIRST_SETS, 3):
-        return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets at most
-    fits = 4 * LINE <= b_bytes <= min(_DENSE, 256 * item) and dims[along].length * item >= 8 * LINE
-    if dims[along].dst == b_bytes and fits and item >= 4 and not shares:
-        return _Wanted(4096 // item if b_bytes <= 64 * item else LINE, b_bytes, 0, True, True)
+        return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets, or little more
+    is_written_through = dims[along].dst == b_bytes and dims[along].length * item >= 8 * LINE
+    if is_written_through and item >= 4 and not shares and 4 * LINE <= b_bytes <= min(_SHORT, 256 * item):
+        # What follows in the target makes a tile, narrower the more source rows it takes.
+        if b_bytes <= 64 * item:
+            return _Wanted(4096 // item, b_bytes, 0, True, True)
+        return _Wanted(1024, 256, 0, True, True) if b_bytes <= 128 * item else _Wanted(LINE, b_bytes, 0, True, True)
     if dims[along].dst <= _LONGEST and crowded(targets, FIRST_SETS, 1):
         return _Wanted(1024, 256, 0, True, True)
     if shares or b_bytes < 8 * LINE:
@@ -224,8 +227,10 @@ def _wanted_of_halves(
     return _Wanted(piece, 2048 if item >= 4 else 1024, 0, True)
 
 
-_DENSE = 2048
-"""Bytes of rows that follow each other, at most, for whole ones to make a tile."""
+_HELD = 1 << 15
+"""Bytes of source rows that a first-level cache of 32 KB holds."""
+_SHORT = 2048
+"""Bytes of rows, at most, for tiles of whole ones."""
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:

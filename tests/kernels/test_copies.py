@@ -227,7 +227,12 @@ def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
         # Lines of target rows a multiple of 1024 bytes apart wait for each other: one row is written after the other.
         (((80, 784, 256), (802816, 1024, 4), (802816, 4, 3136)), LINES | BY_ROWS, 0),
         # Rows of the target fall into few sets of the first-level cache: pieces of them are written from a buffer.
-        (((79, 64, 4096), (1048576, 16384, 4), (1048576, 4, 256)), LINES, STAGE_OUT),
+        (((79, 64, 4096), (1048576, 16384, 4), (1048576, 4, 256)), 0, STAGE_OUT),
+        # What follows in the source makes a tile, whose lines the first-level cache keeps for all target rows, or not.
+        (((79, 64, 3136), (802816, 12544, 4), (802816, 4, 256)), LINES | BY_ROWS, 0),
+        (((39, 512, 784), (1605632, 3136, 4), (1605632, 4, 2048)), LINES, 0),
+        # What follows in the target does.
+        (((79, 3136, 64), (802816, 256, 4), (802816, 4, 12544)), LINES | BY_ROWS, 0),
         # Rows of both sides do, of four dimensions: blocks of half a line, each line of the source being gone so soon.
         (((64, 64, 64, 64), (1048576, 16384, 256, 4), (4, 256, 16384, 1048576)), 0, STAGE_OUT),
         # Lines that target rows share would be streamed in part.
@@ -241,6 +246,17 @@ def test_registers_of_half_a_line_store_whole_lines_straight_from_memory(dims, m
     assert (plan.kernel, plan.staged) == ("items" if mode is None else "transpose", staged)
     assert plan.streamed == (mode is not None)
     assert mode is None or plan.row[MODE] & (LINES | BY_ROWS) == mode
+
+
+@pytest.mark.parametrize(("columns", "itemsize"), [(20, 4), (100, 2), (7, 8)])
+def test_rows_that_follow_each_other_are_read_through(columns, itemsize):
+    """No tile ends within a row: what is left of it would be a tile of its own, narrower than a block."""
+    rows = 2_000_000
+    dims = (columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize)
+    plan = plan_for(normal(*dims, itemsize), Target(width=32, first_bytes=32 << 10))
+    assert plan.row[A_CHUNK] == columns
+    assert plan.row[B_CHUNK] * itemsize % 64 == 0
+    assert (plan.staged, plan.row[MODE] & LINES) == (0, LINES)
 
 
 def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line():
