@@ -1,7 +1,9 @@
 """Machine code on disk: found again, made anew where it is damaged or its sources have changed."""
 
+import re
+
 import pytest
-from stridecheck.reference_impl.kernels import objects
+from stridecheck.reference_impl.kernels import machine, objects
 
 
 @pytest.fixture
@@ -55,3 +57,12 @@ def test_a_kernel_calls_nothing_but_what_every_process_has(place):
     assert b"other" in code
     assert b"NRT" not in code
     assert b"numba_" not in code
+
+
+@pytest.mark.skipif(machine.vector_bytes() < 32, reason="no registers of 32 bytes here")
+def test_what_is_kept_on_the_stack_lies_on_one_page():
+    """A kernel with too few registers has its stack at a multiple of one: `and rsp, -32`, or `-64`."""
+    assert objects.kernel("transpose", 1, 32)
+    code = objects._read("stridecheck_copy_transposed_1_32", "transpose")
+    assert code is not None
+    assert re.search(rb"\x48\x83\xe4[\xe0\xc0]", code)
