@@ -27,19 +27,18 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
         dims[along] = Dim(n, -d, -x)
         dst_shift += (n - 1) * d
         src_shift += (n - 1) * x
-    tile = _tile(dims, along, item, target, choice, streamed)
-    a_chain, b_chain, a_want, b_want = tile.a_chain, tile.b_chain, tile.a_bytes, tile.b_bytes
+    a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
-    lines = tile.lines and not tile.staged & STAGE_IN
-    a, a_inner = chunk(a_dims, a_want // item, columns if tile.staged & STAGE_IN or lines else block)
-    b, b_inner = chunk(b_dims, b_want // item, LINE // item if lines else block, in_units=lines)
+    lines = wanted.lines and not wanted.staged & STAGE_IN
+    a, a_inner = chunk(a_dims, wanted.a_bytes // item, columns if wanted.staged & STAGE_IN or lines else block)
+    b, b_inner = chunk(b_dims, wanted.b_bytes // item, LINE // item if lines else block, in_units=lines)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
-    staged = tile.staged
+    staged = wanted.staged
     lines &= a_rows >= columns and b_rows >= LINE // item
     if _has_halves(target, streamed) and not (lines and straight):
         staged |= STAGE_OUT
@@ -56,7 +55,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
     mode |= ALIGNED * (streamed and straight)
-    mode |= (LINES | BY_ROWS * tile.by_rows) * lines
+    mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, _SETS, _WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
@@ -68,11 +67,9 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     )  # fmt: skip
 
 
-class _Tile(NamedTuple):
-    """What a tile spans: dimensions by their numbers, bytes of its rows in source and target, buffers."""
+class _Wanted(NamedTuple):
+    """What makes a good tile: bytes of its rows in source and target, buffers."""
 
-    a_chain: list[int]
-    b_chain: list[int]
     a_bytes: int
     b_bytes: int
     staged: int
@@ -82,14 +79,12 @@ class _Tile(NamedTuple):
     """Whether target rows are written one after the other."""
 
 
-class _Wanted(NamedTuple):
-    """What makes a good tile, before it is known which dimensions there are for it; as in `_Tile`."""
+class _Tile(NamedTuple):
+    """What a tile spans: dimensions by their numbers."""
 
-    a_bytes: int
-    b_bytes: int
-    staged: int
-    lines: bool = False
-    by_rows: bool = False
+    a_chain: list[int]
+    b_chain: list[int]
+    wanted: _Wanted
 
 
 def _has_halves(target: Target, streamed: bool) -> bool:
@@ -137,7 +132,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
         b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = choice.staged if choice.staged >= 0 else staged
-    return _Tile(a_chain, b_chain, a_bytes, b_bytes, staged, lines, by_rows)
+    return _Tile(a_chain, b_chain, _Wanted(a_bytes, b_bytes, staged, lines, by_rows))
 
 
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
