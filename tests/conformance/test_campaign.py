@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from stridecheck.conformance import failures
+from stridecheck.conformance import corpus, failures
 from stridecheck.conformance.adapters.reference import Reference
 from stridecheck.conformance.answers import AdapterFailed, Broken
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.check import Options, check, command_line
+from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import Expectation, Expectations
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
@@ -205,6 +206,15 @@ def test_what_is_known_does_not_depend_on_the_rules_asked_for(glob, campaign):
 def test_a_library_that_is_as_expected_is_so_under_some_rules(tmp_path):
     """Differences under several rules are known by any of them, whichever was asked for."""
     assert check(Options(("numpy",), rules="view.*", programs=1000), tmp_path) == 0
+
+
+def test_no_corpus_is_read_for_a_library_that_cannot_be_started(tmp_path, monkeypatch):
+    """It takes seconds; that there is no such interpreter is told at once."""
+    monkeypatch.setattr(corpus, "PATH", tmp_path / "not read.gz")
+    with pytest.raises(UnknownAdapter, match="nothing was checked"):
+        check(Options(("numpy",), python="/no/such/python"), tmp_path / "out")
+    with pytest.raises(corpus.CorpusError, match="not read"):
+        check(Options(("numpy",)), tmp_path / "out")
 
 
 def test_known_deviations_of_a_unit_are_shown_by_one_example(campaign):
