@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import NoReturn, Protocol
@@ -138,14 +138,10 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
             find(spec)  # a name that is mistyped must not cost the results that are there
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
-
-    @cache
-    def programs() -> list[Program]:
-        # Seconds for all: read once there is a library to run them, so that one that is not there is told at once.
-        bundled = corpus.read(count=options.programs) if options.programs != 0 else []
-        collect_rarely()
-        return bundled
-
+    # That there is no such interpreter is told before what takes seconds to read is read in vain.
+    is_there = not options.python or options.scheduler or shutil.which(options.python)
+    programs = corpus.read(count=options.programs) if options.programs != 0 and is_there else []
+    collect_rarely()
     rules = [
         {"id": r.id, "family": r.family, "sentence": r.sentence, "source": r.source, "aspects": sorted(r.aspects)}
         for r in catalogue().rules.values()
@@ -197,17 +193,11 @@ def _refuse(options: Options) -> None:
 
 
 def _check_one(
-    spec: str,
-    options: Options,
-    read: Callable[[], Sequence[Program]],
-    results: _Results,
-    places: Crews,
-    progress: Progress,
+    spec: str, options: Options, programs: Sequence[Program], results: _Results, places: Crews, progress: Progress
 ) -> None:
     try:
         with places.crew(spec) as crew:
             _introduce(crew, spec, results)
-            programs = read()
             known = expectations(options, crew.introduction)
             name = crew.introduction.name
             if known.remark:

@@ -109,7 +109,9 @@ def _compiled(name: str, module: str, function: str, word: tuple[int, int] | Non
 
     numbers = [types.intp] * outer.__code__.co_argcount
     made = cfunc(types.intp(*numbers), error_model="numpy")(outer)
-    code = binding.parse_assembly(_DEFINED.sub(r'\1 "stackrealign"', made.inspect_llvm()))
+    text, number = _DEFINED.subn(r'\1 "stackrealign"', made.inspect_llvm())
+    assert number == text.count("\ndefine "), "LLVM's language has changed"
+    code = binding.parse_assembly(text)
     for part in code.functions:
         if not part.is_declaration:
             part.linkage = "external" if part.name == made.native_name else "internal"

@@ -55,18 +55,19 @@ def chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int
 def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False) -> tuple[Chunked, int]:
     """How much of the last of some dimensions a tile spans, the others being in it as a whole.
 
-    A tile has at least `unit` items, if there are as many; `in_units` it has a multiple of them, if it can.
+    A tile has at least `unit` items, if there are as many; `in_units` it has a multiple of them, where less than twice
+    what is wanted is one.
     """
     inner = prod(d.length for d in dims[:-1])
     d = dims[-1]
     turns = max(1, want // inner)
     if inner == 1:
         turns = max(unit, turns // unit * unit)
-    elif in_units:
-        step = unit // gcd(unit, inner)
-        turns = max(step, turns // step * step)
     elif inner * turns < unit:
         turns = -(-unit // inner)
+    step = unit // gcd(unit, inner)
+    if in_units and inner * step < 2 * max(want, unit):
+        turns = max(step, turns // step * step)
     return Chunked(d.length, min(turns, d.length), d.dst, d.src), inner
 
 

@@ -134,7 +134,8 @@ def _uneven_lines(
     dst: int, a_pitch: int, a_table: int, src: int, b_table: int, a_count: int, b_count: int, streamed: bool,
     by_rows: bool, is_one_piece: bool, next_tile: int, word: Any,
 ) -> None:  # fmt: skip
-    # The same where tables tell where rows lie, those of the target unless they are `a_pitch` apart.
+    # The same where a table tells where rows lie, those of the target, too, but in a buffer, where they are `a_pitch`
+    # apart.
     item = size_of(word)
     block, columns = LINE // item, 16 // item
     downs, acrosses = -(-b_count // block), -(-a_count // columns)

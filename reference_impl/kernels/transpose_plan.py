@@ -214,7 +214,7 @@ def _wanted_of_halves(
         # What follows in the target makes a tile, narrower the more source rows it takes.
         if b_bytes <= 64 * item:
             return _Wanted(4096 // item, b_bytes, 0, True, True)
-        return _Wanted(1024, 256, 0, True, True) if b_bytes <= 128 * item else _Wanted(LINE, b_bytes, 0, True, True)
+        return _Wanted(1024, 256, 0, True, True) if b_bytes <= 128 * item else _Wanted(piece, b_bytes, 0, True, True)
     if dims[along].dst <= _LONGEST and crowded(targets, FIRST_SETS, 1):
         return _Wanted(1024, 256, 0, True, True)
     if shares or b_bytes < 8 * LINE:

@@ -213,8 +213,11 @@ def test_no_corpus_is_read_for_a_library_that_cannot_be_started(tmp_path, monkey
     monkeypatch.setattr(corpus, "PATH", tmp_path / "not read.gz")
     with pytest.raises(UnknownAdapter, match="nothing was checked"):
         check(Options(("numpy",), python="/no/such/python"), tmp_path / "out")
+    results = tmp_path / "out" / "results.jsonl"
+    results.write_text("of an earlier run")
     with pytest.raises(corpus.CorpusError, match="not read"):
         check(Options(("numpy",)), tmp_path / "out")
+    assert results.read_text() == "of an earlier run"
 
 
 def test_known_deviations_of_a_unit_are_shown_by_one_example(campaign):

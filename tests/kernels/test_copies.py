@@ -17,8 +17,10 @@ from stridecheck.reference_impl.kernels.descriptor import (
     BY_ROWS,
     CALLED,
     DONE,
+    IN_BYTES,
     LINES,
     MODE,
+    OUT_BYTES,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -257,6 +259,16 @@ def test_rows_that_follow_each_other_are_read_through(columns, itemsize):
     assert plan.row[A_CHUNK] == columns
     assert plan.row[B_CHUNK] * itemsize % 64 == 0
     assert (plan.staged, plan.row[MODE] & LINES) == (0, LINES)
+
+
+@pytest.mark.parametrize(("shape", "itemsize"), [((2001, 64, 513), 1), ((1001, 64, 257), 2), ((501, 48, 513), 4)])
+def test_rows_through_several_dimensions_make_no_huge_tile(shape, itemsize):
+    """Only 64 times an odd number of bytes is a whole number of lines: then a tile ends within one."""
+    a, b, c = shape
+    dst, src = (b * a * itemsize, a * itemsize, itemsize), (itemsize, c * itemsize, b * c * itemsize)
+    plan = plan_for(normal((c, b, a), dst, src, itemsize), Target(width=32, first_bytes=32 << 10))
+    assert plan.row[IN_BYTES] + plan.row[OUT_BYTES] < 4 << 20
+    assert plan.tasks >= 64
 
 
 def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line():
