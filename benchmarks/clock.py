@@ -6,17 +6,17 @@ compared runs block by block in turns in one process, so that a machine that cha
 
 from __future__ import annotations
 
-import gc
 import statistics
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
 from random import Random
 from time import perf_counter_ns
 from typing import Any
+
+from stridecheck.conformance.collector import collector_held
 
 Call = Callable[[], Any]
 Take = Callable[[Call, int], int]
@@ -171,18 +171,6 @@ def orders(runners: Sequence[Runner], rounds: int) -> Iterator[list[Runner]]:
     random = Random(0)
     for _ in range(rounds):
         yield random.sample(runners, len(runners))
-
-
-@contextmanager
-def collector_held() -> Iterator[None]:
-    """Keep the garbage collector from running in the middle of a block."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def overhead_ns(effort: Effort = QUICK) -> Mapping[str, float]:

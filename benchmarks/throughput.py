@@ -24,12 +24,12 @@ from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.answers import AdapterFailed, Broken, Unsupported
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.capabilities import needs
+from stridecheck.conformance.collector import collect_rarely
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import bundled
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.rules import catalogue
 from stridecheck.conformance.runner import Worker
-from stridecheck.conformance.session import collect_rarely
 from stridecheck.conformance.units import UNIT, Drawing, Unit, units_of
 from stridecheck.reports import records
 

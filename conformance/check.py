@@ -17,6 +17,7 @@ from stridecheck.reports import records
 from . import corpus, examples, machine, small_scope
 from .answers import AdapterFailed
 from .campaign import Campaign, out_of_date
+from .collector import collect_rarely
 from .crews import Crew, Crews, crews
 from .discovery import UnknownAdapter, find
 from .expectations import ExpectationError, Expectations, load
@@ -26,7 +27,7 @@ from .program import Program
 from .resume import note_last, reopen
 from .rules import catalogue, matching_none
 from .runner import Worker
-from .session import collect_rarely, expectations, oracle
+from .session import expectations, oracle
 from .units import Drawing, Part, Unit, plan
 
 EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)

@@ -8,13 +8,11 @@ Published scores come from it: it is deterministic, and a prefix of N programs i
 from __future__ import annotations
 
 import argparse
-import gc
 import gzip
 import json
 import zlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
 from itertools import chain, combinations_with_replacement, islice
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .classify import Catalogue, Event, events
+from .collector import collector_held
 from .draw.programs import DrawnProgram, draw_program
 from .draw.source import Seeded
 from .execute import execute
@@ -57,19 +56,7 @@ def read(count: int | None = None) -> list[Program]:
     return list({program.id: program for program in [*promoted, *rest]}.values())
 
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """What is read is kept and has no cycles: to go through it again and again takes as long as to read it."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_without_collector()
+@collector_held()  # what is read is kept and has no cycles: to go through it takes as long as to read it
 def read_file(path: Path, count: int | None = None) -> list[Program]:
     """The first `count` programs of one file of JSON lines, compressed if its name ends so.
 

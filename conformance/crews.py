@@ -31,10 +31,11 @@ from typing import Any, Protocol
 from stridecheck.reports import records
 
 from .answers import AdapterFailed
+from .collector import collect_rarely
 from .memory import FOLDERS
 from .options import Options
 from .processes import ctrl_c_later, ignore_ctrl_c
-from .session import Session, collect_rarely
+from .session import Session
 from .units import Part, from_json, to_json
 
 PARTS = 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -76,15 +75,6 @@ class Session:
     def run(self, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
         """The records of each part, as `Campaign.run` gives them."""
         yield from self.campaign.run(whole(parts, self.campaign.oracle))
-
-
-def collect_rarely() -> None:
-    """Spare this process what the collector would cost it, a sixth of a run.
-
-    Programs live as long as the run does, and observations, which come and go by the million, have no cycles.
-    """
-    gc.freeze()
-    gc.set_threshold(200_000)
 
 
 def oracle() -> Adapter:

@@ -5,7 +5,8 @@ from functools import partial
 
 import pytest
 from stridecheck.benchmarks import clock
-from stridecheck.benchmarks.clock import Effort, Runner, bind, block, collector_held, overhead_ns, race
+from stridecheck.benchmarks.clock import Effort, Runner, bind, block, overhead_ns, race
+from stridecheck.conformance.collector import collector_held
 
 BRIEF = Effort(block_ns=20_000, warm_ns=200_000, case_ns=500_000, least=3, most=4)
 
