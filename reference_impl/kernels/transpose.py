@@ -94,17 +94,19 @@ def _between_memories(
 
 
 @part
-def _even_lines(
-    dst: int, a_pitch: int, src: int, b_pitch: int, a_count: int, b_count: int, streamed: bool, by_rows: bool,
-    next_tile: int, word: Any,
+def _by_lines(
+    dst: int, a_pitch: int, a_table: int, src: int, b_pitch: int, b_table: int, a_count: int, b_count: int,
+    streamed: bool, by_rows: bool, next_tile: int, word: Any,
 ) -> None:  # fmt: skip
     # A block is a line of some target rows, whose halves are stored one after the other. `by_rows` these rows are
-    # finished before the next ones are begun; else a line of each source row is used up first. Meanwhile the next tile
-    # is asked for: row by row where it is read so, or lies in one piece, since hardware goes on from there.
+    # finished before the next ones are begun; else a line of each source row is used up first. A pitch of 0 says that
+    # a table tells where rows lie. Meanwhile the next tile is asked for: row by row where it is read so, or lies in one
+    # piece, since hardware goes on from there.
     item = size_of(word)
     block, columns = LINE // item, 16 // item
     downs, acrosses = -(-b_count // block), -(-a_count // columns)
-    in_order = by_rows or b_pitch == a_count * item
+    even = a_pitch != 0 and b_pitch != 0
+    in_order = (even and by_rows) or b_pitch == a_count * item
     lines = left = (a_count * item + 63) >> 6
     for outer in range(acrosses if by_rows else downs):
         for inner in range(downs if by_rows else acrosses):
@@ -118,41 +120,21 @@ def _even_lines(
                     if left == 0:
                         left = lines
                         next_tile += b_pitch - 64 * lines
-            else:
+            elif even:
                 later = next_tile + (a * item & ~63) + (b + (a * item >> 4 & 3) * (block // 4)) * b_pitch
                 for k in range(block // 4):
                     ask(later + k * b_pitch)
-            at, to = src + a * item + b * b_pitch, dst + b * item + a * a_pitch
-            if streamed and b % block == 0:
-                even_streamed(at, b_pitch, to, a_pitch, word)
-            else:
-                even_direct(at, b_pitch, to, a_pitch, word)
-
-
-@part
-def _uneven_lines(
-    dst: int, a_pitch: int, a_table: int, src: int, b_table: int, a_count: int, b_count: int, streamed: bool,
-    by_rows: bool, is_one_piece: bool, next_tile: int, word: Any,
-) -> None:  # fmt: skip
-    # The same where a table tells where rows lie, those of the target, too, but in a buffer, where they are `a_pitch`
-    # apart.
-    item = size_of(word)
-    block, columns = LINE // item, 16 // item
-    downs, acrosses = -(-b_count // block), -(-a_count // columns)
-    for outer in range(acrosses if by_rows else downs):
-        for inner in range(downs if by_rows else acrosses):
-            b = min((inner if by_rows else outer) * block, b_count - block)
-            a = min((outer if by_rows else inner) * columns, a_count - columns)
-            if is_one_piece:
-                for _ in range(block // 4):
-                    ask(next_tile)
-                    next_tile += 64
             else:
                 _ask_for_rows(next_tile, b_table, a, b, block, word)
             at, to, table = src + a * item, dst + b * item, b_table + 8 * b
-            if a_pitch:
+            whole = streamed and b % block == 0
+            if even and whole:
+                even_streamed(at + b * b_pitch, b_pitch, to + a * a_pitch, a_pitch, word)
+            elif even:
+                even_direct(at + b * b_pitch, b_pitch, to + a * a_pitch, a_pitch, word)
+            elif a_pitch and not streamed:
                 line_packed(at, table, to + a * a_pitch, a_pitch, word)
-            elif streamed and b % block == 0:
+            elif whole:
                 line_streamed(at, table, to, a_table + 8 * a, word)
             else:
                 line_direct(at, table, to, a_table + 8 * a, word)
@@ -317,16 +299,10 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         elif lines:
             by_rows = (mode & BY_ROWS) != 0
             base, a_pitch = (held, out_pitch) if stage_out else (to, peek(row + 8 * A_PITCH))
-            b_pitch = peek(row + 8 * B_PITCH)
-            if a_pitch and b_pitch:
-                direct = streamed and not stage_out
-                _even_lines(base, a_pitch, at, b_pitch, a_count, b_count, direct, by_rows, src + s, word)
-            else:
-                a_pitch, is_one_piece = out_pitch if stage_out else 0, b_pitch == a_count * item
-                _uneven_lines(
-                    base, a_pitch, a_table, at, b_table, a_count, b_count, streamed, by_rows, is_one_piece,
-                    src + s, word,
-                )  # fmt: skip
+            _by_lines(
+                base, a_pitch, a_table, at, peek(row + 8 * B_PITCH), b_table, a_count, b_count,
+                streamed and not stage_out, by_rows, src + s, word,
+            )  # fmt: skip
         elif stage_out:
             _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, src + s, near, word)
         else:
