@@ -52,15 +52,17 @@ def chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int
     return found
 
 
-def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False) -> tuple[Chunked, int]:
+def chunk(
+    dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False, evenly: int = 0
+) -> tuple[Chunked, int]:
     """How much of the last of some dimensions a tile spans, the others being in it as a whole.
 
     A tile has at least `unit` items, if there are as many; `in_units` it has a multiple of them, where less than twice
-    what is wanted is one.
+    what is wanted is one. Given `evenly`, chunks are as equal as multiples of so many items can be, and as near to `want`.
     """
     inner = prod(d.length for d in dims[:-1])
     d = dims[-1]
-    turns = max(1, want // inner)
+    turns = max(1, round(want / inner) if evenly else want // inner)
     if inner == 1:
         turns = max(unit, turns // unit * unit)
     elif inner * turns < unit:
@@ -68,6 +70,10 @@ def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False) 
     step = unit // gcd(unit, inner)
     if in_units and inner * step < 2 * max(want, unit):
         turns = max(step, turns // step * step)
+    if evenly:
+        step = evenly // gcd(evenly, inner)
+        equal = -(-d.length // -(-d.length // turns))
+        turns = min(turns, -(-equal // step) * step)
     return Chunked(d.length, min(turns, d.length), d.dst, d.src), inner
 
 

@@ -30,8 +30,10 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     lines = wanted.lines and not wanted.staged & STAGE_IN
-    a, a_inner = chunk(a_dims, wanted.a_bytes // item, columns if wanted.staged & STAGE_IN or lines else block)
-    b, b_inner = chunk(b_dims, wanted.b_bytes // item, LINE // item if lines else block, in_units=lines)
+    of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
+    evenly = LINE // item if _has_halves(target, streamed) else 0
+    a, a_inner = chunk(a_dims, wanted.a_bytes // item, of_a)
+    b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=lines, evenly=evenly)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
@@ -183,6 +185,10 @@ def _wanted_of_halves(
     targets = rows_of_block([dims[k] for k in a_chain], "dst", block)
     source_crowds = crowded(sources, FIRST_SETS, FIRST_WAYS - 1)
     target_crowds = crowded(targets, FIRST_SETS, FIRST_WAYS - 1)
+    # Lines of a crowded source are gone before all of their items are taken. Are they from the second-level cache, too?
+    ways = _WAYS if crowded(sources, FIRST_SETS, FIRST_WAYS) else 2 * _WAYS
+    beyond = source_crowds and crowded(rows_of_block(b_dims, "src", 512 // item), _SETS, ways)
+    square = 1024 if item >= 4 and (beyond or far) else 512
     within, shares = target.source_phase != 0, _shares(b_dims)
     # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
     piece = LINE if not within else 4 * LINE if item >= 4 else 2 * LINE
@@ -191,22 +197,27 @@ def _wanted_of_halves(
     if far:
         if shares:
             return _Wanted(256, _LONGEST, STAGE_OUT)
-        return _Wanted(piece if b_bytes > 4 * LINE or (source_crowds and item >= 4) else 256, 2048, STAGE_OUT)
+        if source_crowds and item == 1 and b_bytes >= 8 * LINE and crowded(sources, _SETS, 1):
+            return _Wanted(1024, 512, STAGE_IN | STAGE_OUT)
+        if item > 1 and (beyond or (source_crowds and item >= 4)) and a_bytes > LINE and b_bytes > 4 * LINE:
+            return _Wanted(square, 2048 if item == 2 else 1024, STAGE_OUT)
+        short = 2 * LINE if item == 8 and source_crowds and not within else 4 * LINE
+        return _Wanted(piece if b_bytes > 4 * LINE else short, 2048, STAGE_OUT)
     if is_read_through and not target_crowds:
         # What follows in the source makes a tile: by target rows, if the first-level cache keeps it for all of them.
         rows = max(2 * LINE // item, (_HELD // 2 if shares else _HELD) // row)
         by_rows = not crowded(rows_of_block([dims[last]], "src", rows), FIRST_SETS, FIRST_WAYS)
         return _Wanted(_LONGEST, min(_LONGEST, rows * item), 0, True, by_rows)
     if source_crowds:
-        # Lines of the source are gone before all of their items are taken.
-        if not shares and not within and a_bytes > 4 * LINE:
-            return _Wanted(LINE, 512, STAGE_OUT)
-        square = 1024 if item >= 4 and crowded(sources, _SETS, _WAYS) else 512
+        if not shares and not within and a_bytes > 4 * LINE and (not beyond or item == 1 or b_bytes <= 2 * LINE):
+            return _Wanted(4 * LINE if beyond and item == 8 else LINE, 512, STAGE_OUT)
         return _Wanted(square, square, STAGE_OUT)
     if target_crowds:
         # Lines of the target wait for each other.
         short = item < 4 and is_read_through and row <= 512
-        return _Wanted(512 if shares or within or short else LINE, 512, STAGE_OUT, item < 4 and not shares)
+        narrow = not (shares or within or short)
+        b_bytes = 1024 if narrow and item >= 4 else 512
+        return _Wanted(LINE if narrow else 512, b_bytes, STAGE_OUT, item < 4 and not shares)
     if item == 8 and crowded(sources, FIRST_SETS, 3):
         return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets, or little more
     is_written_through = dims[along].dst == b_bytes and dims[along].length * item >= 8 * LINE
