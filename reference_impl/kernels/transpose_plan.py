@@ -100,7 +100,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     # Both sides of a block first, then rows of the target as long as they may be.
     near = chain(dims, last, "dst", {along, last}, item, target.width)
     a_chain = chain(dims, along, "src", {along, *near}, unit, target.width * unit // item)
-    whole = unit == item and all(
+    whole = blocks = unit == item and all(
         item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near)
     )
     # Of small items a block has more rows than a set of the second-level cache has ways.
@@ -119,6 +119,8 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
     elif halves and whole:
         a_bytes, b_bytes, staged, lines, by_rows = _wanted_of_halves(dims, along, b_dims, item, far, target)
+    elif halves and blocks:
+        a_bytes, b_bytes = 1024, 1024
     else:
         wanted = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
         a_bytes, b_bytes = wanted
