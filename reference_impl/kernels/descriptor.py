@@ -28,7 +28,10 @@ DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 24, 25, 26, 27, 28,
 """From the arrays' first elements to where the loops begin; from there to the ends of what they reach, in bytes."""
 A_PITCH, B_PITCH = 30, 31
 """Bytes from one row of a tile to the next in the target (A) and the source (B); 0 where they are not evenly spaced."""
-FIRST_LOOP = 32
+C_LOOP, C_LENGTH, C_CHUNK, C_DST, C_SRC = 32, 33, 34, 35, 36
+"""The dimension C, of which a tile spans several turns where A and B are short, small matrices in a row: the loop over
+its chunks, or -1; its length, how many turns a tile spans, its strides in bytes."""
+FIRST_LOOP = 37
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED, CALLED, LINES, BY_ROWS = 1, 2, 4, 8, 16, 32, 64, 128, 256
@@ -52,7 +55,7 @@ class Loop(NamedTuple):
 
 
 class Chunked(NamedTuple):
-    """The dimension A or B of a tile: its length, the span of a tile, its strides in bytes."""
+    """The dimension A, B or C of a tile: its length, the span of a tile, its strides in bytes."""
 
     length: int = 1
     chunk: int = 1
@@ -73,7 +76,7 @@ ONE = Chunked()
 """A dimension that is none."""
 
 
-def described(loops: Sequence[Loop], a: Chunked, b: Chunked, **fields: int) -> npt.NDArray[np.int64]:
+def described(loops: Sequence[Loop], a: Chunked, b: Chunked, c: Chunked = ONE, **fields: int) -> npt.NDArray[np.int64]:
     """The row of integers; `fields` are the other entries by their lower-case names.
 
     >>> described([Loop(5, 12, 8)], ONE, ONE, run=4)[FIRST_LOOP:].tolist()
@@ -81,13 +84,14 @@ def described(loops: Sequence[Loop], a: Chunked, b: Chunked, **fields: int) -> n
     """
     row = np.zeros(FIRST_LOOP + 3 * len(loops), np.int64)
     row[LOOPS] = len(loops)
-    row[A_LOOP] = row[B_LOOP] = -1
+    row[A_LOOP] = row[B_LOOP] = row[C_LOOP] = -1
     for k, loop in enumerate(loops):
         row[FIRST_LOOP + 3 * k : FIRST_LOOP + 3 * k + 3] = loop[:3]
         if loop.of:
-            row[A_LOOP if loop.of == "a" else B_LOOP] = k
+            row[{"a": A_LOOP, "b": B_LOOP, "c": C_LOOP}[loop.of]] = k
     row[A_LENGTH : A_SRC + 1] = a
     row[B_LENGTH : B_SRC + 1] = b
+    row[C_LENGTH : C_SRC + 1] = c
     row[A_INNER] = row[B_INNER] = row[IN_GROUP] = row[OUT_GROUP] = 1
     for name, value in fields.items():
         row[globals()[name.upper()]] = value

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import permutations
 from math import gcd
 
-from .descriptor import Loop
+from .descriptor import ONE, Loop
 from .normal import Dim, Normal
 from .plans import LINE, Plan, made, ordered, touched
 from .tiles import FIRST_SETS, FIRST_WAYS, some
@@ -13,6 +13,8 @@ FEW = 8
 """Turns below which a loop should not be the innermost."""
 _A, _B = 64, 512
 """Turns of the outer and of the inner loop of a tile, at most."""
+_SMALL, _HELD = 2048, 8192
+"""Bytes of a small matrix, and of such matrices in a tile, at most."""
 
 
 def items_plan(form: Normal, cached: bool) -> Plan:
@@ -21,10 +23,22 @@ def items_plan(form: Normal, cached: bool) -> Plan:
     if len(dims) == 1:
         dims = [Dim(1, 0, 0), *dims]
     pairs = permutations(range(len(dims)), 2)
-    a, b = min(pairs, key=lambda k: _cost(dims[k[0]], dims[k[1]], form.item)) if cached else _nearest(dims)
+    a, b = min(pairs, key=lambda k: _cost(dims[k[0]], dims[k[1]], form.item)) if cached else _nearest(dims, form.item)
     outer, inner = some(Loop(*dims[a]), _A), some(Loop(*dims[b]), _B)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in (a, b)]
-    return made("items", form, ordered([*rest, outer.loop("a"), inner.loop("b")], "dst"), False, outer, inner)
+    c = ONE
+    if rest and _is_small(dims[a], dims[b], form.item):
+        # To turn the odometer costs as much as some items.
+        near = min(rest, key=lambda x: max(x.dst, abs(x.src)))
+        c = some(near, _HELD // (form.item * outer.length * inner.length))
+        rest.remove(near)
+    loops = ordered([*rest, outer.loop("a"), inner.loop("b"), c.loop("c")], "dst")
+    return made("items", form, loops, False, outer, inner, c=c)
+
+
+def _is_small(a: Dim, b: Dim, item: int) -> bool:
+    """Whether a tile may span several matrices that these two dimensions make."""
+    return a.length <= _A and b.length <= _B and 2 * item * a.length * b.length <= _HELD
 
 
 def _cost(a: Dim, b: Dim, item: int) -> float:
@@ -35,7 +49,8 @@ def _cost(a: Dim, b: Dim, item: int) -> float:
     outer, inner = min(a.length, _A), min(b.length, _B)
     lines = sum(_lines((outer, x), (inner, y), item) for x, y in ((a.dst, b.dst), (a.src, b.src)))
     changes = (min(b.dst, LINE) + min(abs(b.src), LINE)) / LINE
-    return (lines + 4 * outer + 16) / (outer * inner) + changes / 2
+    turn = 8 if _is_small(a, b, item) else 16
+    return (lines + 4 * outer + turn) / (outer * inner) + changes / 2
 
 
 def _lines(outer: tuple[int, int], inner: tuple[int, int], item: int) -> float:
@@ -46,12 +61,18 @@ def _lines(outer: tuple[int, int], inner: tuple[int, int], item: int) -> float:
     return touched([outer, inner], item) / LINE
 
 
-def _nearest(dims: Sequence[Dim]) -> tuple[int, int]:
-    """The last dimension within the one that is nearest in the source; a long loop within a line of both is better."""
+def _nearest(dims: Sequence[Dim], item: int) -> tuple[int, int]:
+    """The last dimension and the one that is nearest in the source, the longer one within the other if both are short.
+
+    Two that hold hardly anything are left for a long loop within a line of both.
+    """
     last = len(dims) - 1
-    long = [k for k in range(last) if _is_long(dims[k])] or range(last)
-    a = min(long, key=lambda k: abs(dims[k].src) or 1 << 62)
-    return (last, a) if dims[last].length < FEW and _is_long(dims[a]) else (a, last)
+    near = min(range(last), key=lambda k: abs(dims[k].src) or 1 << 62)
+    held = item * dims[last].length * dims[near].length
+    if held < LINE // 2:
+        near = min([k for k in range(last) if _is_long(dims[k])] or [near], key=lambda k: abs(dims[k].src) or 1 << 62)
+    turned = dims[near].length > dims[last].length if held <= _SMALL else _is_long(dims[near])
+    return (last, near) if turned and (held <= _SMALL or dims[last].length < FEW) else (near, last)
 
 
 def _is_long(dim: Dim) -> bool:

@@ -27,7 +27,7 @@ from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
 from .tiles import cut, tiled
-from .transpose_plan import LONG, transpose_plan
+from .transpose_plan import LONG, SMALL, transpose_plan
 
 
 def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
@@ -88,9 +88,12 @@ def _is_better_by_items(plan: Plan, target: Target) -> bool:
     narrow = a_rows < (FEW if item <= 2 and cached else 5) or b_rows < (FEW if item <= 2 or cached else 5)
     # Each row that lies apart is gathered by itself.
     narrow |= halves and a_rows < _FEW_APART and row[IN_GROUP] == 1 and row[STRIDE] == item
-    held = plan.form.nbytes // plan.tasks
+    held = a_rows * b_rows * item
     large = item >= (8 if row[STRIDE] == item or halves else 16)
     small = held < 64 * item or (cached and (large or (item > 2 and held < 2048)))
+    if halves and not cached:
+        # Small matrices in a row.
+        small |= held < 128 or (item >= 4 and held <= SMALL and min(a_rows, b_rows) < FEW)
     return bool(plan.staged & STAGE_IN) and bool(narrow or small)
 
 

@@ -161,13 +161,13 @@ def in_words(number: int) -> str:
 
 def made(
     kernel: str, form: Normal, loops: Sequence[Loop], streamed: bool, a: Chunked = ONE, b: Chunked = ONE,
-    staged: int = 0, tables: tuple[npt.NDArray[np.int64], ...] = (), **fields: int,
+    staged: int = 0, tables: tuple[npt.NDArray[np.int64], ...] = (), c: Chunked = ONE, **fields: int,
 ) -> Plan:  # fmt: skip
     """A plan with its descriptor; `fields` are those of the descriptor that the kernel alone reads."""
     dst_low, dst_high = form.dst_extent
     src_low, src_high = form.src_extent
     row = described(
-        loops, a, b, dst_shift=form.dst_shift, src_shift=form.src_shift, dst_low=dst_low, dst_high=dst_high,
+        loops, a, b, c, dst_shift=form.dst_shift, src_shift=form.src_shift, dst_low=dst_low, dst_high=dst_high,
         src_low=src_low, src_high=src_high, **fields,
     )  # fmt: skip
     return Plan(kernel, form, tuple(loops), row, streamed, staged, tables)

@@ -16,6 +16,7 @@ from .descriptor import (
     B_PITCH,
     B_TABLE,
     BY_ROWS,
+    C_SRC,
     DONE,
     IN_BYTES,
     IN_GROUP,
@@ -49,7 +50,7 @@ from .shuffles import (
     wide_packed,
     wide_streamed,
 )
-from .walk import advance, begun, counts, place
+from .walk import advance, begun, counts, place, turns_of_c
 from .weave import picked
 
 _AHEAD = 24
@@ -266,6 +267,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
     in_pitch, out_pitch = peek(row + 8 * IN_PITCH), peek(row + 8 * OUT_PITCH)
     in_group, out_group = peek(row + 8 * IN_GROUP), peek(row + 8 * OUT_GROUP)
     item, stride = size_of(word), peek(row + 8 * STRIDE)
+    c_src = peek(row + 8 * C_SRC)
     lines = (mode & LINES) != 0
     block, columns = (LINE if lines else width_of(word)) // item, 16 // item
     memory = allocate(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128)
@@ -279,36 +281,53 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         a_count, b_count = counts(row, index)
         a_count *= a_inner
         b_count *= b_inner
+        matrices = turns_of_c(row, index)
         to, at = dst + d, src + s
         if task + 1 < last:
             d, s = advance(row, index, d, s)
-        ahead = src + s if mode & AHEAD else 0
         stage_in = (mode & STAGE_IN) != 0
         stage_out = (mode & STAGE_OUT) != 0
         # The last chunk of a dimension may be smaller than a block.
         if b_count < block or a_count < (columns if stage_in or lines else block):
             stage_in = stage_out = True
-        if stage_in:
-            _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, word)
-            if stage_out:
-                # Narrow registers also where a last chunk leaves fewer rows than a block, but more than one.
-                narrow = (mode & NARROW) != 0 and b_count >= columns
-                _buffer_to_buffer(held, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, word)
+        for matrix in range(matrices):
+            later = src + s if matrix + 1 == matrices else at + c_src
+            ahead = later if mode & AHEAD else 0
+            out = held + matrix * a_count * out_pitch
+            if stage_in:
+                _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, word)
+                if stage_out:
+                    # Narrow registers also where a last chunk leaves fewer rows than a block, but more than one.
+                    narrow = (mode & NARROW) != 0 and b_count >= columns
+                    _buffer_to_buffer(
+                        out, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, word
+                    )  # fmt: skip
+                else:
+                    _buffer_to_memory(to, gathered, in_pitch, a_table, a_count, b_count, streamed, ahead, b_table, word)
+            elif lines:
+                by_rows = (mode & BY_ROWS) != 0
+                base, a_pitch = (out, out_pitch) if stage_out else (to, peek(row + 8 * A_PITCH))
+                _by_lines(
+                    base, a_pitch, a_table, at, peek(row + 8 * B_PITCH), b_table, a_count, b_count,
+                    streamed and not stage_out, by_rows, later, word,
+                )  # fmt: skip
+            elif stage_out:
+                _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, word)
             else:
-                _buffer_to_memory(to, gathered, in_pitch, a_table, a_count, b_count, streamed, ahead, b_table, word)
-        elif lines:
-            by_rows = (mode & BY_ROWS) != 0
-            base, a_pitch = (held, out_pitch) if stage_out else (to, peek(row + 8 * A_PITCH))
-            _by_lines(
-                base, a_pitch, a_table, at, peek(row + 8 * B_PITCH), b_table, a_count, b_count,
-                streamed and not stage_out, by_rows, src + s, word,
-            )  # fmt: skip
-        elif stage_out:
-            _memory_to_buffer(held, out_pitch, at, b_table, a_count, b_count, src + s, near, word)
-        else:
-            _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, src + s, near, word)
+                _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, later, near, word)
+            at += c_src
         if stage_out:
-            write_rows(to, a_table, held, out_pitch, a_count, b_count * item, out_group, streamed)
+            rows = a_count * matrices
+            write_rows(
+                to,
+                a_table,
+                held,
+                out_pitch,
+                rows,
+                b_count * item,
+                max(out_group, rows if matrices > 1 else 0),
+                streamed,
+            )
     if streamed:
         fence()
     release(memory)

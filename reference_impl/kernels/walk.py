@@ -8,6 +8,9 @@ from .descriptor import (
     B_CHUNK,
     B_LENGTH,
     B_LOOP,
+    C_CHUNK,
+    C_LENGTH,
+    C_LOOP,
     DONE,
     DST_HIGH,
     DST_LOW,
@@ -87,3 +90,10 @@ def counts(row: int, index: int) -> tuple[int, int]:
     if peek(row + 8 * B_LOOP) >= 0:
         b = min(b, peek(row + 8 * B_LENGTH) - peek(index + 8 * peek(row + 8 * B_LOOP)) * b)
     return a, b
+
+
+@part
+def turns_of_c(row: int, index: int) -> int:
+    """How many turns of C the tile at the odometer spans, where a kernel has such a dimension."""
+    loop, turns = peek(row + 8 * C_LOOP), peek(row + 8 * C_CHUNK)
+    return min(turns, peek(row + 8 * C_LENGTH) - peek(index + 8 * loop) * turns) if loop >= 0 else turns

@@ -15,6 +15,7 @@ from stridecheck.reference_impl.kernels.descriptor import (
     AHEAD,
     B_CHUNK,
     BY_ROWS,
+    C_CHUNK,
     CALLED,
     DONE,
     IN_BYTES,
@@ -288,7 +289,60 @@ def test_a_tile_of_items_within_the_caches_is_no_handful():
     small = plan_for(form, Target())
     assert small.kernel == "items"
     assert small.row[A_CHUNK] * small.row[B_CHUNK] >= 512
-    assert [loop.length for loop in plan_for(form, Target(cache_bytes=1 << 16)).loops] == [112, 27]  # by lines alone
+    # By lines alone these two loops make a tile, and turns of a third one are put into it.
+    large = plan_for(form, Target(cache_bytes=1 << 16)).row
+    assert large[A_CHUNK] * large[B_CHUNK] == 4
+    assert large[C_CHUNK] == 112
+
+
+@pytest.mark.parametrize("itemsize", sorted(TYPES))
+@pytest.mark.parametrize(("rows", "columns"), [(12, 6), (16, 16), (9, 14), (6, 24), (3, 5), (2, 40), (40, 2)])
+def test_small_matrices_in_a_row(rows, columns, itemsize):
+    """Many of them make a tile, the last one perhaps fewer; the target begins with a line or within, as in `phase`."""
+    for width, streamed, threads in itertools.product(WIDTHS if itemsize in (1, 4) else WIDTHS[:1], (0, 1), (1, 2)):
+        check_large(width, (1003, rows, columns), (0, 2, 1), itemsize, Choice(streamed=streamed), threads)
+        # Matrices that lie apart in the source, and two batches of them.
+        check_large(width, (2, rows, 251, columns), (0, 2, 3, 1), itemsize, Choice(streamed=streamed), threads)
+
+
+@pytest.mark.parametrize(
+    ("shape", "itemsize", "kernel", "together"),
+    [
+        ((100_000, 12, 6), 2, "transpose", 12),  # 144 bytes, so many as are whole lines
+        ((100_000, 16, 16), 1, "transpose", 8),
+        ((100_000, 24, 24), 4, "transpose", 1),
+        ((100_000, 12, 6), 4, "items", 28),
+        ((100_000, 3, 5), 8, "items", 68),
+        ((9_000_000, 2, 2), 1, "items", 1),  # hardly anything: these loops go around a long one
+    ],
+)
+def test_so_many_small_matrices_make_a_tile(shape, itemsize, kernel, together):
+    number, rows, columns = shape
+    dst = rows * columns * itemsize, rows * itemsize, itemsize
+    src = rows * columns * itemsize, itemsize, columns * itemsize
+    plan = plan_for(normal((number, columns, rows), dst, src, itemsize), Target(width=32, first_bytes=32 << 10))
+    assert (plan.kernel, int(plan.row[C_CHUNK])) == (kernel, together)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "itemsize", "phase", "tile"),
+    [
+        (96, 65536, 4, 0, (1024, 96 * 4)),  # rows 256 KB apart: none of a block's lines waits for a second look
+        (56, 65536, 8, 0, (1024, 56 * 8)),
+        (512, 65536, 2, 0, (512, 512)),
+        (4096, 65536, 1, 0, (1024, 1024)),
+        (24, 100_000, 4, 0, (1024, 24 * 4)),  # rows that share no set
+        (32, 229_376, 4, 0, (64, 32 * 4)),  # few rows: the second-level cache keeps them
+        (448, 16384, 4, 16, (1024, 896)),  # target rows of 1792 bytes in two equal pieces
+        (64, 262_144, 1, 16, (1024, 64)),
+        (1536, 24_576, 1, 16, (1024, 512)),
+    ],
+)
+def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, columns, itemsize, phase, tile):
+    form = normal((columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize), itemsize)
+    plan = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase, source_phase=phase))
+    assert (plan.row[A_CHUNK] * itemsize, plan.row[B_CHUNK] * itemsize) == tile
+    assert bool(plan.staged & STAGE_IN) == (itemsize == 1)
 
 
 def test_payloads_of_nans_are_kept():
