@@ -206,7 +206,7 @@ def _wanted_of_halves(
     sources = rows_of_block([dims[k] for k in near], "src", block)
     targets = rows_of_block([dims[k] for k in a_chain], "dst", block)
     source_crowds = crowded(sources, FIRST_SETS, FIRST_WAYS - 1)
-    target_crowds = crowded(targets, FIRST_SETS, FIRST_WAYS - 1)
+    target_crowds = crowded(targets, FIRST_SETS, FIRST_WAYS - (3 if item >= 4 else 1))
     # Lines of a crowded source are gone before all of their items are taken. Are they from the second-level cache, too?
     ways = _WAYS if crowded(sources, FIRST_SETS, FIRST_WAYS) else 2 * _WAYS
     beyond = source_crowds and crowded(rows_of_block(b_dims, "src", 512 // item), _SETS, ways)
@@ -237,7 +237,7 @@ def _wanted_of_halves(
     if target_crowds:
         # Lines of the target wait for each other.
         short = item < 4 and is_read_through and row <= 512
-        narrow = not (shares or within or short)
+        narrow = not (within or short or (shares and (item < 4 or a_bytes > LINE)))
         b_bytes = 1024 if narrow and item >= 4 else 512
         return _Wanted(LINE if narrow else 512, b_bytes, STAGE_OUT, item < 4 and not shares)
     if item == 8 and crowded(sources, FIRST_SETS, 3):
