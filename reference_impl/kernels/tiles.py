@@ -18,6 +18,10 @@ TILE = 1 << 16
 
 FIRST_SETS, FIRST_WAYS = 64, 8
 """Sets of a first-level cache of 32 KB, and lines of each that are kept until they are asked for again."""
+SETS, WAYS = 1024, 8
+"""Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
+LONGEST = 4096
+"""Bytes of a target row in a tile, at most, unless a choice says otherwise."""
 
 
 def cut(dim: Dim, item: int) -> Chunked:
@@ -104,6 +108,11 @@ def group(table: npt.NDArray[np.int64], step: int) -> int:
 def crowded(table: npt.NDArray[np.int64], sets: int, ways: int) -> bool:
     """Whether rows at these offsets are too many for the sets of a cache that they fall into."""
     return int(np.bincount(table % (sets * LINE) // LINE, minlength=1).max()) > ways
+
+
+def shares(b_dims: Sequence[Dim]) -> bool:
+    """Whether pieces of a source row share lines, which are read again and again where the pieces are short."""
+    return any(d.src % LINE for d in b_dims)
 
 
 def odd_lines(nbytes: int) -> int:

@@ -6,9 +6,26 @@ from math import gcd, prod
 from typing import NamedTuple
 
 from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Chunked, Loop
+from .half_lines import Sides, Wanted, wanted_of_halves
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
-from .tiles import FIRST_SETS, FIRST_WAYS, chain, chunk, crowded, group, odd_lines, offsets, pitch, rows_of_block, some
+from .tiles import (
+    FIRST_SETS,
+    FIRST_WAYS,
+    LONGEST,
+    SETS,
+    WAYS,
+    chain,
+    chunk,
+    crowded,
+    group,
+    odd_lines,
+    offsets,
+    pitch,
+    rows_of_block,
+    shares,
+    some,
+)
 
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
@@ -62,7 +79,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
     mode |= ALIGNED * (streamed and straight)
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
-    mode |= AHEAD * (dims[along].src == item and not crowded(b_table, _SETS, _WAYS))
+    mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
         "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode, stride=dims[along].src,
@@ -89,24 +106,12 @@ SMALL, _TOGETHER = 768, 2048
 """Bytes of a small matrix, and of those that make a tile, at most: reading and writing should take turns soon."""
 
 
-class _Wanted(NamedTuple):
-    """What makes a good tile: bytes of its rows in source and target, buffers."""
-
-    a_bytes: int
-    b_bytes: int
-    staged: int
-    lines: bool = False
-    """Whether blocks are a line of each target row, of which registers hold half."""
-    by_rows: bool = False
-    """Whether target rows are written one after the other."""
-
-
 class _Tile(NamedTuple):
     """What a tile spans: dimensions by their numbers."""
 
     a_chain: list[int]
     b_chain: list[int]
-    wanted: _Wanted
+    wanted: Wanted
 
 
 def _has_halves(target: Target, streamed: bool) -> bool:
@@ -126,19 +131,21 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     # Of small items a block has more rows than a set of the second-level cache has ways.
     block = target.width // item
     rows = rows_of_block([dims[k] for k in near], "src", block)
-    b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or _LONGEST)
+    b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
-    whole &= (far and target.small_tiles) or not crowded(rows, _SETS, 2 * _WAYS)
+    whole &= (far and target.small_tiles) or not crowded(rows, SETS, 2 * WAYS)
     halves, lines, by_rows = _has_halves(target, streamed), False, False
     staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
     elif halves and whole:
-        a_bytes, b_bytes, staged, lines, by_rows = _wanted_of_halves(dims, along, b_dims, item, far, target)
+        a_bytes, b_bytes, staged, lines, by_rows = wanted_of_halves(
+            Sides(dims, along, b_dims, item, target.source_phase), far
+        )
     elif halves and blocks:
         a_bytes, b_bytes = 1024, 1024
     else:
@@ -156,7 +163,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
         b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = choice.staged if choice.staged >= 0 else staged
-    return _Tile(a_chain, b_chain, _Wanted(a_bytes, b_bytes, staged, lines, by_rows))
+    return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows))
 
 
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
@@ -164,10 +171,6 @@ def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) 
     found = [dims[k] for k in chained]
     part, _ = chunk(found, items, 1)
     return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), FIRST_SETS, 2 * FIRST_WAYS)
-
-
-_LONGEST = 4096
-"""Bytes of a target row in a tile, at most, unless a choice says otherwise."""
 
 
 def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target: Target) -> tuple[int, int]:
@@ -178,12 +181,12 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
     if target.intel and streamed:
         return 1024, 2048
     if far:
-        return 512, _LONGEST
+        return 512, LONGEST
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
         a_bytes = min(1024, 128 * 2048 // b_bytes)
-        return max(4 * LINE, min(a_bytes, 128 * 1024 // b_bytes)) if target.small_tiles else a_bytes, _LONGEST
-    if _shares(b_dims):
+        return max(4 * LINE, min(a_bytes, 128 * 1024 // b_bytes)) if target.small_tiles else a_bytes, LONGEST
+    if shares(b_dims):
         return 1024, 2048
     # A line of each row and no more, or what the first-level cache holds, if all these lines and the next ones, which
     # are asked for, are kept until then.
@@ -194,82 +197,15 @@ def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target:
     return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
 
 
-def _wanted_of_halves(
-    dims: Sequence[Dim], along: int, b_dims: Sequence[Dim], item: int, far: bool, target: Target
-) -> _Wanted:
-    """What makes a good tile of registers of half a line that are streamed: the first rule that holds, as measured."""
-    last, block = len(dims) - 1, LINE // item
-    b_bytes = item * prod(d.length for d in b_dims)
-    near = chain(dims, last, "dst", {along, last}, item, LINE)
-    a_chain = chain(dims, along, "src", {along, *near}, item, LINE)
-    a_bytes = item * prod(dims[k].length for k in a_chain)
-    sources = rows_of_block([dims[k] for k in near], "src", block)
-    targets = rows_of_block([dims[k] for k in a_chain], "dst", block)
-    source_crowds = crowded(sources, FIRST_SETS, FIRST_WAYS - 1)
-    target_crowds = crowded(targets, FIRST_SETS, FIRST_WAYS - (3 if item >= 4 else 1))
-    # Lines of a crowded source are gone before all of their items are taken. Are they from the second-level cache, too?
-    ways = _WAYS if crowded(sources, FIRST_SETS, FIRST_WAYS) else 2 * _WAYS
-    beyond = source_crowds and crowded(rows_of_block(b_dims, "src", 512 // item), _SETS, ways)
-    square = 1024 if item >= 4 and (beyond or far) else 512
-    within, shares = target.source_phase != 0, _shares(b_dims)
-    # Source rows that all begin within a line: pieces of one line lie on two, which are fetched for both.
-    piece = LINE if not within else 4 * LINE if item >= 4 else 2 * LINE
-    row = item * prod(dims[k].length for k in chain(dims, along, "src", {along, last}, item, dims[last].src))
-    is_read_through = dims[last].src == row <= _SHORT and dims[last].length * row >= _HELD // 2
-    if far:
-        if shares:
-            return _Wanted(256, _LONGEST, STAGE_OUT)
-        if source_crowds and item == 1 and b_bytes >= 8 * LINE and crowded(sources, _SETS, 1):
-            return _Wanted(1024, 512, STAGE_IN | STAGE_OUT)
-        if item > 1 and (beyond or (source_crowds and item >= 4)) and a_bytes > LINE and b_bytes > 4 * LINE:
-            return _Wanted(square, 2048 if item == 2 else 1024, STAGE_OUT)
-        short = 2 * LINE if item == 8 and source_crowds and not within else 4 * LINE
-        return _Wanted(piece if b_bytes > 4 * LINE else short, 2048, STAGE_OUT)
-    if is_read_through and not target_crowds:
-        # What follows in the source makes a tile: by target rows, if the first-level cache keeps it for all of them.
-        rows = max(2 * LINE // item, (_HELD // 2 if shares else _HELD) // row)
-        by_rows = not crowded(rows_of_block([dims[last]], "src", rows), FIRST_SETS, FIRST_WAYS)
-        return _Wanted(_LONGEST, min(_LONGEST, rows * item), 0, True, by_rows)
-    if source_crowds:
-        if not shares and not within and a_bytes > 4 * LINE and (not beyond or item == 1 or b_bytes <= 2 * LINE):
-            return _Wanted(4 * LINE if beyond and item == 8 else LINE, 512, STAGE_OUT)
-        return _Wanted(square, square, STAGE_OUT)
-    if target_crowds:
-        # Lines of the target wait for each other.
-        short = item < 4 and is_read_through and row <= 512
-        narrow = not (within or short or (shares and (item < 4 or a_bytes > LINE)))
-        b_bytes = 1024 if narrow and item >= 4 else 512
-        return _Wanted(LINE if narrow else 512, b_bytes, STAGE_OUT, item < 4 and not shares)
-    if item == 8 and crowded(sources, FIRST_SETS, 3):
-        return _Wanted(1024, 2 * LINE, 0, True, True)  # two sets, or little more
-    is_written_through = dims[along].dst == b_bytes and dims[along].length * item >= 8 * LINE
-    if is_written_through and item >= 4 and not shares and 4 * LINE <= b_bytes <= min(_SHORT, 256 * item):
-        # What follows in the target makes a tile, narrower the more source rows it takes.
-        if b_bytes <= 64 * item:
-            return _Wanted(4096 // item, b_bytes, 0, True, True)
-        return _Wanted(1024, 256, 0, True, True) if b_bytes <= 128 * item else _Wanted(piece, b_bytes, 0, True, True)
-    if dims[along].dst <= _LONGEST and crowded(targets, FIRST_SETS, 1):
-        return _Wanted(1024, 256, 0, True, True)
-    if shares or b_bytes < 8 * LINE:
-        return _Wanted(512, 2048, 0, True)
-    return _Wanted(piece, 2048 if item >= 4 else 1024, 0, True)
-
-
-_HELD = 1 << 15
-"""Bytes of source rows that a first-level cache of 32 KB holds."""
-_SHORT = 2048
-"""Bytes of rows, at most, for tiles of whole ones."""
-
-
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """What makes a good tile of whole blocks of one- and two-byte items: bytes of a source row, of a target row."""
     b_bytes = item * prod(d.length for d in b_dims)
     if far:
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
         short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
-        a_bytes = short if target.small_tiles and not _shares(b_dims) else 256
-        return a_bytes, _LONGEST if b_bytes <= _LONGEST else _LONGEST // 2
-    if _shares(b_dims):
+        a_bytes = short if target.small_tiles and not shares(b_dims) else 256
+        return a_bytes, LONGEST if b_bytes <= LONGEST else LONGEST // 2
+    if shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
         return (1024, 256) if whole or not target.small_tiles else (2 * LINE, 512)
     if b_bytes < _SHORTEST:
@@ -284,11 +220,6 @@ def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bo
     return not crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
 
 
-def _shares(b_dims: Sequence[Dim]) -> bool:
-    """Whether pieces of a source row share lines, which are read again and again where the pieces are short."""
-    return any(d.src % LINE for d in b_dims)
-
-
 def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """The same of a tile that is no whole blocks, of any items: its rows are gathered into a buffer."""
     b_bytes = item * prod(d.length for d in b_dims)
@@ -297,13 +228,9 @@ def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tu
     most = 512 if b_bytes < LINE else 1024
     if item >= 4:
         return (most, 1024) if far else (min(most, max(128, 128 * 2048 // b_bytes)), 2048)
-    return (most, 2048) if far else (most if b_bytes < LINE or _shares(b_dims) else 256, 256)
+    return (most, 2048) if far else (most if b_bytes < LINE or shares(b_dims) else 256, 256)
 
 
 _SHORTEST = 1024
 _LAST_WAYS, _KEPT = 10, 2
 """Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
-
-
-_SETS, _WAYS = 1024, 8
-"""Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""

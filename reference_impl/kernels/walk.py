@@ -1,5 +1,7 @@
 """The odometer of a copy's outer loops, for kernels that are told by a descriptor (`descriptor.py`)."""
 
+from typing import Any
+
 from .descriptor import (
     A_CHUNK,
     A_LENGTH,
@@ -93,7 +95,7 @@ def counts(row: int, index: int) -> tuple[int, int]:
 
 
 @part
-def turns_of_c(row: int, index: int) -> int:
+def turns_of_c(row: int, index: int) -> Any:
     """How many turns of C the tile at the odometer spans, where a kernel has such a dimension."""
     loop, turns = peek(row + 8 * C_LOOP), peek(row + 8 * C_CHUNK)
     return min(turns, peek(row + 8 * C_LENGTH) - peek(index + 8 * loop) * turns) if loop >= 0 else turns

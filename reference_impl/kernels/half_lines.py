@@ -1,0 +1,208 @@
+"""Tiles of transposes whose registers hold half of a line that is streamed: a rule for each way in which two sides lie.
+
+Where eight of a block's rows fall into one set of the first-level cache they *crowd* it: lines are gone before all of
+their items are taken, or whole. The numbers are those that were best, or next to it, in some 1200 layouts, drawn and
+chosen, on a processor with 32 KB of first-level and 512 KB of second-level cache (docs/kernels.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .descriptor import STAGE_IN, STAGE_OUT
+from .normal import Dim
+from .plans import LINE
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, WAYS, chain, crowded, rows_of_block, shares
+
+_HELD = 1 << 15
+"""Bytes of source rows that a first-level cache of 32 KB holds."""
+_SHORT = 2048
+"""Bytes of rows, at most, for tiles of whole ones."""
+_FEW = 32
+"""Rows of the source, at most, of which the second-level cache keeps what is asked for, however they crowd it."""
+
+
+class Wanted(NamedTuple):
+    """What makes a good tile: bytes of its rows in source and target, buffers."""
+
+    a_bytes: int
+    b_bytes: int
+    staged: int = 0
+    lines: bool = False
+    """Whether blocks are a line of each target row, of which registers hold half."""
+    by_rows: bool = False
+    """Whether target rows are written one after the other."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How the two sides of a transpose lie; bytes."""
+
+    dims: Sequence[Dim]
+    along: int
+    """The dimension along which the source is in one piece, as the target is along the last one."""
+    b_dims: Sequence[Dim]
+    """Those that follow each other in the target, from the last one on."""
+    item: int
+    source_phase: int
+    """Where source rows begin within a line."""
+
+    @cached_property
+    def _near(self) -> list[int]:
+        last = len(self.dims) - 1
+        return chain(self.dims, last, "dst", {self.along, last}, self.item, LINE)
+
+    @cached_property
+    def _a_chain(self) -> list[int]:
+        return chain(self.dims, self.along, "src", {self.along, *self._near}, self.item, LINE)
+
+    @cached_property
+    def a_bytes(self) -> int:
+        """Of a source row, as far as a line goes or one dimension more."""
+        return self.item * prod(self.dims[k].length for k in self._a_chain)
+
+    @cached_property
+    def b_bytes(self) -> int:
+        """Of a target row."""
+        return self.item * prod(d.length for d in self.b_dims)
+
+    @cached_property
+    def sources(self) -> npt.NDArray[np.int64]:
+        """Where a block's rows begin in the source."""
+        return rows_of_block([self.dims[k] for k in self._near], "src", LINE // self.item)
+
+    @cached_property
+    def targets(self) -> npt.NDArray[np.int64]:
+        """Where they begin in the target."""
+        return rows_of_block([self.dims[k] for k in self._a_chain], "dst", LINE // self.item)
+
+    @cached_property
+    def row(self) -> int:
+        """Bytes of a whole source row, up to where the next one begins."""
+        last = len(self.dims) - 1
+        row = chain(self.dims, self.along, "src", {self.along, last}, self.item, self.dims[last].src)
+        return self.item * prod(self.dims[k].length for k in row)
+
+    @property
+    def large(self) -> bool:
+        """Whether items have four or eight bytes."""
+        return self.item >= 4
+
+    @property
+    def shares(self) -> bool:
+        """Whether pieces of a source row share lines."""
+        return shares(self.b_dims)
+
+    @property
+    def within(self) -> bool:
+        """Whether source rows begin within a line: a line's piece lies on two, which are fetched for both."""
+        return self.source_phase != 0
+
+    @property
+    def piece(self) -> int:
+        """The least of a source row that is worth taking."""
+        return LINE if not self.within else 4 * LINE if self.large else 2 * LINE
+
+    @cached_property
+    def source_crowds(self) -> bool:
+        """Whether lines of the source are gone from the first-level cache before all of their items are taken."""
+        return crowded(self.sources, FIRST_SETS, FIRST_WAYS - 1)
+
+    @cached_property
+    def crowds_beyond(self) -> bool:
+        """Whether they are gone from the second-level cache, too, where rows of 512 bytes make a tile."""
+        rows = rows_of_block(self.b_dims, "src", 512 // self.item)
+        return self.source_crowds and crowded(rows, SETS, 2 * WAYS)
+
+    @cached_property
+    def target_crowds(self) -> bool:
+        """Whether lines of the target wait for each other."""
+        return crowded(self.targets, FIRST_SETS, FIRST_WAYS - (3 if self.large else 1))
+
+    @property
+    def is_read_through(self) -> bool:
+        """Whether source rows are short and follow each other without a gap."""
+        last = self.dims[-1]
+        return last.src == self.row <= _SHORT and last.length * self.row >= _HELD // 2
+
+    @property
+    def is_written_through(self) -> bool:
+        """Whether target rows do, and are long enough to fill a tile."""
+        a = self.dims[self.along]
+        return a.dst == self.b_bytes and a.length * self.item >= 8 * LINE
+
+
+def wanted_of_halves(sides: Sides, far: bool) -> Wanted:
+    """What makes a good tile; `far`: the target's rows begin anywhere in a line."""
+    if far:
+        return _through_buffers(sides)
+    if sides.is_read_through and not sides.target_crowds:
+        return _reading_through(sides)
+    if sides.source_crowds:
+        return _crowded_source(sides)
+    if sides.target_crowds:
+        return _crowded_target(sides)
+    if sides.item == 8 and crowded(sides.sources, FIRST_SETS, 3):
+        return Wanted(1024, 2 * LINE, lines=True, by_rows=True)  # two sets, or little more
+    if sides.is_written_through and sides.large and not sides.shares:
+        # What follows in the target makes a tile, narrower the more source rows it takes.
+        if 4 * LINE <= sides.b_bytes <= 64 * sides.item:
+            return Wanted(4096 // sides.item, sides.b_bytes, lines=True, by_rows=True)
+        if 4 * LINE <= sides.b_bytes <= 128 * sides.item:
+            return Wanted(1024, 256, lines=True, by_rows=True)
+        if 4 * LINE <= sides.b_bytes <= min(_SHORT, 256 * sides.item):
+            return Wanted(sides.piece, sides.b_bytes, lines=True, by_rows=True)
+    if sides.dims[sides.along].dst <= LONGEST and crowded(sides.targets, FIRST_SETS, 1):
+        return Wanted(1024, 256, lines=True, by_rows=True)
+    if sides.shares or sides.b_bytes < 8 * LINE:
+        return Wanted(512, 2048, lines=True)
+    return Wanted(sides.piece, 2048 if sides.large else 1024, lines=True)
+
+
+def _through_buffers(sides: Sides) -> Wanted:
+    if sides.shares:
+        return Wanted(256, LONGEST, STAGE_OUT)
+    if sides.source_crowds and sides.item == 1 and sides.b_bytes >= 8 * LINE and crowded(sides.sources, SETS, 1):
+        return Wanted(1024, 512, STAGE_IN | STAGE_OUT)
+    if sides.a_bytes > LINE and sides.b_bytes > 4 * LINE:
+        if sides.source_crowds and sides.large:
+            return Wanted(1024, 1024, STAGE_OUT)
+        if sides.crowds_beyond and sides.item == 2:
+            return Wanted(512, 2048, STAGE_OUT)
+    if sides.b_bytes > 4 * LINE:
+        return Wanted(sides.piece, 2048, STAGE_OUT)
+    return Wanted(
+        2 * LINE if sides.item == 8 and sides.source_crowds and not sides.within else 4 * LINE, 2048, STAGE_OUT
+    )
+
+
+def _reading_through(sides: Sides) -> Wanted:
+    # What follows in the source makes a tile: by target rows, if the first-level cache keeps it for all of them.
+    rows = max(2 * LINE // sides.item, (_HELD // 2 if sides.shares else _HELD) // sides.row)
+    by_rows = not crowded(rows_of_block([sides.dims[-1]], "src", rows), FIRST_SETS, FIRST_WAYS)
+    return Wanted(LONGEST, min(LONGEST, rows * sides.item), lines=True, by_rows=by_rows)
+
+
+def _crowded_source(sides: Sides) -> Wanted:
+    # Pieces of a line where the second-level cache keeps them until the next ones are taken; else long ones.
+    narrow = not sides.shares and not sides.within and sides.a_bytes > 4 * LINE
+    if narrow and (not sides.crowds_beyond or sides.item == 1):
+        return Wanted(LINE, 512, STAGE_OUT)
+    if narrow and sides.b_bytes <= _FEW * sides.item:
+        return Wanted(4 * LINE if sides.item == 8 and sides.b_bytes <= 2 * LINE else LINE, 512, STAGE_OUT)
+    square = 1024 if sides.large and sides.crowds_beyond else 512
+    return Wanted(square, square, STAGE_OUT)
+
+
+def _crowded_target(sides: Sides) -> Wanted:
+    if sides.large:
+        narrow = not sides.within and (not sides.shares or sides.a_bytes <= LINE)
+        return Wanted(LINE, 1024 if sides.item == 8 else 512, STAGE_OUT) if narrow else Wanted(512, 512, STAGE_OUT)
+    short = sides.is_read_through and sides.row <= 512
+    narrow = not sides.within and not short and not sides.shares
+    return Wanted(LINE if narrow else 512, 512, STAGE_OUT, lines=not sides.shares)
