@@ -174,11 +174,9 @@ def _through_buffers(sides: Sides) -> Wanted:
             return Wanted(1024, 1024, STAGE_OUT)
         if sides.crowds_beyond and sides.item == 2:
             return Wanted(512, 2048, STAGE_OUT)
-    if sides.b_bytes > 4 * LINE:
+    if sides.b_bytes > 4 * LINE or (sides.item == 8 and sides.source_crowds):
         return Wanted(sides.piece, 2048, STAGE_OUT)
-    return Wanted(
-        2 * LINE if sides.item == 8 and sides.source_crowds and not sides.within else 4 * LINE, 2048, STAGE_OUT
-    )
+    return Wanted(4 * LINE, 2048, STAGE_OUT)
 
 
 def _reading_through(sides: Sides) -> Wanted:
