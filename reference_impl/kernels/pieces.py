@@ -12,6 +12,8 @@ from .descriptor import (
     B_INNER,
     B_SRC,
     B_TABLE,
+    C_CHUNK,
+    C_SRC,
     DONE,
     NO_MEMORY,
     OUT_BYTES,
@@ -23,7 +25,7 @@ from .descriptor import (
 from .jit import part
 from .llvm import allocate, ask_once, fence, odometer, peek, release
 from .runs import run_each, write_rows
-from .walk import advance, begun, counts, place
+from .walk import advance, begun, counts, place, turns_of_c
 
 _FEW = 512
 """Bytes of pieces that are asked for at once: more would have to wait for each other."""
@@ -52,6 +54,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
     nbytes, step, b_step = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * B_SRC)
     pitch, group = peek(row + 8 * OUT_PITCH), peek(row + 8 * OUT_GROUP)
+    small, c_src = peek(row + 8 * C_CHUNK) > 1, peek(row + 8 * C_SRC)
     memory = allocate(peek(row + 8 * OUT_BYTES) + 64)
     if memory == 0:
         return NO_MEMORY
@@ -61,10 +64,18 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
         a_count, b_count = counts(row, index)
         a_count *= a_inner
         b_count *= b_inner
+        matrices = turns_of_c(row, index)
         to, at = dst + d, src + s
         if task + 1 < last:
             d, s = advance(row, index, d, s)
-        if a_count == 1 and b_inner == 1:
+        rows = a_count * matrices
+        if small:
+            # Small matrices in a row: how long pieces are is looked at once for all of them.
+            for b in range(b_count):
+                for a in range(a_count):
+                    piece, offset = held + a * pitch + b * nbytes, peek(b_table + 8 * b) + a * step
+                    run_each(piece, a_count * pitch, at + offset, c_src, matrices, nbytes, 0)
+        elif a_count == 1 and b_inner == 1:
             few = 1 + _FEW // nbytes
             b = 0
             while b < b_count:
@@ -77,7 +88,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
                 offset = peek(b_table + 8 * b)
                 _ask_for(src + s + offset, step, a_count, nbytes)
                 run_each(held + b * nbytes, pitch, at + offset, step, a_count, nbytes, 0)
-        write_rows(to, a_table, held, pitch, a_count, b_count * nbytes, group, True)
+        write_rows(to, a_table, held, pitch, rows, b_count * nbytes, max(group, rows) if small else group, True)
     fence()
     release(memory)
     return DONE

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from .descriptor import AHEAD, CALLED, ONE, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, Choice, Plan, Target, made, ordered
-from .tiles import chain, chunk, cut, group, odd_lines, offsets, some, tiled
+from .tiles import chain, chunk, cut, group, matrices, odd_lines, offsets, some, tiled
 
 
 def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
@@ -36,6 +36,13 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
                 a, b = some(near_dst, 256 // nbytes), some(near_src, 2048 // nbytes)
             loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
             return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
+    if not streamed and nbytes <= 2 * LINE and len(loops) > 1 and loops[-1].length < _FEW:
+        # A long loop around the short ones: how long runs are is looked at once for all of its turns.
+        long = min((x for x in loops if x.length >= _FEW), key=lambda x: max(x.dst, abs(x.src)), default=None)
+        if long is not None:
+            a, b = some(loops[-1], _FEW), some(long, max(_FEW, _HELD // max(long.dst, abs(long.src))))
+            loops = ordered([*(x for x in loops[:-1] if x is not long), a.loop("a"), b.loop("b")], order)
+            return made("runs", form, loops, False, a, b, run=nbytes)
     a = cut(Dim(nbytes, 1, 1), 1)
     gap = loops[-1].src - nbytes if loops else 0
     loops, b = tiled(loops, a.chunk)
@@ -57,6 +64,10 @@ _PIECE = 1 << 16
 """Bytes of a run that the C library copies as quickly through the last-level cache as others past it."""
 _NEAR = 256
 """Bytes between two runs that hardware goes on over."""
+_FEW, _HELD = 16, 16384
+"""Turns below which a loop around short runs is not worth a call; bytes that the turns of a long one reach over."""
+_SMALL = 512
+"""Bytes of a small matrix of runs, at most, of which several are put together at once."""
 _MIDDLE, _LONG = 320, 1024
 """Bytes of a run from which on the lines that it shares with others, or with a gap, are a small part of it."""
 
@@ -79,12 +90,16 @@ def _pieces(form: Normal, dims: Sequence[Dim], nbytes: int, choice: Choice) -> P
     a_table = offsets([*a_dims[:-1], Dim(a.chunk, a.dst, a.src)], "dst")
     b_table = offsets([*b_dims[:-1], Dim(b.chunk, b.dst, b.src)], "src")
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
-    loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     together = group(a_table, b_rows * nbytes) if b.loop_length == 1 else 1
-    pitch = b_rows * nbytes if together > 1 else odd_lines(b_rows * nbytes)
+    c = ONE
+    if together == len(a_table) and a.loop_length == b.loop_length == 1:
+        c = matrices(rest, a_rows * b_rows * nbytes, _SMALL, 4096 if nbytes < 24 else 2048)
+        rest = [x for x in rest if c.chunk == 1 or x.dst != c.dst]
+    loops = ordered([*rest, a.loop("a"), b.loop("b"), *([c.loop("c")] if c.chunk > 1 else [])], choice.order or "src")
+    pitch = b_rows * nbytes if together > 1 or c.chunk > 1 else odd_lines(b_rows * nbytes)
     return made(
         "pieces", form, loops, True, a, b, STAGE_OUT, (a_table, b_table), mode=STREAM, run=nbytes,
         stride=a_dims[0].src if a_dims else 0, a_inner=a_inner, b_inner=b_inner,
         a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
-        out_pitch=pitch, out_group=together, out_bytes=pitch * a_rows + LINE,
+        out_pitch=pitch, out_group=together, out_bytes=pitch * a_rows * c.chunk + LINE, c=c,
     )  # fmt: skip

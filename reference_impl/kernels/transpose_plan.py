@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import gcd, prod
+from math import prod
 from typing import NamedTuple
 
-from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Chunked, Loop
+from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .half_lines import Sides, Wanted, wanted_of_halves
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
@@ -19,16 +19,18 @@ from .tiles import (
     chunk,
     crowded,
     group,
+    matrices,
     odd_lines,
     offsets,
     pitch,
     rows_of_block,
     shares,
-    some,
 )
 
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
+SMALL = 768
+"""Bytes of a small matrix, at most. Of these 2 KB make a tile: reading and writing should take turns soon."""
 
 
 def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, streamed: bool) -> Plan:
@@ -69,7 +71,11 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     pieces = streamed and not straight and out_group * b_rows * item >= LONG and b_rows * item < LONG
     if b_rows < block or a_rows < columns or (pieces and choice.staged < 0):
         staged |= STAGE_OUT
-    c = _matrices(rest, a_rows * b_rows * item) if staged & STAGE_OUT and out_group == len(a_table) > 1 else ONE
+    c = (
+        matrices(rest, a_rows * b_rows * item, SMALL, 2048)
+        if staged & STAGE_OUT and out_group == len(a_table) > 1
+        else ONE
+    )
     if c.chunk > 1:
         rest = [x for x in rest if x.dst != c.dst]
         loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
@@ -88,22 +94,6 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
         in_group=in_group, out_group=out_group,
         in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows * c.chunk + columns) + 128, c=c,
     )  # fmt: skip
-
-
-def _matrices(rest: Sequence[Loop], nbytes: int) -> Chunked:
-    """How many small matrices that follow each other in the target make a tile: whole lines of it, if that may be.
-
-    What is read from a buffer has hardly left the registers where that holds no more than one.
-    """
-    loop = next((x for x in rest if x.dst == nbytes), None)
-    if loop is None or nbytes > SMALL:
-        return ONE
-    turns, step = _TOGETHER // nbytes, LINE // gcd(nbytes, LINE)
-    return some(loop, max(turns // step * step, min(turns, step)))
-
-
-SMALL, _TOGETHER = 768, 2048
-"""Bytes of a small matrix, and of those that make a tile, at most: reading and writing should take turns soon."""
 
 
 class _Tile(NamedTuple):

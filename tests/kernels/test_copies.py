@@ -305,6 +305,35 @@ def test_small_matrices_in_a_row(rows, columns, itemsize):
         check_large(width, (2, rows, 251, columns), (0, 2, 3, 1), itemsize, Choice(streamed=streamed), threads)
 
 
+@pytest.mark.parametrize("itemsize", [1, 4])
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((1003, 5, 4, 3), (0, 2, 1, 3)), ((2, 1003, 5, 3), (1, 2, 0, 3)), ((1003, 8, 8, 7), (0, 2, 1, 3)),
+        ((333, 2, 3, 4, 5), (0, 3, 2, 1, 4)), ((1003, 4, 2, 6), (0, 2, 1, 3)), ((17, 3, 3, 31), (0, 2, 1, 3)),
+    ],
+)  # fmt: skip
+def test_small_matrices_of_short_runs_in_a_row(shape, order, itemsize):
+    for streamed, threads in itertools.product((0, 1), (1, 2)):
+        check_large(WIDTHS[0], shape, order, itemsize, Choice(streamed=streamed), threads)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "turns"),
+    [
+        ((300_000, 3, 3, 3), "pieces", (3, 3, 32)),  # 108 bytes by 32: whole lines
+        ((100_000, 4, 4, 12), "pieces", (4, 4, 1)),
+        ((30_000, 3, 3, 3), "runs", (3, 151, 1)),  # within the caches, around a long loop
+    ],
+)
+def test_short_runs_go_around_a_long_loop(shape, kernel, turns):
+    number, rows, columns, length = shape
+    run, matrix = 4 * length, 4 * length * rows * columns
+    dst, src = (matrix, rows * run, run, 4), (matrix, run, columns * run, 4)
+    plan = plan_for(normal((number, columns, rows, length), dst, src, 4), Target(width=32, first_bytes=32 << 10))
+    assert (plan.kernel, tuple(int(plan.row[k]) for k in (A_CHUNK, B_CHUNK, C_CHUNK))) == (kernel, turns)
+
+
 @pytest.mark.parametrize(
     ("shape", "itemsize", "kernel", "together"),
     [
