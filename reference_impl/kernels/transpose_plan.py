@@ -30,7 +30,7 @@ from .tiles import (
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
 SMALL = 768
-"""Bytes of a small matrix, at most. Of these 2 KB make a tile: reading and writing should take turns soon."""
+"""Bytes of a small matrix, at most."""
 
 
 def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, streamed: bool) -> Plan:
@@ -71,11 +71,8 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     pieces = streamed and not straight and out_group * b_rows * item >= LONG and b_rows * item < LONG
     if b_rows < block or a_rows < columns or (pieces and choice.staged < 0):
         staged |= STAGE_OUT
-    c = (
-        matrices(rest, a_rows * b_rows * item, SMALL, 2048)
-        if staged & STAGE_OUT and out_group == len(a_table) > 1
-        else ONE
-    )
+    held = a_rows * b_rows * item
+    c = matrices(rest, held, *_together(held)) if staged & STAGE_OUT and out_group == len(a_table) > 1 else ONE
     if c.chunk > 1:
         rest = [x for x in rest if x.dst != c.dst]
         loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
@@ -94,6 +91,14 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
         in_group=in_group, out_group=out_group,
         in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows * c.chunk + columns) + 128, c=c,
     )  # fmt: skip
+
+
+def _together(nbytes: int) -> tuple[int, int]:
+    """Bytes of a matrix and of a tile of such matrices, at most: reading and writing should take turns soon.
+
+    Two KB, four of larger matrices that end within a line.
+    """
+    return (SMALL, 2048) if nbytes <= SMALL or nbytes % LINE == 0 else (2048, 4096)
 
 
 class _Tile(NamedTuple):

@@ -340,6 +340,7 @@ def test_short_runs_go_around_a_long_loop(shape, kernel, turns):
         ((100_000, 12, 6), 2, "transpose", 12),  # 144 bytes, so many as are whole lines
         ((100_000, 16, 16), 1, "transpose", 8),
         ((100_000, 24, 24), 4, "transpose", 1),
+        ((100_000, 9, 14), 8, "transpose", 4),  # 1008 bytes, which end within a line
         ((100_000, 12, 6), 4, "items", 28),
         ((100_000, 3, 5), 8, "items", 68),
         ((9_000_000, 2, 2), 1, "items", 1),  # hardly anything: these loops go around a long one
