@@ -29,7 +29,7 @@ def items_plan(form: Normal, cached: bool) -> Plan:
     c = ONE
     if rest and _is_small(dims[a], dims[b], form.item):
         # To turn the odometer costs as much as some items.
-        near = min(rest, key=lambda x: max(x.dst, abs(x.src)))
+        near = min(rest, key=lambda x: abs(x.src))
         c = some(near, _HELD // (form.item * outer.length * inner.length))
         rest.remove(near)
     loops = ordered([*rest, outer.loop("a"), inner.loop("b"), c.loop("c")], "dst")
