@@ -30,15 +30,15 @@ def items_plan(form: Normal, cached: bool) -> Plan:
     if rest and _is_small(dims[a], dims[b], form.item):
         # To turn the odometer costs as much as some items.
         near = min(rest, key=lambda x: abs(x.src))
-        c = some(near, _HELD // (form.item * outer.length * inner.length))
+        c = some(near, _HELD // (form.item * outer.chunk * inner.chunk))
         rest.remove(near)
     loops = ordered([*rest, outer.loop("a"), inner.loop("b"), c.loop("c")], "dst")
     return made("items", form, loops, False, outer, inner, c=c)
 
 
 def _is_small(a: Dim, b: Dim, item: int) -> bool:
-    """Whether a tile may span several matrices that these two dimensions make."""
-    return a.length <= _A and b.length <= _B and 2 * item * a.length * b.length <= _HELD
+    """Whether a tile that these two dimensions make may span several turns of a third one."""
+    return 2 * item * min(a.length, _A) * min(b.length, _B) <= _HELD
 
 
 def _cost(a: Dim, b: Dim, item: int) -> float:
