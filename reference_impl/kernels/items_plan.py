@@ -71,8 +71,9 @@ def _nearest(dims: Sequence[Dim], item: int) -> tuple[int, int]:
     held = item * dims[last].length * dims[near].length
     if held < LINE // 2:
         near = min([k for k in range(last) if _is_long(dims[k])] or [near], key=lambda k: abs(dims[k].src) or 1 << 62)
-    turned = dims[near].length > dims[last].length if held <= _SMALL else _is_long(dims[near])
-    return (last, near) if turned and (held <= _SMALL or dims[last].length < FEW) else (near, last)
+    small = held <= _SMALL and dims[near].length * dims[near].dst <= _HELD
+    turned = dims[near].length > dims[last].length if small else _is_long(dims[near])
+    return (last, near) if turned and (small or dims[last].length < FEW) else (near, last)
 
 
 def _is_long(dim: Dim) -> bool:
