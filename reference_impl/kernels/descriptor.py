@@ -1,8 +1,8 @@
 """What a kernel is told: a row of 8-byte integers, the same for all kernels.
 
 A copy is an odometer of outer loops over *tiles*. A tile spans chunks of two dimensions: A, along which the source lies
-closest together, and B, along which the target does. Where whole rows are moved, A is the row itself and B counts rows.
-Each turn of the odometer is a task; threads share tasks.
+closest together, and B, along which the target does; where these hold little, of a third, C. Where whole rows are
+moved, A is the row itself and B counts rows. Each turn of the odometer is a task; threads share tasks.
 """
 
 from collections.abc import Sequence

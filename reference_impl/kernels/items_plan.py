@@ -14,7 +14,7 @@ FEW = 8
 _A, _B = 64, 512
 """Turns of the outer and of the inner loop of a tile, at most."""
 _SMALL, _HELD = 2048, 8192
-"""Bytes of a small matrix, and of such matrices in a tile, at most."""
+"""Bytes of two loops that may change places, and of what a tile takes in by a third one, at most."""
 
 
 def items_plan(form: Normal, cached: bool) -> Plan:

@@ -1,7 +1,7 @@
 """Pieces: short runs that share lines in the target are put together in a buffer, from which whole lines are streamed.
 
-A tile is a matrix of pieces: its rows follow the target, and lie there where a table says, as those of a transpose do;
-another table says where its columns lie in the source.
+A tile is a matrix of pieces, or several small ones: its rows follow the target, and lie there where a table says, as
+those of a transpose do; another table says where its columns lie in the source.
 """
 
 from typing import Any

@@ -80,7 +80,7 @@ def _picks(form: Normal) -> bool:
 
 
 def _is_better_by_items(plan: Plan, target: Target) -> bool:
-    """Whether a tile is so narrow, or within the caches so small, that its buffers cost more than they save."""
+    """Whether a tile is so narrow or small that its buffers cost more than they save."""
     halves = target.width < LINE
     item, row = plan.form.item, plan.row
     a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]

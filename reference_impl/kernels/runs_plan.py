@@ -2,10 +2,25 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .descriptor import AHEAD, CALLED, ONE, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, Choice, Plan, Target, made, ordered
-from .tiles import chain, chunk, cut, group, matrices, odd_lines, offsets, some, tiled
+from .tiles import (
+    FIRST_SETS,
+    FIRST_WAYS,
+    chain,
+    chunk,
+    crowded,
+    cut,
+    group,
+    matrices,
+    odd_lines,
+    offsets,
+    some,
+    tiled,
+)
 
 
 def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
@@ -36,18 +51,34 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
                 a, b = some(near_dst, 256 // nbytes), some(near_src, 2048 // nbytes)
             loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
             return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
-    if not streamed and nbytes <= 2 * LINE and len(loops) > 1 and loops[-1].length < _FEW:
-        # A long loop around the short ones: how long runs are is looked at once for all of its turns.
-        long = min((x for x in loops if x.length >= _FEW), key=lambda x: max(x.dst, abs(x.src)), default=None)
-        if long is not None:
-            a, b = some(loops[-1], _FEW), some(long, max(_FEW, _HELD // max(long.dst, abs(long.src))))
-            loops = ordered([*(x for x in loops[:-1] if x is not long), a.loop("a"), b.loop("b")], order)
-            return made("runs", form, loops, False, a, b, run=nbytes)
+    long = None if streamed else _long_loop(loops, nbytes)
+    if long is not None:
+        a, b = some(loops[-1], _FEW), some(long, _turns(long))
+        loops = ordered([*(x for x in loops[:-1] if x is not long), a.loop("a"), b.loop("b")], order)
+        return made("runs", form, loops, False, a, b, run=nbytes)
     a = cut(Dim(nbytes, 1, 1), 1)
     gap = loops[-1].src - nbytes if loops else 0
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     return made("runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes, gap))
+
+
+def _long_loop(loops: Sequence[Loop], nbytes: int) -> Loop | None:
+    """A long loop that short ones around short runs may go around: how long runs are is looked at once for its turns.
+
+    Lines of each turn are looked for again with each run, so that they must stay in the first-level cache.
+    """
+    if len(loops) < 2 or loops[-1].length >= _FEW or nbytes > 2 * LINE or nbytes * loops[-1].length > _ROW:
+        return None
+    long = min((x for x in loops if x.length >= _FEW), key=lambda x: max(x.dst, abs(x.src)), default=None)
+    if long is None:
+        return None
+    lines = [np.unique(np.arange(_turns(long)) * abs(step) // LINE) for step in (long.dst, long.src)]
+    return None if any(crowded(x * LINE, FIRST_SETS, FIRST_WAYS // 2) for x in lines) else long
+
+
+def _turns(long: Loop) -> int:
+    return max(_FEW, _HELD // max(long.dst, abs(long.src)))
 
 
 def _cached_mode(form: Normal, nbytes: int, gap: int) -> int:
@@ -64,8 +95,9 @@ _PIECE = 1 << 16
 """Bytes of a run that the C library copies as quickly through the last-level cache as others past it."""
 _NEAR = 256
 """Bytes between two runs that hardware goes on over."""
-_FEW, _HELD = 16, 16384
-"""Turns below which a loop around short runs is not worth a call; bytes that the turns of a long one reach over."""
+_FEW, _ROW, _HELD = 16, 512, 16384
+"""Turns below which a loop around short runs is not worth a call, bytes of its runs at most; bytes that the turns of a
+long one reach over."""
 _SMALL = 512
 """Bytes of a small matrix of runs, at most, of which several are put together at once."""
 _MIDDLE, _LONG = 320, 1024

@@ -101,7 +101,11 @@ def offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:
 
 def rows_of_block(dims: Sequence[Dim], side: str, number: int) -> npt.NDArray[np.int64]:
     """Byte offsets of the first rows along some dimensions, as many as a block has."""
-    return offsets([d._replace(length=min(d.length, number)) for d in dims], side)[:number]
+    some_dims, rows = [], 1
+    for d in dims:
+        some_dims.append(d._replace(length=min(d.length, -(-number // rows))))
+        rows *= some_dims[-1].length
+    return offsets(some_dims, side)[:number]
 
 
 def pitch(table: npt.NDArray[np.int64]) -> int:

@@ -1,8 +1,9 @@
 """Transposes: the source is in one piece along one dimension, the target along another.
 
-A tile is a matrix whose rows lie anywhere: tables tell where, so that a row may run through several small dimensions.
-Blocks of it are transposed in registers, straight from memory to memory, or through buffers: one that gathers source
-rows (small items) and one that holds target rows until they are written in long pieces (tiles smaller than a block).
+A tile is a matrix, or several small ones, whose rows lie anywhere: tables tell where, so that a row may run through
+several small dimensions. Blocks of it are transposed in registers, straight from memory to memory, or through buffers:
+one that gathers source rows (small items) and one that holds target rows until they are written in long pieces (tiles
+smaller than a block).
 """
 
 from typing import Any

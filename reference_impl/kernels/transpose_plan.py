@@ -30,7 +30,7 @@ from .tiles import (
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
 SMALL = 768
-"""Bytes of a small matrix, at most."""
+"""Bytes of a small matrix, at most; of one that ends within a line it may be more."""
 
 
 def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, streamed: bool) -> Plan:

@@ -375,6 +375,16 @@ def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, co
     assert bool(plan.staged & STAGE_IN) == (itemsize == 1)
 
 
+def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
+    def turns(step):
+        form = normal((2000, 3, 3, 3), (step, 9, 3, 1), (step, 3, 9, 1), 1)
+        row = plan_for(form, Target(width=32, first_bytes=32 << 10)).row
+        return int(row[A_CHUNK]), int(row[B_CHUNK])
+
+    assert turns(4096) == (3, 3)
+    assert turns(4160) == (3, 16)
+
+
 def test_payloads_of_nans_are_kept():
     bits = np.arange(0x7F800001, 0x7F800001 + 300 * 300, dtype=np.uint32).reshape(300, 300)
     dst = np.zeros((300, 300), np.float32)
