@@ -88,7 +88,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
                 offset = peek(b_table + 8 * b)
                 _ask_for(src + s + offset, step, a_count, nbytes)
                 run_each(held + b * nbytes, pitch, at + offset, step, a_count, nbytes, 0)
-        write_rows(to, a_table, held, pitch, rows, b_count * nbytes, max(group, rows) if small else group, True)
+        write_rows(to, a_table, held, pitch, rows, b_count * nbytes, rows if small else group, True)
     fence()
     release(memory)
     return DONE

@@ -319,16 +319,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
             at += c_src
         if stage_out:
             rows = a_count * matrices
-            write_rows(
-                to,
-                a_table,
-                held,
-                out_pitch,
-                rows,
-                b_count * item,
-                max(out_group, rows if matrices > 1 else 0),
-                streamed,
-            )
+            together = rows if matrices > 1 else out_group
+            write_rows(to, a_table, held, out_pitch, rows, b_count * item, together, streamed)
     if streamed:
         fence()
     release(memory)
