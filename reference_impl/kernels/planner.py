@@ -51,7 +51,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         return items_plan(form, not streamed)
     along = _along(form)
     if along is not None and last.src != 0:
-        woven = _woven(form, along, streamed)
+        woven = _woven(form, along, target, streamed)
         if woven is not None:
             return woven
         if streamed and _shifts(form, target.phase):
@@ -141,7 +141,7 @@ def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
     return replace(plans[0], more=tuple(plans[1:]))
 
 
-def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
+def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | None:
     """A plan for two to four streams that are woven together or apart; None where there are others."""
     item, a, b = form.item, form.dims[along], form.dims[-1]
     rest = [Loop(*d) for k, d in enumerate(form.dims[:-1]) if k != along]
@@ -149,6 +149,10 @@ def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
         return None
     if b.length in _STREAMS and a.dst == b.length * item and a.length >= 64:
         number, stride, long = b.length, b.src, a
+        if target.width < LINE and number * a.length * item < _SHORT_ROW:
+            # Such rows hold few whole lines where they begin or end within a register.
+            ends = number * a.length * item, target.phase, *(x.dst for x in rest)
+            streamed = streamed and not any(x % target.width for x in ends)
     elif a.length in _STREAMS and b.src == a.length * item and b.length >= 64:
         number, stride, long = -a.length, a.dst, b
     else:
@@ -159,6 +163,8 @@ def _woven(form: Normal, along: int, streamed: bool) -> Plan | None:
     return made(kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride)
 
 
+_SHORT_ROW = 2048
+"""Bytes of rows that are woven, of which whole lines are few."""
 _STREAMS = (2, 3, 4)
 """Streams that are woven, and items from one that is picked to the next."""
 

@@ -149,30 +149,33 @@ last_2s, last_3s, last_4s = [_picker(k, True, ends=True) for k in (2, 3, 4)]
 @part
 def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
     item, width = size_of(word), width_of(word)
-    lanes = width // item
-    i = 0
-    while streamed and i < length and (dst + i * number * item) & (width - 1) and i < lanes:
+    lanes, i = width // item, 0
+    # Whole lines are streamed, where rows do not begin and end with a register: the half of a line that another row
+    # holds the rest of would be streamed into the caches.
+    unit = LINE if (dst | length * number * item) & (width - 1) else width
+    while streamed and i < length and (dst + i * number * item) & (unit - 1) and i < unit // item:
         for k in range(number):
             move(src + k * stride + i * item, dst + (i * number + k) * item, word)
         i += 1
-    streamed = streamed and (dst + i * number * item) & (width - 1) == 0
+    streamed = streamed and (dst + i * number * item) & (unit - 1) == 0
+    end = i + (length - i) * item // unit * unit // item if streamed else i
     if number == 2:
         while i + lanes <= length:
-            if streamed:
+            if i < end:
                 weave_2s(src + i * item, dst + i * 2 * item, stride, word)
             else:
                 weave_2(src + i * item, dst + i * 2 * item, stride, word)
             i += lanes
     elif number == 3:
         while i + lanes <= length:
-            if streamed:
+            if i < end:
                 weave_3s(src + i * item, dst + i * 3 * item, stride, word)
             else:
                 weave_3(src + i * item, dst + i * 3 * item, stride, word)
             i += lanes
     else:
         while i + lanes <= length:
-            if streamed:
+            if i < end:
                 weave_4s(src + i * item, dst + i * 4 * item, stride, word)
             else:
                 weave_4(src + i * item, dst + i * 4 * item, stride, word)

@@ -114,6 +114,7 @@ def test_threads_make_no_difference_to_large_copies(shape, order, itemsize):
     [
         ((700, 900), (1, 0)), ((704, 896), (1, 0)), ((704, 897), (1, 0)), ((5, 90, 70, 3), (0, 3, 1, 2)),
         ((2, 256, 29, 31), (0, 2, 3, 1)), ((512, 513), (1, 0)), ((2, 128, 65, 3), (0, 2, 3, 1)),
+        ((3, 40, 30, 100), (2, 1, 3, 0)), ((2, 9, 30, 300), (2, 1, 3, 0)), ((4, 5, 30, 700), (2, 1, 3, 0)),
     ],
 )  # fmt: skip
 def test_registers_of_half_a_line(shape, order, itemsize, width):
@@ -383,6 +384,19 @@ def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
 
     assert turns(4096) == (3, 3)
     assert turns(4160) == (3, 16)
+
+
+@pytest.mark.parametrize(
+    ("columns", "phase", "streamed"), [(128, 0, True), (128, 16, False), (130, 0, False), (1000, 16, True)]
+)
+def test_short_rows_are_woven_past_the_caches_where_they_share_no_line(columns, phase, streamed):
+    """Two channels of float32, rows of which lie apart in the source, on registers of half a line."""
+    rows, images = 200, 100
+    dst = rows * columns * 8, columns * 8, 8, 4
+    src = columns * 4, images * columns * 4, 4, rows * images * columns * 4
+    form = normal((images, rows, columns, 2), dst, src, 4)
+    plan = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase))
+    assert (plan.kernel, plan.streamed) == ("interleave", streamed)
 
 
 def test_payloads_of_nans_are_kept():
