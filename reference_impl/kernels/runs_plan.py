@@ -125,9 +125,8 @@ def _pieces(form: Normal, dims: Sequence[Dim], nbytes: int, choice: Choice) -> P
     together = group(a_table, b_rows * nbytes) if b.loop_length == 1 else 1
     c = ONE
     if together == len(a_table) and a.loop_length == b.loop_length == 1:
-        c = matrices(rest, a_rows * b_rows * nbytes, _SMALL, 4096 if nbytes < 24 else 2048)
-        rest = [x for x in rest if c.chunk == 1 or x.dst != c.dst]
-    loops = ordered([*rest, a.loop("a"), b.loop("b"), *([c.loop("c")] if c.chunk > 1 else [])], choice.order or "src")
+        c, rest = matrices(rest, a_rows * b_rows * nbytes, _SMALL, 4096 if nbytes < 24 else 2048)
+    loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
     pitch = b_rows * nbytes if together > 1 or c.chunk > 1 else odd_lines(b_rows * nbytes)
     return made(
         "pieces", form, loops, True, a, b, STAGE_OUT, (a_table, b_table), mode=STREAM, run=nbytes,

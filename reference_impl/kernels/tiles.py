@@ -79,16 +79,17 @@ def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False, 
     return Chunked(d.length, min(turns, d.length), d.dst, d.src), inner
 
 
-def matrices(rest: Sequence[Loop], nbytes: int, small: int, together: int) -> Chunked:
-    """How many small matrices that follow each other in the target make a tile: whole lines of it, if that may be.
+def matrices(rest: Sequence[Loop], nbytes: int, small: int, together: int) -> tuple[Chunked, list[Loop]]:
+    """How many small matrices that follow each other in the target make a tile, and the loops that are left.
 
-    What is read from a buffer has hardly left the registers where that holds no more than one.
+    Whole lines of the target, if that may be. What is read from a buffer has hardly left the registers where that holds
+    no more than one.
     """
     loop = next((x for x in rest if x.dst == nbytes), None)
     if loop is None or nbytes > small:
-        return ONE
+        return ONE, list(rest)
     turns, step = together // nbytes, LINE // gcd(nbytes, LINE)
-    return some(loop, max(turns // step * step, min(turns, step)))
+    return some(loop, max(turns // step * step, min(turns, step))), [x for x in rest if x is not loop]
 
 
 def offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:

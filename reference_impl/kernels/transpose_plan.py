@@ -71,10 +71,9 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     pieces = streamed and not straight and out_group * b_rows * item >= LONG and b_rows * item < LONG
     if b_rows < block or a_rows < columns or (pieces and choice.staged < 0):
         staged |= STAGE_OUT
-    held = a_rows * b_rows * item
-    c = matrices(rest, held, *_together(held)) if staged & STAGE_OUT and out_group == len(a_table) > 1 else ONE
-    if c.chunk > 1:
-        rest = [x for x in rest if x.dst != c.dst]
+    c, held = ONE, a_rows * b_rows * item
+    if staged & STAGE_OUT and out_group == len(a_table) > 1:
+        c, rest = matrices(rest, held, *_together(held))
         loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
     in_pitch = a_rows * item if in_group > 1 else odd_lines(a_rows * item)
     out_pitch = b_rows * item if out_group > 1 else odd_lines(b_rows * item)

@@ -59,7 +59,9 @@ def test_a_kernel_calls_nothing_but_what_every_process_has(place):
     assert b"numba_" not in code
 
 
-@pytest.mark.skipif(machine.vector_bytes() < 32, reason="no registers of 32 bytes here")
+@pytest.mark.skipif(
+    machine.vector_bytes() < 32, reason="kernels for registers of 32 bytes are not compiled where a processor has none"
+)
 def test_what_is_kept_on_the_stack_lies_on_one_page():
     """A kernel with too few registers has its stack at a multiple of one: `and rsp, -32`, or `-64`."""
     assert objects.kernel("transpose", 1, 32)
