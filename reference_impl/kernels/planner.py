@@ -24,7 +24,7 @@ from .descriptor import (
 )
 from .items_plan import FEW, items_plan
 from .normal import Dim, Normal
-from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
+from .plans import LINE, OWN, PAGE, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
 from .tiles import cut, tiled
 from .transpose_plan import LONG, SMALL, transpose_plan
@@ -160,11 +160,14 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     pieces = cut(long, item * abs(number))
     loops = ordered([*rest, pieces.loop("a")], "dst")
     kernel = "interleave" if number > 0 else "deinterleave"
-    return made(kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride)
+    # Streams that are parted take turns, where registers hold half a line: two pages hold what each of them writes.
+    turns = number < 0 and streamed and target.width < LINE and long.length * item >= _SHORT_ROW
+    held = 2 * PAGE * turns
+    return made(kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride, out_bytes=held)
 
 
 _SHORT_ROW = 2048
-"""Bytes of rows that are woven, of which whole lines are few."""
+"""Bytes of rows that are woven or parted, of which whole lines are few."""
 _STREAMS = (2, 3, 4)
 """Streams that are woven, and items from one that is picked to the next."""
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Loop, described
 from .normal import Normal
 
-LINE = 64
+LINE, PAGE = 64, 4096
 LARGE_FIRST = 48 << 10
 """Bytes of a first-level cache from which on a tile of 32 KB leaves room in it."""
 

@@ -76,6 +76,113 @@ def _gathered(builder: Any, parts: _Values) -> Any:
     return parts[0]
 
 
+def by_lanes(number: int, width: int, item: int) -> bool:
+    """Whether streams are woven in steps that leave items in their lanes of 16 bytes.
+
+    Any shuffle of two whole registers is one instruction with those of 64 bytes, and many with those of 32.
+    """
+    return width < LINE and (number == 3 or number * item <= _LANE)
+
+
+def parted(builder: Any, base: Any, number: int, width: int, item: int, lanes: bool, back: int = 0) -> _Values:
+    """A register of each of `number` streams that are woven at an address, by `lanes` or whole registers.
+
+    The last load is done so many items further `back`: it reads nothing behind the first stream's last item.
+    """
+    size = _LANE if lanes else width
+    per, count = size // item, number * width // size
+    starts = [k * size for k in range(count)]
+    starts[-1] -= back * item
+    held = [load(builder, builder.add(base, constant(at)), vector(size, item)) for at in starts]
+    if not lanes:
+        places = [[divmod(k * number + j, per) for k in range(per)] for j in range(number)]
+        moved = [[(v, (k + back * (v == count - 1)) % per) for v, k in wanted] for wanted in places]
+        return [_selected(builder, held, wanted) for wanted in moved]
+    if back:
+        held[-1] = shuffle(builder, held[-1], held[-1], [(k + back) % per for k in range(per)])
+    # Registers of every so many pieces: a lane of one stream has its items in the same lane of these.
+    held = [_gathered(builder, held[k::number]) for k in range(number)]
+    if number == 3:
+        places = [[divmod(k * 3 + j, per) for k in range(per)] for j in range(3)]
+        return [_blended(builder, held, per, wanted) for wanted in places]
+    unit = _LANE // number
+    if item < unit:
+        # The items of each stream are brought together, in units that `_unpacked` transposes.
+        order = [k * number + j for j in range(number) for k in range(per // number)]
+        held = [_within_lanes(builder, value, order) for value in held]
+    return _retyped(builder, _unpacked(builder, _retyped(builder, held, unit), width, unit), item)
+
+
+def woven(builder: Any, values: _Values, width: int, item: int, lanes: bool) -> _Values:
+    """The opposite of `parted`: registers that follow each other, woven from one of each stream."""
+    number = len(values)
+    if not lanes:
+        per = width // item
+        return [_selected(builder, values, [divmod(v * per + k, number)[::-1] for k in range(per)]) for v in range(number)]
+    per, unit = _LANE // item, _LANE // number
+    if number == 3:
+        # Item k of stream j goes to one place of its lane, whichever register that lane is put in.
+        orders = [sorted(range(per), key=lambda k, j=j: (3 * k + j) % per) for j in range(3)]
+        values = [_within_lanes(builder, value, order) for value, order in zip(values, orders, strict=True)]
+        streams = [[((v * per + k) % 3, k) for k in range(per)] for v in range(3)]
+        values = [_blended(builder, values, per, wanted) for wanted in streams]
+    else:
+        values = _retyped(builder, _unpacked(builder, _retyped(builder, values, unit), width, unit), item)
+        if item < unit:
+            order = [j * (per // number) + k for k in range(per // number) for j in range(number)]
+            values = [_within_lanes(builder, value, order) for value in values]
+    pieces = [
+        shuffle(builder, values[k % number], values[k % number], [k // number * per + lane for lane in range(per)])
+        for k in range(number * width // _LANE)
+    ]
+    size = width // _LANE
+    return [_gathered(builder, pieces[k : k + size]) for k in range(0, number * size, size)]
+
+
+def _within_lanes(builder: Any, value: Any, order: Sequence[int]) -> Any:
+    """A register whose lanes of 16 bytes all have their items in another order."""
+    per = len(order)
+    if list(order) == list(range(per)):
+        return value
+    lanes = range(0, value.type.count, per)
+    return shuffle(builder, value, value, [lane + k for lane in lanes for k in order])
+
+
+def _blended(builder: Any, values: _Values, per: int, wanted: Sequence[tuple[int, int]]) -> Any:
+    """A register whose lanes take each item from one of some registers: named by this and its place in the lane.
+
+    No two come from one place, so that blends bring them together and one shuffle orders them.
+    """
+    owner = {place: v for v, place in wanted}
+    used, count = sorted(set(owner.values())), values[0].type.count
+    result = values[used[0]]
+    for v in used[1:]:
+        result = shuffle(builder, result, values[v], [k + count * (owner[k % per] == v) for k in range(count)])
+    return _within_lanes(builder, result, [place for _, place in wanted])
+
+
+def _selected(builder: Any, vectors: _Values, lanes: Sequence[tuple[int, int]]) -> Any:
+    """One vector whose lanes are taken from several: each named by its vector and the lane in it."""
+    width = vectors[0].type.count
+    if len(vectors) == 1:
+        return shuffle(builder, vectors[0], vectors[0], [lane for _, lane in lanes])
+    result = vectors[0]
+    for k in range(1, len(vectors)):
+        # A lane of a vector that comes later may hold anything until then.
+        kept = [lane if (k == 1 and v == 0) else at for at, (v, lane) in enumerate(lanes)]
+        result = shuffle(
+            builder, result, vectors[k],
+            [width + lane if v == k else kept[at] for at, (v, lane) in enumerate(lanes)],
+        )  # fmt: skip
+    return result
+
+
+def _retyped(builder: Any, values: _Values, item: int) -> _Values:
+    """The same registers, their items of another size."""
+    kind = vector(values[0].type.count * values[0].type.element.width // 8, item)
+    return [builder.bitcast(value, kind) for value in values]
+
+
 Where = Callable[[Any, Any, Any, int], Iterator[Any]]
 """Where a number of rows begin, given where the first one does and a table or a pitch.
 

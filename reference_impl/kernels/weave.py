@@ -4,12 +4,14 @@ from typing import Any
 
 from numba import types
 
-from .descriptor import B_DST, B_SRC, DONE, MODE, RUN, STREAM, STRIDE
+from .descriptor import B_DST, B_SRC, DONE, MODE, OUT_BYTES, RUN, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     LINE,
     allocate,
+    ask_once,
     constant,
+    copy_64,
     fence,
     item_type,
     load,
@@ -22,38 +24,27 @@ from .llvm import (
     shuffle,
     size_of,
     store,
+    stream_64,
     vector,
     width_of,
 )
-from .runs import streamed_run
+from .plans import PAGE
+from .runs import run, streamed_run
+from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
 _FEW_A_LINE = 16
 """Bytes from item to item above which hardware keeps up by itself: with half-line registers asking costs a tenth."""
-_PAGE, _ROWS_AHEAD = 4096, 8192
-"""Bytes between two rows below which a later row is asked for, so many bytes ahead."""
+_ROWS_AHEAD = 8192
+"""Bytes ahead at which a later row is asked for, where rows lie less than a page apart."""
 _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
+_TURN = 512
+"""Bytes of each stream that are written in one go, where streams are parted by way of a buffer."""
 _HELD = 1 << 14
 """Bytes of a buffer for rows that share lines of the target."""
-
-
-def _selected(builder: Any, vectors: list[Any], lanes: list[tuple[int, int]]) -> Any:
-    """One vector whose lanes are taken from several: each named by its vector and the lane in it."""
-    width = vectors[0].type.count
-    if len(vectors) == 1:
-        return shuffle(builder, vectors[0], vectors[0], [lane for _, lane in lanes])
-    result = vectors[0]
-    for k in range(1, len(vectors)):
-        # A lane of a vector that comes later may hold anything until then.
-        kept = [lane if (k == 1 and v == 0) else at for at, (v, lane) in enumerate(lanes)]
-        result = shuffle(
-            builder, result, vectors[k],
-            [width + lane if v == k else kept[at] for at, (v, lane) in enumerate(lanes)],
-        )  # fmt: skip
-    return result
 
 
 def _weaver(number: int, streamed: bool, apart: bool) -> Any:
@@ -65,8 +56,8 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
     @instruction
     def weave(typingctx: Any, src: Any, dst: Any, stride: Any, word: Any) -> Any:
         item, width = meaning(word)
+        lanes, halves = by_lanes(number, width, item), width < LINE
         width = LINE if apart and streamed else width
-        lanes = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             def stream(base: Any, k: int) -> Any:
@@ -77,15 +68,15 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
 
             read, write = (piece, stream) if apart else (stream, piece)
             addresses = [read(args[0], k) for k in range(number)]
-            values = [load(builder, address, vector(width, item)) for address in addresses]
-            for address in addresses[:: max(1, LINE // width) if apart else 1]:
+            if apart:
+                values = parted(builder, args[0], number, width, item, lanes)
+            else:
+                values = [load(builder, address, vector(width, item)) for address in addresses]
+                values = woven(builder, values, width, item, lanes)
+            for address in () if apart and halves else addresses:
                 prefetch(builder, builder.add(address, constant(_AHEAD)))
-            for j in range(number):
-                if apart:
-                    wanted = [divmod(lane * number + j, lanes) for lane in range(lanes)]
-                else:
-                    wanted = [divmod(j * lanes + lane, number)[::-1] for lane in range(lanes)]
-                store(builder, _selected(builder, values, wanted), write(args[1], j), width if streamed else 0)
+            for k, value in enumerate(values):
+                store(builder, value, write(args[1], k), width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, word), generate
@@ -113,14 +104,9 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if step > 0:
-                starts = [k * lanes for k in range(step)]
-                starts[-1] -= (step - 1) * ends
-                values = [load(builder, builder.add(args[0], constant(k * item)), vector(width, item)) for k in starts]
+                value, *_ = parted(builder, args[0], step, width, item, by_lanes(step, width, item), (step - 1) * ends)
                 for k in range(0, 0 if width < LINE and step * item > _FEW_A_LINE else step * width, LINE):
                     prefetch(builder, builder.add(builder.add(args[0], args[2]), constant(k)))
-                within = [min(k // lanes, step - 1) for k in range(0, lanes * step, step)]
-                wanted = [(v, lane * step - starts[v]) for lane, v in enumerate(within)]
-                value = _selected(builder, values, wanted)
             elif step < 0:
                 value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
                 value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
@@ -226,6 +212,44 @@ def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed:
 
 
 @part
+def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, held: int, word: Any) -> None:
+    """As `_parted` past the caches, by way of a buffer of two pages: of each stream eight lines are written in one go.
+
+    What is put together begins in the buffer where it does in the target's line, and what ends within a line waits for
+    the next turn. It is written a turn later: a load of bytes of two stores waits for these, behind all that were
+    streamed before. No store crosses from one page to the next, which would take as long as several turns.
+    """
+    nbytes, shared = length * size_of(word), ((dst | stride) & (LINE - 1)) != 0
+    pitch, first = _TURN + 2 * LINE + (stride & (LINE - 1)), held + (dst & (LINE - 1))
+    at = 0
+    while at < nbytes + _TURN:
+        here = first + (at // _TURN & 1) * PAGE
+        there = 2 * first + PAGE - here
+        if at < nbytes:
+            for k in range(number if shared and at else 0):
+                copy_64((there + k * pitch + _TURN) & -LINE, (here + k * pitch) & -LINE)
+            some = min(_TURN, nbytes - at) // size_of(word)
+            _parted(here, src + at * number, pitch, number, some, False, word)
+        later = src + (at + 5 * _TURN // 2) * number
+        for k in range(number if at else 0):
+            begin = (dst + k * stride) & (LINE - 1)
+            to, piece = dst + k * stride + at - _TURN - begin, there + k * pitch - begin
+            end = begin + min(_TURN, nbytes - at + _TURN)
+            j = 0
+            if begin and at == _TURN:
+                j = min(LINE, end)
+                run(to + begin, piece + begin, j - begin)
+            while j + LINE <= end:
+                ask_once(later)
+                later += LINE
+                stream_64(piece + j, to + j)
+                j += LINE
+            if at >= nbytes:
+                run(to + j, piece + j, end - j)
+        at += _TURN
+
+
+@part
 def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Weave RUN streams of the source together, or apart where RUN is negative, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -234,16 +258,21 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
     index = odometer()
     number, stride = peek(row + 8 * RUN), peek(row + 8 * STRIDE)
     streamed = (peek(row + 8 * MODE) & STREAM) != 0
+    memory = allocate(peek(row + 8 * OUT_BYTES) + PAGE) if peek(row + 8 * OUT_BYTES) else 0
     d, s = place(row, index, first)
     for _ in range(first, last):
         length, _ = counts(row, index)
         if number > 0:
             _woven(dst + d, src + s, stride, number, length, streamed, word)
+        elif memory:
+            _parted_by_turns(dst + d, src + s, stride, -number, length, (memory + PAGE - 1) & -PAGE, word)
         else:
             _parted(dst + d, src + s, stride, -number, length, streamed, word)
         d, s = advance(row, index, d, s)
     if streamed:
         fence()
+    if memory:
+        release(memory)
     return DONE
 
 
@@ -341,7 +370,7 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     asked = (peek(row + 8 * MODE) & STREAM) != 0
     # What is asked for lies ahead in the row, or so many rows on where rows are short, and the gaps between them wide.
     ahead = _AHEAD // 2 * abs(stride) // size_of(word)
-    if 0 < abs(b_src) < _PAGE:
+    if 0 < abs(b_src) < PAGE:
         ahead = b_src * (_ROWS_AHEAD // abs(b_src))
     d, s = place(row, index, first)
     # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
