@@ -5,7 +5,7 @@ for each. A register holds `width` bytes: 64 with AVX-512, 32 with AVX2.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from numba import types
@@ -205,7 +205,7 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
     @instruction
     def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, ahead: Any, word: Any) -> Any:
         item, width = meaning(word)
-        number = width // item
+        number, per = width // item, _LANE // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = []
@@ -213,12 +213,12 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
             for address, asked in zip(read(builder, args[0], args[1], number), later, strict=True):
                 values.append(load(builder, address, vector(width, item)))
                 prefetch(builder, asked)
-            values = _lanes_exchanged(builder, values, width, item)
-            per = _LANE // item
-            for q in range(width // _LANE):
-                values[q * per : (q + 1) * per] = _unpacked(builder, values[q * per : (q + 1) * per], width, item)
-            for value, address in zip(values, write(builder, args[2], args[3], number), strict=True):
-                store(builder, value, address, width if streamed else 0)
+            values, columns = _lanes_exchanged(builder, values, width, item), write(builder, args[2], args[3], number)
+            # Stored as soon as they are done: those of bytes are more than there are registers.
+            for q in range(0, number, per):
+                done = _unpacked(builder, values[q : q + per], width, item)
+                for value, address in zip(done, islice(columns, per), strict=True):
+                    store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, word), generate
@@ -232,14 +232,18 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
     @instruction
     def tall(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, word: Any) -> Any:
         item, width = meaning(word)
-        width = height or width
-        per, lanes = _LANE // item, width // _LANE
+        per, number = _LANE // item, (height or width) // item
+        width = min(height or width, width)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pieces = [load(builder, row, vector(_LANE, item)) for row in read(builder, args[0], args[1], per * lanes)]
-            values = _unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item)
-            for value, address in zip(values, write(builder, args[2], args[3], per), strict=True):
-                store(builder, value, address, width if streamed else 0)
+            # One register of each target row after the other: those of a line of bytes are more than there are.
+            rows, parts = read(builder, args[0], args[1], number), []
+            for _ in range(0, number, width // item):
+                pieces = [load(builder, row, vector(_LANE, item)) for row in islice(rows, width // item)]
+                parts.append(_unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item))
+            for values, address in zip(zip(*parts, strict=True), write(builder, args[2], args[3], per), strict=True):
+                for k, value in enumerate(values):
+                    store(builder, value, builder.add(address, constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, types.intp, word), generate
