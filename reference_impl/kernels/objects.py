@@ -26,8 +26,8 @@ KERNELS = {
     "transpose": ("transpose", "copy_transposed"),
     "interleave": ("weave", "copy_woven"),
     "deinterleave": ("weave", "copy_woven"),
-    "step": ("weave", "copy_picked"),
-    "fill": ("weave", "copy_picked"),
+    "step": ("pick", "copy_picked"),
+    "fill": ("pick", "copy_picked"),
     "items": ("items", "copy_items"),
 }
 """Module and function of each kernel."""

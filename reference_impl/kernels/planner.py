@@ -163,7 +163,9 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     # Streams that are parted take turns, where registers hold half a line: two pages hold what each of them writes.
     turns = number < 0 and streamed and target.width < LINE and long.length * item >= _SHORT_ROW
     held = 2 * PAGE * turns
-    return made(kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride, out_bytes=held)
+    return made(
+        kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride, out_bytes=held
+    )
 
 
 _SHORT_ROW = 2048

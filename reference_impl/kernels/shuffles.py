@@ -118,7 +118,9 @@ def woven(builder: Any, values: _Values, width: int, item: int, lanes: bool) -> 
     number = len(values)
     if not lanes:
         per = width // item
-        return [_selected(builder, values, [divmod(v * per + k, number)[::-1] for k in range(per)]) for v in range(number)]
+        return [
+            _selected(builder, values, [divmod(v * per + k, number)[::-1] for k in range(per)]) for v in range(number)
+        ]
     per, unit = _LANE // item, _LANE // number
     if number == 3:
         # Item k of stream j goes to one place of its lane, whichever register that lane is put in.

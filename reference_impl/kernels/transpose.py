@@ -36,6 +36,7 @@ from .descriptor import (
 )
 from .jit import part
 from .llvm import LINE, allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
+from .pick import picked
 from .runs import run, write_rows
 from .shuffles import (
     even_direct,
@@ -52,7 +53,6 @@ from .shuffles import (
     wide_streamed,
 )
 from .walk import advance, begun, counts, place, turns_of_c
-from .weave import picked
 
 _AHEAD = 24
 """Rows ahead that are asked for while a tile is gathered."""

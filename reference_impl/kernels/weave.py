@@ -1,10 +1,10 @@
-"""Streams woven together and apart, every k-th item picked, one item repeated: what goes on along one dimension."""
+"""Streams woven together and apart: channels that become the last dimension, or the first."""
 
 from typing import Any
 
 from numba import types
 
-from .descriptor import B_DST, B_SRC, DONE, MODE, OUT_BYTES, RUN, STREAM, STRIDE
+from .descriptor import DONE, MODE, OUT_BYTES, RUN, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     LINE,
@@ -13,7 +13,6 @@ from .llvm import (
     constant,
     copy_64,
     fence,
-    item_type,
     load,
     meaning,
     move,
@@ -21,7 +20,6 @@ from .llvm import (
     peek,
     prefetch,
     release,
-    shuffle,
     size_of,
     store,
     stream_64,
@@ -29,22 +27,14 @@ from .llvm import (
     width_of,
 )
 from .plans import PAGE
-from .runs import run, streamed_run
+from .runs import run
 from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
 
 _AHEAD = 512
 """Bytes ahead that are asked for, in each stream."""
-_FEW_A_LINE = 16
-"""Bytes from item to item above which hardware keeps up by itself: with half-line registers asking costs a tenth."""
-_ROWS_AHEAD = 8192
-"""Bytes ahead at which a later row is asked for, where rows lie less than a page apart."""
-_TO_WRITE = 1024
-"""Bytes ahead that a fill asks for, to be written."""
 _TURN = 512
 """Bytes of each stream that are written in one go, where streams are parted by way of a buffer."""
-_HELD = 1 << 14
-"""Bytes of a buffer for rows that share lines of the target."""
 
 
 def _weaver(number: int, streamed: bool, apart: bool) -> Any:
@@ -88,48 +78,6 @@ weave_2, weave_3, weave_4 = [_weaver(k, False, False) for k in (2, 3, 4)]
 weave_2s, weave_3s, weave_4s = [_weaver(k, True, False) for k in (2, 3, 4)]
 part_2, part_3, part_4 = [_weaver(k, False, True) for k in (2, 3, 4)]
 part_2s, part_3s, part_4s = [_weaver(k, True, True) for k in (2, 3, 4)]
-
-
-def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> Any:
-    """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one.
-
-    Where it `ends` a row it reads nothing behind the last of these items. It asks for what is `ahead`, and stores the
-    register `times`.
-    """
-
-    @instruction
-    def pick(typingctx: Any, src: Any, dst: Any, ahead: Any, word: Any) -> Any:
-        item, width = meaning(word)
-        lanes = width // item
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            if step > 0:
-                value, *_ = parted(builder, args[0], step, width, item, by_lanes(step, width, item), (step - 1) * ends)
-                for k in range(0, 0 if width < LINE and step * item > _FEW_A_LINE else step * width, LINE):
-                    prefetch(builder, builder.add(builder.add(args[0], args[2]), constant(k)))
-            elif step < 0:
-                value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
-                value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
-            else:
-                one = load(builder, args[0], item_type(item))
-                value = builder.insert_element(vector(width, item)(None), one, constant(0))
-                value = shuffle(builder, value, value, [0] * lanes)
-            for k in range(0, times * width if times > 1 and width < LINE else 0, LINE):
-                prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True, level=3)
-            for k in range(times):
-                store(builder, value, builder.add(args[1], constant(k * width)), width if streamed else 0)
-            return context.get_dummy_value()
-
-        return types.void(*[types.intp] * 3, word), generate
-
-    return pick
-
-
-pick_2, pick_3, pick_4, pick_back, pick_same = [_picker(k, False) for k in (2, 3, 4, -1, 0)]
-pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (2, 3, 4, -1, 0)]
-pick_same_8 = _picker(0, False, times=8)
-last_2, last_3, last_4 = [_picker(k, False, ends=True) for k in (2, 3, 4)]
-last_2s, last_3s, last_4s = [_picker(k, True, ends=True) for k in (2, 3, 4)]
 
 
 @part
@@ -273,124 +221,4 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
         fence()
     if memory:
         release(memory)
-    return DONE
-
-
-@part
-def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, word: Any) -> None:
-    """Copy items that lie `stride` bytes apart to where they follow each other; past the caches where `asked`."""
-    item, width = size_of(word), width_of(word)
-    lanes = width // item
-    i = 0
-    streamed = asked and to % item == 0
-    while streamed and i < length and (to + i * item) & (width - 1):
-        move(at + i * stride, to + i * item, word)
-        i += 1
-    # A register of a step is read from beyond its last item, but for the row's last one.
-    if stride == 2 * item:
-        while i + lanes < length:
-            if streamed:
-                pick_2s(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_2(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if streamed and i + lanes == length:
-            last_2s(at + i * stride, to + i * item, ahead, word)
-            return
-        if length >= lanes:
-            last_2(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
-    elif stride == 3 * item:
-        while i + lanes < length:
-            if streamed:
-                pick_3s(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_3(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if streamed and i + lanes == length:
-            last_3s(at + i * stride, to + i * item, ahead, word)
-            return
-        if length >= lanes:
-            last_3(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
-    elif stride == 4 * item:
-        while i + lanes < length:
-            if streamed:
-                pick_4s(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_4(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if streamed and i + lanes == length:
-            last_4s(at + i * stride, to + i * item, ahead, word)
-            return
-        if length >= lanes:
-            last_4(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
-    elif stride == -item:
-        while i + lanes <= length:
-            if streamed:
-                pick_backs(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_back(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if i < length and length >= lanes:
-            pick_back(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
-    elif stride == 0:
-        if not streamed and length >= 4 * lanes and to % item == 0:
-            pick_same(at, to, ahead, word)
-            i = (-to & (width - 1)) // item
-        # An item that is read anew for each register takes as long as the store: the two might share memory.
-        while not streamed and i + 8 * lanes <= length:
-            pick_same_8(at, to + i * item, ahead, word)
-            i += 8 * lanes
-        while i + lanes <= length:
-            if streamed:
-                pick_sames(at, to + i * item, ahead, word)
-            else:
-                pick_same(at, to + i * item, ahead, word)
-            i += lanes
-        if i < length and length >= lanes:
-            pick_same(at, to + (length - lanes) * item, ahead, word)
-            return
-    while i < length:
-        move(at + i * stride, to + i * item, word)
-        i += 1
-
-
-@part
-def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
-    """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
-    if answer != DONE:
-        return answer
-    index = odometer()
-    stride = peek(row + 8 * STRIDE)
-    b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
-    asked = (peek(row + 8 * MODE) & STREAM) != 0
-    # What is asked for lies ahead in the row, or so many rows on where rows are short, and the gaps between them wide.
-    ahead = _AHEAD // 2 * abs(stride) // size_of(word)
-    if 0 < abs(b_src) < PAGE:
-        ahead = b_src * (_ROWS_AHEAD // abs(b_src))
-    d, s = place(row, index, first)
-    # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
-    held = allocate(_HELD) if asked and b_dst & (LINE - 1) and 0 < b_dst <= _HELD // 4 else 0
-    for _ in range(first, last):
-        length, b_count = counts(row, index)
-        if held and b_dst == length * size_of(word):
-            b = 0
-            while b < b_count:
-                number = min(_HELD // b_dst, b_count - b)
-                for k in range(number):
-                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, word)
-                streamed_run(dst + d + b * b_dst, held, number * b_dst, False, False, 0)
-                b += number
-        else:
-            for b in range(b_count):
-                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, asked, word)
-        d, s = advance(row, index, d, s)
-    if asked:
-        fence()
-    if held:
-        release(held)
     return DONE
