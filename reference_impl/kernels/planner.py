@@ -17,6 +17,7 @@ from .descriptor import (
     SRC_HIGH,
     SRC_LOW,
     STAGE_IN,
+    STAGE_OUT,
     STREAM,
     STRIDE,
     Chunked,
@@ -24,7 +25,7 @@ from .descriptor import (
 )
 from .items_plan import FEW, items_plan
 from .normal import Dim, Normal
-from .plans import LINE, OWN, PAGE, Choice, Plan, Target, made, ordered
+from .plans import LINE, OWN, PAGE, TOGETHER, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
 from .tiles import cut, tiled
 from .transpose_plan import LONG, SMALL, transpose_plan
@@ -148,28 +149,28 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     if a.src != item or item > 8:
         return None
     if b.length in _STREAMS and a.dst == b.length * item and a.length >= 64:
-        number, stride, long = b.length, b.src, a
-        if target.width < LINE and number * a.length * item < _SHORT_ROW:
-            # Such rows hold few whole lines where they begin or end within a register.
-            ends = number * a.length * item, target.phase, *(x.dst for x in rest)
-            streamed = streamed and not any(x % target.width for x in ends)
+        number, stride, long, row = b.length, b.src, a, b.length * a.length * item
     elif a.length in _STREAMS and b.src == a.length * item and b.length >= 64:
-        number, stride, long = -a.length, a.dst, b
+        number, stride, long, row = -a.length, a.dst, b, b.length * item
     else:
         return None
     pieces = cut(long, item * abs(number))
     loops = ordered([*rest, pieces.loop("a")], "dst")
+    staged, together, held = 0, 1, 0
+    if streamed and target.width < LINE:
+        follow = a.length * b.length * item
+        shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
+        if shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest) and (number > 0 or a.dst == row):
+            staged, together, held = STAGE_OUT, abs(number), TOGETHER + follow + 2 * LINE  # short rows are put together
+        elif number < 0 and row >= (PAGE if shares else PAGE // 2):
+            staged, held = STAGE_OUT, 2 * PAGE  # streams take turns
     kernel = "interleave" if number > 0 else "deinterleave"
-    # Streams that are parted take turns, where registers hold half a line: two pages hold what each of them writes.
-    turns = number < 0 and streamed and target.width < LINE and long.length * item >= _SHORT_ROW
-    held = 2 * PAGE * turns
     return made(
-        kernel, form, loops, streamed, pieces, mode=STREAM * streamed, run=number, stride=stride, out_bytes=held
-    )
+        kernel, form, loops, streamed, pieces, staged=staged, mode=STREAM * streamed | staged, run=number,
+        stride=stride, out_group=together, out_bytes=held,
+    )  # fmt: skip
 
 
-_SHORT_ROW = 2048
-"""Bytes of rows that are woven or parted, of which whole lines are few."""
 _STREAMS = (2, 3, 4)
 """Streams that are woven, and items from one that is picked to the next."""
 

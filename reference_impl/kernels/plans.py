@@ -11,6 +11,8 @@ from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Loop, described
 from .normal import Normal
 
 LINE, PAGE = 64, 4096
+TOGETHER = 2048
+"""Bytes of rows of woven streams that are put together before they are written."""
 LARGE_FIRST = 48 << 10
 """Bytes of a first-level cache from which on a tile of 32 KB leaves room in it."""
 

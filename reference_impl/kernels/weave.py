@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import types
 
-from .descriptor import DONE, MODE, OUT_BYTES, RUN, STREAM, STRIDE
+from .descriptor import DONE, MODE, OUT_BYTES, OUT_GROUP, RUN, STAGE_OUT, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     LINE,
@@ -26,7 +26,7 @@ from .llvm import (
     vector,
     width_of,
 )
-from .plans import PAGE
+from .plans import PAGE, TOGETHER
 from .runs import run
 from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
@@ -74,10 +74,28 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
     return weave
 
 
-weave_2, weave_3, weave_4 = [_weaver(k, False, False) for k in (2, 3, 4)]
-weave_2s, weave_3s, weave_4s = [_weaver(k, True, False) for k in (2, 3, 4)]
-part_2, part_3, part_4 = [_weaver(k, False, True) for k in (2, 3, 4)]
-part_2s, part_3s, part_4s = [_weaver(k, True, True) for k in (2, 3, 4)]
+def _goes_on(number: int, streamed: bool, apart: bool) -> Any:
+    """A part that weaves whole registers from item `i` on as long as `end` allows, and answers where it stopped."""
+    weave = _weaver(number, streamed, apart)
+
+    @part
+    def go_on(dst: int, src: int, stride: int, i: int, end: int, lanes: int, word: Any) -> int:
+        item = size_of(word)
+        while i + lanes <= end:
+            if apart:
+                weave(src + i * number * item, dst + i * item, stride, word)
+            else:
+                weave(src + i * item, dst + i * number * item, stride, word)
+            i += lanes
+        return i
+
+    return go_on
+
+
+_weave_2, _weave_3, _weave_4 = [_goes_on(k, False, False) for k in (2, 3, 4)]
+_weave_2s, _weave_3s, _weave_4s = [_goes_on(k, True, False) for k in (2, 3, 4)]
+_part_2, _part_3, _part_4 = [_goes_on(k, False, True) for k in (2, 3, 4)]
+_part_2s, _part_3s, _part_4s = [_goes_on(k, True, True) for k in (2, 3, 4)]
 
 
 @part
@@ -91,29 +109,23 @@ def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: 
         for k in range(number):
             move(src + k * stride + i * item, dst + (i * number + k) * item, word)
         i += 1
-    streamed = streamed and (dst + i * number * item) & (unit - 1) == 0
-    end = i + (length - i) * item // unit * unit // item if streamed else i
-    if number == 2:
-        while i + lanes <= length:
-            if i < end:
-                weave_2s(src + i * item, dst + i * 2 * item, stride, word)
-            else:
-                weave_2(src + i * item, dst + i * 2 * item, stride, word)
-            i += lanes
-    elif number == 3:
-        while i + lanes <= length:
-            if i < end:
-                weave_3s(src + i * item, dst + i * 3 * item, stride, word)
-            else:
-                weave_3(src + i * item, dst + i * 3 * item, stride, word)
-            i += lanes
-    else:
-        while i + lanes <= length:
-            if i < end:
-                weave_4s(src + i * item, dst + i * 4 * item, stride, word)
-            else:
-                weave_4(src + i * item, dst + i * 4 * item, stride, word)
-            i += lanes
+    if streamed and (dst + i * number * item) & (unit - 1) == 0:
+        end = i + (length - i) * item // unit * unit // item
+        if number == 2:
+            i = _weave_2s(dst, src, stride, i, end, lanes, word)
+        elif number == 3:
+            i = _weave_3s(dst, src, stride, i, end, lanes, word)
+        else:
+            i = _weave_4s(dst, src, stride, i, end, lanes, word)
+    while i + lanes <= length:
+        if number == 2:
+            i = _weave_2(dst, src, stride, i, length, lanes, word)
+        elif number == 3:
+            i = _weave_3(dst, src, stride, i, length, lanes, word)
+        else:
+            i = _weave_4(dst, src, stride, i, length, lanes, word)
+        if not streamed and i < length:
+            i = length - lanes  # the last register overlaps the one before it
     while i < length:
         for k in range(number):
             move(src + k * stride + i * item, dst + (i * number + k) * item, word)
@@ -122,37 +134,27 @@ def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: 
 
 @part
 def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
-    item, width = size_of(word), width_of(word)
-    i = 0
-    streamed = streamed and stride & (LINE - 1) == 0 and dst % item == 0
-    if streamed:
-        width = LINE
-    lanes = width // item
-    while streamed and i < length and (dst + i * item) & (width - 1):
-        for k in range(number):
-            move(src + (i * number + k) * item, dst + k * stride + i * item, word)
-        i += 1
-    if number == 2:
-        while i + lanes <= length:
-            if streamed:
-                part_2s(src + i * 2 * item, dst + i * item, stride, word)
-            else:
-                part_2(src + i * 2 * item, dst + i * item, stride, word)
-            i += lanes
-    elif number == 3:
-        while i + lanes <= length:
-            if streamed:
-                part_3s(src + i * 3 * item, dst + i * item, stride, word)
-            else:
-                part_3(src + i * 3 * item, dst + i * item, stride, word)
-            i += lanes
-    else:
-        while i + lanes <= length:
-            if streamed:
-                part_4s(src + i * 4 * item, dst + i * item, stride, word)
-            else:
-                part_4(src + i * 4 * item, dst + i * item, stride, word)
-            i += lanes
+    item, lanes, i = size_of(word), width_of(word) // size_of(word), 0
+    if streamed and stride & (LINE - 1) == 0 and dst % item == 0:
+        while i < length and (dst + i * item) & (LINE - 1):
+            for k in range(number):
+                move(src + (i * number + k) * item, dst + k * stride + i * item, word)
+            i += 1
+        if number == 2:
+            i = _part_2s(dst, src, stride, i, length, LINE // item, word)
+        elif number == 3:
+            i = _part_3s(dst, src, stride, i, length, LINE // item, word)
+        else:
+            i = _part_4s(dst, src, stride, i, length, LINE // item, word)
+    while i + lanes <= length:
+        if number == 2:
+            i = _part_2(dst, src, stride, i, length, lanes, word)
+        elif number == 3:
+            i = _part_3(dst, src, stride, i, length, lanes, word)
+        else:
+            i = _part_4(dst, src, stride, i, length, lanes, word)
+        if not streamed and i < length:
+            i = length - lanes  # the last register overlaps the one before it
     while i < length:
         for k in range(number):
             move(src + (i * number + k) * item, dst + k * stride + i * item, word)
@@ -198,26 +200,80 @@ def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, 
 
 
 @part
+def _write(held: int, begin: int, end: int, last: bool, later: int) -> int:
+    """Write what a buffer holds of the target's bytes from `begin` to `end`; answers where those begin that are left.
+
+    Whole lines past the caches, while as much is asked for that is read `later`; what the last one holds where it is
+    the `last`. The buffer begins with a line.
+    """
+    line = begin & -LINE
+    if begin != line:
+        whole = min(line + LINE, end)
+        run(begin, held + begin - line, whole - begin)
+        begin = whole
+    while begin + LINE <= end:
+        if later:
+            ask_once(later)
+            later += LINE
+        stream_64(held + begin - line, begin)
+        begin += LINE
+    if last:
+        run(begin, held + begin - line, end - begin)
+    elif begin < end:
+        copy_64(held + (begin & -LINE) - line, held)
+    return begin
+
+
+@part
+def _put_together(
+    dst: int, src: int, row: int, index: int, first: int, last: int, number: int, stride: int, held: int, word: Any
+) -> None:
+    """As `copy_woven` past the caches, by way of a buffer: short rows, for as long as they follow each other."""
+    begin = end = 0
+    d, s = place(row, index, first)
+    for _ in range(first, last):
+        length, _ = counts(row, index)
+        to, at, nbytes = dst + d, src + s, abs(number) * length * size_of(word)
+        d, s = advance(row, index, d, s)
+        if to != end:
+            _write(held, begin, end, True, 0)
+            begin = to
+        end, into = to + nbytes, held + to - (begin & -LINE)
+        if number > 0:
+            _woven(into, at, stride, number, length, False, word)
+        else:
+            _parted(into, at, stride, -number, length, False, word)
+        if end - begin >= TOGETHER:
+            follow = number < 0 or stride * number == nbytes  # in the source
+            begin = _write(held, begin, end, False, src + s if follow else 0)
+    _write(held, begin, end, True, 0)
+
+
+@part
 def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Weave RUN streams of the source together, or apart where RUN is negative, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
-    number, stride = peek(row + 8 * RUN), peek(row + 8 * STRIDE)
-    streamed = (peek(row + 8 * MODE) & STREAM) != 0
-    memory = allocate(peek(row + 8 * OUT_BYTES) + PAGE) if peek(row + 8 * OUT_BYTES) else 0
-    d, s = place(row, index, first)
-    for _ in range(first, last):
-        length, _ = counts(row, index)
-        if number > 0:
-            _woven(dst + d, src + s, stride, number, length, streamed, word)
-        elif memory:
-            _parted_by_turns(dst + d, src + s, stride, -number, length, (memory + PAGE - 1) & -PAGE, word)
-        else:
-            _parted(dst + d, src + s, stride, -number, length, streamed, word)
-        d, s = advance(row, index, d, s)
-    if streamed:
+    number, stride, mode = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * MODE)
+    memory = allocate(peek(row + 8 * OUT_BYTES) + PAGE) if mode & STAGE_OUT else 0
+    held = (memory + PAGE - 1) & -PAGE
+    if memory and peek(row + 8 * OUT_GROUP) > 1:
+        _put_together(dst, src, row, index, first, last, number, stride, held, word)
+    else:
+        streamed = (mode & STREAM) != 0
+        d, s = place(row, index, first)
+        for _ in range(first, last):
+            length, _ = counts(row, index)
+            if number > 0:
+                _woven(dst + d, src + s, stride, number, length, streamed, word)
+            elif memory:
+                _parted_by_turns(dst + d, src + s, stride, -number, length, held, word)
+            else:
+                _parted(dst + d, src + s, stride, -number, length, streamed, word)
+            d, s = advance(row, index, d, s)
+    if mode & STREAM:
         fence()
     if memory:
         release(memory)

@@ -22,6 +22,7 @@ from stridecheck.reference_impl.kernels.descriptor import (
     LINES,
     MODE,
     OUT_BYTES,
+    OUT_GROUP,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -387,16 +388,40 @@ def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
 
 
 @pytest.mark.parametrize(
-    ("columns", "phase", "streamed"), [(128, 0, True), (128, 16, False), (130, 0, False), (1000, 16, True)]
+    ("columns", "phase", "together"),
+    [(128, 0, False), (128, 16, True), (132, 0, True), (1000, 16, True), (2000, 16, False)],
 )
-def test_short_rows_are_woven_past_the_caches_where_they_share_no_line(columns, phase, streamed):
+def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase, together):
     """Two channels of float32, rows of which lie apart in the source, on registers of half a line."""
     rows, images = 200, 100
     dst = rows * columns * 8, columns * 8, 8, 4
     src = columns * 4, images * columns * 4, 4, rows * images * columns * 4
     form = normal((images, rows, columns, 2), dst, src, 4)
     plan = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase))
-    assert (plan.kernel, plan.streamed) == ("interleave", streamed)
+    assert (plan.kernel, plan.streamed, plan.row[OUT_GROUP] > 1) == ("interleave", True, together)
+
+
+@pytest.mark.parametrize(
+    ("columns", "phase", "held"),
+    [
+        (512, 0, "turns"),
+        (256, 0, ""),
+        (250, 0, "rows"),
+        (500, 4, "rows"),
+        (600, 0, "rows"),
+        (1000, 0, ""),
+        (1100, 0, "turns"),
+    ],
+)
+def test_streams_are_parted_by_turns_where_they_are_long_and_by_rows_where_they_are_short(columns, phase, held):
+    """Three channels of float32 that become the first dimension of an image, on registers of half a line."""
+    item, images = 4, 10_000
+    form = normal(
+        (images, 3, columns), (3 * columns * item, columns * item, item), (3 * columns * item, item, 3 * item), item
+    )
+    row = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase)).row
+    assert row[MODE] & STREAM
+    assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (held != "", held == "rows")
 
 
 def test_payloads_of_nans_are_kept():
