@@ -424,6 +424,37 @@ def test_streams_are_parted_by_turns_where_they_are_long_and_by_rows_where_they_
     assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (held != "", held == "rows")
 
 
+@relaxed
+@given(
+    width=st.sampled_from([width for width in WIDTHS if width]),
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+    number=st.integers(2, 4),
+    length=st.integers(64, 3000),
+    images=st.integers(1, 12),
+    start=st.integers(0, 64),
+    gap=st.sampled_from([0, 0, 0, 1, 40]),
+    apart=st.booleans(),
+    threads=st.sampled_from([1, 2]),
+)
+def test_streams_past_the_caches_are_written_whole_and_nothing_beside_them(
+    width, itemsize, number, length, images, start, gap, apart, threads
+):
+    """Rows that begin anywhere, follow each other or not, and tasks that begin within one of them."""
+    row = number * length * itemsize
+    memory = np.full(64 + images * (row + gap * itemsize) + 64, 0xA5, np.uint8)
+    step = row + gap * itemsize
+    shape = (images, number, length) if apart else (images, length, number)
+    strides = (step, *((length * itemsize, itemsize) if apart else (number * itemsize, itemsize)))
+    dst = np.ndarray(shape, f"u{itemsize}", memory, start, strides)
+    source = np.random.default_rng(length).integers(0, 256, images * row, np.uint8).view(f"u{itemsize}")
+    src = source.reshape(images, *reversed(shape[1:])).transpose(0, 2, 1)
+    wanted = memory.copy()
+    np.ndarray(shape, f"u{itemsize}", wanted, start, strides)[...] = src
+    plan = copy_with(width, Choice(streamed=1), dst, src, threads)
+    assert plan.kernel == ("deinterleave" if apart else "interleave")
+    assert np.array_equal(memory, wanted)
+
+
 def test_payloads_of_nans_are_kept():
     bits = np.arange(0x7F800001, 0x7F800001 + 300 * 300, dtype=np.uint32).reshape(300, 300)
     dst = np.zeros((300, 300), np.float32)
