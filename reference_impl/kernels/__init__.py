@@ -18,6 +18,9 @@ _SMALL = 4096
 """Bytes below which the call into a kernel costs more than the copy."""
 _WORTH_LOADING = 1 << 16
 """Bytes from which on a copy loads kernels."""
+_PATIENCE = 1 << 26
+"""Bytes that smaller copies move by NumPy before they load kernels: about as long as loading takes."""
+_moved = 0
 _KNOWN = 4096
 """Pairs of layouts that are remembered."""
 _enter: Any = lambda dst, src: False  # noqa: E731
@@ -39,6 +42,7 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
     >>> a.tolist()
     [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     """
+    global _moved
     nbytes = dst.nbytes
     if nbytes < _SMALL:
         # An assignment, not np.copyto: the same loop, a tenth of a microsecond sooner.
@@ -51,7 +55,8 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
     ready = _known.get((dst.shape, dst.strides, src.shape, src.strides, dst.dtype, src.dtype))
     if ready is None:
         _check(dst, src)
-        if _engine is not None or nbytes >= _WORTH_LOADING:
+        _moved += nbytes
+        if _engine is not None or nbytes >= _WORTH_LOADING or _moved >= _PATIENCE:
             ready = _remembered(dst, src)
     if not ready or not dst.flags.writeable:
         dst[...] = src

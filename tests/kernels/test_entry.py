@@ -1,5 +1,7 @@
 """The way into a copy as machine code: it copies what the table knows, and leaves alone all else."""
 
+import subprocess
+import sys
 from threading import Thread
 
 import numpy as np
@@ -107,3 +109,20 @@ def test_threads_of_python_copy_side_by_side(shape):
     for thread in threads:
         thread.join()
     assert all(np.array_equal(dst, src) for dst in targets)
+
+
+def test_many_copies_load_kernels_that_one_of_them_would_not():
+    code = """
+import numpy as np
+from stridecheck.reference_impl import kernels, strided_copy
+dst, src = np.zeros(48_000, np.uint8), np.arange(96_000, dtype=np.uint8)[::2]
+strided_copy(dst, src)
+assert kernels._engine is None
+for _ in range((1 << 26) // dst.nbytes + 2):
+    strided_copy(dst, src)
+assert kernels._engine is not None
+dst[:] = 0
+strided_copy(dst, src)
+assert np.array_equal(dst, src)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
