@@ -8,13 +8,16 @@ from typing import Any
 
 from .descriptor import (
     A_INNER,
+    A_SRC,
     A_TABLE,
     B_INNER,
     B_SRC,
     B_TABLE,
+    BY_ROWS,
     C_CHUNK,
     C_SRC,
     DONE,
+    MODE,
     NO_MEMORY,
     OUT_BYTES,
     OUT_GROUP,
@@ -24,7 +27,8 @@ from .descriptor import (
 )
 from .jit import part
 from .llvm import allocate, ask_once, fence, odometer, peek, release
-from .runs import run_each, write_rows
+from .plans import TOGETHER
+from .runs import run_each, write_rows, write_waiting
 from .walk import advance, begun, counts, place, turns_of_c
 
 _FEW = 512
@@ -44,6 +48,34 @@ def _ask_for(src: int, step: int, count: int, nbytes: int) -> None:
 
 
 @part
+def _copy_in_order(dst: int, src: int, row: int, index: int, first: int, last: int, held: int, nbytes: int) -> None:
+    """Copy tiles as they follow each other in the target: what ends within a line waits for the next one."""
+    a_src, b_src = peek(row + 8 * A_SRC), peek(row + 8 * B_SRC)
+    begin = end = 0
+    d, s = place(row, index, first)
+    for _ in range(first, last):
+        a_count, b_count = counts(row, index)
+        to, at = dst + d, src + s
+        d, s = advance(row, index, d, s)
+        if to != end:
+            write_waiting(held, begin, end, True, 0)
+            begin = to
+        into, line = held + to - (begin & -64), b_count * nbytes
+        end = to + a_count * line
+        if a_count > b_count:
+            for b in range(b_count):
+                _ask_for(src + s + b * b_src, a_src, a_count, nbytes)
+                run_each(into + b * nbytes, line, at + b * b_src, a_src, a_count, nbytes, 0)
+        else:
+            for a in range(a_count):
+                _ask_for(src + s + a * a_src, b_src, b_count, nbytes)
+                run_each(into + a * line, nbytes, at + a * a_src, b_src, b_count, nbytes, 0)
+        if end - begin >= TOGETHER:
+            begin = write_waiting(held, begin, end, False, 0)
+    write_waiting(held, begin, end, True, 0)
+
+
+@part
 def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Copy tiles of pieces, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -59,6 +91,11 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     if memory == 0:
         return NO_MEMORY
     held = (memory + 63) & ~63
+    if peek(row + 8 * MODE) & BY_ROWS:
+        _copy_in_order(dst, src, row, index, first, last, held, nbytes)
+        fence()
+        release(memory)
+        return DONE
     d, s = place(row, index, first)
     for task in range(first, last):
         a_count, b_count = counts(row, index)

@@ -148,6 +148,31 @@ def write_rows(
         a += group
 
 
+@part
+def write_waiting(held: int, begin: int, end: int, last: bool, later: int) -> int:
+    """Write what a buffer holds of the target's bytes from `begin` to `end`; answers where those begin that are left.
+
+    Whole lines past the caches, while as much is asked for that is read `later`; what the last one holds where it is
+    the `last`. The buffer begins with a line.
+    """
+    line = begin & -64
+    if begin != line:
+        whole = min(line + 64, end)
+        run(begin, held + begin - line, whole - begin)
+        begin = whole
+    while begin + 64 <= end:
+        if later:
+            ask_once(later)
+            later += 64
+        stream_64(held + begin - line, begin)
+        begin += 64
+    if last:
+        run(begin, held + begin - line, end - begin)
+    elif begin < end:
+        copy_64(held + (begin & -64) - line, held)
+    return begin
+
+
 def _by_two(copy: Any, size: int) -> Any:
     """A part that copies runs of one length by two registers of `size` bytes each, which overlap."""
 

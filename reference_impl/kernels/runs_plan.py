@@ -1,12 +1,13 @@
 """Plans of runs: bytes that lie in one piece on both sides, some at a time or each for itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from .descriptor import AHEAD, CALLED, ONE, STAGE_OUT, STREAM, Loop
+from .descriptor import AHEAD, BY_ROWS, CALLED, ONE, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
-from .plans import LINE, Choice, Plan, Target, made, ordered
+from .plans import LINE, OWN, TOGETHER, Choice, Plan, Target, made, ordered
 from .tiles import (
     FIRST_SETS,
     FIRST_WAYS,
@@ -35,7 +36,8 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
     shared = target.phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and shared and dims:
         if dims[-1].dst == nbytes < _LONG:
-            return _pieces(form, dims, nbytes, choice)
+            own = target.width < LINE and replace(choice, streamed=-1) == OWN
+            return (_pieces_in_order(form, dims, nbytes) if own else None) or _pieces(form, dims, nbytes, choice)
         # Lines that are streamed in part are fetched all the same.
         streamed = nbytes >= _MIDDLE
     order = choice.order or ("src" if streamed else "dst")
@@ -102,6 +104,36 @@ _SMALL = 512
 """Bytes of a small matrix of runs, at most, of which several are put together at once."""
 _MIDDLE, _LONG = 320, 1024
 """Bytes of a run from which on the lines that it shares with others, or with a gap, are a small part of it."""
+
+
+def _pieces_in_order(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
+    """Few runs at a time, which share lines in the target, put together as they follow each other there.
+
+    None where there are many: each is read from elsewhere, more streams than hardware looks after; and where they are
+    not so short that how long they are has to be looked at for more than a few at once.
+    """
+    last, near = dims[-1], min(dims, key=lambda d: abs(d.src))
+    if last.length >= _STREAMS and (near.length >= _STREAMS or nbytes > _SHORT):
+        return None
+    # Lines of the source that runs share: the caches keep them until the next of these is taken.
+    window = max((d.dst for d in dims if abs(d.src) < nbytes + LINE), default=0)
+    if window * (nbytes + LINE) // nbytes > _KEPT:
+        return None
+    b, rest, a = some(Loop(*last), _TILE // nbytes), [Loop(*d) for d in dims[:-1]], ONE
+    follow = next((x for x in rest if x.dst == last.length * nbytes), None)
+    if b.loop_length == 1 and follow is not None:
+        a, rest = some(follow, _TILE // follow.dst), [x for x in rest if x is not follow]
+    loops = ordered([*rest, a.loop("a"), b.loop("b")], "dst")
+    held = a.chunk * b.chunk * nbytes + TOGETHER + 2 * LINE
+    return made("pieces", form, loops, True, a, b, STAGE_OUT, mode=STREAM | BY_ROWS, run=nbytes, out_bytes=held)
+
+
+_STREAMS, _SHORT = 8, 48
+"""Runs in a row from which on they are many; bytes of short ones."""
+_KEPT = 1 << 17
+"""Bytes of the source that the second-level cache keeps beside all else."""
+_TILE = 4096
+"""Bytes of a tile in the target's order."""
 
 
 def _pieces(form: Normal, dims: Sequence[Dim], nbytes: int, choice: Choice) -> Plan:

@@ -27,7 +27,7 @@ from .llvm import (
     width_of,
 )
 from .plans import PAGE, TOGETHER
-from .runs import run
+from .runs import run, write_waiting
 from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
 
@@ -200,31 +200,6 @@ def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, 
 
 
 @part
-def _write(held: int, begin: int, end: int, last: bool, later: int) -> int:
-    """Write what a buffer holds of the target's bytes from `begin` to `end`; answers where those begin that are left.
-
-    Whole lines past the caches, while as much is asked for that is read `later`; what the last one holds where it is
-    the `last`. The buffer begins with a line.
-    """
-    line = begin & -LINE
-    if begin != line:
-        whole = min(line + LINE, end)
-        run(begin, held + begin - line, whole - begin)
-        begin = whole
-    while begin + LINE <= end:
-        if later:
-            ask_once(later)
-            later += LINE
-        stream_64(held + begin - line, begin)
-        begin += LINE
-    if last:
-        run(begin, held + begin - line, end - begin)
-    elif begin < end:
-        copy_64(held + (begin & -LINE) - line, held)
-    return begin
-
-
-@part
 def _put_together(
     dst: int, src: int, row: int, index: int, first: int, last: int, number: int, stride: int, held: int, word: Any
 ) -> None:
@@ -236,7 +211,7 @@ def _put_together(
         to, at, nbytes = dst + d, src + s, abs(number) * length * size_of(word)
         d, s = advance(row, index, d, s)
         if to != end:
-            _write(held, begin, end, True, 0)
+            write_waiting(held, begin, end, True, 0)
             begin = to
         end, into = to + nbytes, held + to - (begin & -LINE)
         if number > 0:
@@ -245,8 +220,8 @@ def _put_together(
             _parted(into, at, stride, -number, length, False, word)
         if end - begin >= TOGETHER:
             follow = number < 0 or stride * number == nbytes  # in the source
-            begin = _write(held, begin, end, False, src + s if follow else 0)
-    _write(held, begin, end, True, 0)
+            begin = write_waiting(held, begin, end, False, src + s if follow else 0)
+    write_waiting(held, begin, end, True, 0)
 
 
 @part

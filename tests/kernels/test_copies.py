@@ -455,6 +455,46 @@ def test_streams_past_the_caches_are_written_whole_and_nothing_beside_them(
     assert np.array_equal(memory, wanted)
 
 
+@relaxed
+@given(
+    width=st.sampled_from([width for width in WIDTHS if width]),
+    nbytes=st.integers(2, 1000),
+    shape=st.tuples(st.integers(1, 6), st.integers(2, 40), st.integers(2, 12)),
+    order=st.permutations([0, 1, 2]),
+    start=st.integers(0, 64),
+    gap=st.sampled_from([0, 0, 0, 1, 40]),
+    threads=st.sampled_from([1, 2]),
+)
+def test_runs_that_share_lines_are_written_whole_and_nothing_beside_them(
+    width, nbytes, shape, order, start, gap, threads
+):
+    """Runs of bytes in any order, rows of them with gaps or without."""
+    rows, columns = shape[1:]
+    step = rows * columns * nbytes + gap
+    memory = np.full(64 + shape[0] * step + 64, 0xA5, np.uint8)
+    strides = step, columns * nbytes, nbytes, 1
+    dst = np.ndarray((*shape, nbytes), np.uint8, memory, start, strides)
+    source = np.random.default_rng(nbytes).integers(0, 256, dst.size, np.uint8)
+    src = source.reshape(*(shape[d] for d in order), nbytes).transpose(*np.argsort(order), 3)
+    wanted = memory.copy()
+    np.ndarray(dst.shape, np.uint8, wanted, start, strides)[...] = src
+    copy_with(width, Choice(streamed=1), dst, src, threads)
+    assert np.array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "nbytes", "in_order"),
+    [(200, 3, 300, True), (200, 3, 20, True), (64, 16, 300, False), (3, 128, 20, True), (3, 128, 300, False),
+     (20_000, 7, 20, True), (200_000, 3, 20, True), (3, 20_000, 20, False)],
+)  # fmt: skip
+def test_few_runs_at_a_time_are_put_together_as_they_follow_each_other(rows, columns, nbytes, in_order):
+    """On registers of half a line, where the caches keep what lines of the source hold of other runs."""
+    dst = columns * nbytes, nbytes, 1
+    src = nbytes, rows * nbytes, 1
+    plan = plan_for(normal((rows, columns, nbytes), dst, src, 1), Target(width=32, cache_bytes=0, phase=16))
+    assert (plan.kernel, bool(plan.row[MODE] & BY_ROWS)) == ("pieces", in_order)
+
+
 def test_payloads_of_nans_are_kept():
     bits = np.arange(0x7F800001, 0x7F800001 + 300 * 300, dtype=np.uint32).reshape(300, 300)
     dst = np.zeros((300, 300), np.float32)
