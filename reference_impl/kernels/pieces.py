@@ -60,16 +60,16 @@ def _copy_in_order(dst: int, src: int, row: int, index: int, first: int, last: i
         if to != end:
             write_waiting(held, begin, end, True, 0)
             begin = to
-        into, line = held + to - (begin & -64), b_count * nbytes
-        end = to + a_count * line
+        into, length = held + to - (begin & -64), b_count * nbytes
+        end = to + a_count * length
         if a_count > b_count:
             for b in range(b_count):
                 _ask_for(src + s + b * b_src, a_src, a_count, nbytes)
-                run_each(into + b * nbytes, line, at + b * b_src, a_src, a_count, nbytes, 0)
+                run_each(into + b * nbytes, length, at + b * b_src, a_src, a_count, nbytes, 0)
         else:
             for a in range(a_count):
                 _ask_for(src + s + a * a_src, b_src, b_count, nbytes)
-                run_each(into + a * line, nbytes, at + a * a_src, b_src, b_count, nbytes, 0)
+                run_each(into + a * length, nbytes, at + a * a_src, b_src, b_count, nbytes, 0)
         if end - begin >= TOGETHER:
             begin = write_waiting(held, begin, end, False, 0)
     write_waiting(held, begin, end, True, 0)

@@ -164,6 +164,8 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
             staged, together, held = STAGE_OUT, abs(number), TOGETHER + follow + 2 * LINE  # short rows are put together
         elif number < 0 and row >= (PAGE if shares else PAGE // 2):
             staged, held = STAGE_OUT, 2 * PAGE  # streams take turns
+        elif number > 0 and shares and row < PAGE // 2:
+            streamed = False  # such rows hold few whole lines
     kernel = "interleave" if number > 0 else "deinterleave"
     return made(
         kernel, form, loops, streamed, pieces, staged=staged, mode=STREAM * streamed | staged, run=number,

@@ -401,6 +401,12 @@ def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase
     assert (plan.kernel, plan.streamed, plan.row[OUT_GROUP] > 1) == ("interleave", True, together)
 
 
+def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
+    form = normal((10_000, 130, 2), (2048, 8, 4), (520, 4, 5_200_000), 4)
+    assert not plan_for(form, Target(width=32, first_bytes=32 << 10, cache_bytes=0)).streamed
+    assert plan_for(form, Target(width=64, cache_bytes=0)).streamed
+
+
 @pytest.mark.parametrize(
     ("columns", "phase", "held"),
     [
