@@ -35,6 +35,7 @@ from .llvm import (
     peek,
     stream_64,
     stream_256,
+    width_of,
 )
 from .plans import LARGE_FIRST
 from .walk import advance, begun, counts, place
@@ -53,6 +54,8 @@ _FAR_APART = 8192 if _SMALL_FIRST else _FAR
 """The same where runs lie apart: what is asked for through the second-level cache may wait there."""
 _HEAD, _HEAD_ABREAST = 512, 1024
 """Bytes at the start of a row that are asked for while the one before it is copied, unless it begins near that."""
+_RUNS_AHEAD = 8
+"""Runs ahead that are asked for within the caches, where registers hold half a line."""
 
 
 @part
@@ -177,8 +180,12 @@ def _by_two(copy: Any, size: int) -> Any:
     """A part that copies runs of one length by two registers of `size` bytes each, which overlap."""
 
     @part
-    def copy_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int) -> None:
+    def copy_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, later: int) -> None:
         for _ in range(count):
+            if later:
+                ask_once(src + later)
+                if nbytes > 64:
+                    ask_once(src + later + nbytes - 1)
             copy(src, dst)
             copy(src + nbytes - size, dst + nbytes - size)
             dst += dst_step
@@ -192,38 +199,42 @@ _each_8, _each_4, _each_2 = _by_two(copy_8, 8), _by_two(copy_4, 4), _by_two(copy
 
 
 @part
-def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, asked: int) -> None:
+def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, later: int) -> None:
     """Copy runs of one length; how long they are is looked at once, since they may be many.
 
-    Of those of more than 512 bytes the first bytes of the next one are `asked` for.
+    Of one that begins `later` bytes on the first bytes are asked for, of none where that is 0.
     """
+    asked = min(_HEAD, nbytes) if later else 0
     if nbytes > 512 or nbytes < 2:
-        asked = min(asked, nbytes)
         for _ in range(count):
             for k in range(0, asked, 64):
-                ask_once(src + src_step + k)
+                ask_once(src + later + k)
             run(dst, src, nbytes)
             dst += dst_step
             src += src_step
     elif nbytes > 128 and nbytes & 63 == 0:
         for b in range(count):
+            for k in range(0, asked, 64):
+                ask_once(src + b * src_step + later + k)
             for k in range(0, nbytes, 64):
                 copy_64(src + b * src_step + k, dst + b * dst_step + k)
     elif nbytes > 128:
         for b in range(count):
+            for k in range(0, asked, 64):
+                ask_once(src + b * src_step + later + k)
             run(dst + b * dst_step, src + b * src_step, nbytes)
     elif nbytes >= 64:
-        _each_64(dst, dst_step, src, src_step, count, nbytes)
+        _each_64(dst, dst_step, src, src_step, count, nbytes, later)
     elif nbytes >= 32:
-        _each_32(dst, dst_step, src, src_step, count, nbytes)
+        _each_32(dst, dst_step, src, src_step, count, nbytes, later)
     elif nbytes >= 16:
-        _each_16(dst, dst_step, src, src_step, count, nbytes)
+        _each_16(dst, dst_step, src, src_step, count, nbytes, later)
     elif nbytes >= 8:
-        _each_8(dst, dst_step, src, src_step, count, nbytes)
+        _each_8(dst, dst_step, src, src_step, count, nbytes, later)
     elif nbytes >= 4:
-        _each_4(dst, dst_step, src, src_step, count, nbytes)
+        _each_4(dst, dst_step, src, src_step, count, nbytes, later)
     else:
-        _each_2(dst, dst_step, src, src_step, count, nbytes)
+        _each_2(dst, dst_step, src, src_step, count, nbytes, later)
 
 
 @part
@@ -262,6 +273,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
     b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
     mode = peek(row + 8 * MODE)
     abreast = _ABREAST
+    later = b_src * (_RUNS_AHEAD if width_of(word) < 64 else 1) if mode & AHEAD else 0
     d, s = place(row, index, first)
     for _ in range(first, last):
         a_count, b_count = counts(row, index)
@@ -276,7 +288,7 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
                 for b in range(b_count):
                     copy_whole(to + b * b_dst, at + b * b_src, nbytes)
             else:
-                run_each(to, b_dst, at, b_src, b_count, nbytes, _HEAD if mode & AHEAD else 0)
+                run_each(to, b_dst, at, b_src, b_count, nbytes, later)
         d, s = advance(row, index, d, s)
     if mode & STREAM:
         fence()

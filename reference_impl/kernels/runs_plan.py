@@ -62,7 +62,9 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
     gap = loops[-1].src - nbytes if loops else 0
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    return made("runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes, gap))
+    return made(
+        "runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes, gap, target)
+    )
 
 
 def _long_loop(loops: Sequence[Loop], nbytes: int) -> Loop | None:
@@ -83,11 +85,11 @@ def _turns(long: Loop) -> int:
     return max(_FEW, _HELD // max(long.dst, abs(long.src)))
 
 
-def _cached_mode(form: Normal, nbytes: int, gap: int) -> int:
+def _cached_mode(form: Normal, nbytes: int, gap: int, target: Target) -> int:
     """Long runs within the caches are the C library's: its string instructions fetch no line that they fill."""
     if nbytes >= (_LONG if form.nbytes <= _SECOND else _PIECE // 2):
         return CALLED
-    is_asked = form.nbytes > _SECOND and nbytes >= _LONG // 2
+    is_asked = target.width < LINE or (form.nbytes > _SECOND and nbytes >= _LONG // 2)
     return AHEAD if is_asked and not 0 <= gap < _NEAR else 0  # hardware goes on to what is near
 
 
@@ -109,8 +111,8 @@ _MIDDLE, _LONG = 320, 1024
 def _pieces_in_order(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
     """Few runs at a time, which share lines in the target, put together as they follow each other there.
 
-    None where there are many: each is read from elsewhere, more streams than hardware looks after; and where they are
-    not so short that how long they are has to be looked at for more than a few at once.
+    None where there are many: each is read from elsewhere, more streams than hardware looks after, unless they are so
+    short that how long they are should be looked at for many at once. None of small matrices, which are many at a time.
     """
     last, near = dims[-1], min(dims, key=lambda d: abs(d.src))
     if last.length >= _STREAMS and (near.length >= _STREAMS or nbytes > _SHORT):
@@ -123,8 +125,10 @@ def _pieces_in_order(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | N
     follow = next((x for x in rest if x.dst == last.length * nbytes), None)
     if b.loop_length == 1 and follow is not None:
         a, rest = some(follow, _TILE // follow.dst), [x for x in rest if x is not follow]
-    loops = ordered([*rest, a.loop("a"), b.loop("b")], "dst")
-    held = a.chunk * b.chunk * nbytes + TOGETHER + 2 * LINE
+    tile = a.chunk * b.chunk * nbytes
+    if tile < _SMALL:
+        return None  # the odometer would be turned for each
+    loops, held = ordered([*rest, a.loop("a"), b.loop("b")], "dst"), tile + TOGETHER + 2 * LINE
     return made("pieces", form, loops, True, a, b, STAGE_OUT, mode=STREAM | BY_ROWS, run=nbytes, out_bytes=held)
 
 

@@ -491,7 +491,7 @@ def test_runs_that_share_lines_are_written_whole_and_nothing_beside_them(
 @pytest.mark.parametrize(
     ("rows", "columns", "nbytes", "in_order"),
     [(200, 3, 300, True), (200, 3, 20, True), (64, 16, 300, False), (3, 128, 20, True), (3, 128, 300, False),
-     (20_000, 7, 20, True), (200_000, 3, 20, True), (3, 20_000, 20, False)],
+     (20_000, 7, 20, True), (200_000, 3, 20, True), (3, 20_000, 20, False), (3, 3, 20, False)],
 )  # fmt: skip
 def test_few_runs_at_a_time_are_put_together_as_they_follow_each_other(rows, columns, nbytes, in_order):
     """On registers of half a line, where the caches keep what lines of the source hold of other runs."""
