@@ -59,12 +59,10 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
         loops = ordered([*(x for x in loops[:-1] if x is not long), a.loop("a"), b.loop("b")], order)
         return made("runs", form, loops, False, a, b, run=nbytes)
     a = cut(Dim(nbytes, 1, 1), 1)
-    gap = loops[-1].src - nbytes if loops else 0
+    mode = STREAM if streamed else _cached_mode(form, nbytes, loops[-1] if loops else None, target)
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    return made(
-        "runs", form, loops, streamed, a, b, mode=STREAM if streamed else _cached_mode(form, nbytes, gap, target)
-    )
+    return made("runs", form, loops, streamed, a, b, mode=mode)
 
 
 def _long_loop(loops: Sequence[Loop], nbytes: int) -> Loop | None:
@@ -85,18 +83,22 @@ def _turns(long: Loop) -> int:
     return max(_FEW, _HELD // max(long.dst, abs(long.src)))
 
 
-def _cached_mode(form: Normal, nbytes: int, gap: int, target: Target) -> int:
+def _cached_mode(form: Normal, nbytes: int, loop: Loop | None, target: Target) -> int:
     """Long runs within the caches are the C library's: its string instructions fetch no line that they fill."""
     if nbytes >= (_LONG if form.nbytes <= _SECOND else _PIECE // 2):
         return CALLED
-    is_asked = target.width < LINE or (form.nbytes > _SECOND and nbytes >= _LONG // 2)
-    return AHEAD if is_asked and not 0 <= gap < _NEAR else 0  # hardware goes on to what is near
+    if loop is None or 0 <= loop.src - nbytes < _NEAR:
+        return 0  # hardware goes on to what is near
+    many = target.width < LINE and loop.length >= _MANY
+    return AHEAD if many or (form.nbytes > _SECOND and nbytes >= _LONG // 2) else 0
 
 
 _SECOND = 1 << 20
 """Bytes of a copy whose source the second-level cache keeps, too."""
 _PIECE = 1 << 16
 """Bytes of a run that the C library copies as quickly through the last-level cache as others past it."""
+_MANY = 64
+"""Runs in a row from which on those that come eight later are worth asking for."""
 _NEAR = 256
 """Bytes between two runs that hardware goes on over."""
 _FEW, _ROW, _HELD = 16, 512, 16384

@@ -123,8 +123,8 @@ def woven(builder: Any, values: _Values, width: int, item: int, lanes: bool) -> 
         ]
     per, unit = _LANE // item, _LANE // number
     if number == 3:
-        # Item k of stream j goes to one place of its lane, whichever register that lane is put in.
-        orders = [sorted(range(per), key=lambda k, j=j: (3 * k + j) % per) for j in range(3)]
+        # Item k of stream j goes to place 3 k + j of its lane, whichever register that lane is put in.
+        orders = [[(place - j) * pow(3, -1, per) % per for place in range(per)] for j in range(3)]
         values = [_within_lanes(builder, value, order) for value, order in zip(values, orders, strict=True)]
         streams = [[((v * per + k) % 3, k) for k in range(per)] for v in range(3)]
         values = [_blended(builder, values, per, wanted) for wanted in streams]

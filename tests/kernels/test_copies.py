@@ -377,6 +377,17 @@ def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, co
     assert bool(plan.staged & STAGE_IN) == (itemsize == 1)
 
 
+@pytest.mark.parametrize(
+    ("count", "nbytes", "gap", "width", "asked"),
+    [(2000, 132, 3600, 32, True), (2000, 20, 3600, 32, True), (2000, 132, 3600, 64, False), (9, 132, 3600, 32, False),
+     (2000, 132, 100, 32, False), (2000, 4000, 8000, 64, True)],
+)  # fmt: skip
+def test_runs_within_the_caches_ask_for_later_ones_that_lie_apart(count, nbytes, gap, width, asked):
+    form = normal((count, nbytes), (nbytes, 1), (nbytes + gap, 1), 1)
+    plan = plan_for(form, Target(width=width, cache_bytes=1 << 30))
+    assert (plan.kernel, plan.streamed, bool(plan.row[MODE] & AHEAD)) == ("runs", False, asked)
+
+
 def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
     def turns(step):
         form = normal((2000, 3, 3, 3), (step, 9, 3, 1), (step, 3, 9, 1), 1)
