@@ -12,7 +12,7 @@ from .normal import Normal
 
 LINE, PAGE = 64, 4096
 TOGETHER = 2048
-"""Bytes of rows of woven streams that are put together before they are written."""
+"""Bytes that are put together in a buffer, as they follow each other in the target, before they are written."""
 LARGE_FIRST = 48 << 10
 """Bytes of a first-level cache from which on a tile of 32 KB leaves room in it."""
 
