@@ -87,19 +87,20 @@ def by_lanes(number: int, width: int, item: int) -> bool:
 def parted(builder: Any, base: Any, number: int, width: int, item: int, lanes: bool, back: int = 0) -> _Values:
     """A register of each of `number` streams that are woven at an address, by `lanes` or whole registers.
 
-    The last load is done so many items further `back`: it reads nothing behind the first stream's last item.
+    What is read ends so many items further `back`, with the first stream's last item, of which alone it is all.
     """
     size = _LANE if lanes else width
     per, count = size // item, number * width // size
-    starts = [k * size for k in range(count)]
-    starts[-1] -= back * item
-    held = [load(builder, builder.add(base, constant(at)), vector(size, item)) for at in starts]
+    starts = [min(k * per, count * per - back - per) for k in range(count)]
+    held = [load(builder, builder.add(base, constant(at * item)), vector(size, item)) for at in starts]
+    shifts = [k * per - at for k, at in enumerate(starts)]
     if not lanes:
         places = [[divmod(k * number + j, per) for k in range(per)] for j in range(number)]
-        moved = [[(v, (k + back * (v == count - 1)) % per) for v, k in wanted] for wanted in places]
+        moved = [[(v, (k + shifts[v]) % per) for v, k in wanted] for wanted in places]
         return [_selected(builder, held, wanted) for wanted in moved]
-    if back:
-        held[-1] = shuffle(builder, held[-1], held[-1], [(k + back) % per for k in range(per)])
+    for v, shift in enumerate(shifts):
+        if shift:
+            held[v] = shuffle(builder, held[v], held[v], [(k + shift) % per for k in range(per)])
     # Registers of every so many pieces: a lane of one stream has its items in the same lane of these.
     held = [_gathered(builder, held[k::number]) for k in range(number)]
     if number == 3:
