@@ -77,11 +77,37 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
     return pick
 
 
-pick_2, pick_3, pick_4, pick_back, pick_same = [_picker(k, False) for k in (2, 3, 4, -1, 0)]
-pick_2s, pick_3s, pick_4s, pick_backs, pick_sames = [_picker(k, True) for k in (2, 3, 4, -1, 0)]
+def _stepper(step: int) -> Any:
+    """A part that fills registers with every `step`-th item, and answers which item comes next."""
+    pick, pick_streamed = _picker(step, False), _picker(step, True)
+    last, last_streamed = _picker(step, False, ends=True), _picker(step, True, ends=True)
+
+    @part
+    def go_on(to: int, at: int, i: int, length: int, ahead: int, streamed: bool, word: Any) -> int:
+        item = size_of(word)
+        lanes, stride = width_of(word) // item, step * item
+        # A register of a step is read from beyond its last item, but for the row's last one.
+        while i + lanes < length:
+            if streamed:
+                pick_streamed(at + i * stride, to + i * item, ahead, word)
+            else:
+                pick(at + i * stride, to + i * item, ahead, word)
+            i += lanes
+        if streamed and i + lanes == length:
+            last_streamed(at + i * stride, to + i * item, ahead, word)
+            return length
+        if length >= lanes:
+            last(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
+            return length
+        return i
+
+    return go_on
+
+
+_every_2, _every_3, _every_4 = [_stepper(k) for k in (2, 3, 4)]
+pick_back, pick_same = [_picker(k, False) for k in (-1, 0)]
+pick_backs, pick_sames = [_picker(k, True) for k in (-1, 0)]
 pick_same_8 = _picker(0, False, times=8)
-last_2, last_3, last_4 = [_picker(k, False, ends=True) for k in (2, 3, 4)]
-last_2s, last_3s, last_4s = [_picker(k, True, ends=True) for k in (2, 3, 4)]
 
 
 @part
@@ -94,46 +120,12 @@ def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, 
     while streamed and i < length and (to + i * item) & (width - 1):
         move(at + i * stride, to + i * item, word)
         i += 1
-    # A register of a step is read from beyond its last item, but for the row's last one.
     if stride == 2 * item:
-        while i + lanes < length:
-            if streamed:
-                pick_2s(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_2(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if streamed and i + lanes == length:
-            last_2s(at + i * stride, to + i * item, ahead, word)
-            return
-        if length >= lanes:
-            last_2(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
+        i = _every_2(to, at, i, length, ahead, streamed, word)
     elif stride == 3 * item:
-        while i + lanes < length:
-            if streamed:
-                pick_3s(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_3(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if streamed and i + lanes == length:
-            last_3s(at + i * stride, to + i * item, ahead, word)
-            return
-        if length >= lanes:
-            last_3(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
+        i = _every_3(to, at, i, length, ahead, streamed, word)
     elif stride == 4 * item:
-        while i + lanes < length:
-            if streamed:
-                pick_4s(at + i * stride, to + i * item, ahead, word)
-            else:
-                pick_4(at + i * stride, to + i * item, ahead, word)
-            i += lanes
-        if streamed and i + lanes == length:
-            last_4s(at + i * stride, to + i * item, ahead, word)
-            return
-        if length >= lanes:
-            last_4(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
-            return
+        i = _every_4(to, at, i, length, ahead, streamed, word)
     elif stride == -item:
         while i + lanes <= length:
             if streamed:

@@ -74,7 +74,7 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
     return weave
 
 
-def _goes_on(number: int, streamed: bool, apart: bool) -> Any:
+def _registers(number: int, streamed: bool, apart: bool) -> Any:
     """A part that weaves whole registers from item `i` on as long as `end` allows, and answers where it stopped."""
     weave = _weaver(number, streamed, apart)
 
@@ -92,73 +92,72 @@ def _goes_on(number: int, streamed: bool, apart: bool) -> Any:
     return go_on
 
 
-_weave_2, _weave_3, _weave_4 = [_goes_on(k, False, False) for k in (2, 3, 4)]
-_weave_2s, _weave_3s, _weave_4s = [_goes_on(k, True, False) for k in (2, 3, 4)]
-_part_2, _part_3, _part_4 = [_goes_on(k, False, True) for k in (2, 3, 4)]
-_part_2s, _part_3s, _part_4s = [_goes_on(k, True, True) for k in (2, 3, 4)]
+def _of_any_number(streamed: bool, apart: bool) -> Any:
+    """The same for two to four streams."""
+    two, three, four = [_registers(k, streamed, apart) for k in (2, 3, 4)]
+
+    @part
+    def go_on(number: int, dst: int, src: int, stride: int, i: int, end: int, lanes: int, word: Any) -> int:
+        if number == 2:
+            i = two(dst, src, stride, i, end, lanes, word)
+        elif number == 3:
+            i = three(dst, src, stride, i, end, lanes, word)
+        else:
+            i = four(dst, src, stride, i, end, lanes, word)
+        return i
+
+    return go_on
+
+
+_weave, _weave_streamed = _of_any_number(False, False), _of_any_number(True, False)
+_part, _part_streamed = _of_any_number(False, True), _of_any_number(True, True)
+
+
+@part
+def _one_by_one(
+    dst: int, dst_stream: int, dst_step: int, src: int, src_stream: int, src_step: int, number: int, i: int, end: int,
+    word: Any,
+) -> None:  # fmt: skip
+    while i < end:
+        for k in range(number):
+            move(src + k * src_stream + i * src_step, dst + k * dst_stream + i * dst_step, word)
+        i += 1
 
 
 @part
 def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
     item, width = size_of(word), width_of(word)
-    lanes, i = width // item, 0
+    lanes, step, i = width // item, number * item, 0
     # Whole lines are streamed, where rows do not begin and end with a register: the half of a line that another row
     # holds the rest of would be streamed into the caches.
-    unit = LINE if (dst | length * number * item) & (width - 1) else width
-    while streamed and i < length and (dst + i * number * item) & (unit - 1) and i < unit // item:
-        for k in range(number):
-            move(src + k * stride + i * item, dst + (i * number + k) * item, word)
+    unit = LINE if (dst | length * step) & (width - 1) else width
+    while streamed and i < length and (dst + i * step) & (unit - 1) and i < unit // item:
         i += 1
-    if streamed and (dst + i * number * item) & (unit - 1) == 0:
+    _one_by_one(dst, item, step, src, stride, item, number, 0, i, word)
+    if streamed and (dst + i * step) & (unit - 1) == 0:
         end = i + (length - i) * item // unit * unit // item
-        if number == 2:
-            i = _weave_2s(dst, src, stride, i, end, lanes, word)
-        elif number == 3:
-            i = _weave_3s(dst, src, stride, i, end, lanes, word)
-        else:
-            i = _weave_4s(dst, src, stride, i, end, lanes, word)
+        i = _weave_streamed(number, dst, src, stride, i, end, lanes, word)
     while i + lanes <= length:
-        if number == 2:
-            i = _weave_2(dst, src, stride, i, length, lanes, word)
-        elif number == 3:
-            i = _weave_3(dst, src, stride, i, length, lanes, word)
-        else:
-            i = _weave_4(dst, src, stride, i, length, lanes, word)
+        i = _weave(number, dst, src, stride, i, length, lanes, word)
         if not streamed and i < length:
             i = length - lanes  # the last register overlaps the one before it
-    while i < length:
-        for k in range(number):
-            move(src + k * stride + i * item, dst + (i * number + k) * item, word)
-        i += 1
+    _one_by_one(dst, item, step, src, stride, item, number, i, length, word)
 
 
 @part
 def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
-    item, lanes, i = size_of(word), width_of(word) // size_of(word), 0
+    item, i = size_of(word), 0
+    lanes, step = width_of(word) // item, number * item
     if streamed and stride & (LINE - 1) == 0 and dst % item == 0:
         while i < length and (dst + i * item) & (LINE - 1):
-            for k in range(number):
-                move(src + (i * number + k) * item, dst + k * stride + i * item, word)
             i += 1
-        if number == 2:
-            i = _part_2s(dst, src, stride, i, length, LINE // item, word)
-        elif number == 3:
-            i = _part_3s(dst, src, stride, i, length, LINE // item, word)
-        else:
-            i = _part_4s(dst, src, stride, i, length, LINE // item, word)
+        _one_by_one(dst, stride, item, src, item, step, number, 0, i, word)
+        i = _part_streamed(number, dst, src, stride, i, length, LINE // item, word)
     while i + lanes <= length:
-        if number == 2:
-            i = _part_2(dst, src, stride, i, length, lanes, word)
-        elif number == 3:
-            i = _part_3(dst, src, stride, i, length, lanes, word)
-        else:
-            i = _part_4(dst, src, stride, i, length, lanes, word)
+        i = _part(number, dst, src, stride, i, length, lanes, word)
         if not streamed and i < length:
             i = length - lanes  # the last register overlaps the one before it
-    while i < length:
-        for k in range(number):
-            move(src + (i * number + k) * item, dst + k * stride + i * item, word)
-        i += 1
+    _one_by_one(dst, stride, item, src, item, step, number, i, length, word)
 
 
 @part
