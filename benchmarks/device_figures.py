@@ -1,18 +1,21 @@
 """What the reference's copy kernel reaches on a GPU, in figures: `python -m stridecheck.benchmarks.device_figures`.
 
 Permutations of float32 of 512 MB into row-major memory, beside PyTorch's `copy_` and its dense copy of as many bytes,
-timed by events on the device in interleaved rounds. `make gpu` runs it, too. It wants PyTorch for CUDA, with Triton.
+timed by events on the device in interleaved rounds; with `--drawn 50` also permutations that nobody chose, of 256 MB
+and more. `make gpu` runs it, too. It wants PyTorch for CUDA, with Triton.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from random import Random
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+import click
 from stridecheck.reference_impl.kernels import device
 from stridecheck.reference_impl.kernels.device_plan import OWN, DeviceChoice
 
@@ -33,6 +36,46 @@ CHOICES = {
     if DeviceChoice(kilobytes << 10, group, warps) != OWN
 }
 """Other tiles, timed beside the planner's own: that was chosen without a GPU."""
+
+
+class Permutation(NamedTuple):
+    """A copy of row-major memory, its dimensions in another order, to row-major memory."""
+
+    name: str
+    memory: tuple[int, ...]
+    """Shape of what is read."""
+    order: tuple[int, ...]
+
+
+def chosen(nbytes: int = NBYTES) -> list[Permutation]:
+    """The permutations among the conversions, each of about so many bytes of float32."""
+    named = [(name, conversion) for name, conversion in CONVERSIONS.items() if conversion.order]
+    return [Permutation(name, tuple(found.memory(nbytes // 4)), found.order) for name, found in named]
+
+
+def drawn(number: int, seed: int) -> Iterator[Permutation]:
+    """Permutations of two to six dimensions, 256 MB to 1 GB of float32, drawn: the same seed draws the same ones.
+
+    >>> [permutation.order for permutation in drawn(3, 1)]
+    [(0, 2, 1), (2, 1, 0), (2, 3, 1, 0)]
+    """
+    random = Random(seed)
+    for turn in range(number):
+        ndim, most = random.randint(2, 6), random.uniform(*_DRAWN_ITEMS)
+        parts = [random.expovariate(1) + 0.1 for _ in range(ndim)]
+        lengths = [max(2, round(most ** (part / sum(parts)))) for part in parts]
+        if random.random() < 0.5:  # as models have them
+            most = _DRAWN_ITEMS[0]
+            lengths = [1 << (length.bit_length() - 1) for length in lengths]
+        longest = lengths.index(max(lengths))
+        lengths[longest] = math.ceil(most / (math.prod(lengths) // lengths[longest]))
+        order = list(range(ndim))
+        while order == sorted(order):
+            random.shuffle(order)
+        yield Permutation(f"drawn {turn}", tuple(lengths), tuple(order))
+
+
+_DRAWN_ITEMS = 64 << 20, 256 << 20
 
 Clock = Callable[[Callable[[], Any]], float]
 """Microseconds that a call takes on a device."""
@@ -77,23 +120,28 @@ _AHEAD = 8
 
 
 def compare(
-    torch: Any, name: str, clock: Clock, *, place: str = "cuda", nbytes: int = NBYTES, copy: Any = device.copy
+    torch: Any,
+    permutation: Permutation,
+    clock: Clock,
+    *,
+    place: str = "cuda",
+    copy: Any = device.copy,
+    choices: Mapping[str, DeviceChoice] = CHOICES,
 ) -> dict[str, Any]:
     """One permutation by ours and by PyTorch, and a dense copy of as many bytes: medians in microseconds.
 
     `equal`: whether all bits are PyTorch's. `share`: the dense copy's time over ours. Other choices are timed where
     ours was right.
     """
-    conversion = CONVERSIONS[name]
-    memory = conversion.memory(nbytes // 4)
+    name, memory, order = permutation
     number = math.prod(memory)
     source = torch.arange(number, dtype=torch.int32, device=place).view(torch.float32).view(memory)
-    view = source.permute(conversion.order)
+    view = source.permute(order)
     ours, other = (torch.zeros(view.shape, device=place) for _ in range(2))
     copy(ours, view)
     other.copy_(view)
     equal = bool(torch.equal(ours.view(torch.int32), other.view(torch.int32)))
-    row: dict[str, Any] = {"case": name, "shape": list(view.shape), "bytes": 4 * number, "equal": equal}
+    row: dict[str, Any] = {"case": name, "memory": memory, "order": order, "bytes": 4 * number, "equal": equal}
     if equal:
         found = medians(
             {
@@ -103,23 +151,22 @@ def compare(
             },
             clock,
         )
-        choices = {said: partial(copy, ours, view, choice) for said, choice in CHOICES.items()}
+        others = {said: partial(copy, ours, view, choice) for said, choice in choices.items()}
         row |= {
             **found,
             "share": found["dense"] / found["ours"],
             "against_torch": found["torch"] / found["ours"],
-            "choices": dict(medians(choices, clock)),
+            "choices": dict(medians(others, clock)) if others else {},
         }
     return row
 
 
-def figures(torch: Any) -> Iterator[dict[str, Any]]:
-    """Every permutation, one after the other; nothing where no copy can be made (`device.unavailable`)."""
+def figures(torch: Any, permutations: Iterable[Permutation], **options: Any) -> Iterator[dict[str, Any]]:
+    """A row for each permutation, one after the other."""
     clock = events(torch)
-    for name, conversion in CONVERSIONS.items():
-        if conversion.order:
-            yield compare(torch, name, clock)
-            torch.cuda.empty_cache()
+    for permutation in permutations:
+        yield compare(torch, permutation, clock, **options)
+        torch.cuda.empty_cache()
 
 
 def line(row: Mapping[str, Any]) -> str:
@@ -132,28 +179,33 @@ def line(row: Mapping[str, Any]) -> str:
     """
     if not row["equal"]:
         return f"{row['case']:18} WRONG: bits are not PyTorch's"
-    best = min(row["choices"], key=row["choices"].__getitem__)
+    best = min(row["choices"], key=row["choices"].__getitem__, default="")
+    other = f"; best: {row['choices'][best]:.1f} us, {best}" if best else ""
     missed = "" if row["share"] >= GOAL and row["against_torch"] >= 1 else "  goal missed"
     return (
         f"{row['case']:18} {row['ours']:.1f} us, {100 * row['share']:.0f} % of the dense copy's rate "
-        f"({2e-3 * row['bytes'] / row['dense']:.0f} GB/s); torch {row['against_torch']:.2f} x ours; "
-        f"best: {row['choices'][best]:.1f} us, {best}{missed}"
+        f"({2e-3 * row['bytes'] / row['dense']:.0f} GB/s); torch {row['against_torch']:.2f} x ours"
+        f"{other}{missed}"
     )
 
 
-def main() -> int:
-    """Print every row; 0 where all bits are right, 1 where not, 3 where no copy can be made on a GPU."""
+@click.command()
+@click.option("--drawn", "number", type=click.IntRange(0), default=0, show_default=True, help="How many drawn ones.")
+@click.option("--seed", default=1, show_default=True, help="Another seed draws others.")
+def main(number: int, seed: int) -> None:
+    """Print every row; exit code 0 where all bits are right, 1 where not, 3 where no copy can be made on a GPU."""
     if reason := device.unavailable():
-        print(f"no copy on a GPU here: {reason}")
-        return 3
+        click.echo(f"no copy on a GPU here: {reason}")
+        sys.exit(3)
     import torch
 
     right = True
-    for row in figures(torch):
-        print(line(row), flush=True)
-        right &= row["equal"]
-    return int(not right)
+    for options in ({"permutations": chosen()}, {"permutations": drawn(number, seed), "choices": {}}):
+        for row in figures(torch, **options):
+            click.echo(line(row))
+            right &= row["equal"]
+    sys.exit(not right)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
