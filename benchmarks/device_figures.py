@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import click
 from stridecheck.reference_impl.kernels import device
-from stridecheck.reference_impl.kernels.device_plan import OWN, DeviceChoice
+from stridecheck.reference_impl.kernels.device_plan import DeviceChoice
 
 from .conversions import CONVERSIONS
 
@@ -29,13 +29,12 @@ GOAL = 0.9
 """Share of the dense copy's rate that a permutation is to reach."""
 
 CHOICES = {
-    f"{kilobytes} kB, {warps} warps, groups of {group}": DeviceChoice(kilobytes << 10, group, warps)
-    for kilobytes in (8, 16, 32)
-    for warps in (4, 8)
-    for group in (1, 8)
-    if DeviceChoice(kilobytes << 10, group, warps) != OWN
+    f"{kilobytes} kB, {thread_bytes} bytes a thread, groups of {group}": DeviceChoice(
+        kilobytes << 10, group, thread_bytes
+    )
+    for kilobytes, thread_bytes, group in ((16, 64, 8), (32, 64, 1), (32, 128, 8), (64, 64, 8), (64, 128, 8))
 }
-"""Other tiles, timed beside the planner's own: that was chosen without a GPU."""
+"""Other tiles, timed beside the planner's own."""
 
 
 class Permutation(NamedTuple):

@@ -3,22 +3,22 @@
 `copy` takes PyTorch's tensors on CUDA and CuPy's arrays alike: nothing but their layouts and addresses is asked for.
 Triton comes with PyTorch's builds for CUDA and finds the device through it; it is imported by the first copy.
 
-Nothing here has run on a GPU yet: docs/gpu.md says what was proven without one.
+docs/gpu.md says what ran on which GPU, and what was proven without one.
 """
 
-from functools import lru_cache
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from .device_plan import OWN, DeviceChoice, DevicePlan, plan_for_device
-from .normal import WORD, normal
+from .device_plan import OWN, SECTOR, DeviceChoice, DevicePlan, plan_for_device
+from .device_tables import tables_of
+from .normal import normal
 
 _CUDA = 2
 """DLPack's number for memory of a CUDA device."""
-_KNOWN = 4096
-"""Plans that are remembered."""
+_KNOWN = 256
+"""Launches that are remembered; each takes up to 80 kB of the device's memory."""
 
 
 class Launch(NamedTuple):
@@ -27,6 +27,8 @@ class Launch(NamedTuple):
     plan: DevicePlan
     constants: dict[str, Any]
     """The kernel's constants by name."""
+    tables: npt.NDArray[np.uint8]
+    """Where the items of a tile are, for the device's memory."""
 
 
 def unavailable() -> str:
@@ -52,7 +54,8 @@ def copy(dst: Any, src: Any, choice: DeviceChoice = OWN) -> None:
 
     Both offer `__cuda_array_interface__`, as PyTorch's tensors and CuPy's arrays do; types that it has no name for
     (bfloat16, float8) are viewed as integers first. The copy is queued on PyTorch's current stream: what other streams
-    do with the arrays must be waited for. `choice` stands in for the planner's own.
+    do with the arrays must be waited for. The first copy between two layouts waits for the device, and cannot be
+    captured into a graph. `choice` stands in for the planner's own.
     Raises: RuntimeError with the reason where there is no Triton or no device, TypeError where an array is none of
     CUDA's or dtypes differ, ValueError where shapes differ, the target cannot be written, is written twice in one
     place or shares bytes with the source, or the arrays are not on the current device.
@@ -76,8 +79,8 @@ def copy(dst: Any, src: Any, choice: DeviceChoice = OWN) -> None:
     if share_memory(target, source):
         raise ValueError("device.copy: the target shares bytes with the source")
 
-    launch = _launch(target, source, choice)
-    start(copy_tile, launch, target.ctypes.data, source.ctypes.data)
+    launch, tables = _prepared(target, source, choice)
+    start(copy_tile, launch, target.ctypes.data, source.ctypes.data, tables.data_ptr())
 
 
 def plan(dst: Any, src: Any, choice: DeviceChoice = OWN) -> DevicePlan:
@@ -90,34 +93,29 @@ def plan(dst: Any, src: Any, choice: DeviceChoice = OWN) -> DevicePlan:
     _check(target, source)
     if not target.size:
         raise ValueError(f"device.plan: no element in {target.shape}")
-    return _launch(target, source, choice).plan
+    return plan_of(target, source, choice)
 
 
-def start(kernel: Any, launch: Launch, dst: int, src: int) -> None:
-    """Call a kernel for a plan; the addresses are those of the first elements."""
+def start(kernel: Any, launch: Launch, dst: int, src: int, tables: int) -> None:
+    """Call a kernel for a plan; the addresses are those of the first elements, and of the packed tables."""
     made = launch.plan
     shifts = made.form.dst_shift, made.form.src_shift
-    kernel[(made.tiles,)](dst + shifts[0], src + shifts[1], **launch.constants, num_warps=made.warps)
+    kernel[(made.tiles,)](dst + shifts[0], src + shifts[1], tables, **launch.constants, num_warps=made.warps)
 
 
-def constants_of(made: DevicePlan) -> dict[str, Any]:
-    """What `device_tile.copy_tile` is compiled for, by the names of its parameters."""
-    found: dict[str, Any] = {
+def launch_of(made: DevicePlan) -> Launch:
+    """What `device_tile.copy_tile` is compiled for and given."""
+    tables = tables_of(made)
+    constants = {
         "ITEM": made.item,
-        "DST_ALIGN": made.dst_align,
-        "SRC_ALIGN": made.src_align,
-        "WIDE": made.wide,
-        "WHOLE": made.whole,
-        "HOPS": tuple((hop.length, hop.dst, hop.src, hop.a, hop.b, hop.run) for hop in reversed(made.hops)),
+        "READ": made.access("src") // made.item,
+        "WRITE": made.access("dst") // made.item,
+        "READS": len(tables.reads),
+        "WRITES": len(tables.writes),
+        "HOPS": len(tables.hops),
+        "WIDE": tables.is_wide,
     }
-    for name, axis in (("A", made.a), ("B", made.b), ("RUN", made.run)):
-        found |= {
-            name: axis.tile,
-            f"{name}_LENGTH": axis.length,
-            f"{name}_DST": axis.steps("dst"),
-            f"{name}_SRC": axis.steps("src"),
-        }
-    return found
+    return Launch(made, constants, tables.packed())
 
 
 class _Interface:
@@ -153,23 +151,42 @@ def _check_device(dst: Any, src: Any) -> None:
             raise ValueError(f"device.copy: an array is on device {device}, the current one is {current}")
 
 
-def _launch(dst: npt.NDArray[Any], src: npt.NDArray[Any], choice: DeviceChoice) -> Launch:
-    at = dst.ctypes.data % WORD, src.ctypes.data % WORD
-    return _prepared(dst.shape, dst.strides, src.strides, dst.itemsize, *at, choice)
-
-
-@lru_cache(_KNOWN)
-def _prepared(
-    shape: tuple[int, ...], dst_strides: tuple[int, ...], src_strides: tuple[int, ...], itemsize: int,
-    dst_phase: int, src_phase: int, choice: DeviceChoice,
-) -> Launch:  # fmt: skip
-    form = normal(shape, dst_strides, src_strides, itemsize)
+def plan_of(dst: npt.NDArray[Any], src: npt.NDArray[Any], choice: DeviceChoice = OWN) -> DevicePlan:
+    """The plan for two arrays wherever they lie; raises ValueError where the target is written twice in one place."""
+    form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
-        raise ValueError(f"device.copy: strides {dst_strides} with shape {shape} write one place twice")
-    made = plan_for_device(form, _align(dst_phase + form.dst_shift), _align(src_phase + form.src_shift), choice)
-    return Launch(made, constants_of(made))
+        raise ValueError(f"device.copy: strides {dst.strides} with shape {dst.shape} write one place twice")
+    aligns = (_align(dst.ctypes.data + form.dst_shift), _align(src.ctypes.data + form.src_shift))
+    return plan_for_device(form, *aligns, choice)
+
+
+_prepared_ones: dict[Any, tuple[Launch, Any]] = {}
+"""Launches with their tables on the device, by layouts, alignments, choice and device."""
+
+
+def _prepared(dst: npt.NDArray[Any], src: npt.NDArray[Any], choice: DeviceChoice) -> tuple[Launch, Any]:
+    from triton.runtime import driver
+
+    at = dst.ctypes.data % SECTOR, src.ctypes.data % SECTOR, driver.active.get_current_device()
+    key = dst.shape, dst.strides, src.strides, dst.itemsize, *at, choice
+    if key not in _prepared_ones:
+        launch = launch_of(plan_of(dst, src, choice))
+        if len(_prepared_ones) >= _KNOWN:
+            _prepared_ones.clear()
+        _prepared_ones[key] = launch, to_device(launch.tables)
+    return _prepared_ones[key]
+
+
+def to_device(tables: npt.NDArray[np.uint8]) -> Any:
+    """Bytes in memory of the current device, there for every stream."""
+    import torch  # which Triton has imported: it finds the device through it
+
+    torch.cuda.synchronize()  # memory of tables that were forgotten may still be read on other streams
+    there = torch.from_numpy(tables).cuda()
+    torch.cuda.current_stream().synchronize()
+    return there
 
 
 def _align(address: SupportsIndex) -> int:
-    number = int(address) % WORD
-    return number & -number or WORD
+    number = int(address) % SECTOR
+    return number & -number or SECTOR
