@@ -79,10 +79,12 @@ libraries: $(INSTALLED) ## check every library that can be had here, and the scr
 exchange: $(INSTALLED)  ## hand arrays from PyTorch to NumPy and back in every way; what is not as listed is red
 	$(BIN)/stridecheck exchange torch numpy --out out/exchange
 
-# For a machine with a GPU and without a network: `make gpu WHEELS=folder`, see docs/gpu.md. Exit code 3: no GPU here.
+# For a machine with a GPU and without a network: `make gpu WHEELS=folder PARTS='permutations copies'`, see docs/gpu.md.
+# Exit code 3: no GPU here.
 WHEELS ?=
+PARTS ?=
 gpu:             ## check and time torch:cuda and cupy; one result file, out/gpu.zip
-	PYTHON="$(PYTHON)" ci/gpu.sh "$(WHEELS)"
+	PYTHON="$(PYTHON)" ci/gpu.sh "$(WHEELS)" $(PARTS)
 
 record: $(INSTALLED)    ## record anew what the oracle does with the corpus, after a change of what is expected
 	$(BIN)/python -m stridecheck.conformance.corpus --record

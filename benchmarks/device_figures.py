@@ -7,15 +7,15 @@ and more. `make gpu` runs it, too. It wants PyTorch for CUDA, with Triton.
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from statistics import median
 from typing import Any, NamedTuple
 
-import click
 from stridecheck.reference_impl.kernels import device
 from stridecheck.reference_impl.kernels.device_plan import DeviceChoice
 
@@ -119,13 +119,7 @@ _AHEAD = 8
 
 
 def compare(
-    torch: Any,
-    permutation: Permutation,
-    clock: Clock,
-    *,
-    place: str = "cuda",
-    copy: Any = device.copy,
-    choices: Mapping[str, DeviceChoice] = CHOICES,
+    torch: Any, permutation: Permutation, clock: Clock, *, place: str = "cuda", copy: Any = device.copy
 ) -> dict[str, Any]:
     """One permutation by ours and by PyTorch, and a dense copy of as many bytes: medians in microseconds.
 
@@ -150,21 +144,21 @@ def compare(
             },
             clock,
         )
-        others = {said: partial(copy, ours, view, choice) for said, choice in choices.items()}
+        others = {said: partial(copy, ours, view, choice) for said, choice in CHOICES.items()}
         row |= {
             **found,
             "share": found["dense"] / found["ours"],
             "against_torch": found["torch"] / found["ours"],
-            "choices": dict(medians(others, clock)) if others else {},
+            "choices": dict(medians(others, clock)),
         }
     return row
 
 
-def figures(torch: Any, permutations: Iterable[Permutation], **options: Any) -> Iterator[dict[str, Any]]:
+def figures(torch: Any, permutations: Iterable[Permutation]) -> Iterator[dict[str, Any]]:
     """A row for each permutation, one after the other."""
     clock = events(torch)
     for permutation in permutations:
-        yield compare(torch, permutation, clock, **options)
+        yield compare(torch, permutation, clock)
         torch.cuda.empty_cache()
 
 
@@ -178,33 +172,32 @@ def line(row: Mapping[str, Any]) -> str:
     """
     if not row["equal"]:
         return f"{row['case']:18} WRONG: bits are not PyTorch's"
-    best = min(row["choices"], key=row["choices"].__getitem__, default="")
-    other = f"; best: {row['choices'][best]:.1f} us, {best}" if best else ""
+    best = min(row["choices"], key=row["choices"].__getitem__)
     missed = "" if row["share"] >= GOAL and row["against_torch"] >= 1 else "  goal missed"
     return (
         f"{row['case']:18} {row['ours']:.1f} us, {100 * row['share']:.0f} % of the dense copy's rate "
-        f"({2e-3 * row['bytes'] / row['dense']:.0f} GB/s); torch {row['against_torch']:.2f} x ours"
-        f"{other}{missed}"
+        f"({2e-3 * row['bytes'] / row['dense']:.0f} GB/s); torch {row['against_torch']:.2f} x ours; "
+        f"best: {row['choices'][best]:.1f} us, {best}{missed}"
     )
 
 
-@click.command()
-@click.option("--drawn", "number", type=click.IntRange(0), default=0, show_default=True, help="How many drawn ones.")
-@click.option("--seed", default=1, show_default=True, help="Another seed draws others.")
-def main(number: int, seed: int) -> None:
-    """Print every row; exit code 0 where all bits are right, 1 where not, 3 where no copy can be made on a GPU."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print every row; 0 where all bits are right, 1 where not, 3 where no copy can be made on a GPU."""
+    parser = argparse.ArgumentParser(prog="device_figures", description=__doc__)
+    parser.add_argument("--drawn", type=int, default=0, metavar="N", help="also N permutations that nobody chose")
+    parser.add_argument("--seed", type=int, default=1, help="another seed draws others")
+    options = parser.parse_args(arguments)
     if reason := device.unavailable():
-        click.echo(f"no copy on a GPU here: {reason}")
-        sys.exit(3)
+        print(f"no copy on a GPU here: {reason}")
+        return 3
     import torch
 
     right = True
-    for options in ({"permutations": chosen()}, {"permutations": drawn(number, seed), "choices": {}}):
-        for row in figures(torch, **options):
-            click.echo(line(row))
-            right &= row["equal"]
-    sys.exit(not right)
+    for row in figures(torch, [*chosen(), *drawn(options.drawn, options.seed)]):
+        print(line(row), flush=True)
+        right &= row["equal"]
+    return int(not right)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,20 +1,23 @@
 """What runs on a machine with a GPU: programs, exchange, copies on streams, timings by device events; one file.
 
 It wants torch, CuPy, NumPy, Numba and Hypothesis, and no network; with ml_dtypes bfloat16 and float8 are judged, too.
-What is missing is named and left out, JAX too; a part that breaks is recorded and the others go on. Exit codes:
-0 everything as expected, 1 not, 3 no GPU.
+What is missing is named and left out, JAX too. Each part has a process of its own: one that breaks, dies or takes too
+long is recorded, with what it wrote until then, and the others go on. Exit codes: 0 everything as expected, 1 not, 3 no
+GPU.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import os
 import platform
+import signal
+import subprocess
 import sys
-import traceback
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +33,15 @@ RESULT = Path("out", "gpu.zip")
 MISSING = 3
 SIZES = (1 << 12, 1 << 20, 1 << 26)
 """Elements of the float32 tensors that are timed: in cache, in the second level, in memory."""
-REPEATS = 20
+REPEATS, FIRST = 20, 3
+DRAWN = 40
+"""Permutations that are timed beside those with a name."""
+SECONDS = 1800.0
+"""Most that a part may take."""
+WORKERS = 2
+"""Processes with a library of their own; each loads every kernel for itself, and a device takes turns between them."""
+MEMORY = 8192
+"""MiB by which a library may grow: kernels are loaded into the host's memory, too, as they are called first."""
 
 Part = Callable[[], Mapping[str, Any]]
 
@@ -44,7 +55,7 @@ class _Notes(Silent):
 
 def programs() -> Mapping[str, Any]:
     """The corpus on `torch:cuda` and `cupy`, compared with the oracle; the records are in `programs/results.jsonl`."""
-    options = Options(("torch:cuda", "cupy"), skip_missing=True, start_timeout=300.0, workers=4)
+    options = Options(("torch:cuda", "cupy"), skip_missing=True, start_timeout=300.0, workers=WORKERS, memory=MEMORY)
     return {"exit_code": check(options, OUT / "programs", _Notes())}
 
 
@@ -93,13 +104,13 @@ def timings() -> Mapping[str, Any]:
 
 def _timed(torch: Any, x: Any) -> Iterator[float]:
     target = torch.empty(x.shape, device="cuda")
-    for number in range(REPEATS + 3):
+    for number in range(FIRST + REPEATS):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         target.copy_(x)
         end.record()
         end.synchronize()
-        if number >= 3:  # the first ones load kernels and raise clocks
+        if number >= FIRST:  # the first ones load kernels and raise clocks
             yield 1000.0 * begin.elapsed_time(end)
 
 
@@ -114,7 +125,7 @@ def permutations() -> Mapping[str, Any]:
     import torch
 
     rows = []
-    for row in device_figures.figures(torch, device_figures.chosen()):
+    for row in device_figures.figures(torch, [*device_figures.chosen(), *device_figures.drawn(DRAWN, seed=1)]):
         print(f"  {device_figures.line(row)}", flush=True)
         rows.append(row)
     return {"exit_code": int(not all(row["equal"] for row in rows)), "goal": device_figures.GOAL, "rows": rows}
@@ -136,16 +147,37 @@ def _layouts(torch: Any, size: int) -> Mapping[str, Callable[[str], Any]]:
 
 
 PARTS: Mapping[str, Part] = {
+    "permutations": permutations,
+    "timings": timings,
+    "copies": copies,
     "programs": programs,
     "exchange": exchanges,
-    "copies": copies,
-    "timings": timings,
-    "permutations": permutations,
 }
+"""The short ones first."""
+
+
+def apart(name: str, seconds: float) -> Mapping[str, Any]:
+    """What a part found out, in a process of its own, or why it did not."""
+    said = OUT / f"{name}.json"
+    said.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "stridecheck.ci.gpu", "--here", name]
+    process = subprocess.Popen(command, start_new_session=True)
+    try:
+        status = process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return {"exit_code": 1, "error": f"it took more than {seconds:g} s"}
+    finally:  # with the libraries that it has started
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if not said.exists():
+        return {"exit_code": 1, "error": f"it ended with {status}"}
+    found: Mapping[str, Any] = json.loads(said.read_text(encoding="utf-8"))
+    return found
 
 
 def _pack(summary: Mapping[str, Any]) -> None:
-    """Put what there is into the one file: after each part, for the next may end the process."""
+    """Put what there is into the one file."""
     (OUT / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
     with zipfile.ZipFile(RESULT, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(OUT.rglob("*")):
@@ -153,8 +185,19 @@ def _pack(summary: Mapping[str, Any]) -> None:
                 archive.write(path, path.relative_to(OUT))
 
 
-def main() -> int:
-    """Run every part, and put what there is into one file."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run parts, all of them if none is named, and put what there is into one file."""
+    parser = argparse.ArgumentParser(prog="gpu", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to run: {', '.join(PARTS)}; default: all")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="most that each may take (%(default)g)")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if unknown := {*options.parts} - {*PARTS}:
+        parser.error(f"no part is named {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    if options.here:
+        for name in options.parts:
+            (OUT / f"{name}.json").write_text(json.dumps(PARTS[name]()), encoding="utf-8")
+        return 0
     try:
         import torch
     except ImportError as error:
@@ -171,17 +214,14 @@ def main() -> int:
         "cuda": str(torch.version.cuda),
         "device": torch.cuda.get_device_name(),
     }
-    for name, part in PARTS.items():
+    names = options.parts or [*PARTS]
+    for name in names:
         print(f"{name} …", flush=True)
-        summary[name] = {"exit_code": 1, "error": "it ended the process"}
+        summary[name] = apart(name, options.seconds)
+        if error := summary[name].get("error"):
+            print(f"  {error}", flush=True)
         _pack(summary)
-        try:
-            summary[name] = dict(part())
-        except (Exception, SystemExit):  # what is broken here says nothing about the other parts
-            traceback.print_exc()
-            summary[name] = {"exit_code": 1, "error": traceback.format_exc()}
-        _pack(summary)
-    codes = {name: summary[name]["exit_code"] for name in PARTS}
+    codes = {name: summary[name]["exit_code"] for name in names}
     print(f"{RESULT}: " + ", ".join(f"{name} {code}" for name, code in codes.items()))
     return int(any(codes.values()))
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks and times torch:cuda and cupy on a machine with a GPU and without a network: `ci/gpu.sh [FOLDER OF WHEELS]`.
+# Checks and times torch:cuda and cupy on a machine with a GPU and without a network:
+# `ci/gpu.sh [FOLDER OF WHEELS [PART...]]`, with an empty name for no folder.
 # Exit codes: 0 as expected, 1 not, 3 no GPU here (said so). The one result file is out/gpu.zip. See docs/gpu.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,4 +24,4 @@ if [ -n "$lacking" ]; then
     exit 1
 fi
 # The suite itself is not installed: `stridecheck/` finds its rooms beside it when Python starts in the checkout.
-exec "$python" -m stridecheck.ci.gpu
+exec "$python" -m stridecheck.ci.gpu "${@:2}"

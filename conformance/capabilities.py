@@ -29,12 +29,13 @@ FEATURES: Mapping[str, str] = {
     "bounds": "a check that a layout stays inside its storage; a program that needs it is not run without",
     "view-check": "a refusal of views that the strides do not allow",
     "overlap-check": "a refusal of writes whose operands overlap",
+    "index-check": "a refusal of elements that a tensor of indices names outside another; devices may end instead",
     "write-through": "writes to one element that others at the same place in memory see",
     "requires-grad": "inputs that require gradients",
 }
 """Every feature that a program can need, with its meaning."""
 _NEEDED_BY_ERROR = {"bounds": "bounds", "view": "view-check", "overlap": "overlap-check", "resize": "guarded"}
-HAZARDS = frozenset({*_NEEDED_BY_ERROR.values(), "write-through"})
+HAZARDS = frozenset({*_NEEDED_BY_ERROR.values(), "index-check", "write-through"})
 """Features whose need only shows when a program runs."""
 
 
@@ -153,19 +154,25 @@ def _need(op: str, argument: MemoryFormat | DType | tuple[Argument, ...]) -> str
 def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
     """What a program needs that only its run on the oracle shows.
 
-    An error that follows from how memory lies needs a library that looks; a write into a storage that several values
-    lie in, or one value with several elements in one place, one whose views share memory; a storage of foreign memory
-    that is itself a value, one that lies there and says so.
+    An error that follows from how memory lies, or from what a tensor of indices holds, needs a library that looks; a
+    write into a storage that several values lie in, or one value with several elements in one place, one whose views
+    share memory; a storage of foreign memory that is itself a value, one that lies there and says so.
     """
     guarded = {f"s{number}" for number, storage in enumerate(program.storages) if storage.backing == "guarded"}
     found: dict[str, None] = {}
     lies_in: dict[str, str | None] = {}
     folded: set[str | None] = set()
     known: set[str] = set()
-    for observation in observations:
-        if observation.raised is not None and observation.raised.kind in _NEEDED_BY_ERROR:
-            found[f"feature:{_NEEDED_BY_ERROR[observation.raised.kind]}"] = None
+    of_indices: set[str] = set()
+    for number, observation in enumerate(observations):
+        raised = observation.raised.kind if observation.raised is not None else ""
+        if raised in _NEEDED_BY_ERROR:
+            found[f"feature:{_NEEDED_BY_ERROR[raised]}"] = None
+        if raised == "index" and any(ref.key in of_indices for ref in program.steps[number - 1].refs()):
+            found["feature:index-check"] = None
         for key, state in observation.values.items():
+            if isinstance(state, TensorState) and state.dtype in _INDICES:
+                of_indices.add(key)
             lies_in[key] = getattr(state, "storage", None)
             if isinstance(state, TensorState) and _is_folded(state):
                 folded.add(state.storage)
@@ -176,6 +183,10 @@ def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
             found["feature:write-through"] = None
         known |= set(observation.storages)
     return list(found)
+
+
+_INDICES = ("int32", "int64")
+"""Dtypes of tensors that name elements; an index that is a number of Python is looked at before anything runs."""
 
 
 def _is_folded(state: TensorState) -> bool:

@@ -53,7 +53,7 @@ class Dpnp(RegionStyle, NumpyStyle):
     # Strides that address nothing are promised by nobody.
     capabilities = Capabilities(
         frozenset(DTYPES),
-        frozenset({"free-strides", "negative-strides", "bounds", "view-check", "write-through"}),
+        frozenset({"free-strides", "negative-strides", "bounds", "view-check", "index-check", "write-through"}),
         frozenset({"raises", "shape", "values", "sharing", "strides", "contiguity", "storage"}),
     )
     forks = False  # the queue's threads do not survive a fork: operations hang

@@ -30,7 +30,16 @@ class Numpy(NumpyStyle):
     capabilities = Capabilities(
         frozenset(DTYPES),
         frozenset(
-            {"free-strides", "negative-strides", "guarded", "bounds", "view-check", "overlap-check", "write-through"}
+            {
+                "free-strides",
+                "negative-strides",
+                "guarded",
+                "bounds",
+                "view-check",
+                "overlap-check",
+                "index-check",
+                "write-through",
+            }
         ),
         frozenset(
             {

@@ -58,7 +58,7 @@ class Paddle(RegionStyle, TableStyle):
     not_offered = ("not registered", "must be Tensor", "must be int or float", "not implemented", "Unimplemented")
     capabilities = Capabilities(  # as_strided checks no bounds; nobody promises strides that address nothing
         frozenset(DTYPES),
-        frozenset({"free-strides", "infer-size", "guarded", "view-check", "write-through"}),
+        frozenset({"free-strides", "infer-size", "guarded", "view-check", "index-check", "write-through"}),
         frozenset(ASPECTS) - {"flags", "layout", "error-kind"},
     )
     checks: Mapping[str, str] = {

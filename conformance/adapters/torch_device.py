@@ -23,6 +23,9 @@ MISSING = {
 }
 """Dtypes that a device has no tensors of, by its documentation."""
 
+UNCHECKED = {"cuda": ("index-check",)}
+"""Features that a device lacks: an index outside ends in an assertion of CUDA's, after which the device is lost."""
+
 OF_THE_HOST = frozenset({
     "numpy", "__array__", "numpy.asarray", "numpy.from_dlpack", "memoryview", "from_dlpack", "to_dlpack", "__dlpack__",
     "__dlpack_device__", "is_shared", "share_memory_", "is_pinned", "pin_memory", "save_load", "cpu", "cuda", "hpu",
@@ -48,7 +51,7 @@ class OnDevice(Torch):
         self.capabilities = replace(
             Torch.capabilities,
             dtypes=Torch.capabilities.dtypes - {*MISSING.get(kind, ())},
-            features=Torch.capabilities.features - {"guarded"},
+            features=Torch.capabilities.features - {"guarded", *UNCHECKED.get(device.type, ())},
         )
         self.forks = False  # a device's context does not survive it
         self._evicted: torch.Tensor | None = None

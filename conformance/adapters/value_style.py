@@ -18,8 +18,8 @@ from .table_style import TableStyle
 
 ASPECTS = frozenset({"raises", "shape", "values"})
 """Aspects of a library whose arrays are values; which of two wrong arguments is found first is nobody's promise."""
-FEATURES = frozenset({"free-strides"})
-"""Features of one: of any layout that views reach, it shows the elements."""
+FEATURES = frozenset({"free-strides", "index-check"})
+"""Features of one: it shows the elements of any layout that views reach; what it does with indices outside counts."""
 
 
 CHECKS = {

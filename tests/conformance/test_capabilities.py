@@ -62,6 +62,23 @@ def test_only_who_may_grow_needs_foreign_memory(step, needed, oracle):
     assert _hazards(oracle, Program((Storage(32, backing="guarded"),), (ROW,), (step,))) == needed
 
 
+@pytest.mark.parametrize(
+    ("step", "needed"),
+    [
+        (Step("index_select", (X, 0, R0)), ["feature:index-check"]),
+        (Step("take", (X, R0)), ["feature:index-check"]),
+        (Step("__getitem__", (X, (R0,))), ["feature:index-check"]),
+        (Step("__getitem__", (X, (9,))), []),
+        (Step("index_select", (X, 9, R0)), []),
+    ],
+    ids=["selected", "taken", "indexed", "by a number", "no such dimension"],
+)
+def test_indices_outside_need_a_library_that_looks(oracle, step, needed):
+    """At what a tensor of them holds, which a device alone knows; numbers of Python are looked at anyway."""
+    inputs = ROW, Input("int64", (1,), (1,), storage=1)
+    assert _hazards(oracle, Program((Storage(16), Storage(8)), inputs, (step,))) == needed
+
+
 def test_elements_in_one_place_see_each_other(oracle):
     """A write to one element of a row whose elements are one place is one that the others see."""
     first = Step("__setitem__", (X, (0,), 1))

@@ -25,6 +25,7 @@ from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.ports import check_ports
 from stridecheck.conformance.program import Input, Ref, Step
 from stridecheck.conformance.runner import Worker
+from stridecheck.reference_impl.kernels import device
 from stridecheck.reports.records import Unit, read_results
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,22 @@ def test_it_wants_no_more_than_the_wheels_it_names(tmp_path):
     assert "oracle:dtype:bfloat16 without ml_dtypes" in lacking
     assert all(reason.endswith(" without ml_dtypes") for reason in lacking)
     assert sum(unit.programs - sum(unit.unsupported.values()) for unit in units) > 200
+
+
+@pytest.mark.parametrize(
+    ("part", "seconds", "found"),
+    [
+        ("permutations", 60.0, {"exit_code": 0, "skipped": device.unavailable()}),
+        ("copies", 60.0, {"exit_code": 1, "error": "it ended with 1"}),
+        ("copies", 0.05, {"exit_code": 1, "error": "it took more than 0.05 s"}),
+    ],
+)
+@WITHOUT
+def test_a_part_that_breaks_or_takes_too_long_leaves_the_others(part, seconds, found, tmp_path, monkeypatch):
+    """Each has a process of its own: here one that is skipped, one that asks for a GPU, and one that is ended."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / gpu.OUT).mkdir(parents=True)
+    assert gpu.apart(part, seconds) == found
 
 
 def test_layouts_have_as_many_elements_as_they_say():
