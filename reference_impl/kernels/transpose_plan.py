@@ -143,7 +143,8 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     elif halves and blocks:
         a_bytes, b_bytes = 1024, 1024
     else:
-        wanted = _wanted(b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
+        length = dims[along].length
+        wanted = _wanted(length, b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
         a_bytes, b_bytes = wanted
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
@@ -167,13 +168,19 @@ def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) 
     return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), FIRST_SETS, 2 * FIRST_WAYS)
 
 
-def _wanted(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target: Target) -> tuple[int, int]:
+def _wanted(
+    a_length: int, b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target: Target
+) -> tuple[int, int]:
     """Bytes of a source row and of a target row that make a good tile of whole blocks."""
     b_bytes = item * prod(d.length for d in b_dims)
     if item < 4:
         return _wanted_small(b_dims, item, far, target)
     if target.intel and streamed:
-        return 1024, 2048
+        if far:
+            return 64 * item, LONGEST
+        if item * min(a_length, b_dims[0].length) < 4 * LINE:
+            return 4 * LINE, 1024
+        return (2 * LINE, 2048) if shares(b_dims) else (LINE, 4 * LINE)
     if far:
         return 512, LONGEST
     if b_bytes < _SHORTEST:
