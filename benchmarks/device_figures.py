@@ -28,13 +28,15 @@ ROUNDS, FIRST = 20, 3
 GOAL = 0.9
 """Share of the dense copy's rate that a permutation is to reach."""
 
-CHOICES = {
-    f"{kilobytes} kB, {thread_bytes} bytes a thread, groups of {group}": DeviceChoice(
-        kilobytes << 10, group, thread_bytes
-    )
-    for kilobytes, thread_bytes, group in ((16, 64, 8), (32, 64, 1), (32, 128, 8), (64, 64, 8), (64, 128, 8))
+CHOICES: Mapping[str, DeviceChoice] = {
+    "tiles of 16 kB": DeviceChoice(tile_bytes=1 << 14),
+    "tiles of 64 kB": DeviceChoice(tile_bytes=1 << 16),
+    "tiles of 64 kB, 128 bytes a thread": DeviceChoice(tile_bytes=1 << 16, thread_bytes=128),
+    "rows not shifted": DeviceChoice(shifted=False),
+    "tiles of 64 kB, rows not shifted": DeviceChoice(tile_bytes=1 << 16, shifted=False),
+    "groups of 1": DeviceChoice(group=1),
 }
-"""Other tiles, timed beside the planner's own."""
+"""What the planner might choose otherwise, timed beside its own choice."""
 
 
 class Permutation(NamedTuple):

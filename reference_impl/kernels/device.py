@@ -111,9 +111,10 @@ def launch_of(made: DevicePlan) -> Launch:
         "READ": made.access("src") // made.item,
         "WRITE": made.access("dst") // made.item,
         "READS": len(tables.reads),
-        "WRITES": len(tables.writes),
+        "WRITES": len(tables.writes if tables.rows is None else tables.rows),
         "HOPS": len(tables.hops),
         "WIDE": tables.is_wide,
+        "SECTOR": made.sector,
     }
     return Launch(made, constants, tables.packed())
 

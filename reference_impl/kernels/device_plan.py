@@ -41,13 +41,30 @@ class DeviceChoice:
     """Tiles that follow each other in the source, before the next in the target is turned to; roughly."""
     thread_bytes: int = 64
     """Bytes that one thread moves."""
+    shifted: bool = True
+    """Whether each row of a tile may be written from where a sector begins, see `Cut`."""
 
 
 OWN = DeviceChoice()
 
 
+class Cut(NamedTuple):
+    """Where rows of a tile would end within sectors of the target, each is written from the sector's begin before.
+
+    Rows that begin anywhere do so at places of their own, up to a sector earlier: the tile reads so many indices more.
+    Two tiles then never share a sector.
+    """
+
+    dim: int
+    """The dimension that ends rows."""
+    extra: int
+    """Indices that tiles overlap in what they read."""
+    below: int
+    """Items of a row for each index."""
+
+
 class Hop(NamedTuple):
-    """One loop over tiles: turn number k begins at index min(k * step, last) of a dimension."""
+    """One loop over tiles: turn number k begins at index k * step - back, or 0, or last, of a dimension."""
 
     turns: int
     step: int
@@ -56,6 +73,8 @@ class Hop(NamedTuple):
     dst: int
     """Items that the target goes on by from one index to the next."""
     src: int
+    back: int = 0
+    """Indices that are read before those that are written, where a cut says so."""
 
     def far(self, side: Side) -> int:
         """Items from the begin of one tile to that of the next on a side."""
@@ -96,11 +115,25 @@ class DevicePlan:
     src_align: int
     warps: int
     """Warps of 32 threads in a block."""
+    cut: Cut | None = None
 
     @property
     def items(self) -> int:
-        """Items of a tile."""
+        """Items that a tile reads."""
         return prod(self.tile)
+
+    @property
+    def written(self) -> int:
+        """Items that a tile writes, at most."""
+        if self.cut is None:
+            return self.items
+        length = self.tile[self.cut.dim]
+        return self.items // length * (length - self.cut.extra)
+
+    @property
+    def sector(self) -> int:
+        """Items that rows are shifted by, at most; 1 where they are not."""
+        return 1 if self.cut is None else SECTOR // self.item
 
     @property
     def tiles(self) -> int:
@@ -110,7 +143,7 @@ class DevicePlan:
     @property
     def waste(self) -> float:
         """Items that are moved over those that there are: tiles overlap where a length is no multiple of theirs."""
-        return self.items * self.tiles / prod(d.length for d in self.dims)
+        return self.written * self.tiles / prod(d.length for d in self.dims)
 
     def piece(self, side: Side) -> Piece:
         """What of a tile lies side by side."""
@@ -124,6 +157,8 @@ class DevicePlan:
         >>> plan.access("dst"), plan.access("src")
         (16, 8)
         """
+        if side == "dst" and self.cut is not None:
+            return self.item
         return self.item * self.piece(side).access(self.item, self._align(side))
 
     def _align(self, side: Side) -> int:
@@ -163,7 +198,8 @@ class DevicePlan:
         reads, writes = (
             f"pieces of {in_words(self.item * self.piece(side).items)}, {self.access(side)} at once" for side in SIDES
         )
-        lines.append(f"  reads {reads}; writes {writes}")
+        shifted = "" if self.cut is None else ", each from the begin of a sector"
+        lines.append(f"  reads {reads}; writes {writes}{shifted}")
         lines.append(
             f"  touches {in_words(self.touched_bytes)} in sectors of {SECTOR} bytes: "
             f"at most {100 * self.limit:.0f} % of a dense copy's rate"
@@ -184,12 +220,18 @@ def plan_for_device(form: Normal, dst_align: int, src_align: int, choice: Device
     item, dims = _in_items(form, min(dst_align, src_align, _WIDEST))
     most = min(choice.tile_bytes // item, _MOST)
 
-    def cost(tile: tuple[int, ...]) -> tuple[float, int]:
-        return _cost(dims, tile, item, {"dst": dst_align, "src": src_align}), -prod(tile)
+    aligns: dict[Side, int] = {"dst": dst_align, "src": src_align}
 
-    tile = min(_tiles(dims, item, most), key=cost)
+    def cost(found: tuple[tuple[int, ...], Cut | None]) -> tuple[float, int]:
+        return _cost(dims, *found, item, aligns), -prod(found[0])
+
+    tiles: list[tuple[tuple[int, ...], Cut | None]] = [(tile, None) for tile in _tiles(dims, item, most)]
+    if choice.shifted:
+        tiles += [found for tile, _ in tiles if (found := _shifted(dims, tile, item, dst_align))]
+    tile, cut = min(tiles, key=cost)
     warps = max(1, min(_MOST_WARPS, above(prod(tile)) * item // (WARP * choice.thread_bytes)))
-    return DevicePlan(form, item, dims, tile, _ordered(dims, tile, choice.group), dst_align, src_align, warps)
+    hops = _ordered(dims, tile, cut, item, choice.group)
+    return DevicePlan(form, item, dims, tile, hops, dst_align, src_align, warps, cut)
 
 
 def _in_items(form: Normal, most: int) -> tuple[int, tuple[Dim, ...]]:
@@ -282,7 +324,28 @@ def _piece(dims: Sequence[Dim], tile: Sequence[int], side: Side) -> Piece:
     return Piece(items, gcd(*apart))
 
 
-def _cost(dims: Sequence[Dim], tile: tuple[int, ...], item: int, aligns: dict[Side, int]) -> float:
+def _shifted(dims: Sequence[Dim], tile: tuple[int, ...], item: int, align: int) -> tuple[tuple[int, ...], Cut] | None:
+    """About the same tile with a cut; None where its rows are whole sectors anyway, or nothing ends them."""
+    if _piece(dims, tile, "dst").is_even(item, align) or item >= SECTOR:
+        return None
+    items = 1
+    for k in nearest(dims, "dst"):
+        if dims[k].dst != items:
+            return None
+        if tile[k] < dims[k].length:
+            break
+        items *= tile[k]
+    else:
+        return None
+    sector = SECTOR // item
+    extra, granule = ceil((sector - 1) / items), sector // gcd(sector, items)
+    whole = (tile[k] - extra) // granule * granule
+    if whole < max(granule, extra):
+        return None
+    return (*tile[:k], whole + extra, *tile[k + 1 :]), Cut(k, extra, items)
+
+
+def _cost(dims: Sequence[Dim], tile: tuple[int, ...], cut: Cut | None, item: int, aligns: dict[Side, int]) -> float:
     """Time that a tile is expected to take, over that of a dense copy.
 
     Fitted to 112 copies on an H100 (docs/gpu.md), which it tells within 5 % in the mean: each piece costs some bytes
@@ -292,33 +355,38 @@ def _cost(dims: Sequence[Dim], tile: tuple[int, ...], item: int, aligns: dict[Si
     cost = 1.0
     for side in SIDES:
         piece = _piece(dims, tile, side)
-        ends = 0.0 if piece.is_even(item, aligns[side]) else _ENDS[side]
-        cost += (_PIECE + ends) / (piece.items * item)
-    if item * _piece(dims, tile, "dst").access(item, aligns["dst"]) < WORD:
+        is_even = piece.is_even(item, aligns[side]) or (side == "dst" and cut is not None)
+        cost += (_PIECE + (0.0 if is_even else _ENDS[side])) / (piece.items * item)
+    if cut is not None:
+        cost += _SHIFT * (WORD / 4 / item) ** 2 + _AGAIN * cut.extra / (tile[cut.dim] - cut.extra)
+    elif item * _piece(dims, tile, "dst").access(item, aligns["dst"]) < WORD:
         cost += _NARROW
     tiles = (ceil(d.length / length) * length / d.length for d, length in zip(dims, tile, strict=True))
     return cost * prod(tiles)
 
 
-_PIECE, _NARROW = 4.0, 0.1
+_PIECE, _NARROW, _SHIFT, _AGAIN = 4.0, 0.1, 0.05, 0.3
 _ENDS: dict[Side, float] = {"dst": 52.0, "src": 14.0}
 """Bytes that ends of a piece cost where they lie within a sector."""
 
 
-def _ordered(dims: Sequence[Dim], tile: Sequence[int], group: int) -> tuple[Hop, ...]:
+def _ordered(dims: Sequence[Dim], tile: Sequence[int], cut: Cut | None, item: int, group: int) -> tuple[Hop, ...]:
     """Loops in the target's memory order, but some tiles that follow each other in the source side by side.
 
     Blocks that run at the same time then read and write long pieces of both sides, pages of memory as well as sectors,
     and sectors that two tiles share are still in the cache when the second one comes.
     """
-    hops = [
-        Hop(ceil(d.length / length), length, d.length - length, d.dst, d.src)
-        for d, length in zip(dims, tile, strict=True)
-        if length < d.length
-    ]
+    hops = []
+    for k, (d, length) in enumerate(zip(dims, tile, strict=True)):
+        if cut is not None and k == cut.dim:
+            step = length - cut.extra
+            last_row = d.length * cut.below + SECTOR // item - 1
+            hops.append(Hop(ceil(last_row / (step * cut.below)), step, d.length - length, d.dst, d.src, cut.extra))
+        elif length < d.length:
+            hops.append(Hop(ceil(d.length / length), length, d.length - length, d.dst, d.src))
     order = sorted(hops, key=lambda hop: (-hop.far("dst"), -hop.far("src")))
     near = min((hop for hop in order if hop.src), key=lambda hop: hop.far("src"), default=None)
-    if near is None or near is order[-1] or group < 2:
+    if near is None or near is order[-1] or near.back or group < 2:
         return tuple(order)
     place = order.index(near)
     outer, inner = _grouped(near, group)
