@@ -29,11 +29,9 @@ GOAL = 0.9
 """Share of the dense copy's rate that a permutation is to reach."""
 
 CHOICES: Mapping[str, DeviceChoice] = {
+    "tiles of 8 kB": DeviceChoice(tile_bytes=1 << 13),
     "tiles of 16 kB": DeviceChoice(tile_bytes=1 << 14),
-    "tiles of 64 kB": DeviceChoice(tile_bytes=1 << 16),
-    "tiles of 64 kB, 128 bytes a thread": DeviceChoice(tile_bytes=1 << 16, thread_bytes=128),
-    "rows not shifted": DeviceChoice(shifted=False),
-    "tiles of 64 kB, rows not shifted": DeviceChoice(tile_bytes=1 << 16, shifted=False),
+    "128 bytes a thread": DeviceChoice(thread_bytes=128),
     "groups of 1": DeviceChoice(group=1),
 }
 """What the planner might choose otherwise, timed beside its own choice."""

@@ -111,10 +111,9 @@ def launch_of(made: DevicePlan) -> Launch:
         "READ": made.access("src") // made.item,
         "WRITE": made.access("dst") // made.item,
         "READS": len(tables.reads),
-        "WRITES": len(tables.writes if tables.rows is None else tables.rows),
+        "WRITES": len(tables.writes),
         "HOPS": len(tables.hops),
         "WIDE": tables.is_wide,
-        "SECTOR": made.sector,
     }
     return Launch(made, constants, tables.packed())
 

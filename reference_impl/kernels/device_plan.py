@@ -41,30 +41,13 @@ class DeviceChoice:
     """Tiles that follow each other in the source, before the next in the target is turned to; roughly."""
     thread_bytes: int = 64
     """Bytes that one thread moves."""
-    shifted: bool = True
-    """Whether each row of a tile may be written from where a sector begins, see `Cut`."""
 
 
 OWN = DeviceChoice()
 
 
-class Cut(NamedTuple):
-    """Where rows of a tile would end within sectors of the target, each is written from the sector's begin before.
-
-    Rows that begin anywhere do so at places of their own, up to a sector earlier: the tile reads so many indices more.
-    Two tiles then never share a sector.
-    """
-
-    dim: int
-    """The dimension that ends rows."""
-    extra: int
-    """Indices that tiles overlap in what they read."""
-    below: int
-    """Items of a row for each index."""
-
-
 class Hop(NamedTuple):
-    """One loop over tiles: turn number k begins at index k * step - back, or 0, or last, of a dimension."""
+    """One loop over tiles: turn number k begins at index min(k * step, last) of a dimension."""
 
     turns: int
     step: int
@@ -73,8 +56,6 @@ class Hop(NamedTuple):
     dst: int
     """Items that the target goes on by from one index to the next."""
     src: int
-    back: int = 0
-    """Indices that are read before those that are written, where a cut says so."""
 
     def far(self, side: Side) -> int:
         """Items from the begin of one tile to that of the next on a side."""
@@ -91,10 +72,6 @@ class Piece(NamedTuple):
     def access(self, item: int, address: int) -> int:
         """Items that one thread can move at once, where the first of all lies at a multiple of so many bytes."""
         return gcd(max(1, WORD // item), address // item, self.items, self.align)
-
-    def is_even(self, item: int, address: int) -> bool:
-        """Whether each piece is made of whole sectors."""
-        return address % SECTOR == 0 and gcd(self.items, self.align) * item % SECTOR == 0
 
 
 @dataclass(frozen=True)
@@ -115,25 +92,11 @@ class DevicePlan:
     src_align: int
     warps: int
     """Warps of 32 threads in a block."""
-    cut: Cut | None = None
 
     @property
     def items(self) -> int:
-        """Items that a tile reads."""
+        """Items of a tile."""
         return prod(self.tile)
-
-    @property
-    def written(self) -> int:
-        """Items that a tile writes, at most."""
-        if self.cut is None:
-            return self.items
-        length = self.tile[self.cut.dim]
-        return self.items // length * (length - self.cut.extra)
-
-    @property
-    def sector(self) -> int:
-        """Items that rows are shifted by, at most; 1 where they are not."""
-        return 1 if self.cut is None else SECTOR // self.item
 
     @property
     def tiles(self) -> int:
@@ -143,7 +106,7 @@ class DevicePlan:
     @property
     def waste(self) -> float:
         """Items that are moved over those that there are: tiles overlap where a length is no multiple of theirs."""
-        return self.written * self.tiles / prod(d.length for d in self.dims)
+        return self.items * self.tiles / prod(d.length for d in self.dims)
 
     def piece(self, side: Side) -> Piece:
         """What of a tile lies side by side."""
@@ -157,8 +120,6 @@ class DevicePlan:
         >>> plan.access("dst"), plan.access("src")
         (16, 8)
         """
-        if side == "dst" and self.cut is not None:
-            return self.item
         return self.item * self.piece(side).access(self.item, self._align(side))
 
     def _align(self, side: Side) -> int:
@@ -198,8 +159,7 @@ class DevicePlan:
         reads, writes = (
             f"pieces of {in_words(self.item * self.piece(side).items)}, {self.access(side)} at once" for side in SIDES
         )
-        shifted = "" if self.cut is None else ", each from the begin of a sector"
-        lines.append(f"  reads {reads}; writes {writes}{shifted}")
+        lines.append(f"  reads {reads}; writes {writes}")
         lines.append(
             f"  touches {in_words(self.touched_bytes)} in sectors of {SECTOR} bytes: "
             f"at most {100 * self.limit:.0f} % of a dense copy's rate"
@@ -220,18 +180,13 @@ def plan_for_device(form: Normal, dst_align: int, src_align: int, choice: Device
     item, dims = _in_items(form, min(dst_align, src_align, _WIDEST))
     most = min(choice.tile_bytes // item, _MOST)
 
-    aligns: dict[Side, int] = {"dst": dst_align, "src": src_align}
+    def cost(tile: tuple[int, ...]) -> tuple[float, int, int]:
+        found = _cost(dims, tile, item, most, {"dst": dst_align, "src": src_align})
+        return round(found, 3), -_piece(dims, tile, "dst").items, -prod(tile)
 
-    def cost(found: tuple[tuple[int, ...], Cut | None]) -> tuple[float, int]:
-        return _cost(dims, *found, item, aligns), -prod(found[0])
-
-    tiles: list[tuple[tuple[int, ...], Cut | None]] = [(tile, None) for tile in _tiles(dims, item, most)]
-    if choice.shifted:
-        tiles += [found for tile, _ in tiles if (found := _shifted(dims, tile, item, dst_align))]
-    tile, cut = min(tiles, key=cost)
+    tile = min(_tiles(dims, item, most), key=cost)
     warps = max(1, min(_MOST_WARPS, above(prod(tile)) * item // (WARP * choice.thread_bytes)))
-    hops = _ordered(dims, tile, cut, item, choice.group)
-    return DevicePlan(form, item, dims, tile, hops, dst_align, src_align, warps, cut)
+    return DevicePlan(form, item, dims, tile, _ordered(dims, tile, choice.group), dst_align, src_align, warps)
 
 
 def _in_items(form: Normal, most: int) -> tuple[int, tuple[Dim, ...]]:
@@ -324,69 +279,42 @@ def _piece(dims: Sequence[Dim], tile: Sequence[int], side: Side) -> Piece:
     return Piece(items, gcd(*apart))
 
 
-def _shifted(dims: Sequence[Dim], tile: tuple[int, ...], item: int, align: int) -> tuple[tuple[int, ...], Cut] | None:
-    """About the same tile with a cut; None where its rows are whole sectors anyway, or nothing ends them."""
-    if _piece(dims, tile, "dst").is_even(item, align) or item >= SECTOR:
-        return None
-    items = 1
-    for k in nearest(dims, "dst"):
-        if dims[k].dst != items:
-            return None
-        if tile[k] < dims[k].length:
-            break
-        items *= tile[k]
-    else:
-        return None
-    sector = SECTOR // item
-    extra, granule = ceil((sector - 1) / items), sector // gcd(sector, items)
-    whole = (tile[k] - extra) // granule * granule
-    if whole < max(granule, extra):
-        return None
-    return (*tile[:k], whole + extra, *tile[k + 1 :]), Cut(k, extra, items)
+def _cost(dims: Sequence[Dim], tile: tuple[int, ...], item: int, most: int, aligns: dict[Side, int]) -> float:
+    """What tiles are compared by: sectors that are read and written, over those that the bytes would fill.
 
-
-def _cost(dims: Sequence[Dim], tile: tuple[int, ...], cut: Cut | None, item: int, aligns: dict[Side, int]) -> float:
-    """Time that a tile is expected to take, over that of a dense copy.
-
-    Fitted to 112 copies on an H100 (docs/gpu.md), which it tells within 5 % in the mean: each piece costs some bytes
-    more than it has, one whose ends share sectors with others much more when it is written, since two tiles have to be
-    put together there; narrow writes cost a tenth.
+    Items in accesses of less than 16 bytes count up to a tenth more, tiles that overlap or leave threads idle, too.
     """
-    cost = 1.0
+    cost = 0.0
     for side in SIDES:
         piece = _piece(dims, tile, side)
-        is_even = piece.is_even(item, aligns[side]) or (side == "dst" and cut is not None)
-        cost += (_PIECE + (0.0 if is_even else _ENDS[side])) / (piece.items * item)
-    if cut is not None:
-        cost += _SHIFT * (WORD / 4 / item) ** 2 + _AGAIN * cut.extra / (tile[cut.dim] - cut.extra)
-    elif item * _piece(dims, tile, "dst").access(item, aligns["dst"]) < WORD:
-        cost += _NARROW
-    tiles = (ceil(d.length / length) * length / d.length for d, length in zip(dims, tile, strict=True))
-    return cost * prod(tiles)
+        nbytes, access = item * piece.items, item * piece.access(item, aligns[side])
+        # A piece that begins anywhere shares sectors at both ends with others. One that does not counts half a sector
+        # more than it has, too: longer ones are better.
+        begins = item * gcd(max(1, WORD // item), aligns[side] // item, piece.align)
+        cost += (nbytes + SECTOR - begins) / nbytes * (1 + _NARROW * (1 - access / WORD))
+    overlap = prod(ceil(d.length / length) * length / d.length for d, length in zip(dims, tile, strict=True))
+    held = prod(tile)
+    return cost * overlap * (1 + _IDLE * (above(held) / held - 1)) * (1 + _SMALL * (most / above(held) - 1))
 
 
-_PIECE, _NARROW, _SHIFT, _AGAIN = 4.0, 0.1, 0.05, 0.3
-_ENDS: dict[Side, float] = {"dst": 52.0, "src": 14.0}
-"""Bytes that ends of a piece cost where they lie within a sector."""
+_NARROW, _IDLE, _SMALL = 0.1, 0.1, 0.2
+"""Chosen without a GPU, and left: on one, constants that were fitted to what 112 copies took chose no better."""
 
 
-def _ordered(dims: Sequence[Dim], tile: Sequence[int], cut: Cut | None, item: int, group: int) -> tuple[Hop, ...]:
+def _ordered(dims: Sequence[Dim], tile: Sequence[int], group: int) -> tuple[Hop, ...]:
     """Loops in the target's memory order, but some tiles that follow each other in the source side by side.
 
     Blocks that run at the same time then read and write long pieces of both sides, pages of memory as well as sectors,
     and sectors that two tiles share are still in the cache when the second one comes.
     """
-    hops = []
-    for k, (d, length) in enumerate(zip(dims, tile, strict=True)):
-        if cut is not None and k == cut.dim:
-            step = length - cut.extra
-            last_row = d.length * cut.below + SECTOR // item - 1
-            hops.append(Hop(ceil(last_row / (step * cut.below)), step, d.length - length, d.dst, d.src, cut.extra))
-        elif length < d.length:
-            hops.append(Hop(ceil(d.length / length), length, d.length - length, d.dst, d.src))
+    hops = [
+        Hop(ceil(d.length / length), length, d.length - length, d.dst, d.src)
+        for d, length in zip(dims, tile, strict=True)
+        if length < d.length
+    ]
     order = sorted(hops, key=lambda hop: (-hop.far("dst"), -hop.far("src")))
     near = min((hop for hop in order if hop.src), key=lambda hop: hop.far("src"), default=None)
-    if near is None or near is order[-1] or near.back or group < 2:
+    if near is None or near is order[-1] or group < 2:
         return tuple(order)
     place = order.index(near)
     outer, inner = _grouped(near, group)

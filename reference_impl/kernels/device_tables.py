@@ -39,10 +39,6 @@ class Tables:
     """For each access, in the order of the target: accesses from the tile's begin in the target to it."""
     places: Ints
     """For each item, in the order of the target: where it is in shared memory, in items."""
-    rows: Ints | None = None
-    """Where rows are shifted: for each item, the row that it is of, and `writes` has an entry for each row."""
-    lengths: tuple[int, int, int] = (0, 0, 0)
-    """Items of a row that are written, of a row that is read, and of all rows that are written."""
 
     @property
     def is_wide(self) -> bool:
@@ -52,10 +48,7 @@ class Tables:
     def packed(self) -> npt.NDArray[np.uint8]:
         """All of them in one piece of memory, one after the other."""
         offsets = np.int64 if self.is_wide else np.int32
-        parts = [self.hops, self.reads.astype(offsets), self.writes.astype(offsets), self.places.astype(np.int16)]
-        if self.rows is not None:
-            parts[1:1] = [np.array([*self.lengths, len(self.writes), len(self.places)], np.int64)]
-            parts.append(self.rows.astype(np.int16))
+        parts = self.hops, self.reads.astype(offsets), self.writes.astype(offsets), self.places.astype(np.int16)
         return np.concatenate([np.ravel(part).view(np.uint8) for part in parts])
 
 
@@ -79,14 +72,12 @@ def tables_of(plan: DevicePlan) -> Tables:
     spread = min(_spreads(len(reads), read, plan.item), key=lambda of: conflicts(of[places], write, plan.item))
     read_at = np.zeros(_padded(len(reads)), np.int64)
     read_at[spread] = reads
-    hops = np.array([*reversed(plan.hops)], np.int64).reshape(-1, 6)
-    if plan.cut is None:
-        return Tables(hops, read_at[::read] // read, _filled(writes, write)[::write] // write, spread[places])
-    seen = plan.tile[plan.cut.dim] * plan.cut.below
-    row = seen - plan.cut.extra * plan.cut.below
-    rows = np.zeros(_padded(plan.written), np.int64)
-    rows[: plan.written] = np.arange(plan.written) // row
-    return Tables(hops, read_at[::read] // read, writes[::seen], spread[places], rows, (row, seen, plan.written))
+    return Tables(
+        hops=np.array([*reversed(plan.hops)], np.int64).reshape(-1, 5),
+        reads=read_at[::read] // read,
+        writes=_filled(writes, write)[::write] // write,
+        places=spread[places],
+    )
 
 
 def _walked(steps: Sequence[tuple[int, int]]) -> Ints:
