@@ -218,8 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         print(f"{name} …", flush=True)
         summary[name] = apart(name, options.seconds)
-        if error := summary[name].get("error"):
-            print(f"  {error}", flush=True)
+        if said := summary[name].get("error"):
+            print(f"  {said}", flush=True)
         _pack(summary)
     codes = {name: summary[name]["exit_code"] for name in names}
     print(f"{RESULT}: " + ", ".join(f"{name} {code}" for name, code in codes.items()))

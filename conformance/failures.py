@@ -33,7 +33,10 @@ from .shrink import Search, shrinking
 MAX_SHRUNK = 100
 """Failures of one unit that are shrunk; of the rest the program as found is kept."""
 MAX_HANGS = 1
-"""Of programs that hang, those that are shrunk: each attempt takes as long as a program may."""
+"""Of programs that hang, those that are shrunk: each attempt takes as long as a program may.
+
+So are those that crash where each process has to be started anew, which takes a device's library some ten seconds.
+"""
 MAX_ATTEMPTS_AT_HANG = 4
 """Attempts that hang before a search ends: what writes astray may crash at one size and hang at the next."""
 _REMEMBERED = 10_000
@@ -169,9 +172,11 @@ class Failures:
         return shown
 
     def _may_be_shrunk(self, found: Found) -> bool:
-        if found.end == "timeout":
-            self._hangs += 1
-        return found.end != "timeout" or self._hangs <= MAX_HANGS
+        self._hangs += self._takes_long(found)
+        return not self._takes_long(found) or self._hangs <= MAX_HANGS
+
+    def _takes_long(self, found: Found) -> bool:
+        return found.end == "timeout" or (found.end == "crash" and not self.worker.forks)
 
     # Shrinking.
 
@@ -199,7 +204,7 @@ class Failures:
                 fails = self._again(program, found[number]) is not None
                 if fails:
                     smallest[number] = program
-                hung[number] += any(one.end == "timeout" for one in self._ran.get(program, _Ran()).failures)
+                hung[number] += any(map(self._takes_long, self._ran.get(program, _Ran()).failures))
                 if hung[number] < MAX_ATTEMPTS_AT_HANG:
                     advance(number, fails)
                 else:
@@ -268,7 +273,7 @@ class Failures:
             self._run([program])
             again = self._again(program, found)
             text = self._script(again, self._ran[program].expected) if again is not None else ""
-        if small.end == "timeout":
+        if self._takes_long(small):
             self._hang_was_shown = bool(text)
         return _Shown(small, ran, text)
 
@@ -304,7 +309,7 @@ class Failures:
         )
         if shown is None:
             # That it hangs was seen just now: to see it again with the script would take as long.
-            is_offered = found.end == "timeout" and self._hang_was_shown
+            is_offered = self._takes_long(found) and self._hang_was_shown
             return replace(record, repro=self._script(found, (), is_tried=False)) if is_offered else record
         step = difference.step + 1
         expected, got = shown.ran.expected, shown.ran.got

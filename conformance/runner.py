@@ -77,7 +77,8 @@ class Worker:
         self.versions: Mapping[str, str] = {}
         self.capabilities = Capabilities(frozenset())
         self.restarts = 0
-        self._forks = True
+        self.forks = True
+        """Whether a fresh process is forked from one that has the library, and not started with it."""
         self._has_device = False
         """Whether the library may lose one: then it is blamed on nothing that there is no fresh process to be had."""
         self._servers: list[Server] = []
@@ -117,7 +118,7 @@ class Worker:
             raise AdapterFailed("error", f"{self.spec}: killed {MAX_STARTS} times while starting")
         self.name, self.versions = message["ready"], message["versions"]
         self.capabilities = Capabilities.from_json(message["capabilities"])
-        self._forks, self._has_device = message["forks"], message["has_device"]
+        self.forks, self._has_device = message["forks"], message["has_device"]
         self.program_timeout = max(self.program_timeout, message["patience"])
         self._spare = server.child()
         self._renew()
@@ -154,7 +155,7 @@ class Worker:
 
     def _make(self) -> Child:
         """A process to come: forked in a moment, or started and told to import the library."""
-        reusable = self._forks and self._servers and not self._servers[-1].gone
+        reusable = self.forks and self._servers and not self._servers[-1].gone
         return (self._servers[-1] if reusable else self._serve()).child()
 
     def _await_up(self) -> str:
@@ -444,7 +445,7 @@ class Worker:
         """End a process, and its server where that has nothing left to serve."""
         child.close(kill=True)
         child.server.listen()
-        if child.server in self._servers and (child.server.gone or not self._forks):
+        if child.server in self._servers and (child.server.gone or not self.forks):
             child.server.end(1.0)
             self._servers.remove(child.server)
 

@@ -27,7 +27,7 @@ class InProcess:
     """A worker without a process: answers by running an adapter here, and by what a test says of some operations."""
 
     name, versions = "here", {}
-    program_timeout = 1.0
+    program_timeout, forks = 1.0, True
 
     def __init__(self, adapter, answers=None):
         self.adapter, self.capabilities = adapter, adapter.capabilities
@@ -293,11 +293,13 @@ def test_scripts_of_hangs_are_offered_untried_only_where_one_was_seen_to_hang(ca
     assert [f.where for f in _failures(written)][1:] == ["a step that is not known"] * 2
 
 
-def test_a_hang_is_shrunk_with_few_attempts(campaign):
-    """Each attempt with a program that hangs takes the whole time limit, so there are only a few."""
-    run = campaign(answers={"abs": Broken("timeout", "no answer within 10 s")})
+@pytest.mark.parametrize("end", ["timeout", "crash"])
+def test_what_takes_long_is_shrunk_with_few_attempts(campaign, end):
+    """A program that hangs takes the whole time limit, one that crashes a new process where none can be forked."""
+    run = campaign(answers={"abs": Broken(end, "that was it")})
+    run.worker.forks = end == "timeout"
     written = _records(run, [Unit("corpus:0-3", tuple(_program(*["neg"] * n, "abs") for n in range(1, 4)))])
-    assert [f.outcome for f in _failures(written)] == ["timeout"] * 3
+    assert [f.outcome for f in _failures(written)] == [end] * 3
     assert run.worker.ran <= 3 + failures.MAX_ATTEMPTS_AT_HANG + 1
     assert [bool(f.shrunk) for f in _failures(written)] == [True, False, False]
     assert [f.repro for f in _failures(written)] == ["ends True", "ends False", "ends False"]
