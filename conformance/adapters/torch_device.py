@@ -32,6 +32,8 @@ OF_THE_HOST = frozenset({
     "mps", "is_cuda", "get_device", "pickle_storage_type", "TypedStorage.type",
 })  # fmt: skip
 """Operations, by their names or the last part of them, that are about the host's memory or another device's."""
+DEADLY = {"cuda": frozenset({"byteswap"})}
+"""Such that end the process, where a refusal is due: docs/gpu.md has them, and no run is spent on them again."""
 
 _STORAGES = ("UntypedStorage", "TypedStorage")
 """Classes whose storages lie on any device; the others are each of one dtype and of the host."""
@@ -74,7 +76,8 @@ class OnDevice(Torch):
         function = super().operation(step)
         given = (*step.args, *[value for _, value in step.kwargs])
         is_legacy = step.op.endswith("Storage") and step.op not in _STORAGES
-        is_of_the_host = not OF_THE_HOST.isdisjoint((step.op, step.op.rpartition(".")[2]))
+        left_out = OF_THE_HOST | DEADLY.get(self.device.type, frozenset())
+        is_of_the_host = not left_out.isdisjoint((step.op, step.op.rpartition(".")[2]))
         if function is None or is_legacy or is_of_the_host or any(map(_is_elsewhere, given)):
             return None
 
