@@ -188,7 +188,7 @@ def _wanted(
         a_bytes = min(1024, 128 * 2048 // b_bytes)
         return max(4 * LINE, min(a_bytes, 128 * 1024 // b_bytes)) if target.small_tiles else a_bytes, LONGEST
     if shares(b_dims):
-        return 1024, 2048
+        return 2 * LINE if target.intel else 1024, 2048
     # A line of each row and no more, or what the first-level cache holds, if all these lines and the next ones, which
     # are asked for, are kept until then.
     if target.smallest_tiles:

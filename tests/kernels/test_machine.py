@@ -29,6 +29,34 @@ def test_caches_are_read_from_the_system(tmp_path):
     assert machine.first_bytes.__wrapped__(tmp_path / "nothing") == 32 << 10
 
 
+def test_intels_third_level_is_not_counted_on(tmp_path, monkeypatch):
+    """It is the whole package's, and slower than memory that is written past it: half of the second stands for it."""
+    monkeypatch.setattr(machine, "is_intel", lambda: True)
+    for level, size in ((1, "48K"), (2, "2048K"), (3, "266240K")):
+        folder = tmp_path / f"index{level}"
+        folder.mkdir()
+        for name, text in (("level", level), ("type", "Unified"), ("size", size)):
+            (folder / name).write_text(f"{text}\n")
+    assert machine.kept_bytes.__wrapped__(tmp_path) == 3 << 20
+
+
+@pytest.mark.parametrize(
+    ("shape", "dst", "src", "tile"),
+    [
+        ((4096, 4096), (16384, 4), (4, 16384), (64, 256)),
+        ((4000, 4004), (16016, 4), (4, 16000), (256, 4096)),
+        ((500, 500), (2000, 4), (4, 2000), (128, 2048)),
+    ],
+    ids=["rows of whole lines", "rows that share lines", "within the caches"],
+)
+def test_tiles_on_intel(shape, dst, src, tile):
+    """One line of the source's rows where nothing speaks against it: bytes of a source row and of a target row."""
+    plan = plan_for(normal(shape, dst, src, 4), replace(LARGE, intel=True, cache_bytes=3 << 20))
+    assert plan.kernel == "transpose"
+    assert plan.row[A_CHUNK] * 4 <= tile[0] < 2 * plan.row[A_CHUNK] * 4
+    assert plan.row[B_CHUNK] * 4 <= tile[1] < 2 * plan.row[B_CHUNK] * 4
+
+
 @pytest.mark.parametrize(("target", "nbytes"), [(LARGE, 32 << 10), (SMALL, 8 << 10)])
 def test_a_tile_leaves_room_in_the_first_level_cache(target, nbytes):
     """Lines of source rows times target rows: two thirds of 48 KB, and a quarter of 32 KB."""
