@@ -75,6 +75,15 @@ def kept_bytes(root: Path = _CACHES) -> int:
     return max(sizes.values(), default=_DEFAULT_CACHE) // 8 * 5
 
 
+def ahead_bytes() -> int:
+    """How many bytes ahead is asked for what is taken apart as it is read: items that are stepped over, channels.
+
+    A page on Intel's processors (bytes of three channels: 1.3 times a dense copy with 512, 1.04 with 4096; every 4th
+    byte 3.9 and 3.1).
+    """
+    return 4096 if is_intel() else 512
+
+
 @lru_cache(1)
 def first_bytes(root: Path = _CACHES) -> int:
     """Bytes of a core's first-level cache for data; 32 KiB where Linux tells nothing."""

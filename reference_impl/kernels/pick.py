@@ -4,6 +4,7 @@ from typing import Any
 
 from numba import types
 
+from . import machine
 from .descriptor import B_DST, B_SRC, DONE, MODE, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
@@ -30,7 +31,7 @@ from .runs import streamed_run
 from .shuffles import by_lanes, parted
 from .walk import advance, begun, counts, place
 
-_AHEAD = 512
+_AHEAD = machine.ahead_bytes()
 """Bytes ahead that are asked for."""
 _FEW_A_LINE = 16
 """Bytes from item to item above which hardware keeps up by itself: with half-line registers asking costs a tenth."""

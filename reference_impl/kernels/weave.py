@@ -4,6 +4,7 @@ from typing import Any
 
 from numba import types
 
+from . import machine
 from .descriptor import DONE, MODE, OUT_BYTES, OUT_GROUP, RUN, STAGE_OUT, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
@@ -31,7 +32,7 @@ from .runs import run, write_waiting
 from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
 
-_AHEAD = 512
+_AHEAD = machine.ahead_bytes()
 """Bytes ahead that are asked for, in each stream."""
 _TURN = 512
 """Bytes of each stream that are written in one go, where streams are parted by way of a buffer."""
