@@ -53,7 +53,7 @@ def chosen(nbytes: int = NBYTES) -> list[Permutation]:
 
 
 def drawn(number: int, seed: int) -> Iterator[Permutation]:
-    """Permutations of two to six dimensions, 256 MB to 1 GB of float32, drawn: the same seed draws the same ones.
+    """Permutations of two to six dimensions, 256 MB to about 1 GB of float32: the same seed draws the same ones.
 
     >>> [permutation.order for permutation in drawn(3, 1)]
     [(0, 2, 1), (2, 1, 0), (2, 3, 1, 0)]
@@ -177,7 +177,7 @@ def line(row: Mapping[str, Any]) -> str:
     return (
         f"{row['case']:18} {row['ours']:.1f} us, {100 * row['share']:.0f} % of the dense copy's rate "
         f"({2e-3 * row['bytes'] / row['dense']:.0f} GB/s); torch {row['against_torch']:.2f} x ours; "
-        f"best: {row['choices'][best]:.1f} us, {best}{missed}"
+        f"of others {row['choices'][best]:.1f} us, {best}{missed}"
     )
 
 

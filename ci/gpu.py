@@ -13,9 +13,11 @@ import importlib.util
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
+import traceback
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -124,11 +126,13 @@ def permutations() -> Mapping[str, Any]:
         return {"exit_code": 0, "skipped": reason}
     import torch
 
-    rows = []
-    for row in device_figures.figures(torch, [*device_figures.chosen(), *device_figures.drawn(DRAWN, seed=1)]):
-        print(f"  {device_figures.line(row)}", flush=True)
-        rows.append(row)
-    return {"exit_code": int(not all(row["equal"] for row in rows)), "goal": device_figures.GOAL, "rows": rows}
+    right = True
+    with (OUT / "permutations.jsonl").open("w", encoding="utf-8") as file:
+        for row in device_figures.figures(torch, [*device_figures.chosen(), *device_figures.drawn(DRAWN, seed=1)]):
+            print(f"  {device_figures.line(row)}", flush=True)
+            print(json.dumps(row), file=file, flush=True)  # what comes later may take too long
+            right &= row["equal"]
+    return {"exit_code": int(not right), "goal": device_figures.GOAL}
 
 
 def _layouts(torch: Any, size: int) -> Mapping[str, Callable[[str], Any]]:
@@ -196,7 +200,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no part is named {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     if options.here:
         for name in options.parts:
-            (OUT / f"{name}.json").write_text(json.dumps(PARTS[name]()), encoding="utf-8")
+            try:
+                found = PARTS[name]()
+            except (Exception, SystemExit):
+                traceback.print_exc()
+                found = {"exit_code": 1, "error": traceback.format_exc()}
+            (OUT / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
         return 0
     try:
         import torch
@@ -206,7 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not torch.cuda.is_available():
         print(f"no GPU: torch {torch.__version__} finds none, nothing was run")
         return MISSING
-    OUT.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir(parents=True)
     summary: dict[str, Any] = {
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -219,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{name} …", flush=True)
         summary[name] = apart(name, options.seconds)
         if said := summary[name].get("error"):
-            print(f"  {said}", flush=True)
+            print(f"  {said.splitlines()[-1]}", flush=True)
         _pack(summary)
     codes = {name: summary[name]["exit_code"] for name in names}
     print(f"{RESULT}: " + ", ".join(f"{name} {code}" for name, code in codes.items()))

@@ -5,13 +5,13 @@ Needs are computed from a program's operations, dtypes and layouts, never listed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 from .observation import Observation, StorageObject, TensorState
-from .program import ITEMSIZES, QUANTISED, Argument, DType, MemoryFormat, Program
+from .program import ITEMSIZES, QUANTISED, Argument, DType, MemoryFormat, Program, Step, refs_in
 
 Json: TypeAlias = Any
 
@@ -29,7 +29,7 @@ FEATURES: Mapping[str, str] = {
     "bounds": "a check that a layout stays inside its storage; a program that needs it is not run without",
     "view-check": "a refusal of views that the strides do not allow",
     "overlap-check": "a refusal of writes whose operands overlap",
-    "index-check": "a refusal of elements that a tensor of indices names outside another; devices may end instead",
+    "index-check": "an answer to what a tensor of indices names outside another that does not end the device",
     "write-through": "writes to one element that others at the same place in memory see",
     "requires-grad": "inputs that require gradients",
 }
@@ -168,7 +168,7 @@ def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
         raised = observation.raised.kind if observation.raised is not None else ""
         if raised in _NEEDED_BY_ERROR:
             found[f"feature:{_NEEDED_BY_ERROR[raised]}"] = None
-        if raised == "index" and any(ref.key in of_indices for ref in program.steps[number - 1].refs()):
+        if raised and _is_found_by_kernels(program.steps[number - 1], raised, of_indices):
             found["feature:index-check"] = None
         for key, state in observation.values.items():
             if isinstance(state, TensorState) and state.dtype in _INDICES:
@@ -187,6 +187,19 @@ def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
 
 _INDICES = ("int32", "int64")
 """Dtypes of tensors that name elements; an index that is a number of Python is looked at before anything runs."""
+_FIRST = ("one_hot", "embedding", "embedding_bag")
+"""Operations whose first operand holds indices."""
+_COUNTED = ("masked_scatter", "masked_scatter_", "repeat_interleave")
+"""Operations that take as many elements as a tensor says: too many are found out late, too."""
+
+
+def _is_found_by_kernels(step: Step, kind: str, of_indices: Container[str]) -> bool:
+    """Whether an error is one that only a look at a tensor's elements shows."""
+    name = step.op.rpartition(".")[2]
+    if kind == "size":
+        return name in _COUNTED
+    named = (*step.args[name not in _FIRST :], *[value for _, value in step.kwargs])
+    return kind == "index" and any(ref.key in of_indices for value in named for ref in refs_in(value))
 
 
 def _is_folded(state: TensorState) -> bool:

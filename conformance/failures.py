@@ -35,7 +35,7 @@ MAX_SHRUNK = 100
 MAX_HANGS = 1
 """Of programs that hang, those that are shrunk: each attempt takes as long as a program may.
 
-So are those that crash where each process has to be started anew, which takes a device's library some ten seconds.
+The same of those of a unit that crash where each process has to be started anew: a device's library takes ten seconds.
 """
 MAX_ATTEMPTS_AT_HANG = 4
 """Attempts that hang before a search ends: what writes astray may crash at one size and hang at the next."""
@@ -123,8 +123,9 @@ class Failures:
     eager: attribution.Eager | None = None
     """The library without its mode, where it is one."""
     _is_over: bool = False
-    _hangs: int = 0
-    _hang_was_shown: bool = False
+    _long: Counter[str] = field(default_factory=Counter)
+    """How many programs that take long to try again were found, by how they end."""
+    _was_shown: dict[str, bool] = field(default_factory=dict)
     """Whether a script showed the one that was shrunk: those of the others are offered untried then."""
     _ran: dict[Program, _Ran] = field(default_factory=dict)
     _scripts: dict[tuple[Program, str], str] = field(default_factory=dict)
@@ -138,6 +139,7 @@ class Failures:
 
         They depend on nothing but the unit, so that one which is run again has the same records.
         """
+        self._long["crash"] = 0  # a hang takes long by itself, a crash only where it is tried again
         if len(self._ran) > _REMEMBERED:
             self._ran.clear()
             self._scripts.clear()
@@ -172,8 +174,10 @@ class Failures:
         return shown
 
     def _may_be_shrunk(self, found: Found) -> bool:
-        self._hangs += self._takes_long(found)
-        return not self._takes_long(found) or self._hangs <= MAX_HANGS
+        if not self._takes_long(found):
+            return True
+        self._long[found.end] += 1
+        return self._long[found.end] <= MAX_HANGS
 
     def _takes_long(self, found: Found) -> bool:
         return found.end == "timeout" or (found.end == "crash" and not self.worker.forks)
@@ -274,7 +278,7 @@ class Failures:
             again = self._again(program, found)
             text = self._script(again, self._ran[program].expected) if again is not None else ""
         if self._takes_long(small):
-            self._hang_was_shown = bool(text)
+            self._was_shown[small.end] = bool(text)
         return _Shown(small, ran, text)
 
     def _script(self, found: Found, expected: Sequence[Observation], *, is_tried: bool = True) -> str:
@@ -309,7 +313,7 @@ class Failures:
         )
         if shown is None:
             # That it hangs was seen just now: to see it again with the script would take as long.
-            is_offered = self._takes_long(found) and self._hang_was_shown
+            is_offered = self._takes_long(found) and self._was_shown.get(found.end, False)
             return replace(record, repro=self._script(found, (), is_tried=False)) if is_offered else record
         step = difference.step + 1
         expected, got = shown.ran.expected, shown.ran.got

@@ -18,7 +18,7 @@ from .normal import normal
 _CUDA = 2
 """DLPack's number for memory of a CUDA device."""
 _KNOWN = 256
-"""Launches that are remembered; each takes up to 80 kB of the device's memory."""
+"""Launches that are remembered; each takes up to 160 kB of the device's memory, 290 where offsets are wide."""
 
 
 class Launch(NamedTuple):
@@ -53,12 +53,13 @@ def copy(dst: Any, src: Any, choice: DeviceChoice = OWN) -> None:
     """Copy elements between arrays of equal shape on the current CUDA device, whatever their strides, bit for bit.
 
     Both offer `__cuda_array_interface__`, as PyTorch's tensors and CuPy's arrays do; types that it has no name for
-    (bfloat16, float8) are viewed as integers first. The copy is queued on PyTorch's current stream: what other streams
+    (float8) are viewed as integers first. The copy is queued on PyTorch's current stream: what other streams
     do with the arrays must be waited for. The first copy between two layouts waits for the device, and cannot be
     captured into a graph. `choice` stands in for the planner's own.
     Raises: RuntimeError with the reason where there is no Triton or no device, TypeError where an array is none of
-    CUDA's or dtypes differ, ValueError where shapes differ, the target cannot be written, is written twice in one
-    place or shares bytes with the source, or the arrays are not on the current device.
+    CUDA's, dtypes differ or elements are still to be conjugated or negated, ValueError where shapes differ, the target
+    cannot be written, may be written twice in one place or share bytes with the source, or the arrays are not on the
+    current device.
 
     >>> import torch  # doctest: +SKIP
     >>> a = torch.empty(4, 3, device="cuda")  # doctest: +SKIP
@@ -77,7 +78,7 @@ def copy(dst: Any, src: Any, choice: DeviceChoice = OWN) -> None:
     from .engine import share_memory
 
     if share_memory(target, source):
-        raise ValueError("device.copy: the target shares bytes with the source")
+        raise ValueError("device.copy: the target shares bytes with the source, or it is too hard to tell")
 
     launch, tables = _prepared(target, source, choice)
     start(copy_tile, launch, target.ctypes.data, source.ctypes.data, tables.data_ptr())
@@ -87,7 +88,7 @@ def plan(dst: Any, src: Any, choice: DeviceChoice = OWN) -> DevicePlan:
     """How `copy` copies between two arrays; `plan(…).explain()` says it in words. Asks for no device.
 
     Raises: TypeError where an array is none of CUDA's or dtypes differ, ValueError where shapes differ, there is no
-    element, or the target is written twice in one place.
+    element, or the target may be written twice in one place.
     """
     target, source = _described(dst), _described(src)
     _check(target, source)
@@ -108,8 +109,8 @@ def launch_of(made: DevicePlan) -> Launch:
     tables = tables_of(made)
     constants = {
         "ITEM": made.item,
-        "READ": made.access("src") // made.item,
-        "WRITE": made.access("dst") // made.item,
+        "READ": tables.read,
+        "WRITE": tables.write,
         "READS": len(tables.reads),
         "WRITES": len(tables.writes),
         "HOPS": len(tables.hops),
@@ -130,6 +131,9 @@ def _described(array: Any) -> npt.NDArray[Any]:
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
         raise TypeError(f"device.copy: a {type(array).__name__} has no __cuda_array_interface__: it is not on CUDA")
+    for is_left, what in (("is_conj", "conjugated"), ("is_neg", "negated")):
+        if getattr(array, is_left, bool)():  # PyTorch tells the memory of those, too, as if it were the elements
+            raise TypeError(f"device.copy: elements of a {type(array).__name__} are still to be {what}")
     told = {name: interface.get(name) for name in ("shape", "typestr", "data", "strides")}
     return np.asarray(_Interface({**told, "version": 3}))
 
@@ -152,10 +156,10 @@ def _check_device(dst: Any, src: Any) -> None:
 
 
 def plan_of(dst: npt.NDArray[Any], src: npt.NDArray[Any], choice: DeviceChoice = OWN) -> DevicePlan:
-    """The plan for two arrays wherever they lie; raises ValueError where the target is written twice in one place."""
+    """The plan for two arrays wherever they lie; raises ValueError where one place may be written twice."""
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
-        raise ValueError(f"device.copy: strides {dst.strides} with shape {dst.shape} write one place twice")
+        raise ValueError(f"device.copy: strides {dst.strides} with shape {dst.shape} may write one place twice")
     aligns = (_align(dst.ctypes.data + form.dst_shift), _align(src.ctypes.data + form.src_shift))
     return plan_for_device(form, *aligns, choice)
 
@@ -169,12 +173,13 @@ def _prepared(dst: npt.NDArray[Any], src: npt.NDArray[Any], choice: DeviceChoice
 
     at = dst.ctypes.data % SECTOR, src.ctypes.data % SECTOR, driver.active.get_current_device()
     key = dst.shape, dst.strides, src.strides, dst.itemsize, *at, choice
-    if key not in _prepared_ones:
+    found = _prepared_ones.get(key)  # another thread may forget them all at any moment
+    if found is None:
         launch = launch_of(plan_of(dst, src, choice))
         if len(_prepared_ones) >= _KNOWN:
             _prepared_ones.clear()
-        _prepared_ones[key] = launch, to_device(launch.tables)
-    return _prepared_ones[key]
+        found = _prepared_ones[key] = launch, to_device(launch.tables)
+    return found
 
 
 def to_device(tables: npt.NDArray[np.uint8]) -> Any:

@@ -39,11 +39,16 @@ class Tables:
     """For each access, in the order of the target: accesses from the tile's begin in the target to it."""
     places: Ints
     """For each item, in the order of the target: where it is in shared memory, in items."""
+    read: int
+    """Items of an access to the source."""
+    write: int
+    """Items of an access to the target."""
 
     @property
     def is_wide(self) -> bool:
-        """Whether offsets within a tile need 64 bits."""
-        return bool(max(np.abs(self.reads).max(), np.abs(self.writes).max()) >= 1 << 31)
+        """Whether offsets within a tile, which the kernel counts in items, need 64 bits."""
+        reach = ((np.abs(of).max() + 1) * items for of, items in ((self.reads, self.read), (self.writes, self.write)))
+        return bool(max(reach) >= 1 << 31)
 
     def packed(self) -> npt.NDArray[np.uint8]:
         """All of them in one piece of memory, one after the other."""
@@ -77,6 +82,8 @@ def tables_of(plan: DevicePlan) -> Tables:
         reads=read_at[::read] // read,
         writes=_filled(writes, write)[::write] // write,
         places=spread[places],
+        read=read,
+        write=write,
     )
 
 

@@ -148,15 +148,17 @@ def _key(module: str) -> str:
         name = wanted.pop()
         if name not in texts:
             texts[name] = (_FOLDER / f"{name}.py").read_bytes()
-            wanted += [other.decode() for other in _IMPORT.findall(texts[name])]
+            for one, several in _IMPORT.findall(texts[name]):
+                wanted += [other.strip().decode() for other in (one or several).split(b",")]
     parts = [texts[name] for name in sorted(texts)]
     parts += [f"{name} {version(name)}".encode() for name in ("numba", "llvmlite")]
-    processor = f"{binding.get_host_cpu_name()} {_features()} {machine.first_bytes()}"
+    processor = f"{binding.get_host_cpu_name()} {_features()} {machine.first_bytes()} {machine.is_intel()}"
     parts += [f"{processor} {object.__basicsize__}".encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-_IMPORT = re.compile(rb"^from \.(\w+) import", re.MULTILINE)
+_IMPORT = re.compile(rb"^from \.(\w*) import (.*)", re.MULTILINE)
+"""A module of this folder, or none and the modules that are taken from it."""
 
 
 @lru_cache(1)

@@ -46,7 +46,7 @@ class Target:
     first_bytes: int = 48 << 10
     """Bytes of a core's first-level cache for data."""
     intel: bool = False
-    """Whether longer pieces of source rows make the better tiles, and stores that hold two lines are slow."""
+    """Whether one line of a source row makes the better tiles, and stores that hold two lines are slow."""
     phase: int = 0
     """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
     source_phase: int = 0

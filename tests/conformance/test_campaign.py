@@ -305,6 +305,16 @@ def test_what_takes_long_is_shrunk_with_few_attempts(campaign, end):
     assert [f.repro for f in _failures(written)] == ["ends True", "ends False", "ends False"]
 
 
+def test_each_unit_shrinks_a_crash(campaign):
+    """What crashes in one unit says nothing of the next: records are those of the unit, whatever ran before it."""
+    run = campaign(answers={op: Broken("crash", "that was it") for op in ("abs", "relu")})
+    run.worker.forks = False
+    for op in ("abs", "relu"):
+        (crash,) = _failures(_records(run, [Unit(f"corpus:{op}", (_program("neg", op),))]))
+        assert crash.shrunk
+        assert crash.operation == op
+
+
 def test_a_failure_that_does_not_repeat_is_told_as_it_was(campaign):
     """Where the failing program passes when it is run again, the record has the program as found, and nothing else."""
 

@@ -68,15 +68,35 @@ def test_only_who_may_grow_needs_foreign_memory(step, needed, oracle):
         (Step("index_select", (X, 0, R0)), ["feature:index-check"]),
         (Step("take", (X, R0)), ["feature:index-check"]),
         (Step("__getitem__", (X, (R0,))), ["feature:index-check"]),
+        (Step("nn.functional.one_hot", (R0, 2)), ["feature:index-check"]),
+        (Step("masked_scatter", (X, Ref(2), Ref(3))), ["feature:index-check"]),
         (Step("__getitem__", (X, (9,))), []),
+        (Step("__getitem__", (R0, (9,))), []),
+        (Step("select", (R0, 0, 9)), []),
         (Step("index_select", (X, 9, R0)), []),
     ],
-    ids=["selected", "taken", "indexed", "by a number", "no such dimension"],
+    ids=[
+        "selected",
+        "taken",
+        "indexed",
+        "encoded",
+        "too few",
+        "by a number",
+        "indices by a number",
+        "one of the indices",
+        "no such dimension",
+    ],
 )
 def test_indices_outside_need_a_library_that_looks(oracle, step, needed):
     """At what a tensor of them holds, which a device alone knows; numbers of Python are looked at anyway."""
-    inputs = ROW, Input("int64", (1,), (1,), storage=1)
-    assert _hazards(oracle, Program((Storage(16), Storage(8)), inputs, (step,))) == needed
+    inputs = (
+        ROW,
+        Input("int64", (1,), (1,), storage=1),
+        Input("bool", (4,), (0,), 1, storage=2),
+        Input("float32", (1,), (1,)),
+    )
+    storages = Storage(16), Storage(8), Storage(4, fill="bool1")
+    assert _hazards(oracle, Program(storages, inputs, (step,))) == needed
 
 
 def test_elements_in_one_place_see_each_other(oracle):

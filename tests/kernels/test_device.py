@@ -157,11 +157,15 @@ def test_a_plan_is_told_in_words():
 
 
 def test_offsets_are_of_64_bits_where_a_tile_reaches_far():
-    side = 1 << 16
-    assert tables_of(permuted((side, side), (1, 0), 16)).packed().nbytes > 0
+    """In items: of bytes, accesses of 16 reach 2^31 where their number is far below."""
     far = normal((2, 64), (1 << 40, 4), (4, 8), 4)
     assert tables_of(plan_for_device(far, 256, 256)).is_wide
-    assert not tables_of(permuted((side // 2, side), (1, 0), 1)).is_wide
+    rows = permuted((64, 1 << 26), (1, 0), 1)
+    assert rows.access("src") == 16
+    assert np.abs(tables_of(rows).reads).max() < 1 << 31 <= 16 * np.abs(tables_of(rows).reads).max()
+    assert tables_of(rows).is_wide
+    assert tables_of(permuted((1 << 26, 64), (1, 0), 1)).is_wide
+    assert not tables_of(permuted((64, 1 << 20), (1, 0), 1)).is_wide
 
 
 class Told:
@@ -189,13 +193,23 @@ def test_arrays_are_known_by_what_they_tell():
         (np.zeros(3), Told(), TypeError, "a ndarray has no __cuda_array_interface__"),
         (Told(), Told((6, 4)), ValueError, r"shapes differ: \(4, 6\) and \(6, 4\)"),
         (Told(), Told(typestr="<i4"), TypeError, "dtypes differ: float32 and int32"),
-        (Told(strides=(0, 4)), Told(), ValueError, "write one place twice"),
+        (Told(strides=(0, 4)), Told(), ValueError, "may write one place twice"),
         (Told((0, 4)), Told((0, 4)), ValueError, "no element"),
     ],
 )
 def test_what_cannot_be_copied_is_refused(dst, src, error, says):
     with pytest.raises(error, match=says):
         device.plan(dst, src)
+
+
+@pytest.mark.parametrize(("left", "says"), [("is_conj", "to be conjugated"), ("is_neg", "to be negated")])
+def test_elements_that_memory_does_not_hold_are_refused(left, says):
+    """PyTorch describes the memory of a lazily conjugated tensor as if its elements were in it."""
+    lazy = Told()
+    setattr(lazy, left, lambda: True)
+    for pair in ((lazy, Told()), (Told(), lazy)):
+        with pytest.raises(TypeError, match=says):
+            device.plan(*pair)
 
 
 @pytest.mark.skipif(not device.unavailable(), reason="a copy can be made on a GPU here")

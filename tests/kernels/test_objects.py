@@ -31,10 +31,12 @@ def test_a_damaged_file_is_as_good_as_none(place, damage):
     assert objects._read("some", "runs") is None
 
 
-def test_other_sources_are_other_code(place, tmp_path, monkeypatch):
+@pytest.mark.parametrize("changed", ["llvm.py", "machine.py"])
+def test_other_sources_are_other_code(place, tmp_path, monkeypatch, changed):
+    """Also where a module is imported as a whole."""
     objects._kept("some", "runs", b"code")
     for path in objects._FOLDER.glob("*.py"):
-        (tmp_path / path.name).write_bytes(path.read_bytes() + b"# other" * (path.name == "llvm.py"))
+        (tmp_path / path.name).write_bytes(path.read_bytes() + b"# other" * (path.name == changed))
     monkeypatch.setattr(objects, "_FOLDER", tmp_path)
     objects._key.cache_clear()
     try:
