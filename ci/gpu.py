@@ -19,8 +19,9 @@ import subprocess
 import sys
 import traceback
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ MISSING = 3
 SIZES = (1 << 12, 1 << 20, 1 << 26)
 """Elements of the float32 tensors that are timed: in cache, in the second level, in memory."""
 REPEATS, FIRST = 20, 3
+"""Times of a copy that are kept, and those before them, which load kernels and raise clocks."""
 DRAWN = 40
 """Permutations that are timed beside those with a name."""
 SECONDS = 1800.0
@@ -93,27 +95,16 @@ def timings() -> Mapping[str, Any]:
     """Copies of each layout into a row-major tensor, timed by events on the device, in microseconds."""
     import torch
 
-    rows = []
+    rows, clock = [], device_figures.events(torch)
     for size in SIZES:
         for name, make in _layouts(torch, size).items():
             x = make("cuda")
-            samples = sorted(_timed(torch, x))
+            copy = partial(torch.empty(x.shape, device="cuda").copy_, x)
+            samples = sorted([clock(copy) for _ in range(FIRST + REPEATS)][FIRST:])
             rows.append(
                 {"layout": name, "elements": x.numel(), "microseconds": samples, "median": samples[len(samples) // 2]}
             )
     return {"exit_code": 0, "device": torch.cuda.get_device_name(), "timings": rows}
-
-
-def _timed(torch: Any, x: Any) -> Iterator[float]:
-    target = torch.empty(x.shape, device="cuda")
-    for number in range(FIRST + REPEATS):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        target.copy_(x)
-        end.record()
-        end.synchronize()
-        if number >= FIRST:  # the first ones load kernels and raise clocks
-            yield 1000.0 * begin.elapsed_time(end)
 
 
 def permutations() -> Mapping[str, Any]:
@@ -163,7 +154,6 @@ PARTS: Mapping[str, Part] = {
 def apart(name: str, seconds: float) -> Mapping[str, Any]:
     """What a part found out, in a process of its own, or why it did not."""
     said = OUT / f"{name}.json"
-    said.unlink(missing_ok=True)
     command = [sys.executable, "-m", "stridecheck.ci.gpu", "--here", name]
     process = subprocess.Popen(command, start_new_session=True)
     try:

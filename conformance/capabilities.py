@@ -168,7 +168,7 @@ def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
         raised = observation.raised.kind if observation.raised is not None else ""
         if raised in _NEEDED_BY_ERROR:
             found[f"feature:{_NEEDED_BY_ERROR[raised]}"] = None
-        if raised and _is_found_by_kernels(program.steps[number - 1], raised, of_indices):
+        if number and raised and _is_found_by_kernels(program.steps[number - 1], raised, of_indices):
             found["feature:index-check"] = None
         for key, state in observation.values.items():
             if isinstance(state, TensorState) and state.dtype in _INDICES:

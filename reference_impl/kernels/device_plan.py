@@ -322,7 +322,7 @@ def _ordered(dims: Sequence[Dim], tile: Sequence[int], group: int) -> tuple[Hop,
 
 
 def _grouped(hop: Hop, group: int) -> tuple[Hop, Hop]:
-    """A loop as one over groups of about so many tiles, each group a tile itself as it were, and one within them.
+    """A loop as one over groups of about so many tiles, each as good as a tile of its own, and one within them.
 
     >>> for hop in _grouped(Hop(17, 64, 1000, 1, 557), 8):
     ...     print(hop.turns, hop.step, hop.last)
