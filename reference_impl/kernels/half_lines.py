@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
     b_bytes: int
     staged: int = 0
     lines: bool = False
-    """Whether blocks are a line of each target row, of which registers hold half."""
+    """Whether blocks are a line of each target row by 16 bytes of the source's."""
     by_rows: bool = False
     """Whether target rows are written one after the other."""
 

@@ -20,6 +20,7 @@ from .descriptor import (
 )
 from .jit import part
 from .llvm import (
+    ask,
     ask_once,
     copy_1,
     copy_2,
@@ -148,6 +149,35 @@ def write_rows(
             streamed_run(to, buffer + a * pitch, length, False, False, 0)
         else:
             run(to, buffer + a * pitch, length)
+        a += group
+
+
+@part
+def write_rows_asking(
+    dst: int, a_table: int, buffer: int, pitch: int, a_count: int, nbytes: int, group: int,
+    next_tile: int, b_table: int, b_count: int, row_bytes: int,
+) -> None:  # fmt: skip
+    """The same past the caches; for each line that is written one of the next tile's is asked for, row by row."""
+    b, later = 0, next_tile + peek(b_table)
+    end = later + row_bytes
+    a = 0
+    while a < a_count:
+        to, at, length = dst + peek(a_table + 8 * a), buffer + a * pitch, nbytes * min(group, a_count - a)
+        k = min(-to & 63, length)
+        if k:
+            run(to, at, k)
+        while k + 64 <= length:
+            if b < b_count:
+                ask(later)
+                later += 64
+                if later >= end:
+                    b += 1
+                    later = next_tile + peek(b_table + 8 * min(b, b_count - 1))
+                    end = later + row_bytes
+            stream_64(at + k, to + k)
+            k += 64
+        if k < length:
+            run(to + k, at + k, length - k)
         a += group
 
 

@@ -13,6 +13,7 @@ from .descriptor import (
     A_PITCH,
     A_TABLE,
     AHEAD,
+    ASK_OUT,
     B_INNER,
     B_PITCH,
     B_TABLE,
@@ -37,7 +38,7 @@ from .descriptor import (
 from .jit import part
 from .llvm import LINE, allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
 from .pick import picked
-from .runs import run, write_rows
+from .runs import run, write_rows, write_rows_asking
 from .shuffles import (
     even_direct,
     even_streamed,
@@ -320,7 +321,13 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         if stage_out:
             rows = a_count * matrices
             together = rows if matrices > 1 else out_group
-            write_rows(to, a_table, held, out_pitch, rows, b_count * item, together, streamed)
+            if mode & ASK_OUT:
+                write_rows_asking(
+                    to, a_table, held, out_pitch, rows, b_count * item, together, src + s, b_table, b_count,
+                    a_count * stride,
+                )  # fmt: skip
+            else:
+                write_rows(to, a_table, held, out_pitch, rows, b_count * item, together, streamed)
     if streamed:
         fence()
     release(memory)

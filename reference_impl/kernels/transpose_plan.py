@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
-from .descriptor import AHEAD, ALIGNED, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Loop
+from .descriptor import AHEAD, ALIGNED, ASK_OUT, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .half_lines import Sides, Wanted, wanted_of_halves
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
@@ -81,6 +81,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
     mode |= ALIGNED * (streamed and straight)
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
+    mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
@@ -130,9 +131,11 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
     split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
-    whole &= (far and target.small_tiles) or not crowded(rows, SETS, 2 * WAYS)
-    halves, lines, by_rows = _has_halves(target, streamed), False, False
-    staged = STAGE_OUT * (halves or (far and whole)) | STAGE_IN * (not whole)
+    crowds = crowded(rows, SETS, 2 * WAYS)
+    whole &= (far and (target.small_tiles or target.intel)) or not crowds
+    halves, by_rows = _has_halves(target, streamed), False
+    lines = target.intel and streamed and item < 4 and whole and not crowds
+    staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
