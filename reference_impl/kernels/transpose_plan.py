@@ -33,10 +33,13 @@ SMALL = 768
 """Bytes of a small matrix, at most; of one that ends within a line it may be more."""
 
 
-def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, streamed: bool) -> Plan:
+def transpose_plan(
+    form: Normal, along: int, target: Target, choice: Choice, streamed: bool, split: bool = False
+) -> Plan:
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
-    There the source may be stepped, two to four items from one to the next: they are picked into a buffer.
+    There the source may be stepped, two to four items from one to the next: they are picked into a buffer. `split`:
+    what a tile holds of a target row ends anywhere in a line, though the row itself does not.
     """
     item, dims = form.item, list(form.dims)
     block, columns = target.width // item, 16 // item
@@ -46,7 +49,7 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
         dims[along] = Dim(n, -d, -x)
         dst_shift += (n - 1) * d
         src_shift += (n - 1) * x
-    a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed)
+    a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed, split)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     lines = wanted.lines and not wanted.staged & STAGE_IN
     of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
@@ -59,6 +62,8 @@ def transpose_plan(form: Normal, along: int, target: Target, choice: Choice, str
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
+    if target.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):
+        return transpose_plan(form, along, target, choice, streamed, split=True)
     staged = wanted.staged
     lines &= a_rows >= columns and b_rows >= LINE // item
     if _has_halves(target, streamed) and not (lines and straight):
@@ -114,7 +119,9 @@ def _has_halves(target: Target, streamed: bool) -> bool:
     return streamed and target.width < LINE
 
 
-def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool) -> _Tile:
+def _tile(
+    dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool, split: bool
+) -> _Tile:
     last = len(dims) - 1
     unit = dims[along].src
     # Both sides of a block first, then rows of the target as long as they may be.
@@ -129,7 +136,7 @@ def _tile(dims: Sequence[Dim], along: int, item: int, target: Target, choice: Ch
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
-    split = any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
+    split |= any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (target.phase != 0 or split)
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (target.small_tiles or target.intel)) or not crowds
@@ -204,6 +211,8 @@ def _wanted(
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """What makes a good tile of whole blocks of one- and two-byte items: bytes of a source row, of a target row."""
     b_bytes = item * prod(d.length for d in b_dims)
+    if far and target.intel:
+        return (4 if shares(b_dims) else 2) * LINE, LONGEST // 2
     if far:
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
         short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
