@@ -157,15 +157,17 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     pieces = cut(long, item * abs(number))
     loops = ordered([*rest, pieces.loop("a")], "dst")
     staged, together, held = 0, 1, 0
-    if streamed and target.width < LINE:
-        follow = a.length * b.length * item
+    if streamed:
+        halves, follow = target.width < LINE, a.length * b.length * item
         shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
+        # Registers of a line need turns only where streams begin at different places of their lines.
+        apart = row >= (PAGE if shares else PAGE // 2) if halves else row >= _TURN and stride % LINE != 0
         if shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest) and (number > 0 or a.dst == row):
             staged, together, held = STAGE_OUT, abs(number), TOGETHER + follow + 2 * LINE  # short rows are put together
-        elif number < 0 and row >= (PAGE if shares else PAGE // 2):
+        elif number < 0 and apart:
             staged, held = STAGE_OUT, 2 * PAGE  # streams take turns
-        elif number > 0 and shares and row < PAGE // 2:
-            streamed = False  # such rows hold few whole lines
+        elif number > 0 and shares and row < (PAGE // 2 if halves else _FEW_LINES):
+            streamed = False
     kernel = "interleave" if number > 0 else "deinterleave"
     return made(
         kernel, form, loops, streamed, pieces, staged=staged, mode=STREAM * streamed | staged, run=number,
@@ -173,6 +175,8 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     )  # fmt: skip
 
 
+_TURN, _FEW_LINES = 512, 15 * LINE
+"""Bytes of streams that are worth taking turns, and of woven rows that hold few whole lines, with registers of one."""
 _STREAMS = (2, 3, 4)
 """Streams that are woven, and items from one that is picked to the next."""
 

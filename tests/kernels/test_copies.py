@@ -398,47 +398,58 @@ def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
     assert turns(4160) == (3, 16)
 
 
+@pytest.mark.parametrize("width", [32, 64])
 @pytest.mark.parametrize(
     ("columns", "phase", "together"),
     [(128, 0, False), (128, 16, True), (132, 0, True), (1000, 16, True), (2000, 16, False)],
 )
-def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase, together):
-    """Two channels of float32, rows of which lie apart in the source, on registers of half a line."""
+def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase, together, width):
+    """Two channels of float32, rows of which lie apart in the source."""
     rows, images = 200, 100
     dst = rows * columns * 8, columns * 8, 8, 4
     src = columns * 4, images * columns * 4, 4, rows * images * columns * 4
     form = normal((images, rows, columns, 2), dst, src, 4)
-    plan = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase))
+    plan = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase))
     assert (plan.kernel, plan.streamed, plan.row[OUT_GROUP] > 1) == ("interleave", True, together)
 
 
 def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
-    form = normal((10_000, 130, 2), (2048, 8, 4), (520, 4, 5_200_000), 4)
-    assert not plan_for(form, Target(width=32, first_bytes=32 << 10, cache_bytes=0)).streamed
-    assert plan_for(form, Target(width=64, cache_bytes=0)).streamed
+    def is_streamed(columns, width):
+        form = normal((10_000, columns, 2), (4096, 8, 4), (4 * columns, 4, 40_000 * columns), 4)
+        return plan_for(form, Target(width=width, first_bytes=32 << 10, cache_bytes=0)).streamed
+
+    assert [is_streamed(columns, 32) for columns in (130, 258)] == [False, True]
+    assert [is_streamed(columns, 64) for columns in (70, 130)] == [False, True]
 
 
 @pytest.mark.parametrize(
-    ("columns", "phase", "held"),
+    ("columns", "phase", "held", "held_by_lines"),
     [
-        (512, 0, "turns"),
-        (256, 0, ""),
-        (250, 0, "rows"),
-        (500, 4, "rows"),
-        (600, 0, "rows"),
-        (1000, 0, ""),
-        (1100, 0, "turns"),
+        (512, 0, "turns", ""),
+        (256, 0, "", ""),
+        (250, 0, "rows", "rows"),
+        (500, 4, "rows", "rows"),
+        (600, 0, "rows", "rows"),
+        (1000, 0, "", "turns"),
+        (1100, 0, "turns", "turns"),
+        (1104, 4, "turns", ""),
     ],
 )
-def test_streams_are_parted_by_turns_where_they_are_long_and_by_rows_where_they_are_short(columns, phase, held):
-    """Three channels of float32 that become the first dimension of an image, on registers of half a line."""
+def test_streams_are_parted_by_turns_where_they_are_long_and_by_rows_where_they_are_short(
+    columns, phase, held, held_by_lines
+):
+    """Three channels of float32 that become the first dimension of an image, by halves of lines and by lines.
+
+    Registers of a line need no turns where all streams begin at one place of their lines.
+    """
     item, images = 4, 10_000
     form = normal(
         (images, 3, columns), (3 * columns * item, columns * item, item), (3 * columns * item, item, 3 * item), item
     )
-    row = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase)).row
-    assert row[MODE] & STREAM
-    assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (held != "", held == "rows")
+    for width, wanted in ((32, held), (64, held_by_lines)):
+        row = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase)).row
+        assert row[MODE] & STREAM
+        assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (wanted != "", wanted == "rows")
 
 
 @relaxed
