@@ -36,7 +36,7 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
     shared = target.phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and shared and dims:
         if dims[-1].dst == nbytes < _LONG:
-            own = target.width < LINE and replace(choice, streamed=-1) == OWN
+            own = replace(choice, streamed=-1) == OWN
             return (_pieces_in_order(form, dims, nbytes) if own else None) or _pieces(form, dims, nbytes, choice)
         # Lines that are streamed in part are fetched all the same.
         streamed = nbytes >= _MIDDLE

@@ -299,8 +299,7 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
             if stage_in:
                 _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, word)
                 if stage_out:
-                    # Narrow registers also where a last chunk leaves fewer rows than a block, but more than one.
-                    narrow = (mode & NARROW) != 0 and b_count >= columns
+                    narrow = (mode & NARROW) != 0
                     _buffer_to_buffer(
                         out, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, word
                     )  # fmt: skip

@@ -83,7 +83,7 @@ def transpose_plan(
     in_pitch = a_rows * item if in_group > 1 else odd_lines(a_rows * item)
     out_pitch = b_rows * item if out_group > 1 else odd_lines(b_rows * item)
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
-    mode |= NARROW * (b_rows * item <= 32 and b_rows >= columns)
+    mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
@@ -141,7 +141,10 @@ def _tile(
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (target.small_tiles or target.intel)) or not crowds
     halves, by_rows = _has_halves(target, streamed), False
-    lines = target.intel and streamed and item < 4 and whole and not crowds
+    # A block that overlaps the one before it writes target rows twice; one of 16 bytes of source rows hardly does.
+    a_length = prod(dims[k].length for k in a_chain)
+    ragged = not far and -(-a_length // block) * block > _OVERLAP * a_length
+    lines = target.intel and streamed and whole and not crowds and (item < 4 or ragged)
     staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
@@ -244,6 +247,8 @@ def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tu
     return (most, 2048) if far else (most if b_bytes < LINE or shares(b_dims) else 256, 256)
 
 
+_OVERLAP = 1.05
+"""How many times a target row may be written, in the mean."""
 _SHORTEST = 1024
 _LAST_WAYS, _KEPT = 10, 2
 """Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
