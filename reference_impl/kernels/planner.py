@@ -86,12 +86,14 @@ def _is_better_by_items(plan: Plan, target: Target) -> bool:
     item, row = plan.form.item, plan.row
     a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
     cached = not plan.streamed
-    narrow = a_rows < (FEW if item <= 2 and cached else 5) or b_rows < (FEW if item <= 2 or cached else 5)
+    few_a, few_b = FEW if item <= 2 and cached else 5, FEW if cached or (item <= 2 and halves) else 5
+    narrow = a_rows < few_a or b_rows < few_b
     # Each row that lies apart is gathered by itself.
     narrow |= halves and a_rows < _FEW_APART and row[IN_GROUP] == 1 and row[STRIDE] == item
     held = a_rows * b_rows * item
     large = item >= (8 if row[STRIDE] == item or halves else 16)
-    small = held < 64 * item or (cached and (large or (item > 2 and held < 2048)))
+    small = held < 64 * item or (held == 64 * item and not halves)
+    small |= cached and (large or (item > 2 and held < 2048))
     if halves and not cached:
         # Small matrices in a row.
         small |= held < 128 or (item >= 4 and held <= SMALL and min(a_rows, b_rows) < FEW)
