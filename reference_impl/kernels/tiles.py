@@ -56,11 +56,11 @@ def chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int
     return found
 
 
-def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False, evenly: int = 0) -> tuple[Chunked, int]:
+def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: int = 0, evenly: int = 0) -> tuple[Chunked, int]:
     """How much of the last of some dimensions a tile spans, the others being in it as a whole.
 
-    A tile has at least `unit` items, if there are as many; `in_units` it has a multiple of them, where less than twice
-    what is wanted is one. Given `evenly`, chunks are near to `want` and as equal as multiples of so many items can be.
+    A tile has at least `unit` items, if there are as many, and a multiple of them where less than `in_units` items are
+    one. Given `evenly`, chunks are near to `want` and as equal as multiples of so many items can be.
     """
     inner = prod(d.length for d in dims[:-1])
     d = dims[-1]
@@ -70,7 +70,7 @@ def chunk(dims: Sequence[Dim], want: int, unit: int, *, in_units: bool = False, 
     elif inner * turns < unit:
         turns = -(-unit // inner)
     step = unit // gcd(unit, inner)
-    if in_units and inner * step < 2 * max(want, unit):
+    if inner * step < in_units:
         turns = max(step, turns // step * step)
     if evenly:
         step = evenly // gcd(evenly, inner)

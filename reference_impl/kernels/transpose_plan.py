@@ -55,7 +55,8 @@ def transpose_plan(
     of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
     evenly = LINE // item if _has_halves(target, streamed) else 0
     a, a_inner = chunk(a_dims, wanted.a_bytes // item, of_a)
-    b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=lines, evenly=evenly)
+    in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item * lines
+    b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=in_units, evenly=evenly)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
@@ -187,7 +188,7 @@ def _wanted(
     """Bytes of a source row and of a target row that make a good tile of whole blocks."""
     b_bytes = item * prod(d.length for d in b_dims)
     if item < 4:
-        return _wanted_small(b_dims, item, far, target)
+        return _wanted_small(b_dims, item, far, streamed, target)
     if target.intel and streamed:
         if far:
             return 64 * item, LONGEST
@@ -211,7 +212,7 @@ def _wanted(
     return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
 
 
-def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
+def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target: Target) -> tuple[int, int]:
     """What makes a good tile of whole blocks of one- and two-byte items: bytes of a source row, of a target row."""
     b_bytes = item * prod(d.length for d in b_dims)
     if far and target.intel:
@@ -224,6 +225,8 @@ def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -
     if shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
         return (1024, 256) if whole or not target.small_tiles else (2 * LINE, 512)
+    if target.intel and streamed:
+        return 4 * LINE if item == 1 else LINE, 256
     if b_bytes < _SHORTEST:
         return 256, 1024
     return (LINE if target.smallest_tiles and item == 2 else 2 * LINE), 1024
