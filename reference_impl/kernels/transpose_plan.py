@@ -55,7 +55,9 @@ def transpose_plan(
     of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
     evenly = LINE // item if _has_halves(target, streamed) else 0
     a, a_inner = chunk(a_dims, wanted.a_bytes // item, of_a)
-    in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item * lines
+    in_units = 0
+    if lines or (target.intel and streamed):
+        in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item
     b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=in_units, evenly=evenly)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
