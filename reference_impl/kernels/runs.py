@@ -49,7 +49,7 @@ _LINES_AHEAD = 1024 if _SMALL_FIRST else 2048
 _ABREAST = machine.goes_abreast()
 _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
-_FAR = 2048 if _SMALL_FIRST else 1024
+_FAR = 4096 if machine.is_intel() else 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for, where they are not copied abreast."""
 _FAR_APART = 8192 if _SMALL_FIRST else _FAR
 """The same where runs lie apart: what is asked for through the second-level cache may wait there."""

@@ -47,7 +47,7 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
         if near_src != near_dst:
             # Some lines that follow each other in the target by some that follow in the source.
             rest = [loop for loop in loops if loop not in (near_src, near_dst)]
-            if target.small_first:
+            if target.small_first or target.intel:
                 a, b = some(near_src, 128), some(near_dst, 512 // nbytes)
             else:
                 a, b = some(near_dst, 256 // nbytes), some(near_src, 2048 // nbytes)
