@@ -23,11 +23,12 @@ from .llvm import (
     shuffle,
     size_of,
     store,
+    stream_64,
     vector,
     width_of,
 )
 from .plans import PAGE
-from .runs import streamed_run
+from .runs import run, streamed_run
 from .shuffles import by_lanes, parted
 from .walk import advance, begun, counts, place
 
@@ -160,6 +161,34 @@ def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, 
 
 
 @part
+def _pick_joined(
+    dst: int, src: int, step: int, stride: int, length: int, count: int, ahead: int, held: int, word: Any
+) -> None:
+    """Rows that follow each other, past the caches: the line that two of them share is put together in a buffer.
+
+    It is written after the whole lines of the second one: a load of what several stores wrote waits for these. The
+    buffer begins with a line and has two, for the line that a row begins in and for that in which it ends.
+    """
+    item = size_of(word)
+    begin = dst & (LINE - 1)  # of what is written of the first line
+    for b in range(count):
+        first, last, within = held + (b & 1) * LINE, held + (~b & 1) * LINE, dst & (LINE - 1)
+        head = (-dst & (LINE - 1)) // item
+        whole = (length - head) * item // LINE * LINE // item
+        picked(first + within, src, stride, head, 0, False, word)
+        picked(dst + head * item, src + head * stride, stride, whole, ahead, True, word)
+        if within and begin:
+            run(dst, first + within, head * item)
+        elif within:
+            stream_64(first, dst - within)
+        begin = 0
+        picked(last, src + (head + whole) * stride, stride, length - head - whole, 0, False, word)
+        dst += length * item
+        src += step
+    run(dst & -LINE, held + (count & 1) * LINE, dst & (LINE - 1))
+
+
+@part
 def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
     """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
     dst, src, answer = begun(row, dst_cell, src_cell)
@@ -175,10 +204,14 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
         ahead = b_src * (_ROWS_AHEAD // abs(b_src))
     d, s = place(row, index, first)
     # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
-    held = allocate(_HELD) if asked and b_dst & (LINE - 1) and 0 < b_dst <= _HELD // 4 else 0
+    memory = allocate(_HELD + LINE) if asked and b_dst & (LINE - 1) and b_dst > 0 else 0
+    held = (memory + LINE - 1) & -LINE
     for _ in range(first, last):
         length, b_count = counts(row, index)
-        if held and b_dst == length * size_of(word):
+        follow = memory != 0 and b_dst == length * size_of(word)
+        if follow and b_dst > _HELD // 4 and (dst + d) % size_of(word) == 0:
+            _pick_joined(dst + d, src + s, b_src, stride, length, b_count, ahead, held, word)
+        elif follow and b_dst <= _HELD // 4:
             b = 0
             while b < b_count:
                 number = min(_HELD // b_dst, b_count - b)
@@ -192,6 +225,6 @@ def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
         d, s = advance(row, index, d, s)
     if asked:
         fence()
-    if held:
-        release(held)
+    if memory:
+        release(memory)
     return DONE

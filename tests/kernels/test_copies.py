@@ -138,17 +138,25 @@ def check_large(width, shape, order, itemsize, choice, threads=1, *, intel=False
         assert (memory[start + wanted.nbytes :] == 0xA5).all()
 
 
+@pytest.mark.parametrize("width", [width for width in WIDTHS if width])
 @pytest.mark.parametrize("itemsize", [1, 4, 16])
 @pytest.mark.parametrize("step", [0, 2, 3, 4, -1])
-@pytest.mark.parametrize("columns", [333, 3001])
-def test_streamed_rows_that_share_lines(columns, step, itemsize):
-    bits = np.random.default_rng(5).integers(0, 256, 70 * 4 * columns * itemsize, np.uint8)
-    wide = bits.view(TYPES[itemsize]).reshape(70, 4 * columns)
-    src = wide[:, ::step][:, :columns] if step else np.broadcast_to(wide[:, :1], (70, columns))
-    dst = np.zeros((70, columns), src.dtype)
-    plan = copy_with(WIDTHS[0], Choice(streamed=1), dst, src)
-    assert plan.streamed or not WIDTHS[0]
-    assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
+@pytest.mark.parametrize(("columns", "start"), [(333, 0), (3001, 0), (5002, 0), (5002, 7)])
+def test_streamed_rows_that_share_lines_are_written_whole_and_nothing_beside_them(
+    columns, start, step, itemsize, width
+):
+    rows, nbytes, start = 40, columns * itemsize, start * itemsize
+    bits = np.random.default_rng(5).integers(0, 256, rows * 4 * nbytes, np.uint8)
+    wide = bits.view(TYPES[itemsize]).reshape(rows, 4 * columns)
+    src = wide[:, ::step][:, :columns] if step else np.broadcast_to(wide[:, :1], (rows, columns))
+    memory = np.full(start + rows * nbytes + 64, 0xA5, np.uint8)
+    wanted = memory.copy()
+    wanted[start : start + rows * nbytes] = np.ascontiguousarray(src).view(np.uint8).ravel()
+    for threads in (1, 2):
+        memory[:] = 0xA5
+        dst = np.ndarray((rows, columns), src.dtype, memory, start)
+        assert copy_with(width, Choice(streamed=1), dst, src, threads).streamed
+        assert np.array_equal(memory, wanted)
 
 
 @pytest.mark.parametrize("itemsize", [1, 4])
