@@ -146,8 +146,8 @@ def _tile(
     halves, by_rows = _has_halves(target, streamed), False
     # A block that overlaps the one before it writes target rows twice; one of 16 bytes of source rows hardly does.
     a_length = prod(dims[k].length for k in a_chain)
-    ragged = not far and -(-a_length // block) * block > _OVERLAP * a_length
-    lines = target.intel and streamed and whole and not crowds and (item < 4 or ragged)
+    ragged = streamed and not far and -(-a_length // block) * block > _OVERLAP * a_length
+    lines = target.narrow_blocks and whole and not crowds and (item < 4 or ragged)
     staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
