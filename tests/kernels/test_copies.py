@@ -138,8 +138,9 @@ def check_large(width, shape, order, itemsize, choice, threads=1, *, intel=False
         assert (memory[start + wanted.nbytes :] == 0xA5).all()
 
 
-@pytest.mark.parametrize("width", [width for width in WIDTHS if width])
-@pytest.mark.parametrize("itemsize", [1, 4, 16])
+@pytest.mark.parametrize(
+    ("width", "itemsize"), [(w, size) for w in WIDTHS if w for size in (1, 4, 16) if w == WIDTHS[0] or size < 16]
+)
 @pytest.mark.parametrize("step", [0, 2, 3, 4, -1])
 @pytest.mark.parametrize(("columns", "start"), [(333, 0), (3001, 0), (5002, 0), (5002, 7)])
 def test_streamed_rows_that_share_lines_are_written_whole_and_nothing_beside_them(
