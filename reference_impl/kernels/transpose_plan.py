@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
+from math import lcm, prod
 from typing import NamedTuple
 
 from .descriptor import AHEAD, ALIGNED, ASK_OUT, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Loop
@@ -162,6 +162,14 @@ def _tile(
         length = dims[along].length
         wanted = _wanted(length, b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
         a_bytes, b_bytes = wanted
+        if target.narrow_blocks and streamed and whole and not (far or crowds):
+            by_rows = _by_rows(b_dims, item, ragged)
+            lines |= by_rows
+            if by_rows:
+                row = item * prod(d.length for d in b_dims)
+                a_bytes, b_bytes = 512, 4 * LINE if ragged or row <= 4 * LINE else 2 * LINE
+    if target.intel and streamed and not far:
+        b_bytes = max(b_bytes, _whole_lines(b_dims, item))
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
     a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)
@@ -175,6 +183,25 @@ def _tile(
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = choice.staged if choice.staged >= 0 else staged
     return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows))
+
+
+def _whole_lines(b_dims: Sequence[Dim], item: int) -> int:
+    """Bytes of a target row that are whole lines, where its nearest dimensions end within one; 0 where none do."""
+    row, whole = item, 0
+    for d in b_dims[:-1]:
+        row *= d.length
+        whole = lcm(row, LINE) if row % LINE and lcm(row, LINE) <= LONG else whole
+    return whole
+
+
+def _by_rows(b_dims: Sequence[Dim], item: int, ragged: bool) -> bool:
+    """Whether target rows are best finished one after the other, two lines of each, with registers of a line.
+
+    A line of the source is then read four times, between which the first-level cache has to keep those of all rows.
+    """
+    rows = rows_of_block(b_dims, "src", 2 * LINE // item)
+    suits = item == 2 or (item > 2 and ragged) or (item == 4 and len(rows) * item == 2 * LINE)
+    return suits and _whole_lines(b_dims, item) <= 4 * LINE and not crowded(rows, FIRST_SETS, 2 * FIRST_WAYS)
 
 
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
