@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import lcm, prod
+from math import prod
 from typing import NamedTuple
 
+from . import narrow_blocks
 from .descriptor import AHEAD, ALIGNED, ASK_OUT, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Loop
 from .half_lines import Sides, Wanted, wanted_of_halves
 from .normal import Dim, Normal
@@ -144,10 +145,7 @@ def _tile(
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (target.small_tiles or target.intel)) or not crowds
     halves, by_rows = _has_halves(target, streamed), False
-    # A block that overlaps the one before it writes target rows twice; one of 16 bytes of source rows hardly does.
-    a_length = prod(dims[k].length for k in a_chain)
-    ragged = streamed and not far and -(-a_length // block) * block > _OVERLAP * a_length
-    lines = target.narrow_blocks and whole and not crowds and (item < 4 or ragged)
+    lines = target.narrow_blocks and whole and not crowds and item < 4
     staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
@@ -158,18 +156,14 @@ def _tile(
         )
     elif halves and blocks:
         a_bytes, b_bytes = 1024, 1024
+    elif target.narrow_blocks and streamed and whole:
+        a_length = prod(dims[k].length for k in a_chain)
+        sides = narrow_blocks.Sides(a_length, dims[along].length, b_dims, item, far, crowds)
+        a_bytes, b_bytes, staged, lines, by_rows = narrow_blocks.wanted_of_lines(sides)
     else:
-        length = dims[along].length
-        wanted = _wanted(length, b_dims, item, far, streamed, target) if whole else _gathered(b_dims, item, far, target)
-        a_bytes, b_bytes = wanted
-        if target.narrow_blocks and streamed and whole and not (far or crowds):
-            by_rows = _by_rows(b_dims, item, ragged)
-            lines |= by_rows
-            if by_rows:
-                row = item * prod(d.length for d in b_dims)
-                a_bytes, b_bytes = 512, 4 * LINE if ragged or row <= 4 * LINE else 2 * LINE
+        a_bytes, b_bytes = (_wanted if whole else _gathered)(b_dims, item, far, target)
     if target.intel and streamed and not far:
-        b_bytes = max(b_bytes, _whole_lines(b_dims, item))
+        b_bytes = max(b_bytes, narrow_blocks.whole_lines(b_dims, item))
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
     a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)
@@ -185,25 +179,6 @@ def _tile(
     return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows))
 
 
-def _whole_lines(b_dims: Sequence[Dim], item: int) -> int:
-    """Bytes of a target row that are whole lines, where its nearest dimensions end within one; 0 where none do."""
-    row, whole = item, 0
-    for d in b_dims[:-1]:
-        row *= d.length
-        whole = lcm(row, LINE) if row % LINE and lcm(row, LINE) <= LONG else whole
-    return whole
-
-
-def _by_rows(b_dims: Sequence[Dim], item: int, ragged: bool) -> bool:
-    """Whether target rows are best finished one after the other, two lines of each, with registers of a line.
-
-    A line of the source is then read four times, between which the first-level cache has to keep those of all rows.
-    """
-    rows = rows_of_block(b_dims, "src", 2 * LINE // item)
-    suits = item == 2 or (item > 2 and ragged) or (item == 4 and len(rows) * item == 2 * LINE)
-    return suits and _whole_lines(b_dims, item) <= 4 * LINE and not crowded(rows, FIRST_SETS, 2 * FIRST_WAYS)
-
-
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:
     """Whether the rows of a tile that holds so many items fall into too few sets of the first-level cache."""
     found = [dims[k] for k in chained]
@@ -211,19 +186,11 @@ def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) 
     return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), FIRST_SETS, 2 * FIRST_WAYS)
 
 
-def _wanted(
-    a_length: int, b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target: Target
-) -> tuple[int, int]:
+def _wanted(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """Bytes of a source row and of a target row that make a good tile of whole blocks."""
     b_bytes = item * prod(d.length for d in b_dims)
     if item < 4:
-        return _wanted_small(b_dims, item, far, streamed, target)
-    if target.intel and streamed:
-        if far:
-            return 64 * item, LONGEST
-        if item * min(a_length, b_dims[0].length) < 4 * LINE:
-            return 4 * LINE, 1024
-        return (2 * LINE, 2048) if shares(b_dims) else (LINE, 4 * LINE)
+        return _wanted_small(b_dims, item, far, target)
     if far:
         return 512, LONGEST
     if b_bytes < _SHORTEST:
@@ -241,11 +208,9 @@ def _wanted(
     return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
 
 
-def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, target: Target) -> tuple[int, int]:
+def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
     """What makes a good tile of whole blocks of one- and two-byte items: bytes of a source row, of a target row."""
     b_bytes = item * prod(d.length for d in b_dims)
-    if far and target.intel:
-        return (4 if shares(b_dims) else 2) * LINE, LONGEST // 2
     if far:
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
         short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
@@ -254,8 +219,6 @@ def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, t
     if shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
         return (1024, 256) if whole or not target.small_tiles else (2 * LINE, 512)
-    if target.intel and streamed:
-        return 4 * LINE if item == 1 else LINE, 256
     if b_bytes < _SHORTEST:
         return 256, 1024
     return (LINE if target.smallest_tiles and item == 2 else 2 * LINE), 1024
@@ -279,8 +242,6 @@ def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tu
     return (most, 2048) if far else (most if b_bytes < LINE or shares(b_dims) else 256, 256)
 
 
-_OVERLAP = 1.05
-"""How many times a target row may be written, in the mean."""
 _SHORTEST = 1024
 _LAST_WAYS, _KEPT = 10, 2
 """Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""

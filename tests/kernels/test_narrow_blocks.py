@@ -1,0 +1,93 @@
+"""Transposes past the caches on Intel's processors: whole lines are streamed, and by which blocks."""
+
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stridecheck.reference_impl.kernels.descriptor import (
+    A_CHUNK,
+    A_INNER,
+    ASK_OUT,
+    B_CHUNK,
+    B_INNER,
+    BY_ROWS,
+    LINES,
+    MODE,
+    NARROW,
+    STAGE_OUT,
+    STREAM,
+)
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import plan_for
+from stridecheck.reference_impl.kernels.plans import Target
+
+INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True)
+LENGTHS = [2, 3, 5, 8, 12, 13, 20, 32, 33, 56, 64, 100, 112, 128, 256]
+
+
+def permuted(shape, order, itemsize, target=INTEL):
+    """The plan of a dense array's copy in another order; `order` as `transpose` takes it."""
+    strides = [itemsize * prod(shape[k + 1 :]) for k in range(len(shape))]
+    lengths = [shape[k] for k in order]
+    dense = [itemsize * prod(lengths[k + 1 :]) for k in range(len(lengths))]
+    return plan_for(normal(tuple(lengths), tuple(dense), tuple(strides[k] for k in order), itemsize), target)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data(), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([0, 16]))
+def test_no_line_is_written_in_parts(data, itemsize, phase):
+    """Straight from memory only where a tile's rows are whole lines, else by way of a buffer."""
+    shape = data.draw(st.lists(st.sampled_from(LENGTHS), min_size=2, max_size=5).filter(lambda s: prod(s) > 1 << 20))
+    order = data.draw(st.permutations(range(len(shape))))
+    plan = permuted(shape, order, itemsize, Target(64, 3 << 20, 48 << 10, intel=True, phase=phase))
+    for part in (plan, *plan.more):
+        if part.kernel == "transpose" and part.streamed:
+            assert part.row[MODE] & STREAM
+            assert bool(part.row[MODE] & STAGE_OUT) == bool(part.row[MODE] & ASK_OUT)
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "itemsize", "lines", "by_rows"),
+    [
+        ((8000, 8000), (1, 0), 1, True, False),
+        ((5632, 5632), (1, 0), 2, True, True),
+        ((4000, 4000), (1, 0), 4, True, True),
+        ((4096, 4096), (1, 0), 4, False, False),  # rows that a set of the first-level cache does not keep
+        ((50_000, 16, 16), (0, 2, 1), 4, False, False),  # target rows of one line
+        ((2816, 2816), (1, 0), 8, False, False),
+        ((700, 400, 9), (0, 2, 1), 8, True, True),  # squares of 8 by 8 would overlap
+        ((320, 28, 28, 256), (0, 3, 1, 2), 1, True, False),
+    ],
+)
+def test_blocks_are_a_line_by_16_bytes_for_small_items_and_for_what_is_no_whole_squares(
+    shape, order, itemsize, lines, by_rows
+):
+    mode = permuted(shape, order, itemsize).row[MODE]
+    assert (bool(mode & LINES), bool(mode & BY_ROWS)) == (lines, by_rows)
+
+
+def test_other_processors_keep_their_squares():
+    for target in (Target(), Target(first_bytes=32 << 10)):
+        assert not permuted((8000, 8000), (1, 0), 1, target).row[MODE] & LINES
+
+
+@pytest.mark.parametrize("columns", [100, 200, 400])
+def test_a_tile_takes_as_many_rows_as_make_whole_lines(columns):
+    """Eight rows of 100 items of four bytes are 50 lines, one is six and a quarter."""
+    plan = permuted((300, columns, 8, 64), (0, 3, 2, 1), 4)
+    assert plan.row[B_CHUNK] * plan.row[B_INNER] * 4 % 64 == 0
+    assert plan.staged == 0
+
+
+def test_a_tile_of_rows_that_make_no_whole_lines_goes_through_a_buffer():
+    plan = permuted((300, 1021, 8, 64), (0, 3, 2, 1), 4)
+    assert plan.staged == STAGE_OUT
+    assert plan.row[B_CHUNK] * plan.row[B_INNER] == 1021
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(24, 12), (100, 6), (12, 12)])
+def test_few_rows_of_bytes_are_transposed_by_registers_of_16_bytes(rows, columns):
+    plan = permuted((40_000, columns, rows), (0, 2, 1), 1)
+    assert plan.row[MODE] & NARROW
+    assert plan.row[A_CHUNK] * plan.row[A_INNER] >= rows
