@@ -144,8 +144,7 @@ def _tile(
     far = streamed and (target.phase != 0 or split)
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (target.small_tiles or target.intel)) or not crowds
-    halves, by_rows = _has_halves(target, streamed), False
-    lines = target.narrow_blocks and whole and not crowds and item < 4
+    halves, lines, by_rows = _has_halves(target, streamed), target.narrow_blocks and whole and item < 4, False
     staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
