@@ -31,7 +31,13 @@ A_PITCH, B_PITCH = 30, 31
 C_LOOP, C_LENGTH, C_CHUNK, C_DST, C_SRC = 32, 33, 34, 35, 36
 """The dimension C, of which a tile spans several turns where A and B are short, small matrices in a row: the loop over
 its chunks, or -1; its length, how many turns a tile spans, its strides in bytes."""
-FIRST_LOOP = 37
+A_SOURCES, A_GROUP, B_GROUP = 37, 38, 39
+"""Table of where the rows of a tile of blocks lie in the source; how many rows and blocks lie evenly spaced there."""
+REGISTERS, STEPS, INDEX, ASKS, ASKED, BLOCK_LOW, BLOCK_HIGH = 40, 41, 42, 43, 44, 45, 46
+"""Of a block: its registers, 0 where runs are moved; the tables that tell what is picked where (`blocks_plan`); the one
+of its lines in the source, and how many these are; from its first item to the first byte that is read and to behind the
+last."""
+FIRST_LOOP = 47
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED, CALLED, LINES, BY_ROWS = 1, 2, 4, 8, 16, 32, 64, 128, 256

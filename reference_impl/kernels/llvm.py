@@ -102,6 +102,16 @@ def peek(typingctx: Any, address: Any) -> Any:
 
 
 @instruction
+def peek_byte(typingctx: Any, address: Any) -> Any:
+    """The byte at an address, from 0 to 255."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.zext(load(builder, args[0], item_type(1)), I64)
+
+    return types.intp(types.intp), generate
+
+
+@instruction
 def poke(typingctx: Any, address: Any, value: Any) -> Any:
     """Write an 8-byte integer to an address."""
 

@@ -29,7 +29,9 @@ def target() -> Target:
         if _WIDTHS[asked] > best:
             raise ValueError(f"{VARIABLE}={asked}: this machine's vector registers hold {best} bytes")
         best = _WIDTHS[asked]
-    return Target(width=best, cache_bytes=kept_bytes(), first_bytes=first_bytes(), intel=is_intel())
+    return Target(
+        width=best, cache_bytes=kept_bytes(), first_bytes=first_bytes(), intel=is_intel(), window=window_bytes(best)
+    )
 
 
 @lru_cache(1)
@@ -44,6 +46,18 @@ def vector_bytes() -> int:
     if all(features.get(name) for name in ("avx512f", "avx512bw", "avx512vl", "avx512dq")):
         return 64
     return 32 if features.get("avx2") else 0
+
+
+def window_bytes(width: int) -> int:
+    """Bytes of the source that one instruction picks any bytes from, with registers of so many bytes; 0 for none.
+
+    All 64 of a register where the processor has AVX-512 VBMI, else 16.
+    """
+    if width == 0 or platform.machine() not in ("x86_64", "AMD64"):
+        return 0
+    from llvmlite import binding
+
+    return 64 if width == 64 and binding.get_host_cpu_features().get("avx512vbmi") else 16
 
 
 @lru_cache(1)

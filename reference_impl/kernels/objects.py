@@ -22,6 +22,7 @@ from . import machine
 KERNELS = {
     "runs": ("runs", "copy_runs"),
     "pieces": ("pieces", "copy_pieces"),
+    "blocks": ("blocks", "copy_blocks"),
     "whole": ("runs", "copy_whole_run"),
     "transpose": ("transpose", "copy_transposed"),
     "interleave": ("weave", "copy_woven"),
@@ -31,6 +32,8 @@ KERNELS = {
     "items": ("items", "copy_items"),
 }
 """Module and function of each kernel."""
+_OF_BYTES = {"runs", "pieces", "blocks", "whole"}
+"""Kernels that know no items: one serves all sizes."""
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable that names another folder for machine code; beside this file, or in the user's cache, else."""
 
@@ -49,7 +52,7 @@ _lock = RLock()
 def kernel(name: str, item: int, width: int) -> int:
     """The address of a kernel for items and registers of so many bytes."""
     module, function = KERNELS[name]
-    return _loaded(module, function, (item, width))
+    return _loaded(module, function, (1 if name in _OF_BYTES else item, width))
 
 
 @cache

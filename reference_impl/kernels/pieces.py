@@ -6,11 +6,18 @@ those of a transpose do; another table says where its columns lie in the source.
 
 from typing import Any
 
+from . import blocks
 from .descriptor import (
+    A_GROUP,
     A_INNER,
+    A_SOURCES,
     A_SRC,
     A_TABLE,
+    ASKED,
+    ASKS,
+    B_GROUP,
     B_INNER,
+    B_PITCH,
     B_SRC,
     B_TABLE,
     BY_ROWS,
@@ -22,7 +29,10 @@ from .descriptor import (
     OUT_BYTES,
     OUT_GROUP,
     OUT_PITCH,
+    REGISTERS,
     RUN,
+    SRC_HIGH,
+    SRC_LOW,
     STRIDE,
 )
 from .jit import part
@@ -36,9 +46,30 @@ _FEW = 512
 
 
 @part
-def _ask_for(src: int, step: int, count: int, nbytes: int) -> None:
-    """Ask for each line of some pieces."""
-    if 0 < step < nbytes + 64:  # no line lies between two of them
+def _each(
+    dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, row: int, first: int, word: Any
+) -> None:
+    """Copy so many runs or blocks; the loops begin at `first` in the source."""
+    if peek(row + 8 * REGISTERS):
+        low, high = first + peek(row + 8 * SRC_LOW), first + peek(row + 8 * SRC_HIGH)
+        blocks.copy_each(dst, dst_step, src, src_step, count, row, low, high, word)
+    else:
+        run_each(dst, dst_step, src, src_step, count, nbytes, 0)
+
+
+@part
+def _ask_for(src: int, step: int, count: int, nbytes: int, row: int) -> None:
+    """Ask for each line of some runs or blocks."""
+    asked, asks = peek(row + 8 * ASKED), peek(row + 8 * ASKS)
+    if asked:
+        # Lines that one block shares with the next one are asked for once.
+        far = max(abs(step), 64)
+        for k in range(asked):
+            at = src + peek(asks + 8 * k)
+            for _ in range((count * abs(step) + far - 1) // far):
+                ask_once(at)
+                at += far if step > 0 else -far
+    elif 0 < step < nbytes + 64:  # no line lies between two of them
         for k in range(0, count * step, 64):
             ask_once(src + k)
     else:
@@ -48,7 +79,9 @@ def _ask_for(src: int, step: int, count: int, nbytes: int) -> None:
 
 
 @part
-def _copy_in_order(dst: int, src: int, row: int, index: int, first: int, last: int, held: int, nbytes: int) -> None:
+def _copy_in_order(
+    dst: int, src: int, row: int, index: int, first: int, last: int, held: int, nbytes: int, word: Any
+) -> None:
     """Copy tiles as they follow each other in the target: what ends within a line waits for the next one."""
     a_src, b_src = peek(row + 8 * A_SRC), peek(row + 8 * B_SRC)
     begin = end = 0
@@ -64,15 +97,43 @@ def _copy_in_order(dst: int, src: int, row: int, index: int, first: int, last: i
         end = to + a_count * length
         if a_count > b_count:
             for b in range(b_count):
-                _ask_for(src + s + b * b_src, a_src, a_count, nbytes)
-                run_each(into + b * nbytes, length, at + b * b_src, a_src, a_count, nbytes, 0)
+                _ask_for(src + s + b * b_src, a_src, a_count, nbytes, row)
+                _each(into + b * nbytes, length, at + b * b_src, a_src, a_count, nbytes, row, src, word)
         else:
             for a in range(a_count):
-                _ask_for(src + s + a * a_src, b_src, b_count, nbytes)
-                run_each(into + a * length, nbytes, at + a * a_src, b_src, b_count, nbytes, 0)
+                _ask_for(src + s + a * a_src, b_src, b_count, nbytes, row)
+                _each(into + a * length, nbytes, at + a * a_src, b_src, b_count, nbytes, row, src, word)
         if end - begin >= TOGETHER:
             begin = write_waiting(held, begin, end, False, 0)
     write_waiting(held, begin, end, True, 0)
+
+
+@part
+def _tile_of_blocks(
+    held: int, at: int, row: int, a_count: int, b_count: int, next_tile: int, first: int, word: Any
+) -> None:
+    """Put blocks together in a buffer, as many at a time as lie evenly spaced in the source."""
+    nbytes, pitch, b_table = peek(row + 8 * RUN), peek(row + 8 * OUT_PITCH), peek(row + 8 * B_TABLE)
+    a_step, b_step, sources = peek(row + 8 * STRIDE), peek(row + 8 * B_PITCH), peek(row + 8 * A_SOURCES)
+    a_group, b_group = peek(row + 8 * A_GROUP), peek(row + 8 * B_GROUP)
+    few = min(b_group, 1 + _FEW // nbytes)
+    b = 0
+    while b < b_count:
+        some = min(few, b_group - b % b_group, b_count - b)
+        column = peek(b_table + 8 * b)
+        _ask_for(next_tile + column, b_step, some, nbytes, row)
+        a = 0
+        while a < a_count:
+            rows, to = min(a_group, a_count - a), held + a * pitch + b * nbytes
+            start = at + column + peek(sources + 8 * a)
+            if rows > some:
+                for k in range(some):
+                    _each(to + k * nbytes, pitch, start + k * b_step, a_step, rows, nbytes, row, first, word)
+            else:
+                for k in range(rows):
+                    _each(to + k * pitch, nbytes, start + k * a_step, b_step, some, nbytes, row, first, word)
+            a += a_group
+        b += some
 
 
 @part
@@ -83,7 +144,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
         return answer
     index = odometer()
     a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
-    a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
+    a_table, b_table, a_sources = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE), peek(row + 8 * A_SOURCES)
     nbytes, step, b_step = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * B_SRC)
     pitch, group = peek(row + 8 * OUT_PITCH), peek(row + 8 * OUT_GROUP)
     small, c_src = peek(row + 8 * C_CHUNK) > 1, peek(row + 8 * C_SRC)
@@ -92,7 +153,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
         return NO_MEMORY
     held = (memory + 63) & ~63
     if peek(row + 8 * MODE) & BY_ROWS:
-        _copy_in_order(dst, src, row, index, first, last, held, nbytes)
+        _copy_in_order(dst, src, row, index, first, last, held, nbytes, word)
         fence()
         release(memory)
         return DONE
@@ -110,21 +171,23 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
             # Small matrices in a row: how long pieces are is looked at once for all of them.
             for b in range(b_count):
                 for a in range(a_count):
-                    piece, offset = held + a * pitch + b * nbytes, peek(b_table + 8 * b) + a * step
-                    run_each(piece, a_count * pitch, at + offset, c_src, matrices, nbytes, 0)
+                    piece, offset = held + a * pitch + b * nbytes, peek(b_table + 8 * b) + peek(a_sources + 8 * a)
+                    _each(piece, a_count * pitch, at + offset, c_src, matrices, nbytes, row, src, word)
+        elif peek(row + 8 * REGISTERS):
+            _tile_of_blocks(held, at, row, a_count, b_count, src + s, src, word)
         elif a_count == 1 and b_inner == 1:
             few = 1 + _FEW // nbytes
             b = 0
             while b < b_count:
                 some = min(few, b_count - b)
-                _ask_for(src + s + b * b_step, b_step, some, nbytes)
-                run_each(held + b * nbytes, nbytes, at + b * b_step, b_step, some, nbytes, 0)
+                _ask_for(src + s + b * b_step, b_step, some, nbytes, row)
+                _each(held + b * nbytes, nbytes, at + b * b_step, b_step, some, nbytes, row, src, word)
                 b += some
         else:
             for b in range(b_count):
                 offset = peek(b_table + 8 * b)
-                _ask_for(src + s + offset, step, a_count, nbytes)
-                run_each(held + b * nbytes, pitch, at + offset, step, a_count, nbytes, 0)
+                _ask_for(src + s + offset, step, a_count, nbytes, row)
+                _each(held + b * nbytes, pitch, at + offset, step, a_count, nbytes, row, src, word)
         write_rows(to, a_table, held, pitch, rows, b_count * nbytes, rows if small else group, True)
     fence()
     release(memory)

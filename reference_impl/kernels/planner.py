@@ -3,9 +3,11 @@
 `plan_for` is pure: the same layouts, item size, alignment and machine give the same plan.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+from .blocks_plan import blocks_plan
 from .descriptor import (
     A_CHUNK,
     A_INNER,
@@ -29,6 +31,7 @@ from .plans import LINE, OWN, PAGE, TOGETHER, Choice, Plan, Target, made, ordere
 from .runs_plan import runs_plan
 from .tiles import cut, tiled
 from .transpose_plan import LONG, SMALL, transpose_plan
+from .windows import Block, block_of
 
 
 def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
@@ -40,6 +43,17 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     """
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
+    plan = _without_table(form, target, choice, streamed)
+    own = replace(choice, streamed=-1) == OWN
+    if own and target.window and form.nbytes >= _TABLED and _moves_few(plan):
+        block = block_of(form, target.window, _worth(plan, streamed))
+        if block is not None:
+            return _in_blocks(form, block, target, streamed)
+    return plan
+
+
+def _without_table(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
+    """The plan by what goes on along one dimension of each side, or two."""
     if (not streamed or target.width == 0) and _is_one_run(form):
         # One run within the caches: nothing is faster than the C library's own.
         return made("whole", form, [], False, Chunked(form.nbytes, form.nbytes, 1, 1))
@@ -66,6 +80,37 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
             streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
         return _picked(form, streamed)
     return items_plan(form, not streamed)
+
+
+_TABLED = 1 << 14
+"""Bytes of a copy from which on a table is worth making."""
+
+
+def _moves_few(plan: Plan) -> bool:
+    """Whether a plan moves items one by one, or gathers few of them at a time."""
+    return plan.kernel == "items" or (plan.kernel == "transpose" and plan.staged == STAGE_IN | STAGE_OUT)
+
+
+def _worth(plan: Plan, streamed: bool) -> float:
+    """How many windows a line of the target may take to be faster than a plan that moves few items at a time."""
+    item = plan.form.item
+    if not streamed:
+        return 0 if item > 4 or plan.kernel != "items" else 16 / item
+    return min(16, 25 / item) if plan.kernel == "items" else 5.5
+
+
+def _in_blocks(form: Normal, block: Block, target: Target, streamed: bool) -> Plan:
+    """All whole blocks, and what is left over of the dimension that is cut into them."""
+    whole = blocks_plan(form, block, streamed)
+    if not block.left:
+        return whole
+    dims = list(form.dims)
+    cut = dims[block.cut]
+    turns = cut.length - block.left
+    dims[block.cut] = cut._replace(length=block.left)
+    shifts = form.dst_shift + turns * cut.dst, form.src_shift + turns * cut.src
+    left = Normal(tuple(d for d in dims if d.length > 1), form.item, *shifts)
+    return _beside(form, [whole, _without_table(left, target, OWN, streamed)])
 
 
 def _along(form: Normal) -> int | None:
@@ -134,13 +179,19 @@ def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
                 plan = transpose_plan(part, along, replace(target, phase=0), choice, True)
             else:
                 plan = transpose_plan(part, along, target, OWN, False) if length > 1 else items_plan(part, False)
-            # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
-            for low, high, shift, extent in (
-                (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
-                (SRC_LOW, SRC_HIGH, form.src_shift - plan.form.src_shift, form.src_extent),
-            ):
-                plan.row[low], plan.row[high] = extent[0] + shift, extent[1] + shift
             plans.append(plan)
+    return _beside(form, plans)
+
+
+def _beside(form: Normal, plans: Sequence[Plan]) -> Plan:
+    """Plans that copy one form together, as one."""
+    for plan in plans:
+        # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
+        for low, high, shift, extent in (
+            (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
+            (SRC_LOW, SRC_HIGH, form.src_shift - plan.form.src_shift, form.src_extent),
+        ):
+            plan.row[low], plan.row[high] = extent[0] + shift, extent[1] + shift
     return replace(plans[0], more=tuple(plans[1:]))
 
 

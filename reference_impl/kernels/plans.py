@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,8 @@ class Target:
     """Bytes of a core's first-level cache for data."""
     intel: bool = False
     """Whether one line of a source row makes the better tiles, and stores that hold two lines are slow."""
+    window: int = 0
+    """Bytes of the source that one instruction picks the bytes of a register from; 0 where none does."""
     phase: int = 0
     """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
     source_phase: int = 0
@@ -86,7 +89,7 @@ class Plan:
     """The kernel's descriptor."""
     streamed: bool
     staged: int = 0
-    tables: tuple[npt.NDArray[np.int64], ...] = field(default=(), repr=False)
+    tables: tuple[npt.NDArray[Any], ...] = field(default=(), repr=False)
     more: tuple["Plan", ...] = ()
     """Plans of what this one leaves out: strips beside the whole lines of the target."""
 
@@ -168,7 +171,7 @@ def in_words(number: int) -> str:
 
 def made(
     kernel: str, form: Normal, loops: Sequence[Loop], streamed: bool, a: Chunked = ONE, b: Chunked = ONE,
-    staged: int = 0, tables: tuple[npt.NDArray[np.int64], ...] = (), c: Chunked = ONE, **fields: int,
+    staged: int = 0, tables: tuple[npt.NDArray[Any], ...] = (), c: Chunked = ONE, **fields: int,
 ) -> Plan:  # fmt: skip
     """A plan with its descriptor; `fields` are those of the descriptor that the kernel alone reads."""
     dst_low, dst_high = form.dst_extent
