@@ -49,6 +49,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         block = block_of(form, target.window, _worth(plan, streamed))
         if block is not None:
             return _in_blocks(form, block, target, streamed)
+        return _otherwise(form, plan, target, streamed)
     return plan
 
 
@@ -96,7 +97,21 @@ def _worth(plan: Plan, streamed: bool) -> float:
     item = plan.form.item
     if not streamed:
         return 0 if item > 4 or plan.kernel != "items" else 16 / item
-    return min(16, 25 / item) if plan.kernel == "items" else 5.5
+    return 24 / item**0.7 if plan.kernel == "items" else 5.5
+
+
+def _otherwise(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan:
+    """A transpose whose rows take a dimension that its columns took, leaving them few items; else the same plan."""
+    along, item = _along(form), form.item
+    if along is None or item > 2 or form.dims[-1].src == 0:
+        return plan
+    other = transpose_plan(form, along, target, OWN, streamed, near="src")
+    fewest, before = (min(p.row[A_CHUNK] * p.row[A_INNER], p.row[B_CHUNK] * p.row[B_INNER]) for p in (other, plan))
+    return other if fewest >= _ENOUGH[item] and (plan.kernel == "items" or before < _TOO_FEW) else plan
+
+
+_TOO_FEW, _ENOUGH = 10, {1: 12, 2: 16}
+"""Items of the shorter side of a block that are too few, and of another block that are worth more, by their size."""
 
 
 def _in_blocks(form: Normal, block: Block, target: Target, streamed: bool) -> Plan:

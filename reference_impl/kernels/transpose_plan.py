@@ -35,12 +35,13 @@ SMALL = 768
 
 
 def transpose_plan(
-    form: Normal, along: int, target: Target, choice: Choice, streamed: bool, split: bool = False
+    form: Normal, along: int, target: Target, choice: Choice, streamed: bool, split: bool = False, near: str = "dst"
 ) -> Plan:
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
     There the source may be stepped, two to four items from one to the next: they are picked into a buffer. `split`:
-    what a tile holds of a target row ends anywhere in a line, though the row itself does not.
+    what a tile holds of a target row ends anywhere in a line, though the row itself does not. `near`: the side, `dst`
+    or `src`, that has a dimension first which may belong to a block's rows or to its columns.
     """
     item, dims = form.item, list(form.dims)
     block, columns = target.width // item, 16 // item
@@ -50,7 +51,7 @@ def transpose_plan(
         dims[along] = Dim(n, -d, -x)
         dst_shift += (n - 1) * d
         src_shift += (n - 1) * x
-    a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed, split)
+    a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed, split, near)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     lines = wanted.lines and not wanted.staged & STAGE_IN
     of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
@@ -67,7 +68,7 @@ def transpose_plan(
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     if target.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):
-        return transpose_plan(form, along, target, choice, streamed, split=True)
+        return transpose_plan(form, along, target, choice, streamed, True, near)
     staged = wanted.staged
     lines &= a_rows >= columns and b_rows >= LINE // item
     if _has_halves(target, streamed) and not (lines and straight):
@@ -124,13 +125,15 @@ def _has_halves(target: Target, streamed: bool) -> bool:
 
 
 def _tile(
-    dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool, split: bool
+    dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool, split: bool, side: str
 ) -> _Tile:
     last = len(dims) - 1
     unit = dims[along].src
     # Both sides of a block first, then rows of the target as long as they may be.
-    near = chain(dims, last, "dst", {along, last}, item, target.width)
-    a_chain = chain(dims, along, "src", {along, *near}, unit, target.width * unit // item)
+    source_bytes = target.width * unit // item
+    first = {*chain(dims, along, "src", {along, last}, unit, source_bytes)} if side == "src" else {along}
+    near = chain(dims, last, "dst", {*first, last}, item, target.width)
+    a_chain = chain(dims, along, "src", {along, *near}, unit, source_bytes)
     whole = blocks = unit == item and all(
         item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near)
     )
