@@ -37,7 +37,10 @@ REGISTERS, STEPS, INDEX, ASKS, ASKED, BLOCK_LOW, BLOCK_HIGH = 40, 41, 42, 43, 44
 """Of a block: its registers, 0 where runs are moved; the tables that tell what is picked where (`blocks_plan`); the one
 of its lines in the source, and how many these are; from its first item to the first byte that is read and to behind the
 last."""
-FIRST_LOOP = 47
+JOINED, ORDER, ORDERED = 47, 48, 49
+"""Bytes from a tile's rows in their buffer to where they are joined as they follow each other in the target, or 0; the
+table of that order, and how many rows it has."""
+FIRST_LOOP = 50
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED, CALLED, LINES, BY_ROWS = 1, 2, 4, 8, 16, 32, 64, 128, 256

@@ -44,12 +44,14 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _without_table(form, target, choice, streamed)
-    own = replace(choice, streamed=-1) == OWN
-    if own and target.window and form.nbytes >= _TABLED and _moves_few(plan):
-        block = block_of(form, target.window, _worth(plan, streamed))
+    own = replace(choice, streamed=-1) == OWN and target.width > 0
+    if own and form.nbytes >= _TABLED and _moves_few(plan):
+        other = _other_columns(form, plan, target, streamed)
+        most = _worth(plan, streamed)
+        block = block_of(form, target.window, min(most, _WINDOWS) if other else most) if target.window else None
         if block is not None:
             return _in_blocks(form, block, target, streamed)
-        return _otherwise(form, plan, target, streamed)
+        return other or plan
     return plan
 
 
@@ -94,20 +96,29 @@ def _moves_few(plan: Plan) -> bool:
 
 def _worth(plan: Plan, streamed: bool) -> float:
     """How many windows a line of the target may take to be faster than a plan that moves few items at a time."""
-    item = plan.form.item
+    item, items = plan.form.item, plan.kernel == "items"
     if not streamed:
-        return 0 if item > 4 or plan.kernel != "items" else 16 / item
-    return 24 / item**0.7 if plan.kernel == "items" else 5.5
+        return 16 / item if items and item <= 4 else 0
+    if items:
+        return 24 / item**0.7
+    return max(_WINDOWS, 16 / item) if plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1] else _WINDOWS
 
 
-def _otherwise(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan:
-    """A transpose whose rows take a dimension that its columns took, leaving them few items; else the same plan."""
+_WINDOWS = 5.5
+"""Windows for a line of the target that are worth more than a good tile of a transpose."""
+
+
+def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan | None:
+    """A transpose whose rows take a dimension that its columns took, where that leaves neither of them too few items.
+
+    None where there is none, or the plan's tile is as good.
+    """
     along, item = _along(form), form.item
-    if along is None or item > 2 or form.dims[-1].src == 0:
-        return plan
+    if along is None or item not in _ENOUGH or form.dims[-1].src == 0:
+        return None
     other = transpose_plan(form, along, target, OWN, streamed, near="src")
     fewest, before = (min(p.row[A_CHUNK] * p.row[A_INNER], p.row[B_CHUNK] * p.row[B_INNER]) for p in (other, plan))
-    return other if fewest >= _ENOUGH[item] and (plan.kernel == "items" or before < _TOO_FEW) else plan
+    return other if fewest >= _ENOUGH[item] and (plan.kernel == "items" or before < _TOO_FEW) else None
 
 
 _TOO_FEW, _ENOUGH = 10, {1: 12, 2: 16}
@@ -232,6 +243,8 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
         apart = row >= (PAGE if shares else PAGE // 2) if halves else row >= _TURN and stride % LINE != 0
         if shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest) and (number > 0 or a.dst == row):
             staged, together, held = STAGE_OUT, abs(number), TOGETHER + follow + 2 * LINE  # short rows are put together
+        elif number < 0 and shares and row < _TURN and target.window:
+            return None  # lines that short rows share would be written in parts
         elif number < 0 and apart:
             staged, held = STAGE_OUT, 2 * PAGE  # streams take turns
         elif number > 0 and shares and row < (PAGE // 2 if halves else _FEW_LINES):

@@ -182,6 +182,29 @@ def write_rows_asking(
 
 
 @part
+def write_joined(
+    dst: int, order: int, ordered: int, buffer: int, pitch: int, a_count: int, matrices: int, nbytes: int, joined: int
+) -> None:
+    """Write the rows of some matrices, which follow each other in a buffer, as a table says that the target has them.
+
+    It tells of each row the matrix, the row within it, and where it belongs. What follows each other is joined before
+    it is written past the caches.
+    """
+    begin = end = 0
+    for k in range(ordered):
+        at = order + 24 * k
+        matrix, a = peek(at), peek(at + 8)
+        if matrix < matrices and a < a_count:
+            to = dst + peek(at + 16)
+            if to != end:
+                streamed_run(begin, joined, end - begin, False, False, 0)
+                begin = to
+            run(joined + to - begin, buffer + (matrix * a_count + a) * pitch, nbytes)
+            end = to + nbytes
+    streamed_run(begin, joined, end - begin, False, False, 0)
+
+
+@part
 def write_waiting(held: int, begin: int, end: int, last: bool, later: int) -> int:
     """Write what a buffer holds of the target's bytes from `begin` to `end`; answers where those begin that are left.
 

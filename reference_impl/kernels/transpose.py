@@ -23,10 +23,13 @@ from .descriptor import (
     IN_BYTES,
     IN_GROUP,
     IN_PITCH,
+    JOINED,
     LINES,
     MODE,
     NARROW,
     NO_MEMORY,
+    ORDER,
+    ORDERED,
     OUT_BYTES,
     OUT_GROUP,
     OUT_PITCH,
@@ -38,7 +41,7 @@ from .descriptor import (
 from .jit import part
 from .llvm import LINE, allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
 from .pick import picked
-from .runs import run, write_rows, write_rows_asking
+from .runs import run, write_joined, write_rows, write_rows_asking
 from .shuffles import (
     even_direct,
     even_streamed,
@@ -320,7 +323,13 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         if stage_out:
             rows = a_count * matrices
             together = rows if matrices > 1 else out_group
-            if mode & ASK_OUT:
+            joined = peek(row + 8 * JOINED)
+            if joined:
+                write_joined(
+                    to, peek(row + 8 * ORDER), peek(row + 8 * ORDERED), held, out_pitch, a_count, matrices,
+                    b_count * item, held + joined,
+                )  # fmt: skip
+            elif mode & ASK_OUT:
                 write_rows_asking(
                     to, a_table, held, out_pitch, rows, b_count * item, together, src + s, b_table, b_count,
                     a_count * stride,

@@ -5,8 +5,11 @@ from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from . import narrow_blocks
-from .descriptor import AHEAD, ALIGNED, ASK_OUT, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Loop
+from .descriptor import AHEAD, ALIGNED, ASK_OUT, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Chunked, Loop
 from .half_lines import Sides, Wanted, wanted_of_halves
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
@@ -85,22 +88,50 @@ def transpose_plan(
     if staged & STAGE_OUT and out_group == len(a_table) > 1:
         c, rest = matrices(rest, held, *_together(held))
         loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
+    order = _joined(a_table, b_rows * item, out_group) if streamed and staged & STAGE_OUT and b.loop_length == 1 else 0
+    if order and c is ONE:
+        c, rest = matrices(rest, order * b_rows * item, *_together(0))
+        loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
+    table = _in_target_order(a_table, c) if order else np.zeros((0, 3), np.int64)
     in_pitch = a_rows * item if in_group > 1 else odd_lines(a_rows * item)
     out_pitch = b_rows * item if out_group > 1 else odd_lines(b_rows * item)
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
+    out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
     turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
-        "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table), mode=mode, stride=dims[along].src,
-        a_inner=a_inner, b_inner=b_inner, a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
+        "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table, table), mode=mode,
+        stride=dims[along].src, a_inner=a_inner, b_inner=b_inner,
+        a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
         a_pitch=pitch(a_table), b_pitch=pitch(b_table), in_pitch=in_pitch, out_pitch=out_pitch,
         in_group=in_group, out_group=out_group,
-        in_bytes=in_pitch * (b_rows + block) + 128, out_bytes=out_pitch * (a_rows * c.chunk + columns) + 128, c=c,
+        in_bytes=in_pitch * (b_rows + block) + 128, c=c,
+        out_bytes=out_bytes + a_rows * b_rows * item * c.chunk * (order > 0) + 64, joined=out_bytes * (order > 0),
+        order=table.ctypes.data, ordered=len(table),
     )  # fmt: skip
+
+
+def _joined(a_table: npt.NDArray[np.int64], nbytes: int, group_length: int) -> int:
+    """How many rows of so many bytes follow each other where they are put in the target's order, 0 where no more do."""
+    if group_length * nbytes >= _WORTH_WRITING:
+        return 0
+    together = group(np.sort(a_table), nbytes)
+    return together if together > group_length else 0
+
+
+_WORTH_WRITING = 512
+"""Bytes that are written at once without being joined first."""
+
+
+def _in_target_order(a_table: npt.NDArray[np.int64], c: Chunked) -> npt.NDArray[np.int64]:
+    """Of each row in the target's order: its matrix, its number within that, and where it belongs."""
+    where = (np.arange(c.chunk)[:, None] * c.dst + a_table).ravel()
+    order = np.argsort(where)
+    return np.stack([order // len(a_table), order % len(a_table), where[order]], axis=1)
 
 
 def _together(nbytes: int) -> tuple[int, int]:

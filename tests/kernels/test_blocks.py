@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels import engine, machine
-from stridecheck.reference_impl.kernels.descriptor import DONE, REGISTERS
+from stridecheck.reference_impl.kernels.descriptor import DONE, JOINED, REGISTERS
 from stridecheck.reference_impl.kernels.normal import Dim, normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import LINE
@@ -167,3 +167,30 @@ def fenced(nbytes, at_end):
         assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(held.ctypes.data + start), page, 0) == 0
     first = page + (whole - nbytes if at_end else 0)
     return held[first : first + nbytes]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("shape", "order", "itemsize"),
+    [
+        ((3, 24, 51, 40, 4), (0, 2, 4, 3, 1), 2),  # rows of 24 items, whose every fourth follows in the target
+        ((100, 5, 28, 8, 6), (1, 4, 0, 3, 2), 1),  # six rows of small matrices, several of them at once
+        ((101, 7, 28, 8, 6), (1, 4, 0, 3, 2), 1),
+        ((3, 24, 200, 10, 6), (0, 2, 4, 3, 1), 4),
+    ],
+)
+def test_rows_of_a_tile_are_joined_as_they_follow_each_other_in_the_target(shape, order, itemsize, threads):
+    if not WIDTHS:
+        pytest.skip("no vector registers")
+    memory = np.random.default_rng(4).integers(0, 256, prod(shape) * itemsize, np.uint8).view(TYPES[itemsize])
+    src = memory.reshape(shape).transpose(order)
+    guarded = np.full(src.nbytes + 256, 0xA5, np.uint8)
+    for start in (64, 80):
+        at = start - guarded.ctypes.data % 64
+        dst = guarded[at : at + src.nbytes].view(src.dtype).reshape(src.shape)
+        guarded[:] = 0xA5
+        plan = copied(dst, src, WIDTHS[0], past_caches=True, threads=threads)
+        assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
+        assert (guarded[:at] == 0xA5).all()
+        assert (guarded[at + src.nbytes :] == 0xA5).all()
+        assert plan.kernel != "transpose" or plan.row[JOINED] > 0
