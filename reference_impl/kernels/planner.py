@@ -101,7 +101,8 @@ def _worth(plan: Plan, streamed: bool) -> float:
         return 16 / item if items and item <= 4 else 0
     if items:
         return 24 / item**0.7
-    return max(_WINDOWS, 16 / item) if plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1] else _WINDOWS
+    few = plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1]
+    return max(_WINDOWS, 16 / item) if few else _WINDOWS
 
 
 _WINDOWS = 5.5
