@@ -100,7 +100,7 @@ def _worth(plan: Plan, streamed: bool) -> float:
     if not streamed:
         return 16 / item if items and item <= 4 else 0
     if items:
-        return 24 / item**0.7
+        return 24 / float(item) ** 0.7
     few = plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1]
     return max(_WINDOWS, 16 / item) if few else _WINDOWS
 
