@@ -47,7 +47,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     own = replace(choice, streamed=-1) == OWN and target.width > 0
     if own and form.nbytes >= _TABLED and _moves_few(plan):
         other = _other_columns(form, plan, target, streamed)
-        most = _worth(plan, streamed)
+        most = _worth(plan, target, streamed)
         block = block_of(form, target.window, min(most, _WINDOWS) if other else most) if target.window else None
         if block is not None:
             return _in_blocks(form, block, target, streamed)
@@ -94,13 +94,14 @@ def _moves_few(plan: Plan) -> bool:
     return plan.kernel == "items" or (plan.kernel == "transpose" and plan.staged == STAGE_IN | STAGE_OUT)
 
 
-def _worth(plan: Plan, streamed: bool) -> float:
+def _worth(plan: Plan, target: Target, streamed: bool) -> float:
     """How many windows a line of the target may take to be faster than a plan that moves few items at a time."""
     item, items = plan.form.item, plan.kernel == "items"
     if not streamed:
         return 16 / item if items and item <= 4 else 0
     if items:
-        return 24 / float(item) ** 0.7
+        # Windows of 16 bytes hold few items of four bytes and more.
+        return 24 / float(item) ** 0.7 if target.window == LINE else 24 / float(item) ** 1.3
     few = plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1]
     return max(_WINDOWS, 16 / item) if few else _WINDOWS
 

@@ -114,8 +114,9 @@ _FEWER = 0.95
 """Of the windows of a smaller block, which a larger one must not take more of."""
 
 
-_LEFT = 1 / 16
-"""Of a dimension, how much may be left over by whole blocks."""
+_LEFT, _LONG = 1 / 16, 4096
+"""Of a dimension, how much may be left over by whole blocks, if so many bytes or more lie in one piece along it: what is
+left over takes a line of each side to itself."""
 
 
 def _numbers(length: int, reach: int, window: int) -> list[int]:
@@ -123,7 +124,8 @@ def _numbers(length: int, reach: int, window: int) -> list[int]:
     least = -(-LINE // reach)
     some = {length, least, 2 * least, 4 * least, window // gcd(window, reach)}
     most = min(length, _LARGEST // reach)
-    return sorted(n for n in some if least <= n <= most and length % n <= length * _LEFT)
+    left = length * _LEFT if length * reach >= _LONG else 0
+    return sorted(n for n in some if least <= n <= most and length % n <= left)
 
 
 def _registers(inner: Sequence[Dim], item: int, window: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
