@@ -78,8 +78,28 @@ def draw_of_models(random: Random) -> tuple[Array, Array]:
     return dst.reshape(src.shape), src
 
 
+def draw_permutation(random: Random) -> tuple[Array, Array]:
+    """Target and source of a permutation of 64 MB, of two to six dimensions, both beginning with a line.
+
+    >>> dst, src = draw_permutation(Random(3))
+    >>> dst.shape == src.shape and dst.flags.c_contiguous and dst.nbytes > 40_000_000
+    True
+    """
+    dtype = np.dtype(random.choice(["uint8", "int16", "float32", "float64"]))
+    items, ndim = 64_000_000 // dtype.itemsize, random.randint(2, 6)
+    shape = [items + 1]
+    while math.prod(shape) * 2 > items:
+        shape = [random.choice(_LENGTHS) for _ in range(ndim - 1)]
+    shape.insert(random.randrange(ndim), items // math.prod(shape))
+    order = list(range(ndim))
+    while order == sorted(order):
+        random.shuffle(order)
+    src = aligned(shape, dtype.name).transpose(order)
+    return aligned(src.shape, dtype.name), src
+
+
 _SIDES = (2, 3, 4, 6, 7, 8, 9, 12, 14, 16, 20, 24, 32)
-_DRAWN = {"any": draw, "models": draw_of_models}
+_DRAWN = {"any": draw, "models": draw_of_models, "permutations": draw_permutation}
 
 
 @click.command()
@@ -94,8 +114,8 @@ def main(copies: int, seed: int, shapes: str) -> None:
         races = [_raced(dst, src)]
         if races[0][0] > _CLOSE:
             races += [_raced(dst, src) for _ in range(_RACES - 1)]
-        found.append((*sorted(races)[len(races) // 2], _words(dst, src)))
-    for behind, over, words in sorted(found, reverse=True):
+        found.append((*sorted(races)[len(races) // 2], _words(dst, src), dst.dtype.name))
+    for behind, over, words, _ in sorted(found, reverse=True):
         if behind > _BEHIND:
             click.echo(f"{behind:5.2f} x the better one's time, x_copy {over:5.2f}: {words}")
     ahead = _mean([1 / row[0] for row in found])
@@ -103,6 +123,9 @@ def main(copies: int, seed: int, shapes: str) -> None:
     click.echo(f"{copies} copies: geometric mean of the better one's time over ours {ahead:.2f}")
     click.echo(f"{late} are behind by more than 5 %; the worst takes {max(found)[0]:.2f} times as long")
     click.echo(f"geometric mean x_copy {_mean([row[1] for row in found]):.2f}")
+    for dtype in sorted({row[3] for row in found}):
+        over, words = zip(*sorted(row[1:3] for row in found if row[3] == dtype), strict=True)
+        click.echo(f"  {dtype}: {_mean(over):.2f}, the largest {over[-1]:.2f}: {words[-1]}")
 
 
 def _raced(dst: Array, src: Array) -> tuple[float, float]:

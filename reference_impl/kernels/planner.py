@@ -3,6 +3,7 @@
 `plan_for` is pure: the same layouts, item size, alignment and machine give the same plan.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
@@ -101,7 +102,7 @@ def _worth(plan: Plan, target: Target, streamed: bool) -> float:
         return 16 / item if items and item <= 4 else 0
     if items:
         # Windows of 16 bytes hold few items of four bytes and more.
-        return 24 / float(item) ** 0.7 if target.window == LINE else 24 / float(item) ** 1.3
+        return 24 / math.pow(item, 0.7 if target.window == LINE else 1.3)
     few = plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1]
     return max(_WINDOWS, 16 / item) if few else _WINDOWS
 

@@ -115,8 +115,8 @@ _FEWER = 0.95
 
 
 _LEFT, _LONG = 1 / 16, 4096
-"""Of a dimension, how much may be left over by whole blocks, if so many bytes or more lie in one piece along it: what is
-left over takes a line of each side to itself."""
+"""Of a dimension, how much whole blocks may leave over, where it is so many bytes or more of the target in one piece:
+what is left over takes lines of both sides anew."""
 
 
 def _numbers(length: int, reach: int, window: int) -> list[int]:
