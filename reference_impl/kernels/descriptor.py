@@ -19,7 +19,8 @@ B_LENGTH, B_CHUNK, B_DST, B_SRC = 7, 8, 9, 10
 A_INNER, B_INNER, A_TABLE, B_TABLE = 11, 12, 13, 14
 """Rows of a tile for each step of the chunk; tables of rows' offsets in the target (A) and the source (B)."""
 MODE, RUN, STRIDE = 15, 16, 17
-"""Flags; number of streams that are woven, below 0 apart, or bytes of a short run; bytes between streams or items."""
+"""Flags; number of streams that are woven, below 0 apart, or bytes of a short run or a block; bytes between streams or
+items."""
 IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
 """Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
 IN_GROUP, OUT_GROUP = 22, 23
@@ -32,9 +33,10 @@ C_LOOP, C_LENGTH, C_CHUNK, C_DST, C_SRC = 32, 33, 34, 35, 36
 """The dimension C, of which a tile spans several turns where A and B are short, small matrices in a row: the loop over
 its chunks, or -1; its length, how many turns a tile spans, its strides in bytes."""
 A_SOURCES, A_GROUP, B_GROUP = 37, 38, 39
-"""Table of where the rows of a tile of blocks lie in the source; how many rows and blocks lie evenly spaced there."""
+"""Table of where the rows of a tile of pieces lie in the source; how many rows, and pieces of a row, lie evenly spaced
+there, STRIDE and B_PITCH from each other."""
 REGISTERS, STEPS, INDEX, ASKS, ASKED, BLOCK_LOW, BLOCK_HIGH = 40, 41, 42, 43, 44, 45, 46
-"""Of a block: its registers, 0 where runs are moved; the tables that tell what is picked where (`blocks_plan`); the one
+"""Of a block: its registers, 0 where runs are moved; the tables that tell what is picked where (`windows`); the one
 of its lines in the source, and how many these are; from its first item to the first byte that is read and to behind the
 last."""
 JOINED, ORDER, ORDERED = 47, 48, 49

@@ -1,4 +1,4 @@
-"""Pieces: short runs that share lines in the target are put together in a buffer, from which whole lines are streamed.
+"""Pieces: short runs, and blocks, are put together in a buffer, from which whole lines are streamed.
 
 A tile is a matrix of pieces, or several small ones: its rows follow the target, and lie there where a table says, as
 those of a transpose do; another table says where its columns lie in the source.
@@ -59,14 +59,13 @@ def _each(
 
 @part
 def _ask_for(src: int, step: int, count: int, nbytes: int, row: int) -> None:
-    """Ask for each line of some runs or blocks."""
+    """Ask for the lines of some runs or blocks, for each once where blocks are nearer to each other than a line."""
     asked, asks = peek(row + 8 * ASKED), peek(row + 8 * ASKS)
     if asked:
-        # Lines that one block shares with the next one are asked for once.
         far = max(abs(step), 64)
         for k in range(asked):
             at = src + peek(asks + 8 * k)
-            for _ in range((count * abs(step) + far - 1) // far):
+            for _ in range(max(1, (count * abs(step) + far - 1) // far)):
                 ask_once(at)
                 at += far if step > 0 else -far
     elif 0 < step < nbytes + 64:  # no line lies between two of them

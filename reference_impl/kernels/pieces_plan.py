@@ -40,7 +40,7 @@ class Run:
 
     @property
     def read_bytes(self) -> int:
-        """Bytes of the lines that a piece is read from."""
+        """Bytes of the lines that a piece is read from, about."""
         return self.nbytes + LINE
 
     def lines(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -127,7 +127,7 @@ def pieces(form: Normal, dims: Sequence[Dim], piece: Run | Block, choice: Choice
 
 
 def _abreast(dims: Sequence[Dim], block: Block, a_bytes: int) -> tuple[list[int], int]:
-    """One or two dimensions whose blocks share lines of the source, and how many rows of a tile they make.
+    """Up to two dimensions whose blocks share lines of the source, and how many rows of a tile they make.
 
     They go on where a block ends in the source, or within it; not the last one, along which blocks follow each other.
     """

@@ -49,7 +49,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     if own and form.nbytes >= _TABLED and _moves_few(plan):
         other = _other_columns(form, plan, target, streamed)
         most = _worth(plan, target, streamed)
-        block = block_of(form, target.window, min(most, _WINDOWS) if other else most) if target.window else None
+        block = block_of(form, target.window, min(most, _MOST_WINDOWS) if other else most) if target.window else None
         if block is not None:
             return _in_blocks(form, block, target, streamed)
         return other or plan
@@ -57,7 +57,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
 
 
 def _without_table(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
-    """The plan by what goes on along one dimension of each side, or two."""
+    """The plan of a kernel that knows how the nearest dimensions of both sides lie, without a table of a block."""
     if (not streamed or target.width == 0) and _is_one_run(form):
         # One run within the caches: nothing is faster than the C library's own.
         return made("whole", form, [], False, Chunked(form.nbytes, form.nbytes, 1, 1))
@@ -104,10 +104,10 @@ def _worth(plan: Plan, target: Target, streamed: bool) -> float:
         # Windows of 16 bytes hold few items of four bytes and more.
         return 24 / math.pow(item, 0.7 if target.window == LINE else 1.3)
     few = plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1]
-    return max(_WINDOWS, 16 / item) if few else _WINDOWS
+    return max(_MOST_WINDOWS, 16 / item) if few else _MOST_WINDOWS
 
 
-_WINDOWS = 5.5
+_MOST_WINDOWS = 5.5
 """Windows for a line of the target that are worth more than a good tile of a transpose."""
 
 
@@ -117,7 +117,8 @@ def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> 
     None where there is none, or the plan's tile is as good.
     """
     along, item = _along(form), form.item
-    if along is None or item not in _ENOUGH or form.dims[-1].src == 0:
+    last = form.dims[-1]
+    if along is None or item not in _ENOUGH or last.dst != item or last.src == 0:
         return None
     other = transpose_plan(form, along, target, OWN, streamed, near="src")
     fewest, before = (min(p.row[A_CHUNK] * p.row[A_INNER], p.row[B_CHUNK] * p.row[B_INNER]) for p in (other, plan))
@@ -130,16 +131,19 @@ _TOO_FEW, _ENOUGH = 10, {1: 12, 2: 16}
 
 def _in_blocks(form: Normal, block: Block, target: Target, streamed: bool) -> Plan:
     """All whole blocks, and what is left over of the dimension that is cut into them."""
-    whole = blocks_plan(form, block, streamed)
     if not block.left:
-        return whole
-    dims = list(form.dims)
-    cut = dims[block.cut]
+        return blocks_plan(form, block, streamed)
+    cut = form.dims[block.cut]
     turns = cut.length - block.left
-    dims[block.cut] = cut._replace(length=block.left)
-    shifts = form.dst_shift + turns * cut.dst, form.src_shift + turns * cut.src
-    left = Normal(tuple(d for d in dims if d.length > 1), form.item, *shifts)
-    return _beside(form, [whole, _without_table(left, target, OWN, streamed)])
+
+    def part(length: int) -> tuple[Dim, ...]:
+        dims = (*form.dims[: block.cut], cut._replace(length=length), *form.dims[block.cut + 1 :])
+        return tuple(d for d in dims if d.length > 1)
+
+    whole = replace(form, dims=part(turns))
+    left = Normal(part(block.left), form.item, form.dst_shift + turns * cut.dst, form.src_shift + turns * cut.src)
+    beyond = replace(target, phase=(target.phase + turns * cut.dst) % LINE)
+    return _beside(form, [blocks_plan(whole, block, streamed), _without_table(left, beyond, OWN, streamed)])
 
 
 def _along(form: Normal) -> int | None:

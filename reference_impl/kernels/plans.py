@@ -91,7 +91,7 @@ class Plan:
     staged: int = 0
     tables: tuple[npt.NDArray[Any], ...] = field(default=(), repr=False)
     more: tuple["Plan", ...] = ()
-    """Plans of what this one leaves out: strips beside the whole lines of the target."""
+    """Plans of what this one leaves out: strips beside the whole lines of the target, or what is no whole block."""
 
     @property
     def tasks(self) -> int:

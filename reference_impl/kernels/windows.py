@@ -1,10 +1,12 @@
 """Plans of blocks: bytes in one piece of the target whose places in the source repeat from block to block.
 
-What makes a register of the target is picked from few *windows*, as many bytes of the source as a register holds: which
-window, and which byte of it, is told by a table that is made once for all blocks. Small matrices, a few streams woven
+What fills a register of the target is picked from few *windows* of the source, each as many bytes as the register has:
+64 with AVX-512 VBMI, 16 else, whatever wider registers there are. Which window, and which byte of it, is told by a
+table that is made once for all blocks. Small matrices, a few streams woven
 together, items that are stepped over, turned or repeated are no cases of their own.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod
@@ -27,7 +29,7 @@ NOT_HERE = 0x80
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A block, the dimensions that go over blocks, and turns of the first of these that are left over."""
+    """A block, the dimensions that go over blocks, and what these leave over of the one that is cut into blocks."""
 
     nbytes: int
     item: int
@@ -96,7 +98,7 @@ def block_of(form: Normal, window: int, most: float) -> Block | None:
     None where there is none that takes `most` windows at most for as many bytes as a line has.
     """
     inner: list[Dim] = []
-    reach, dims = form.item, list(form.dims)
+    reach, dims, limit = form.item, list(form.dims), most
     found = None
     while dims and dims[-1].dst == reach and reach < _LARGEST:
         last = dims.pop()
@@ -107,7 +109,8 @@ def block_of(form: Normal, window: int, most: float) -> Block | None:
                 most, found = _FEWER * number * LINE / (turns * reach), (taken, last, tuple(dims))
         inner.append(last)
         reach *= last.length
-    return _made(*found, form.item, window) if found else None
+    block = _made(*found, form.item, window) if found else None
+    return block if block and block.cost <= limit else None
 
 
 _FEWER = 0.95
@@ -120,7 +123,7 @@ what is left over takes lines of both sides anew."""
 
 
 def _numbers(length: int, reach: int, window: int) -> list[int]:
-    """How many turns of a dimension a block may take: a line or more, all of it or nearly without a rest."""
+    """How many turns of a dimension a block may take: a line or more, and next to nothing is left over."""
     least = -(-LINE // reach)
     some = {length, least, 2 * least, 4 * least, window // gcd(window, reach)}
     most = min(length, _LARGEST // reach)
@@ -135,22 +138,29 @@ def _registers(inner: Sequence[Dim], item: int, window: int) -> tuple[npt.NDArra
     return item * starts, places[starts[:, None] + np.arange(window // item)]
 
 
-def _windows(inner: Sequence[Dim], item: int, window: int, most: float) -> int:
-    """How many windows such a block takes; 0 where there are more than `most` for as many bytes as a line has."""
+def _windows(inner: Sequence[Dim], item: int, window: int, most: float) -> float:
+    """How many windows such a block takes, as its first registers do; 0 where that is too many.
+
+    More than `most` for as many bytes as a line has, or than a table should hold.
+    """
     _, places = _registers(inner, item, window)
-    limit = min(_WINDOWS, most * item * prod(d.length for d in inner) / LINE)
     last = max(int(places.min()), int(places.max()) + item - window)
-    places.sort(axis=1)
-    number, at = 0, np.zeros(len(places), np.int64)
-    rows = np.arange(len(places))
-    while len(rows):
-        number += len(rows)
-        if number > limit:
-            return 0
-        first = np.minimum(places[rows, at[rows]], last)
-        at[rows] = (places[rows] <= first[:, None] + (window - item)).sum(axis=1)
-        rows = rows[at[rows] < places.shape[1]]
-    return number
+    looked_at = places[:_LOOKED_AT]
+    limit = min(_WINDOWS, most * item * prod(d.length for d in inner) / LINE) * len(looked_at) / len(places)
+    number = 0
+    for row in looked_at.tolist():
+        row.sort()
+        at = 0
+        while at < len(row):
+            number += 1
+            if number > limit:
+                return 0
+            at = bisect_right(row, min(row[at], last) + window - item, at)
+    return number * len(places) / len(looked_at)
+
+
+_LOOKED_AT = 4
+"""Registers of a block that tell how many windows the others take, roughly: all of them would take some ms."""
 
 
 def _made(inner: Sequence[Dim], cut: Dim, rest: Sequence[Dim], item: int, window: int) -> Block:

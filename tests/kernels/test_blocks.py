@@ -26,7 +26,7 @@ LENGTHS = st.sampled_from([2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 28, 33, 48])
 
 @st.composite
 def small_matrices(draw, itemsizes=(1, 2, 4, 8)):
-    """Pairs whose short dimensions change places, some stepped, turned or repeated; 16 to 200 KB of each."""
+    """Pairs of 16 KB to 1 MB whose short dimensions change places, stepped, turned or repeated; also the target's steps."""
     itemsize = draw(st.sampled_from(itemsizes))
     shape = draw(st.lists(LENGTHS, min_size=1, max_size=4).filter(lambda s: prod(s) * itemsize <= 50_000))
     shape.insert(draw(st.integers(0, len(shape))), (1 << 14) // (prod(shape) * itemsize) + draw(st.integers(1, 20)))
@@ -37,7 +37,8 @@ def small_matrices(draw, itemsizes=(1, 2, 4, 8)):
         tuple(draw(st.lists(steps, min_size=ndim, max_size=ndim))),
         draw(st.sampled_from([0, 16, 1])),
     )
-    dst = Side(tuple(range(ndim)), (1,) * ndim, draw(st.sampled_from([0, 16, 8, 3])))
+    gaps = draw(st.sampled_from([(1,) * ndim, (1,) * ndim, (1,) * (ndim - 1) + (2,), (2,) + (1,) * (ndim - 1)]))
+    dst = Side(tuple(range(ndim)), gaps, draw(st.sampled_from([0, 16, 8, 3])))
     return Pair(itemsize, tuple(shape), dst, src)
 
 
@@ -194,3 +195,25 @@ def test_rows_of_a_tile_are_joined_as_they_follow_each_other_in_the_target(shape
         assert (guarded[:at] == 0xA5).all()
         assert (guarded[at + src.nbytes :] == 0xA5).all()
         assert plan.kernel != "transpose" or plan.row[JOINED] > 0
+
+
+@pytest.mark.parametrize("past_caches", [False, True])
+@pytest.mark.parametrize("step", [2, 3])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_a_stepped_target_of_a_transpose_keeps_its_gaps(dtype, step, past_caches):
+    """No tile holds target rows there: found by a reviewer in rules that took one for granted."""
+    src = np.arange(120_000).astype(dtype).reshape(300, 400).T
+    memory = np.zeros((400, 300 * step), dtype)
+    dst = memory[:, ::step]
+    copied(dst, src, WIDTHS[0] if WIDTHS else 0, past_caches)
+    assert np.array_equal(dst, src)
+    assert not any(memory[:, k::step].any() for k in range(1, step))
+
+
+@relaxed
+@given(small_matrices(), st.sampled_from([16, 64]))
+def test_what_is_left_over_and_whole_blocks_are_told_apart(pair, window):
+    dst, src, _ = pair.arrays()
+    form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
+    plan = plan_for(form, replace(machine.target(), window=window))
+    assert sum(part.form.nbytes for part in (plan, *plan.more)) == form.nbytes
