@@ -26,7 +26,7 @@ LENGTHS = st.sampled_from([2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 28, 33, 48])
 
 @st.composite
 def small_matrices(draw, itemsizes=(1, 2, 4, 8)):
-    """Pairs of 16 KB to 1 MB whose short dimensions change places, stepped, turned or repeated; also the target's steps."""
+    """Pairs of 16 KB to 1 MB whose short dimensions change places; sources and targets may be stepped."""
     itemsize = draw(st.sampled_from(itemsizes))
     shape = draw(st.lists(LENGTHS, min_size=1, max_size=4).filter(lambda s: prod(s) * itemsize <= 50_000))
     shape.insert(draw(st.integers(0, len(shape))), (1 << 14) // (prod(shape) * itemsize) + draw(st.integers(1, 20)))
