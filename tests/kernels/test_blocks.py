@@ -97,10 +97,8 @@ def test_copies_of_small_matrices_are_numpys(width, data, past_caches, threads):
     pair = data.draw(small_matrices(tuple(TYPES) if width == WIDTHS[0] else (1,)))
     dst, src, memory = pair.arrays()
     wanted = expected(dst, src, memory)
-    plan = copied(dst, src, width, past_caches, threads)
+    copied(dst, src, width, past_caches, threads)
     assert np.array_equal(memory, wanted)
-    if past_caches and plan.row[REGISTERS]:
-        assert plan.kernel in ("pieces", "blocks")
 
 
 def copied(dst, src, width, past_caches, threads=1):
