@@ -1,23 +1,19 @@
 """Plans of blocks: written where they belong, or put together in a buffer as runs are that share lines."""
 
-from dataclasses import replace
-
 from .descriptor import ONE, Loop
 from .normal import Normal
 from .pieces_plan import pieces, pieces_in_order
-from .plans import OWN, Choice, Plan, made, ordered
+from .plans import OWN, Plan, made, ordered
 from .runs_plan import around, long_loop
 from .tiles import tiled
 from .windows import Block
 
 
-def blocks_plan(form: Normal, block: Block, streamed: bool, choice: Choice = OWN) -> Plan:
+def blocks_plan(form: Normal, block: Block, streamed: bool) -> Plan:
     """The plan of all whole blocks."""
     dims = list(block.dims)
     if streamed and dims and dims[-1].dst == block.nbytes:
-        own = replace(choice, streamed=-1) == OWN
-        in_order = pieces_in_order(form, dims, block) if own else None
-        return in_order or pieces(form, dims, block, choice)
+        return pieces_in_order(form, dims, block) or pieces(form, dims, block, OWN)
     loops, a = ordered([Loop(*d) for d in dims], "dst"), ONE
     long = long_loop(loops, block.nbytes)
     if long is None:
