@@ -33,8 +33,9 @@ report: $(INSTALLED)    ## check torch and numpy, time layouts, write out/report
 	$(BIN)/stridecheck bench --quick --out out/bench
 	$(BIN)/stridecheck report out out/bench --out out
 
+# Files in their order, not those of many tests first: the few long tests would then be last, and one process do them alone.
 test: $(INSTALLED)      ## the suite's own tests
-	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: $(INSTALLED)      ## ruff and mypy
 	$(BIN)/ruff check .
