@@ -77,7 +77,7 @@ def prepared(dst: Array, src: Array) -> Ready | None:
         return None
     target = _target(dst, src, form)
     plan = plan_for(form, target)
-    if tuning.wanted() and plan.kernel == "transpose" and form.nbytes >= tuning.SMALLEST:
+    if tuning.wanted() and plan.kernel in tuning.TUNED and form.nbytes >= tuning.SMALLEST:
         plan = plan_for(form, target, _tuned(dst, src, plan, target))
     return Ready(plan, target.width)
 

@@ -25,6 +25,7 @@ KERNELS = {
     "blocks": ("blocks", "copy_blocks"),
     "whole": ("runs", "copy_whole_run"),
     "transpose": ("transpose", "copy_transposed"),
+    "carried": ("carried", "copy_carried"),
     "interleave": ("weave", "copy_woven"),
     "deinterleave": ("weave", "copy_woven"),
     "step": ("pick", "copy_picked"),

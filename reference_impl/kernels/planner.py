@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import prod
 
 from .blocks_plan import blocks_plan
+from .carried_plan import carried_plan
 from .descriptor import (
     A_CHUNK,
     A_INNER,
@@ -52,7 +53,11 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         block = block_of(form, target.window, min(most, _MOST_WINDOWS) if other else most) if target.window else None
         if block is not None:
             return _in_blocks(form, block, target, streamed)
-        return other or plan
+        plan = other or plan
+    if own and streamed and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
+        along = _along(form)
+        carried = carried_plan(form, along, target) if along is not None else None
+        return carried or plan
     return plan
 
 

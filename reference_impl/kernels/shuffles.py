@@ -4,7 +4,7 @@ Written as LLVM shuffles of two vectors, which any target lowers; the masks are 
 for each. A register holds `width` bytes: 64 with AVX-512, 32 with AVX2.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
@@ -193,7 +193,8 @@ Code for each is written when it is asked for: registers do not suffice for all 
 """
 
 
-def _by_table(builder: Any, base: Any, table: Any, number: int) -> Iterator[Any]:
+def by_table(builder: Any, base: Any, table: Any, number: int) -> Iterator[Any]:
+    """Addresses at offsets from a base that a table names."""
     for row in range(number):
         yield builder.add(base, load(builder, builder.add(table, constant(8 * row)), base.type))
 
@@ -202,13 +203,26 @@ def _by_pitch(builder: Any, base: Any, pitch: Any, number: int) -> Iterator[Any]
     return accumulate([base, *[pitch] * (number - 1)], builder.add)
 
 
+def square_of(builder: Any, values: _Values, width: int, item: int) -> Iterator[Any]:
+    """Registers of the columns of a square, given those of its rows; made as they are asked for."""
+    values, per = _lanes_exchanged(builder, values, width, item), _LANE // item
+    for q in range(0, len(values), per):
+        yield from _unpacked(builder, values[q : q + per], width, item)
+
+
+def columns_of(builder: Any, rows: Iterable[Any], width: int, item: int) -> _Values:
+    """Registers of the 16 bytes of columns that lie at some addresses, as many as a register has items."""
+    pieces, per = [load(builder, row, vector(_LANE, item)) for row in rows], _LANE // item
+    return _unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item)
+
+
 def _wide(read: Where, write: Where, streamed: bool) -> Any:
     """An intrinsic that transposes a square of `width` bytes a row: each line of the source is read once."""
 
     @instruction
     def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, ahead: Any, word: Any) -> Any:
         item, width = meaning(word)
-        number, per = width // item, _LANE // item
+        number = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = []
@@ -216,12 +230,10 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
             for address, asked in zip(read(builder, args[0], args[1], number), later, strict=True):
                 values.append(load(builder, address, vector(width, item)))
                 prefetch(builder, asked)
-            values, columns = _lanes_exchanged(builder, values, width, item), write(builder, args[2], args[3], number)
             # Stored as soon as they are done: those of bytes are more than there are registers.
-            for q in range(0, number, per):
-                done = _unpacked(builder, values[q : q + per], width, item)
-                for value, address in zip(done, islice(columns, per), strict=True):
-                    store(builder, value, address, width if streamed else 0)
+            columns = write(builder, args[2], args[3], number)
+            for value, address in zip(square_of(builder, values, width, item), columns, strict=True):
+                store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, word), generate
@@ -240,10 +252,8 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             # One register of each target row after the other: those of a line of bytes are more than there are.
-            rows, parts = read(builder, args[0], args[1], number), []
-            for _ in range(0, number, width // item):
-                pieces = [load(builder, row, vector(_LANE, item)) for row in islice(rows, width // item)]
-                parts.append(_unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item))
+            rows, registers = read(builder, args[0], args[1], number), range(0, number, width // item)
+            parts = [columns_of(builder, islice(rows, width // item), width, item) for _ in registers]
             for values, address in zip(zip(*parts, strict=True), write(builder, args[2], args[3], per), strict=True):
                 for k, value in enumerate(values):
                     store(builder, value, builder.add(address, constant(k * width)), width if streamed else 0)
@@ -254,16 +264,16 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
     return tall
 
 
-wide_direct = _wide(_by_table, _by_table, False)
-wide_streamed = _wide(_by_table, _by_table, True)
-wide_packed = _wide(_by_table, _by_pitch, False)
-tall_direct = _tall(_by_pitch, _by_table, False)
-tall_streamed = _tall(_by_pitch, _by_table, True)
+wide_direct = _wide(by_table, by_table, False)
+wide_streamed = _wide(by_table, by_table, True)
+wide_packed = _wide(by_table, _by_pitch, False)
+tall_direct = _tall(_by_pitch, by_table, False)
+tall_streamed = _tall(_by_pitch, by_table, True)
 tall_packed = _tall(_by_pitch, _by_pitch, False)
 narrow_packed = _tall(_by_pitch, _by_pitch, False, _LANE)
-line_direct = _tall(_by_table, _by_table, False, LINE)
-line_streamed = _tall(_by_table, _by_table, True, LINE)
-line_packed = _tall(_by_table, _by_pitch, False, LINE)
+line_direct = _tall(by_table, by_table, False, LINE)
+line_streamed = _tall(by_table, by_table, True, LINE)
+line_packed = _tall(by_table, _by_pitch, False, LINE)
 even_direct = _tall(_by_pitch, _by_pitch, False, LINE)
 even_streamed = _tall(_by_pitch, _by_pitch, True, LINE)
 """Blocks transposed. `wide` and `line` read rows that a table of offsets names, the others rows of a buffer; `_packed`

@@ -46,14 +46,9 @@ def transpose_plan(
     what a tile holds of a target row ends anywhere in a line, though the row itself does not. `near`: the side, `dst`
     or `src`, that has a dimension first which may belong to a block's rows or to its columns.
     """
+    form = rising(form, along)
     item, dims = form.item, list(form.dims)
     block, columns = target.width // item, 16 // item
-    dst_shift, src_shift = form.dst_shift, form.src_shift
-    if dims[along].src < 0:
-        n, d, x = dims[along]
-        dims[along] = Dim(n, -d, -x)
-        dst_shift += (n - 1) * d
-        src_shift += (n - 1) * x
     a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed, split, near)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     lines = wanted.lines and not wanted.staged & STAGE_IN
@@ -102,9 +97,8 @@ def transpose_plan(
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
-    turned = replace(form, dims=tuple(dims), dst_shift=dst_shift, src_shift=src_shift)
     return made(
-        "transpose", turned, loops, streamed, a, b, staged, (a_table, b_table, table), mode=mode,
+        "transpose", form, loops, streamed, a, b, staged, (a_table, b_table, table), mode=mode,
         stride=dims[along].src, a_inner=a_inner, b_inner=b_inner,
         a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
         a_pitch=pitch(a_table), b_pitch=pitch(b_table), in_pitch=in_pitch, out_pitch=out_pitch,
@@ -113,6 +107,15 @@ def transpose_plan(
         out_bytes=out_bytes + a_rows * b_rows * item * c.chunk * (order > 0) + 64, joined=out_bytes * (order > 0),
         order=table.ctypes.data, ordered=len(table),
     )  # fmt: skip
+
+
+def rising(form: Normal, along: int) -> Normal:
+    """The same copy, its source rising along a dimension."""
+    n, d, x = form.dims[along]
+    if x > 0:
+        return form
+    dims = (*form.dims[:along], Dim(n, -d, -x), *form.dims[along + 1 :])
+    return replace(form, dims=dims, dst_shift=form.dst_shift + (n - 1) * d, src_shift=form.src_shift + (n - 1) * x)
 
 
 def _joined(a_table: npt.NDArray[np.int64], nbytes: int, group_length: int) -> int:

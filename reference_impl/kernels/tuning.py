@@ -23,6 +23,8 @@ from .plans import OWN, Choice, Plan
 VARIABLE = "STRIDECHECK_TUNING"
 SMALLEST = 4 << 20
 """Bytes from which on a copy is worth tuning."""
+TUNED = ("transpose", "carried")
+"""Kernels instead of which others may be tried."""
 _VERSION = 1
 _ROUNDS = 3
 
@@ -37,7 +39,7 @@ def wanted() -> bool:
 
 def choices(plan: Plan) -> list[Choice]:
     """The variants of a plan that are worth a try, the planner's own first."""
-    if plan.kernel != "transpose":
+    if plan.kernel not in TUNED:
         return [OWN]
     sizes = ((64, 4096), (128, 2048), (1024, 2048)) if plan.form.item >= 4 else ((128, 1024), (256, 512), (1024, 256))
     found = [OWN, *[Choice(order, a, b) for order in ("src", "dst") for a, b in sizes]]
