@@ -20,6 +20,7 @@ from .descriptor import (
     DONE,
     NO_MEMORY,
     OUT_BYTES,
+    RUN,
 )
 from .jit import instruction, part
 from .llvm import (
@@ -156,33 +157,34 @@ def _join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
 @part
 def _all_but_ends(
     dst: int, a_table: int, src: int, b_table: int, a_count: int, b_count: int, kept: int, heads: int, next_tile: int,
-    word: Any,
+    abreast: int, word: Any,
 ) -> None:  # fmt: skip
+    # So many blocks of each row are written in a go: two lines that are neighbours in memory, soon after each other.
     item, height = size_of(word), _height(word)
     block = LINE // item
     groups, whole, rest = -(-a_count // height), b_count // block, b_count % block
     # Rows some blocks on are asked for, line by line, those of the next tile behind the last of this one.
     lines, row, line = (a_count * item + 63) >> 6, _AHEAD * block, 0
     beyond = b_count + row
-    for n in range(whole):
-        b = n * block
+    for turn in range(-(-whole // abreast)):
         for group in range(groups):
             a = min(group * height, a_count - height)
-            for _ in range(height):
-                if row < b_count:
-                    ask(src + peek(b_table + 8 * row) + 64 * line)
-                elif row < beyond:
-                    ask(next_tile + peek(b_table + 8 * min(row - b_count, b_count - 1)) + 64 * line)
-                line += 1
-                if line == lines:
-                    line = 0
-                    row += 1
-            at, rows, to = src + a * item, b_table + 8 * b, dst + b * item
-            slots = group * height * LINE
-            if b:
-                _go_on(at, rows, to, a_table + 8 * a, kept + slots, word)
-            else:
-                _begin(at, rows, kept + slots, heads + slots, word)
+            at, slots = src + a * item, group * height * LINE
+            for n in range(turn * abreast, min((turn + 1) * abreast, whole)):
+                for _ in range(height):
+                    if row < b_count:
+                        ask(src + peek(b_table + 8 * row) + 64 * line)
+                    elif row < beyond:
+                        ask(next_tile + peek(b_table + 8 * min(row - b_count, b_count - 1)) + 64 * line)
+                    line += 1
+                    if line == lines:
+                        line = 0
+                        row += 1
+                rows = b_table + 8 * n * block
+                if n:
+                    _go_on(at, rows, dst + n * LINE, a_table + 8 * a, kept + slots, word)
+                else:
+                    _begin(at, rows, kept + slots, heads + slots, word)
     for group in range(groups if rest else 0):
         a = min(group * height, a_count - height)
         rows, to = b_table + 8 * (b_count - block), dst + whole * LINE
@@ -222,6 +224,7 @@ def copy_carried(row: int, dst_cell: int, src_cell: int, first: int, last: int, 
         return NO_MEMORY
     kept = (memory + LINE - 1) & -LINE
     heads = kept + peek(row + 8 * OUT_BYTES)
+    abreast = peek(row + 8 * RUN)
     d, s = place(row, index, first)
     for task in range(first, last):
         a_count, b_count = counts(row, index)
@@ -231,7 +234,7 @@ def copy_carried(row: int, dst_cell: int, src_cell: int, first: int, last: int, 
         if task + 1 < last:
             d, s = advance(row, index, d, s)
         nbytes = b_count * size_of(word)
-        _all_but_ends(to, a_table, at, b_table, a_count, b_count, kept, heads, src + s, word)
+        _all_but_ends(to, a_table, at, b_table, a_count, b_count, kept, heads, src + s, abreast, word)
         _ends(to, a_table, a_count, _height(word), nbytes, peek(row + 8 * A_PITCH) == nbytes, kept, heads)
     fence()
     release(memory)

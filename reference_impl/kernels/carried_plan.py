@@ -13,7 +13,7 @@ def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
     None where the processor cannot put any bytes of two registers together, or other plans are better: rows are short,
-    all begin at one place of their lines, or are too few for blocks that do not overlap.
+    all begin with a line (of most items: at one place of their lines), or are too few for blocks that do not overlap.
     """
     if not target.intel or target.window < LINE or form.dims[along].src not in (form.item, -form.item):
         return None
@@ -36,7 +36,7 @@ def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
     alike = all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     follow = b.loop_length == 1 and pitch(a_table) == nbytes
     if (
-        alike
+        (alike and (target.phase == 0 or item not in _ALIKE))
         or a_rows < height
         or slots > _OVERLAP[small] * a_rows
         or b_rows < block
@@ -47,9 +47,12 @@ def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
     return made(
         "carried", form, loops, True, a, b, tables=(a_table, b_table), mode=STREAM, a_inner=a_inner, b_inner=b_inner,
         a_table=a_table.ctypes.data, b_table=b_table.ctypes.data, a_pitch=nbytes * follow, out_bytes=slots * LINE,
+        run=1 if small else 2,
     )  # fmt: skip
 
 
+_ALIKE = (1, 8)
+"""Bytes of items whose rows are better carried even where they all begin at one place of their lines."""
 _OVERLAP = {True: 1.2, False: 1.1}
 """How many times a target row may be written by overlapping blocks, in the mean; of small items more is worth it."""
 _SHORTEST, _SHORTEST_APART = 512, 2048

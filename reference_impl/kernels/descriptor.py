@@ -19,8 +19,8 @@ B_LENGTH, B_CHUNK, B_DST, B_SRC = 7, 8, 9, 10
 A_INNER, B_INNER, A_TABLE, B_TABLE = 11, 12, 13, 14
 """Rows of a tile for each step of the chunk; tables of rows' offsets in the target (A) and the source (B)."""
 MODE, RUN, STRIDE = 15, 16, 17
-"""Flags; number of streams that are woven, below 0 apart, or bytes of a short run or a block; bytes between streams or
-items."""
+"""Flags; number of streams that are woven, below 0 apart, or of blocks that follow each other in a row, or bytes of a
+short run or a block; bytes between streams or items."""
 IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
 """Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
 IN_GROUP, OUT_GROUP = 22, 23

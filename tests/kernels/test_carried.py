@@ -18,7 +18,7 @@ from .arrays import TYPES, Pair, Side, expected
 from .test_blocks import fenced
 from .test_narrow_blocks import permuted
 
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True, window=64)
 needs_permutations = pytest.mark.skipif(
     machine.window_bytes(machine.vector_bytes()) < LINE, reason="no permutation of the bytes of two registers here"
@@ -128,9 +128,12 @@ def test_not_elsewhere(other):
     assert permuted((300, 28, 28, 256), (0, 3, 1, 2), 1, replace(INTEL, **other)).kernel == "transpose"
 
 
-def test_targets_that_begin_at_one_place_of_all_lines_have_better_plans():
-    plan = permuted((160, 56, 56, 64), (0, 3, 1, 2), 2, replace(INTEL, phase=16))
-    assert plan.kernel == "transpose"
+@pytest.mark.parametrize(("itemsize", "kernel"), [(1, "carried"), (2, "transpose"), (4, "transpose"), (8, "carried")])
+def test_rows_that_begin_at_one_place_of_all_lines(itemsize, kernel):
+    """Some are carried, too, but for those long ones whose whole lines are transposed, beside strips at both ends."""
+    phase16 = replace(INTEL, phase=16)
+    assert permuted((28, 16, 1000, 64), (3, 1, 2, 0), itemsize, phase16).kernel == kernel
+    assert permuted((160, 56, 56, 64), (0, 3, 1, 2), itemsize, phase16).kernel == "transpose"
 
 
 def test_the_last_chunk_of_a_dimension_holds_a_block_too():
