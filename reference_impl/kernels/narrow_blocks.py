@@ -18,6 +18,8 @@ from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, crowded, rows_of_block, shar
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
+_ROW = 1536
+"""Bytes of rows, at most, that are worth reading as they follow each other in the source."""
 _MOST = 2048
 """Bytes of a target row, at most, that are worth taking to make whole lines."""
 
@@ -38,6 +40,12 @@ class Sides(NamedTuple):
     """Whether rows of a block are too many for the sets of the second-level cache that they fall into."""
 
     @property
+    def follows(self) -> bool:
+        """Whether short rows of large items follow each other in the source: images with their channels last."""
+        row, first = self.near * self.item, self.b_dims[0]
+        return self.item == 8 and first.src == row and 2 * LINE <= row <= _ROW and first.length * self.item >= 4 * LINE
+
+    @property
     def is_ragged(self) -> bool:
         """Whether squares overlap: lines of the target would be streamed twice."""
         block = LINE // self.item
@@ -52,6 +60,9 @@ def wanted_of_lines(sides: Sides) -> Wanted:
             return Wanted(64 * item, LONGEST, STAGE_OUT)
         return Wanted((4 if shares(b_dims) else 2) * LINE, LONGEST // 2, STAGE_OUT, lines=not sides.crowds)
     if _by_rows(sides):
+        if sides.follows and not sides.is_ragged:
+            most = (8 if sides.near * item <= 8 * LINE else 4) * LINE
+            return Wanted(most, most, lines=True, by_rows=True)
         whole = sides.is_ragged or item * prod(d.length for d in b_dims) <= 4 * LINE
         return Wanted(512, 4 * LINE if whole else 2 * LINE, lines=True, by_rows=True)
     if item < 4:
@@ -79,5 +90,5 @@ def _by_rows(sides: Sides) -> bool:
     """
     item = sides.item
     rows = rows_of_block(sides.b_dims, "src", 2 * LINE // item)
-    suits = item == 2 or (item > 2 and sides.is_ragged) or (item == 4 and len(rows) * item == 2 * LINE)
+    suits = item == 2 or sides.follows or (item > 2 and sides.is_ragged) or (item == 4 and len(rows) * item == 2 * LINE)
     return suits and whole_lines(sides.b_dims, item) <= 4 * LINE and not crowded(rows, FIRST_SETS, 2 * FIRST_WAYS)

@@ -56,6 +56,8 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
         ((4096, 4096), (1, 0), 4, False, False),  # rows that a set of the first-level cache does not keep
         ((50_000, 16, 16), (0, 2, 1), 4, False, False),  # target rows of one line
         ((2816, 2816), (1, 0), 8, False, False),
+        ((40, 56, 56, 64), (0, 3, 1, 2), 8, True, True),  # short source rows that follow each other
+        ((10, 56, 56, 256), (0, 3, 1, 2), 8, False, False),
         ((700, 400, 9), (0, 2, 1), 8, True, True),  # squares of 8 by 8 would overlap
         ((320, 28, 28, 256), (0, 3, 1, 2), 1, True, False),
     ],
