@@ -65,6 +65,8 @@ def wanted_of_lines(sides: Sides) -> Wanted:
             return Wanted(most, most, lines=True, by_rows=True)
         whole = sides.is_ragged or item * prod(d.length for d in b_dims) <= 4 * LINE
         return Wanted(512, 4 * LINE if whole else 2 * LINE, lines=True, by_rows=True)
+    if item < 4 and crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, 4 * FIRST_WAYS):
+        return Wanted(LINE, 2 * LINE, lines=True, by_rows=item == 1)  # matrices whose rows are a power of two
     if item < 4:
         a_bytes = 1024 if shares(b_dims) else 4 * LINE if item == 1 else LINE
         return Wanted(a_bytes, 4 * LINE, lines=True)

@@ -51,6 +51,8 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
     ("shape", "order", "itemsize", "lines", "by_rows"),
     [
         ((8000, 8000), (1, 0), 1, True, False),
+        ((8192, 8192), (1, 0), 1, True, True),  # rows that all fall into one set of the first-level cache
+        ((4096, 8192), (1, 0), 2, True, False),
         ((5632, 5632), (1, 0), 2, True, True),
         ((4000, 4000), (1, 0), 4, True, True),
         ((4096, 4096), (1, 0), 4, False, False),  # rows that a set of the first-level cache does not keep
