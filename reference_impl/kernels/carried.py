@@ -39,6 +39,7 @@ from .llvm import (
     store,
     vector,
 )
+from .plans import carried_rows
 from .runs import run
 from .shuffles import by_table, columns_of, square_of
 from .walk import advance, begun, counts, place
@@ -59,15 +60,10 @@ def _columns(builder: Any, src: Any, rows: Any, word: Any) -> list[Any]:
     return [builder.bitcast(value, vector(LINE, 1)) for value in values]
 
 
-def _rows_of_block(word: Any) -> int:
-    item, width = meaning(word)
-    return (16 if item < 4 else width) // item
-
-
 @instruction
 def _height(typingctx: Any, word: Any) -> Any:
     """How many target rows a block has, known when the kernel is compiled."""
-    rows = _rows_of_block(word)
+    rows = carried_rows(meaning(word)[0])
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return constant(rows)
@@ -114,9 +110,9 @@ def _go_on(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: An
         values = _columns(builder, args[0], args[1], word)
         addresses = by_table(builder, args[2], args[3], len(values))
         for k, (value, address) in enumerate(zip(values, addresses, strict=True)):
-            place = builder.add(args[4], constant(k * LINE))
-            _store_line(builder, address, load(builder, place, value.type), value)
-            store(builder, value, place)
+            slot = builder.add(args[4], constant(k * LINE))
+            _store_line(builder, address, load(builder, slot, value.type), value)
+            store(builder, value, slot)
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 5, word), generate
@@ -131,12 +127,12 @@ def _end(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any,
         values = _columns(builder, args[0], args[1], word)
         addresses = by_table(builder, args[2], args[3], len(values))
         for k, (value, address) in enumerate(zip(values, addresses, strict=True)):
-            place = builder.add(args[4], constant(k * LINE))
+            slot = builder.add(args[4], constant(k * LINE))
             held = builder.add(builder.and_(address, constant(LINE - 1)), rest)
             with builder.if_then(builder.icmp_signed(">=", held, constant(LINE))):
                 new = _from(builder, value, value, builder.sub(constant(LINE), rest))
-                _store_line(builder, address, load(builder, place, value.type), new)
-            store(builder, value, place)
+                _store_line(builder, address, load(builder, slot, value.type), new)
+            store(builder, value, slot)
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 6, word), generate
@@ -159,19 +155,19 @@ def _all_but_ends(
     dst: int, a_table: int, src: int, b_table: int, a_count: int, b_count: int, kept: int, heads: int, next_tile: int,
     abreast: int, word: Any,
 ) -> None:  # fmt: skip
-    # So many blocks of each row are written in a go: two lines that are neighbours in memory, soon after each other.
+    # Of each row `abreast` blocks are written in a go: lines that are neighbours in memory, soon after each other.
     item, height = size_of(word), _height(word)
     block = LINE // item
     groups, whole, rest = -(-a_count // height), b_count // block, b_count % block
     # Rows some blocks on are asked for, line by line, those of the next tile behind the last of this one.
     lines, row, line = (a_count * item + 63) >> 6, _AHEAD * block, 0
-    beyond = b_count + row
+    beyond, asks = b_count + row, -(-lines * block // groups)
     for turn in range(-(-whole // abreast)):
         for group in range(groups):
             a = min(group * height, a_count - height)
             at, slots = src + a * item, group * height * LINE
             for n in range(turn * abreast, min((turn + 1) * abreast, whole)):
-                for _ in range(height):
+                for _ in range(asks):
                     if row < b_count:
                         ask(src + peek(b_table + 8 * row) + 64 * line)
                     elif row < beyond:
@@ -219,11 +215,11 @@ def copy_carried(row: int, dst_cell: int, src_cell: int, first: int, last: int, 
         return answer
     index = odometer()
     a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
-    memory = allocate(2 * peek(row + 8 * OUT_BYTES) + LINE)
+    memory = allocate(peek(row + 8 * OUT_BYTES) + LINE)
     if memory == 0:
         return NO_MEMORY
     kept = (memory + LINE - 1) & -LINE
-    heads = kept + peek(row + 8 * OUT_BYTES)
+    heads = kept + peek(row + 8 * OUT_BYTES) // 2
     abreast = peek(row + 8 * RUN)
     d, s = place(row, index, first)
     for task in range(first, last):

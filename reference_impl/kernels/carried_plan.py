@@ -1,10 +1,8 @@
 """Plans of transposes to rows that begin anywhere in a line, where what ends within one is carried on to the next."""
 
-from math import gcd
-
 from .descriptor import STREAM, Chunked, Loop
 from .normal import Normal
-from .plans import LINE, Plan, Target, made, ordered
+from .plans import LINE, Plan, Target, carried_rows, made, ordered
 from .tiles import LONGEST, chain, chunk, offsets, pitch
 from .transpose_plan import rising
 
@@ -12,15 +10,16 @@ from .transpose_plan import rising
 def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
-    None where the processor cannot put any bytes of two registers together, or other plans are better: rows are short,
-    all begin with a line (of most items: at one place of their lines), or are too few for blocks that do not overlap.
+    None where the source is stepped there, the processor cannot put any bytes of two registers together, or other plans
+    are better: rows are short, all begin with a line (of most items: at one place of their lines), or are too few for
+    blocks that do not overlap.
     """
-    if not target.intel or target.window < LINE or form.dims[along].src not in (form.item, -form.item):
+    if not target.intel or min(target.width, target.window) < LINE or abs(form.dims[along].src) != form.item:
         return None
     form = rising(form, along)
     item, dims, last = form.item, form.dims, len(form.dims) - 1
     small = item < 4
-    block, height, a_bytes = LINE // item, (16 if small else LINE) // item, (4 if small else 8) * LINE
+    block, height, a_bytes = LINE // item, carried_rows(item), (4 if small else 8) * LINE
     b_chain = chain(dims, last, "dst", {along, last}, item, LONGEST)
     a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
@@ -33,21 +32,20 @@ def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     a_rows, b_rows = len(a_table), len(b_table)
     nbytes, slots = b_rows * item, -(-a_rows // height) * height
-    alike = all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
-    follow = b.loop_length == 1 and pitch(a_table) == nbytes
+    alike = not any(x.dst % LINE for x in (*rest, a.loop("a"))) and not (a_table % LINE).any()
+    follow = pitch(a_table) == nbytes
     if (
         (alike and (target.phase == 0 or item not in _ALIKE))
         or a_rows < height
         or slots > _OVERLAP[small] * a_rows
         or b_rows < block
         or nbytes < (_SHORTEST if follow else _SHORTEST_APART)
-        or b_rows > _MOST
     ):
         return None
     return made(
         "carried", form, loops, True, a, b, tables=(a_table, b_table), mode=STREAM, a_inner=a_inner, b_inner=b_inner,
-        a_table=a_table.ctypes.data, b_table=b_table.ctypes.data, a_pitch=nbytes * follow, out_bytes=slots * LINE,
-        run=1 if small else 2,
+        a_table=a_table.ctypes.data, b_table=b_table.ctypes.data, a_pitch=pitch(a_table), out_bytes=2 * slots * LINE,
+        run=_ABREAST[small],
     )  # fmt: skip
 
 
@@ -57,13 +55,13 @@ _OVERLAP = {True: 1.2, False: 1.1}
 """How many times a target row may be written by overlapping blocks, in the mean; of small items more is worth it."""
 _SHORTEST, _SHORTEST_APART = 512, 2048
 """Bytes of rows that follow each other, and of those that lie apart: both ends of these go through the caches."""
-_MOST = 8192
-"""Items of a target row in a tile, at most: a table tells where each lies in the source."""
+_ABREAST = {True: 1, False: 2}
+"""Blocks of a row that are written in a go; of small items, whose blocks are 8 or 16 rows, one by one was as quick."""
 
 
 def _without_scraps(part: Chunked, inner: int, unit: int) -> Chunked:
     """A dimension's chunks, lengthened until the last one, too, holds `unit` items, if the dimension does."""
-    turns, step = part.chunk, unit // gcd(unit, inner)
+    turns, step = part.chunk, unit if inner == 1 else 1
     while turns < part.length and 0 < part.length % turns * inner < unit:
         turns += step
     return part._replace(chunk=min(turns, part.length))

@@ -18,7 +18,7 @@ from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, crowded, rows_of_block, shar
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
-_ROW = 1536
+_SHORT = 1536
 """Bytes of rows, at most, that are worth reading as they follow each other in the source."""
 _MOST = 2048
 """Bytes of a target row, at most, that are worth taking to make whole lines."""
@@ -41,9 +41,11 @@ class Sides(NamedTuple):
 
     @property
     def follows(self) -> bool:
-        """Whether short rows of large items follow each other in the source: images with their channels last."""
+        """Whether rows of 8-byte items, short but no shorter than blocks, follow each other in the source."""
         row, first = self.near * self.item, self.b_dims[0]
-        return self.item == 8 and first.src == row and 2 * LINE <= row <= _ROW and first.length * self.item >= 4 * LINE
+        return (
+            self.item == 8 and first.src == row and 2 * LINE <= row <= _SHORT and first.length * self.item >= 4 * LINE
+        )
 
     @property
     def is_ragged(self) -> bool:
@@ -66,12 +68,15 @@ def wanted_of_lines(sides: Sides) -> Wanted:
         whole = sides.is_ragged or item * prod(d.length for d in b_dims) <= 4 * LINE
         return Wanted(512, 4 * LINE if whole else 2 * LINE, lines=True, by_rows=True)
     if item < 4 and crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, 4 * FIRST_WAYS):
-        return Wanted(LINE, 2 * LINE, lines=True, by_rows=item == 1)  # matrices whose rows are a power of two
+        # Rows some power of two apart: what the first-level cache does not keep is read no more than it has to be.
+        return Wanted(LINE, 2 * LINE, lines=True, by_rows=item == 1)
     if item < 4:
         a_bytes = 1024 if shares(b_dims) else 4 * LINE if item == 1 else LINE
         return Wanted(a_bytes, 4 * LINE, lines=True)
     if item * min(sides.near, b_dims[0].length) < 4 * LINE:
         return Wanted(4 * LINE, 1024, lines=sides.is_ragged)
+    if item == 16 and not sides.is_ragged and not sides.crowds:
+        return Wanted(4 * LINE, 8 * LINE, by_rows=True)
     a_bytes, b_bytes = (2 * LINE, 2048) if shares(b_dims) else (LINE, 4 * LINE)
     return Wanted(a_bytes, b_bytes, lines=sides.is_ragged)
 

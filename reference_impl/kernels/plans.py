@@ -76,6 +76,15 @@ class Target:
         return self.small_tiles and self.small_first
 
 
+def carried_rows(item: int) -> int:
+    """Target rows of a block whose rows are carried on: 16 bytes of source rows of small items, squares of larger ones.
+
+    >>> [carried_rows(item) for item in (1, 2, 4, 8, 16)]
+    [16, 8, 16, 8, 4]
+    """
+    return (16 if item < 4 else LINE) // item
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A copy as a kernel performs it."""
