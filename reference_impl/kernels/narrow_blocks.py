@@ -75,8 +75,6 @@ def wanted_of_lines(sides: Sides) -> Wanted:
         return Wanted(a_bytes, 4 * LINE, lines=True)
     if item * min(sides.near, b_dims[0].length) < 4 * LINE:
         return Wanted(4 * LINE, 1024, lines=sides.is_ragged)
-    if item == 16 and not sides.is_ragged and not sides.crowds:
-        return Wanted(4 * LINE, 8 * LINE, by_rows=True)
     a_bytes, b_bytes = (2 * LINE, 2048) if shares(b_dims) else (LINE, 4 * LINE)
     return Wanted(a_bytes, b_bytes, lines=sides.is_ragged)
 

@@ -100,31 +100,6 @@ def _between_memories(
 
 
 @part
-def _by_squares(
-    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, next_tile: int,
-    word: Any,
-) -> None:  # fmt: skip
-    # Target rows are finished before the next ones are begun. Meanwhile the next tile is asked for row by row.
-    item = size_of(word)
-    block = width_of(word) // item
-    lines, row, line = (a_count * item + 63) >> 6, 0, 0
-    for across in range(-(-a_count // block)):
-        for down in range(-(-b_count // block)):
-            for _ in range(block):
-                ask(next_tile + peek(b_table + 8 * row) + 64 * line)
-                line += 1
-                if line == lines:
-                    line = 0
-                    row = min(row + 1, b_count - 1)
-            a, b = min(across * block, a_count - block), min(down * block, b_count - block)
-            at, rows, to, columns = src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a
-            if streamed and b % block == 0:
-                wide_streamed(at, rows, to, columns, at, word)
-            else:
-                wide_direct(at, rows, to, columns, at, word)
-
-
-@part
 def _by_lines(
     dst: int, a_pitch: int, a_table: int, src: int, b_pitch: int, b_table: int, a_count: int, b_count: int,
     streamed: bool, by_rows: bool, next_tile: int, word: Any,
@@ -342,8 +317,6 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                 )  # fmt: skip
             elif stage_out:
                 _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, word)
-            elif mode & BY_ROWS:
-                _by_squares(to, at, a_table, b_table, a_count, b_count, streamed, later, word)
             else:
                 _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, later, near, word)
             at += c_src

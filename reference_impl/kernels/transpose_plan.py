@@ -93,7 +93,7 @@ def transpose_plan(
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
-    mode |= LINES * lines | BY_ROWS * (wanted.by_rows and (lines or not wanted.lines))
+    mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
