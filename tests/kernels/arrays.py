@@ -1,11 +1,14 @@
 """Pairs of arrays of one shape, laid out anyhow, the target between guard bytes."""
 
+import ctypes
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 GUARD = 96
@@ -80,3 +83,20 @@ def expected(target: np.ndarray, source: np.ndarray, memory: np.ndarray) -> np.n
     at = target.__array_interface__["data"][0] - memory.ctypes.data
     np.ndarray(target.shape, target.dtype, result, at, target.strides)[...] = source
     return result
+
+
+needs_fences = pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "mprotect"), reason="no mprotect here to forbid pages with"
+)
+
+
+def fenced(nbytes: int, at_end: bool) -> np.ndarray:
+    """Bytes that end before a page that may not be touched, or begin behind one."""
+    page = mmap.PAGESIZE
+    whole = -(-nbytes // page) * page
+    memory = mmap.mmap(-1, whole + 2 * page)
+    held = np.frombuffer(memory, np.uint8)
+    for start in (0, page + whole):
+        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(held.ctypes.data + start), page, 0) == 0
+    first = page + (whole - nbytes if at_end else 0)
+    return held[first : first + nbytes]

@@ -1,7 +1,5 @@
 """Blocks: what a table picks from the source is what belongs there, and nothing beside the arrays is touched."""
 
-import ctypes
-import mmap
 from dataclasses import replace
 from math import prod
 
@@ -16,7 +14,7 @@ from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import LINE
 from stridecheck.reference_impl.kernels.windows import NOT_HERE, block_of
 
-from .arrays import TYPES, Pair, Side, expected
+from .arrays import TYPES, Pair, Side, expected, fenced, needs_fences
 
 relaxed = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 WIDTHS = [width for width in (64, 32) if width <= machine.vector_bytes() and machine.window_bytes(width)]
@@ -141,7 +139,7 @@ def test_a_few_items_at_a_time_are_no_blocks():
     assert block_of(form, 64, 64) is not None
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mprotect"), reason="needs mprotect")
+@needs_fences
 @pytest.mark.parametrize("at_end", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("shape", [(4096, 4, 3), (1400, 4, 3), (300, 3, 56), (700, 8, 3), (64, 16, 20), (1, 16384, 3)])
@@ -154,18 +152,6 @@ def test_nothing_is_read_or_written_beside_the_arrays(shape, width, at_end):
         dst = fenced(prod(shape), at_end).reshape(turned)
         copied(dst, src.reshape(shape).transpose(0, 2, 1), width, past_caches)
         assert np.array_equal(dst, src.reshape(shape).transpose(0, 2, 1))
-
-
-def fenced(nbytes, at_end):
-    """Bytes that end before a page that may not be touched, or begin behind one."""
-    page = mmap.PAGESIZE
-    whole = -(-nbytes // page) * page
-    memory = mmap.mmap(-1, whole + 2 * page)
-    held = np.frombuffer(memory, np.uint8)
-    for start in (0, page + whole):
-        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(held.ctypes.data + start), page, 0) == 0
-    first = page + (whole - nbytes if at_end else 0)
-    return held[first : first + nbytes]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -1,12 +1,11 @@
 """Transposes to rows that begin anywhere in a line: the right bytes are stored, and nothing beside them."""
 
-import ctypes
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.carried_plan import carried_plan
@@ -14,14 +13,14 @@ from stridecheck.reference_impl.kernels.descriptor import A_CHUNK, A_INNER, B_CH
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.plans import LINE, Target
 
-from .arrays import TYPES, Pair, Side, expected
-from .test_blocks import fenced
+from .arrays import TYPES, Pair, Side, expected, fenced, needs_fences
 from .test_narrow_blocks import permuted
 
 relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True, window=64)
 needs_permutations = pytest.mark.skipif(
-    machine.window_bytes(machine.vector_bytes()) < LINE, reason="no permutation of the bytes of two registers here"
+    machine.window_bytes(machine.vector_bytes()) < LINE,
+    reason="this processor cannot put any bytes of two registers together (AVX-512 VBMI)",
 )
 
 
@@ -37,7 +36,7 @@ def planned(dst, src):
 
 @st.composite
 def rows_anywhere(draw):
-    """Pairs whose source is in one piece along a dimension of 4 to 300 items, and long rows of odd length elsewhere."""
+    """Pairs whose source is in one piece along a dimension of 8 to 300 items, and long rows of odd length elsewhere."""
     itemsize = draw(st.sampled_from(sorted(TYPES)))
     columns = draw(st.sampled_from([8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 300]))
     rows = draw(st.sampled_from([(513,), (700,), (1001,), (2049,), (4200,), (9, 65), (33, 17), (7, 9, 11), (70, 66)]))
@@ -61,8 +60,7 @@ def test_the_same_bits_for_any_length_phase_and_number_of_threads(data, threads)
     pair = data.draw(rows_anywhere())
     dst, src, memory = pair.arrays()
     plan = planned(dst, src)
-    if plan is None:
-        return
+    assume(plan is not None)
     wanted = expected(dst, src, memory)
     assert engine.Ready(plan, 64)(engine.cell(dst), engine.cell(src), threads) == DONE
     assert np.array_equal(memory, wanted)
@@ -90,10 +88,10 @@ def test_rows_of_any_length(columns, rows, phase, itemsize):
 
 
 @needs_permutations
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mprotect"), reason="needs mprotect")
+@needs_fences
 @pytest.mark.parametrize("at_end", [False, True])
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
-@pytest.mark.parametrize(("columns", "rows"), [(64, 785), (17, 1001), (32, 2115)])
+@pytest.mark.parametrize(("columns", "rows"), [(64, 785), (16, 1001), (32, 2115)])
 def test_nothing_is_read_or_written_beside_the_arrays(columns, rows, itemsize, at_end):
     """Source and target end where memory may not be touched, or begin there."""
     src = fenced(columns * rows * itemsize, at_end)
@@ -101,9 +99,9 @@ def test_nothing_is_read_or_written_beside_the_arrays(columns, rows, itemsize, a
     source = src.view(TYPES[itemsize]).reshape(rows, columns).T
     dst = fenced(columns * rows * itemsize, at_end).view(TYPES[itemsize]).reshape(columns, rows)
     plan = planned(dst, source)
-    if plan is not None:
-        assert engine.Ready(plan, 64)(engine.cell(dst), engine.cell(source), 1) == DONE
-        assert dst.tobytes() == np.ascontiguousarray(source).tobytes()
+    assert plan is not None
+    assert engine.Ready(plan, 64)(engine.cell(dst), engine.cell(source), 1) == DONE
+    assert dst.tobytes() == np.ascontiguousarray(source).tobytes()
 
 
 @pytest.mark.parametrize(
