@@ -54,9 +54,10 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         if block is not None:
             return _in_blocks(form, block, target, streamed)
         plan = other or plan
-    along = _along(form)
-    if own and streamed and along is not None and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
-        return carried_plan(form, along, target) or plan
+    if own and streamed and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
+        along = _along(form)
+        carried = carried_plan(form, along, target) if along is not None else None
+        return carried or plan
     return plan
 
 
