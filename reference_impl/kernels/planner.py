@@ -251,15 +251,11 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     if streamed:
         halves, follow = target.width < LINE, a.length * b.length * item
         shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
-        # Registers of a line need turns only where streams begin at different places of their lines.
-        apart = row >= (PAGE if shares else PAGE // 2) if halves else row >= _TURN and stride % LINE != 0
         if shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest) and (number > 0 or a.dst == row):
             staged, together, held = STAGE_OUT, abs(number), TOGETHER + follow + 2 * LINE  # short rows are put together
         elif number < 0 and shares and row < _TURN and target.window:
             return None  # lines that short rows share would be written in parts
-        elif number < 0 and apart:
-            staged, held = STAGE_OUT, 2 * PAGE  # streams take turns
-        elif number > 0 and shares and row < (PAGE // 2 if halves else _FEW_LINES):
+        elif shares and row < (PAGE // 2 if halves else _FEW_LINES):
             streamed = False
     kernel = "interleave" if number > 0 else "deinterleave"
     return made(

@@ -5,14 +5,13 @@ from typing import Any
 from numba import types
 
 from . import machine
-from .descriptor import DONE, MODE, OUT_BYTES, OUT_GROUP, RUN, STAGE_OUT, STREAM, STRIDE
+from .descriptor import DONE, MODE, OUT_BYTES, RUN, STAGE_OUT, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     LINE,
     allocate,
     ask_once,
     constant,
-    copy_64,
     fence,
     load,
     meaning,
@@ -23,51 +22,42 @@ from .llvm import (
     release,
     size_of,
     store,
-    stream_64,
     vector,
     width_of,
 )
-from .plans import PAGE, TOGETHER
-from .runs import run, write_waiting
+from .pick import picked
+from .plans import TOGETHER
+from .runs import write_waiting
 from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
 
 _AHEAD = machine.ahead_bytes()
 """Bytes ahead that are asked for, in each stream."""
-_TURN = 512
-"""Bytes of each stream that are written in one go, where streams are parted by way of a buffer."""
+_TURN, _TURN_PAST = 2048, 512
+"""Bytes of each stream that are written in one go where streams are parted, within the caches and past them."""
 
 
 def _weaver(number: int, streamed: bool, apart: bool) -> Any:
-    """An intrinsic that moves one register of each stream; the streams lie `stride` bytes apart, on one side.
-
-    Streams that are parted past the caches get a whole line each, though a register may hold half of it.
-    """
+    """An intrinsic that moves one register of each stream; the streams lie `stride` bytes apart, on one side."""
 
     @instruction
     def weave(typingctx: Any, src: Any, dst: Any, stride: Any, word: Any) -> Any:
         item, width = meaning(word)
-        lanes, halves = by_lanes(number, width, item), width < LINE
-        width = LINE if apart and streamed else width
+        lanes = by_lanes(number, width, item)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            def stream(base: Any, k: int) -> Any:
-                return builder.add(base, builder.mul(args[2], constant(k)))
-
-            def piece(base: Any, k: int) -> Any:
-                return builder.add(base, constant(k * width))
-
-            read, write = (piece, stream) if apart else (stream, piece)
-            addresses = [read(args[0], k) for k in range(number)]
+            streams = [builder.add(args[apart], builder.mul(args[2], constant(k))) for k in range(number)]
+            pieces = [builder.add(args[not apart], constant(k * width)) for k in range(number)]
             if apart:
                 values = parted(builder, args[0], number, width, item, lanes)
             else:
-                values = [load(builder, address, vector(width, item)) for address in addresses]
+                values = [load(builder, address, vector(width, item)) for address in streams]
                 values = woven(builder, values, width, item, lanes)
-            for address in () if apart and halves else addresses:
+            read, written = (pieces, streams) if apart else (streams, pieces)
+            for address in () if apart and width < LINE else read:
                 prefetch(builder, builder.add(address, constant(_AHEAD)))
-            for k, value in enumerate(values):
-                store(builder, value, write(args[1], k), width if streamed else 0)
+            for value, address in zip(values, written, strict=True):
+                store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, word), generate
@@ -80,8 +70,9 @@ def _registers(number: int, streamed: bool, apart: bool) -> Any:
     weave = _weaver(number, streamed, apart)
 
     @part
-    def go_on(dst: int, src: int, stride: int, i: int, end: int, lanes: int, word: Any) -> int:
+    def go_on(dst: int, src: int, stride: int, i: int, end: int, word: Any) -> int:
         item = size_of(word)
+        lanes = width_of(word) // item
         while i + lanes <= end:
             if apart:
                 weave(src + i * number * item, dst + i * item, stride, word)
@@ -98,20 +89,19 @@ def _of_any_number(streamed: bool, apart: bool) -> Any:
     two, three, four = [_registers(k, streamed, apart) for k in (2, 3, 4)]
 
     @part
-    def go_on(number: int, dst: int, src: int, stride: int, i: int, end: int, lanes: int, word: Any) -> int:
+    def go_on(number: int, dst: int, src: int, stride: int, i: int, end: int, word: Any) -> int:
         if number == 2:
-            i = two(dst, src, stride, i, end, lanes, word)
+            i = two(dst, src, stride, i, end, word)
         elif number == 3:
-            i = three(dst, src, stride, i, end, lanes, word)
+            i = three(dst, src, stride, i, end, word)
         else:
-            i = four(dst, src, stride, i, end, lanes, word)
+            i = four(dst, src, stride, i, end, word)
         return i
 
     return go_on
 
 
-_weave, _weave_streamed = _of_any_number(False, False), _of_any_number(True, False)
-_part, _part_streamed = _of_any_number(False, True), _of_any_number(True, True)
+_weave, _weave_streamed, _part = _of_any_number(False, False), _of_any_number(True, False), _of_any_number(False, True)
 
 
 @part
@@ -137,66 +127,55 @@ def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: 
     _one_by_one(dst, item, step, src, stride, item, number, 0, i, word)
     if streamed and (dst + i * step) & (unit - 1) == 0:
         end = i + (length - i) * item // unit * unit // item
-        i = _weave_streamed(number, dst, src, stride, i, end, lanes, word)
+        i = _weave_streamed(number, dst, src, stride, i, end, word)
     while i + lanes <= length:
-        i = _weave(number, dst, src, stride, i, length, lanes, word)
+        i = _weave(number, dst, src, stride, i, length, word)
         if not streamed and i < length:
             i = length - lanes  # the last register overlaps the one before it
     _one_by_one(dst, item, step, src, stride, item, number, i, length, word)
 
 
 @part
-def _parted(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
+def _parted(dst: int, src: int, stride: int, number: int, length: int, word: Any) -> None:
+    """A register of each stream in turn."""
     item, i = size_of(word), 0
     lanes, step = width_of(word) // item, number * item
-    if streamed and stride & (LINE - 1) == 0 and dst % item == 0:
-        while i < length and (dst + i * item) & (LINE - 1):
-            i += 1
-        _one_by_one(dst, stride, item, src, item, step, number, 0, i, word)
-        i = _part_streamed(number, dst, src, stride, i, length, LINE // item, word)
     while i + lanes <= length:
-        i = _part(number, dst, src, stride, i, length, lanes, word)
-        if not streamed and i < length:
+        i = _part(number, dst, src, stride, i, length, word)
+        if i < length:
             i = length - lanes  # the last register overlaps the one before it
     _one_by_one(dst, stride, item, src, item, step, number, i, length, word)
 
 
 @part
-def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, held: int, word: Any) -> None:
-    """As `_parted` past the caches, by way of a buffer of two pages: of each stream eight lines are written in one go.
+def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
+    """Each stream by itself for a turn, as items that are stepped over; past the caches whole lines of it.
 
-    What is put together begins in the buffer where it does in the target's line, and what ends within a line waits for
-    the next turn. It is written a turn later: a load of bytes of two stores waits for these, behind all that were
-    streamed before. No store crosses from one page to the next, which would take as long as several turns.
+    A store on two lines takes several times as long where the next one is to another stream. What all streams of a
+    later turn are parted from is asked for meanwhile.
     """
-    nbytes, shared = length * size_of(word), ((dst | stride) & (LINE - 1)) != 0
-    pitch, first = _TURN + 2 * LINE + (stride & (LINE - 1)), held + (dst & (LINE - 1))
-    at = 0
-    while at < nbytes + _TURN:
-        here = first + (at // _TURN & 1) * PAGE
-        there = 2 * first + PAGE - here
-        if at < nbytes:
-            for k in range(number if shared and at else 0):
-                copy_64((there + k * pitch + _TURN) & -LINE, (here + k * pitch) & -LINE)
-            some = min(_TURN, nbytes - at) // size_of(word)
-            _parted(here, src + at * number, pitch, number, some, False, word)
-        later = src + (at + 5 * _TURN // 2) * number
-        for k in range(number if at else 0):
-            begin = (dst + k * stride) & (LINE - 1)
-            to, piece = dst + k * stride + at - _TURN - begin, there + k * pitch - begin
-            end = begin + min(_TURN, nbytes - at + _TURN)
-            j = 0
-            if begin and at == _TURN:
-                j = min(LINE, end)
-                run(to + begin, piece + begin, j - begin)
-            while j + LINE <= end:
+    item, step = size_of(word), number * size_of(word)
+    streamed &= (dst | stride) % item == 0
+    turn = (_TURN_PAST if streamed else _TURN) // item
+    between = width_of(word) == LINE  # half-line registers lose a tenth where they are asked for between them
+    i, later = 0, src + _AHEAD
+    while i < length:
+        for k in range(number):
+            to, at = dst + k * stride, src + k * item
+            head = min((-to & (LINE - 1)) // item, length) if streamed else 0
+            begin, end = min(i + head, length), min(i + head + turn, length)
+            if i == 0:
+                picked(to, at, step, head, 0, False, word)
+            if streamed and end == length:
+                end -= (end - begin) % (LINE // item)
+                picked(to + end * item, at + end * step, step, length - end, 0, False, word)
+            for _ in range(turn * item // LINE if streamed and not between else 0):
                 ask_once(later)
                 later += LINE
-                stream_64(piece + j, to + j)
-                j += LINE
-            if at >= nbytes:
-                run(to + j, piece + j, end - j)
-        at += _TURN
+            picked(
+                to + begin * item, at + begin * step, step, end - begin, _AHEAD * (between and k == 0), streamed, word
+            )
+        i += turn
 
 
 @part
@@ -217,7 +196,7 @@ def _put_together(
         if number > 0:
             _woven(into, at, stride, number, length, False, word)
         else:
-            _parted(into, at, stride, -number, length, False, word)
+            _parted(into, at, stride, -number, length, word)
         if end - begin >= TOGETHER:
             follow = number < 0 or stride * number == nbytes  # in the source
             begin = write_waiting(held, begin, end, False, src + s if follow else 0)
@@ -232,21 +211,22 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
         return answer
     index = odometer()
     number, stride, mode = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * MODE)
-    memory = allocate(peek(row + 8 * OUT_BYTES) + PAGE) if mode & STAGE_OUT else 0
-    held = (memory + PAGE - 1) & -PAGE
-    if memory and peek(row + 8 * OUT_GROUP) > 1:
+    memory = allocate(peek(row + 8 * OUT_BYTES) + LINE) if mode & STAGE_OUT else 0
+    held = (memory + LINE - 1) & -LINE
+    if memory:
         _put_together(dst, src, row, index, first, last, number, stride, held, word)
     else:
         streamed = (mode & STREAM) != 0
+        few = number == -4 and size_of(word) < 4 and width_of(word) < LINE  # shuffles one by one outweigh the stores
         d, s = place(row, index, first)
         for _ in range(first, last):
             length, _ = counts(row, index)
             if number > 0:
                 _woven(dst + d, src + s, stride, number, length, streamed, word)
-            elif memory:
-                _parted_by_turns(dst + d, src + s, stride, -number, length, held, word)
+            elif not streamed and (((dst + d) | stride) & (LINE - 1) == 0 or few):
+                _parted(dst + d, src + s, stride, -number, length, word)
             else:
-                _parted(dst + d, src + s, stride, -number, length, streamed, word)
+                _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, word)
             d, s = advance(row, index, d, s)
     if mode & STREAM:
         fence()

@@ -31,7 +31,7 @@ from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Choice, Target
 
-from .arrays import TYPES, expected, pairs
+from .arrays import TYPES, expected, fenced, needs_fences, pairs
 
 relaxed = settings(
     max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -432,33 +432,27 @@ def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
 
 
 @pytest.mark.parametrize(
-    ("columns", "phase", "held", "held_by_lines"),
+    ("columns", "phase", "together"),
     [
-        (512, 0, "turns", ""),
-        (256, 0, "", ""),
-        (250, 0, "rows", "rows"),
-        (500, 4, "rows", "rows"),
-        (600, 0, "rows", "rows"),
-        (1000, 0, "", "turns"),
-        (1100, 0, "turns", "turns"),
-        (1104, 4, "turns", ""),
+        (512, 0, False),
+        (256, 0, False),
+        (250, 0, True),
+        (500, 4, True),
+        (600, 0, True),
+        (1000, 0, False),
+        (1104, 4, False),
     ],
 )
-def test_streams_are_parted_by_turns_where_they_are_long_and_by_rows_where_they_are_short(
-    columns, phase, held, held_by_lines
-):
-    """Three channels of float32 that become the first dimension of an image, by halves of lines and by lines.
-
-    Registers of a line need no turns where all streams begin at one place of their lines.
-    """
+def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_short(columns, phase, together):
+    """Three channels of float32 that become the first dimension of an image, by halves of lines and by lines."""
     item, images = 4, 10_000
     form = normal(
         (images, 3, columns), (3 * columns * item, columns * item, item), (3 * columns * item, item, 3 * item), item
     )
-    for width, wanted in ((32, held), (64, held_by_lines)):
+    for width in (32, 64):
         row = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase)).row
         assert row[MODE] & STREAM
-        assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (wanted != "", wanted == "rows")
+        assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (together, together)
 
 
 @relaxed
@@ -471,10 +465,11 @@ def test_streams_are_parted_by_turns_where_they_are_long_and_by_rows_where_they_
     start=st.integers(0, 64),
     gap=st.sampled_from([0, 0, 0, 1, 40]),
     apart=st.booleans(),
+    streamed=st.sampled_from([0, 1, 1]),
     threads=st.sampled_from([1, 2]),
 )
-def test_streams_past_the_caches_are_written_whole_and_nothing_beside_them(
-    width, itemsize, number, length, images, start, gap, apart, threads
+def test_streams_are_written_whole_and_nothing_beside_them(
+    width, itemsize, number, length, images, start, gap, apart, streamed, threads
 ):
     """Rows that begin anywhere, follow each other or not, and tasks that begin within one of them."""
     row = number * length * itemsize
@@ -487,9 +482,30 @@ def test_streams_past_the_caches_are_written_whole_and_nothing_beside_them(
     src = source.reshape(images, *reversed(shape[1:])).transpose(0, 2, 1)
     wanted = memory.copy()
     np.ndarray(shape, f"u{itemsize}", wanted, start, strides)[...] = src
-    plan = copy_with(width, Choice(streamed=1), dst, src, threads)
+    plan = copy_with(width, Choice(streamed=streamed), dst, src, threads)
     assert plan.kernel == ("deinterleave" if apart else "interleave")
     assert np.array_equal(memory, wanted)
+
+
+@needs_fences
+@relaxed
+@given(
+    width=st.sampled_from([width for width in WIDTHS if width]),
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+    number=st.integers(2, 4),
+    length=st.integers(64, 3000),
+    streamed=st.sampled_from([0, 1]),
+    apart=st.booleans(),
+    at_end=st.booleans(),
+)
+def test_nothing_beside_streams_is_read(width, itemsize, number, length, streamed, apart, at_end):
+    shape = (number, length) if apart else (length, number)
+    src = fenced(number * length * itemsize, at_end)
+    src[:] = np.random.default_rng(length).integers(0, 256, len(src), np.uint8)
+    src = src.view(f"u{itemsize}").reshape(shape[::-1]).T
+    dst = fenced(number * length * itemsize, at_end).view(f"u{itemsize}").reshape(shape)
+    copy_with(width, Choice(streamed=streamed), dst, src)
+    assert np.array_equal(dst, src)
 
 
 @relaxed
