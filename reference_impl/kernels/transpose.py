@@ -13,6 +13,7 @@ from .descriptor import (
     A_PITCH,
     A_TABLE,
     AHEAD,
+    ALIKE,
     ASK_OUT,
     B_INNER,
     B_PITCH,
@@ -74,12 +75,12 @@ def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, word: Any
 
 @part
 def _between_memories(
-    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool,
+    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
     next_tile: int, near: bool, word: Any,
 ) -> None:  # fmt: skip
     item = size_of(word)
     block = width_of(word) // item
-    b = 0
+    b, end = 0, -shift
     while True:
         a = 0
         whole = b % block == 0
@@ -93,16 +94,16 @@ def _between_memories(
             if a >= a_count:
                 break
             a = min(a, a_count - block)
-        b += block
-        if b >= b_count:
+        end += block
+        if end >= b_count:
             return
-        b = min(b, b_count - block)
+        b = min(end, b_count - block)
 
 
 @part
 def _by_lines(
     dst: int, a_pitch: int, a_table: int, src: int, b_pitch: int, b_table: int, a_count: int, b_count: int,
-    streamed: bool, by_rows: bool, next_tile: int, word: Any,
+    streamed: bool, shift: int, by_rows: bool, next_tile: int, word: Any,
 ) -> None:  # fmt: skip
     # A block is a line of some target rows, whose halves are stored one after the other. `by_rows` these rows are
     # finished before the next ones are begun; else a line of each source row is used up first. A pitch of 0 says that
@@ -110,13 +111,13 @@ def _by_lines(
     # piece, since hardware goes on from there.
     item = size_of(word)
     block, columns = LINE // item, 16 // item
-    downs, acrosses = -(-b_count // block), -(-a_count // columns)
+    downs, acrosses = -(-(b_count + shift) // block), -(-a_count // columns)
     even = a_pitch != 0 and b_pitch != 0
     in_order = (even and by_rows) or b_pitch == a_count * item
     lines = left = (a_count * item + 63) >> 6
     for outer in range(acrosses if by_rows else downs):
         for inner in range(downs if by_rows else acrosses):
-            b = min((inner if by_rows else outer) * block, b_count - block)
+            b = min(max((inner if by_rows else outer) * block - shift, 0), b_count - block)
             a = min((outer if by_rows else inner) * columns, a_count - columns)
             if in_order:
                 for _ in range(block // 4):
@@ -171,14 +172,14 @@ def _memory_to_buffer(
 
 @part
 def _buffer_to_memory(
-    dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool,
+    dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
     ahead: int, b_table: int, word: Any,
 ) -> None:  # fmt: skip
     item = size_of(word)
     block, columns = width_of(word) // item, 16 // item
     a = 0
     while True:
-        b = 0
+        b, end = 0, -shift
         while True:
             if ahead:
                 _ask_for_rows(ahead, b_table, a, b, block, word)
@@ -189,10 +190,10 @@ def _buffer_to_memory(
                     for k in range(columns):
                         ask_to_write(dst + peek(a_table + 8 * (a + k)) + (b + 2 * block) * item)
                 tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
-            b += block
-            if b >= b_count:
+            end += block
+            if end >= b_count:
                 break
-            b = min(b, b_count - block)
+            b = min(end, b_count - block)
         a += columns
         if a >= a_count:
             return
@@ -295,6 +296,11 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         # The last chunk of a dimension may be smaller than a block.
         if b_count < block or a_count < (columns if stage_in or lines else block):
             stage_in = stage_out = True
+        # Where rows of the target all begin at one place of their lines, blocks but the first begin where lines do: it
+        # reaches so many items back behind its end.
+        shift = 0
+        if mode & ALIKE and b_count > 2 * block and to & (LINE - 1) and to % item == 0:
+            shift = block - (-to & (block * item - 1)) // item
         for matrix in range(matrices):
             later = src + s if matrix + 1 == matrices else at + c_src
             ahead = later if mode & AHEAD else 0
@@ -307,18 +313,22 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                         out, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, word
                     )  # fmt: skip
                 else:
-                    _buffer_to_memory(to, gathered, in_pitch, a_table, a_count, b_count, streamed, ahead, b_table, word)
+                    _buffer_to_memory(
+                        to, gathered, in_pitch, a_table, a_count, b_count, streamed, shift, ahead, b_table, word
+                    )  # fmt: skip
             elif lines:
                 by_rows = (mode & BY_ROWS) != 0
                 base, a_pitch = (out, out_pitch) if stage_out else (to, peek(row + 8 * A_PITCH))
                 _by_lines(
                     base, a_pitch, a_table, at, peek(row + 8 * B_PITCH), b_table, a_count, b_count,
-                    streamed and not stage_out, by_rows, later, word,
+                    streamed and not stage_out, 0 if stage_out else shift, by_rows, later, word,
                 )  # fmt: skip
             elif stage_out:
                 _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, word)
             else:
-                _between_memories(to, at, a_table, b_table, a_count, b_count, streamed, later, near, word)
+                _between_memories(
+                    to, at, a_table, b_table, a_count, b_count, streamed, shift, later, near, word
+                )  # fmt: skip
             at += c_src
         if stage_out:
             rows = a_count * matrices

@@ -9,7 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from . import narrow_blocks
-from .descriptor import AHEAD, ALIGNED, ASK_OUT, BY_ROWS, LINES, NARROW, ONE, STAGE_IN, STAGE_OUT, STREAM, Chunked, Loop
+from .descriptor import (
+    AHEAD,
+    ALIGNED,
+    ALIKE,
+    ASK_OUT,
+    BY_ROWS,
+    LINES,
+    NARROW,
+    ONE,
+    STAGE_IN,
+    STAGE_OUT,
+    STREAM,
+    Chunked,
+    Loop,
+)
 from .half_lines import Sides, Wanted, wanted_of_halves
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
@@ -93,6 +107,7 @@ def transpose_plan(
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
+    mode |= ALIKE * (not mode & STREAM and not (a_table % LINE).any())
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
