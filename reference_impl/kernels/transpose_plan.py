@@ -107,7 +107,7 @@ def transpose_plan(
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
-    mode |= ALIKE * (not mode & STREAM and not (a_table % LINE).any())
+    mode |= ALIKE * ((target.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
@@ -218,7 +218,11 @@ def _tile(
     a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
     a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)
-    if whole and not streamed and item > 1 and choice == OWN and _crowds(dims, a_chain, a_bytes // item, "dst"):
+    if whole and not streamed and choice == OWN and _unlike(dims, a_chain, b_dims, item, target):
+        staged, a_bytes, b_bytes = STAGE_OUT, LINE * _blocks(dims[along].length, block), _LONG_RUN
+        b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
+        a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
+    elif whole and not streamed and item > 1 and choice == OWN and _crowds(dims, a_chain, a_bytes // item, "dst"):
         # Lines that are written drive each other out of the first-level cache before they are whole.
         if _crowds(dims, b_chain, b_bytes // item, "src"):
             staged, a_bytes, b_bytes = STAGE_OUT, 256, 1024
@@ -228,6 +232,33 @@ def _tile(
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = choice.staged if choice.staged >= 0 else staged
     return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows))
+
+
+def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, target: Target) -> bool:
+    """Whether rows of the target begin at different places of their lines, and are worth writing from a buffer.
+
+    Else most stores are on two lines, and each to another row than the one before it. Rows of large items that a buffer
+    holds whole; longer ones where there are many or few shuffles to a line.
+    """
+    if not target.intel or item < 4 or not any(dims[k].dst % LINE for k in a_chain):
+        return False
+    nbytes = item * prod(d.length for d in b_dims)
+    number = prod(dims[k].length for k in a_chain)
+    return nbytes >= _SHORT_RUN and (nbytes <= _LONG_RUN or (item == 8 and number >= _MANY))
+
+
+def _blocks(number: int, block: int) -> int:
+    """The fewest blocks to a tile for which none holds less than one, since its rows would have to be gathered.
+
+    One such tile among many does no harm.
+    """
+    few = (1, 2, 3, 4) if number < _FEW_ROWS else ()
+    return next((n for n in few if number <= n * block or not 0 < number % (n * block) < block), 1)
+
+
+_SHORT_RUN, _LONG_RUN, _MANY, _FEW_ROWS = 224, 1024, 16, 64
+"""Bytes of target rows that are worth a buffer, and that one holds; rows from which on longer ones are; and from which
+on one tile is a small part."""
 
 
 def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) -> bool:

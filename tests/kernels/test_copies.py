@@ -13,6 +13,7 @@ from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.descriptor import (
     A_CHUNK,
     AHEAD,
+    ALIKE,
     B_CHUNK,
     BY_ROWS,
     C_CHUNK,
@@ -485,6 +486,58 @@ def test_streams_are_written_whole_and_nothing_beside_them(
     plan = copy_with(width, Choice(streamed=streamed), dst, src, threads)
     assert plan.kernel == ("deinterleave" if apart else "interleave")
     assert np.array_equal(memory, wanted)
+
+
+@relaxed
+@given(
+    width=st.sampled_from([width for width in WIDTHS if width]),
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+    rows=st.integers(8, 80),
+    columns=st.integers(16, 500),
+    start=st.integers(0, 64),
+    gap=st.sampled_from([0, 0, 1, 8]),
+    to_lines=st.booleans(),
+    intel=st.booleans(),
+)
+def test_transposes_within_the_caches_go_to_rows_that_begin_anywhere(
+    width, itemsize, rows, columns, start, gap, to_lines, intel
+):
+    """Rows that all begin at one place of their lines, and rows that do not."""
+    pitch = columns + gap
+    if to_lines:
+        pitch = -(-pitch * itemsize // 64) * 64 // itemsize
+    memory = np.full(64 + rows * pitch * itemsize + 64, 0xA5, np.uint8)
+    strides = pitch * itemsize, itemsize
+    dst = np.ndarray((rows, columns), f"u{itemsize}", memory, start, strides)
+    src = np.random.default_rng(rows).integers(0, 256, columns * rows * itemsize, np.uint8).view(f"u{itemsize}")
+    src = src.reshape(columns, rows).T
+    wanted = memory.copy()
+    np.ndarray(dst.shape, dst.dtype, wanted, start, strides)[...] = src
+    plan = copy_with(width, Choice(), dst, src, intel=intel)
+    assert not plan.streamed
+    assert np.array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize(
+    ("itemsize", "rows", "columns", "staged", "alike"),
+    [
+        (8, 100, 91, True, False),
+        (8, 100, 96, False, True),
+        (4, 100, 180, True, False),
+        (4, 100, 700, False, False),
+        (8, 100, 701, True, False),
+        (4, 100, 20, False, False),
+        (2, 100, 181, False, False),
+    ],
+)
+def test_target_rows_that_begin_at_different_places_of_their_lines_go_through_a_buffer(
+    itemsize, rows, columns, staged, alike
+):
+    form = normal((rows, columns), (columns * itemsize, itemsize), (itemsize, rows * itemsize), itemsize)
+    plan = plan_for(form, Target(width=64, intel=True))
+    assert (plan.kernel, plan.streamed) == ("transpose", False)
+    assert (plan.staged == STAGE_OUT, plan.row[MODE] & ALIKE != 0) == (staged, alike)
+    assert plan_for(form, Target(width=64)).staged == 0
 
 
 @needs_fences
