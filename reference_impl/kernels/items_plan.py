@@ -1,6 +1,5 @@
 """Plans of items that are moved one by one: which two loops make a tile."""
 
-from collections.abc import Sequence
 from itertools import permutations
 from math import gcd
 
@@ -9,21 +8,19 @@ from .normal import Dim, Normal
 from .plans import LINE, Plan, made, ordered, touched
 from .tiles import FIRST_SETS, FIRST_WAYS, some
 
-FEW = 8
-"""Turns below which a loop should not be the innermost."""
 _A, _B = 64, 512
 """Turns of the outer and of the inner loop of a tile, at most."""
-_SMALL, _HELD = 2048, 8192
-"""Bytes of two loops that may change places, and of what a tile takes in by a third one, at most."""
+_HELD = 8192
+"""Bytes of what a tile takes in by a third loop, at most."""
 
 
 def items_plan(form: Normal, cached: bool) -> Plan:
-    """The plan of a copy item by item; where the caches hold all of it, how many turns loops take counts as much."""
+    """The plan of a copy item by item; where the caches do not hold all of it, lines count most."""
     dims = list(form.dims) or [Dim(1, form.item, form.item)]
     if len(dims) == 1:
         dims = [Dim(1, 0, 0), *dims]
     pairs = permutations(range(len(dims)), 2)
-    a, b = min(pairs, key=lambda k: _cost(dims[k[0]], dims[k[1]], form.item)) if cached else _nearest(dims, form.item)
+    a, b = min(pairs, key=lambda k: _cost(dims[k[0]], dims[k[1]], form.item, cached))
     outer, inner = some(Loop(*dims[a]), _A), some(Loop(*dims[b]), _B)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in (a, b)]
     c = ONE
@@ -41,16 +38,18 @@ def _is_small(a: Dim, b: Dim, item: int) -> bool:
     return 2 * item * min(a.length, _A) * min(b.length, _B) <= _HELD
 
 
-def _cost(a: Dim, b: Dim, item: int) -> float:
+def _cost(a: Dim, b: Dim, item: int, cached: bool) -> float:
     """What an item of a tile costs: lines that the tile takes, turns of its loops, and lines that are changed for.
 
-    The weights are those that came nearest to the best of all pairs in 220 drawn copies (docs/kernels.md).
+    The weights are those that came nearest to the best of all pairs in 220 drawn copies within the caches, and in 283
+    past them (docs/kernels.md).
     """
+    read, written, changed = (1, 1, 0.5) if cached else (4, 8, 1)
     outer, inner = min(a.length, _A), min(b.length, _B)
-    lines = sum(_lines((outer, x), (inner, y), item) for x, y in ((a.dst, b.dst), (a.src, b.src)))
+    lines = written * _lines((outer, a.dst), (inner, b.dst), item) + read * _lines((outer, a.src), (inner, b.src), item)
     changes = (min(b.dst, LINE) + min(abs(b.src), LINE)) / LINE
     turn = 8 if _is_small(a, b, item) else 16
-    return (lines + 4 * outer + turn) / (outer * inner) + changes / 2
+    return (lines + 4 * outer + turn) / (outer * inner) + changed * changes
 
 
 def _lines(outer: tuple[int, int], inner: tuple[int, int], item: int) -> float:
@@ -59,22 +58,3 @@ def _lines(outer: tuple[int, int], inner: tuple[int, int], item: int) -> float:
     if stride >= LINE and length > min(FIRST_SETS, FIRST_SETS * LINE // gcd(stride, FIRST_SETS * LINE)) * FIRST_WAYS:
         return 4 * outer[0] * touched([inner], item) / LINE
     return touched([outer, inner], item) / LINE
-
-
-def _nearest(dims: Sequence[Dim], item: int) -> tuple[int, int]:
-    """The last dimension and the one that is nearest in the source, the longer one within the other if both are short.
-
-    Two that hold hardly anything are left for a long loop within a line of both.
-    """
-    last = len(dims) - 1
-    near = min(range(last), key=lambda k: abs(dims[k].src) or 1 << 62)
-    held = item * dims[last].length * dims[near].length
-    if held < LINE // 2:
-        near = min([k for k in range(last) if _is_long(dims[k])] or [near], key=lambda k: abs(dims[k].src) or 1 << 62)
-    small = held <= _SMALL and dims[near].length * dims[near].dst <= _HELD
-    turned = dims[near].length > dims[last].length if small else _is_long(dims[near])
-    return (last, near) if turned and (small or dims[last].length < FEW) else (near, last)
-
-
-def _is_long(dim: Dim) -> bool:
-    return dim.length >= FEW and max(dim.dst, abs(dim.src)) < LINE

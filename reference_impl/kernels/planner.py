@@ -27,7 +27,7 @@ from .descriptor import (
     Chunked,
     Loop,
 )
-from .items_plan import FEW, items_plan
+from .items_plan import items_plan
 from .normal import Dim, Normal
 from .plans import LINE, OWN, PAGE, TOGETHER, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
@@ -169,7 +169,7 @@ def _is_better_by_items(plan: Plan, target: Target) -> bool:
     item, row = plan.form.item, plan.row
     a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
     cached = not plan.streamed
-    few_a, few_b = FEW if item <= 2 and cached else 5, FEW if cached or (item <= 2 and halves) else 5
+    few_a, few_b = _FEW if item <= 2 and cached else 5, _FEW if cached or (item <= 2 and halves) else 5
     narrow = a_rows < few_a or b_rows < few_b
     # Each row that lies apart is gathered by itself.
     narrow |= halves and a_rows < _FEW_APART and row[IN_GROUP] == 1 and row[STRIDE] == item
@@ -179,12 +179,12 @@ def _is_better_by_items(plan: Plan, target: Target) -> bool:
     small |= cached and (large or (item > 2 and held < 2048))
     if halves and not cached:
         # Small matrices in a row.
-        small |= held < 128 or (item >= 4 and held <= SMALL and min(a_rows, b_rows) < FEW)
+        small |= held < 128 or (item >= 4 and held <= SMALL and min(a_rows, b_rows) < _FEW)
     return bool(plan.staged & STAGE_IN) and bool(narrow or small)
 
 
-_FEW_APART = 12
-"""Items of a source row below which rows that lie apart are not worth gathering, with registers of half a line."""
+_FEW, _FEW_APART = 8, 12
+"""Items of a row below which it is not worth gathering; of rows that lie apart, with registers of half a line."""
 
 
 def _is_one_run(form: Normal) -> bool:
