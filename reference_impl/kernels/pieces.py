@@ -43,6 +43,8 @@ from .walk import advance, begun, counts, place, turns_of_c
 
 _FEW = 512
 """Bytes of pieces that are asked for at once: more would have to wait for each other."""
+_ABREAST = 64
+"""Runs of a row that are read at once: from so many lines the first-level cache keeps what the next row goes on in."""
 
 
 @part
@@ -108,29 +110,40 @@ def _copy_in_order(
 
 
 @part
-def _tile_of_blocks(
+def _put_together(
     held: int, at: int, row: int, a_count: int, b_count: int, next_tile: int, first: int, word: Any
 ) -> None:
-    """Put blocks together in a buffer, as many at a time as lie evenly spaced in the source."""
+    """Put pieces together in a buffer, as many at a time as lie evenly spaced in the source, and ask for the next ones.
+
+    Of blocks a table tells which lines those of all rows share.
+    """
     nbytes, pitch, b_table = peek(row + 8 * RUN), peek(row + 8 * OUT_PITCH), peek(row + 8 * B_TABLE)
     a_step, b_step, sources = peek(row + 8 * STRIDE), peek(row + 8 * B_PITCH), peek(row + 8 * A_SOURCES)
     a_group, b_group = peek(row + 8 * A_GROUP), peek(row + 8 * B_GROUP)
-    few = min(b_group, 1 + _FEW // nbytes)
-    b = 0
+    few, shared = 1 + _FEW // nbytes, peek(row + 8 * ASKED) != 0
+    few = few if shared else min(few, _ABREAST)
+    b, left = 0, b_group
     while b < b_count:
-        some = min(few, b_group - b % b_group, b_count - b)
+        some = min(few, left, b_count - b)
+        left = left - some if left > some else b_group
         column = peek(b_table + 8 * b)
-        _ask_for(next_tile + column, b_step, some, nbytes, row)
+        if shared:
+            _ask_for(next_tile + column, b_step, some, nbytes, row)
         a = 0
         while a < a_count:
             rows, to = min(a_group, a_count - a), held + a * pitch + b * nbytes
-            start = at + column + peek(sources + 8 * a)
+            offset = column + peek(sources + 8 * a)
+            # Those that are more go on innermost: how long they are is looked at once for all of them.
             if rows > some:
                 for k in range(some):
-                    _each(to + k * nbytes, pitch, start + k * b_step, a_step, rows, nbytes, row, first, word)
+                    if not shared:
+                        _ask_for(next_tile + offset + k * b_step, a_step, rows, nbytes, row)
+                    _each(to + k * nbytes, pitch, at + offset + k * b_step, a_step, rows, nbytes, row, first, word)
             else:
                 for k in range(rows):
-                    _each(to + k * pitch, nbytes, start + k * a_step, b_step, some, nbytes, row, first, word)
+                    if not shared:
+                        _ask_for(next_tile + offset + k * a_step, b_step, some, nbytes, row)
+                    _each(to + k * pitch, nbytes, at + offset + k * a_step, b_step, some, nbytes, row, first, word)
             a += a_group
         b += some
 
@@ -144,8 +157,7 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
     index = odometer()
     a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
     a_table, b_table, a_sources = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE), peek(row + 8 * A_SOURCES)
-    nbytes, step, b_step = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * B_SRC)
-    pitch, group = peek(row + 8 * OUT_PITCH), peek(row + 8 * OUT_GROUP)
+    nbytes, pitch, group = peek(row + 8 * RUN), peek(row + 8 * OUT_PITCH), peek(row + 8 * OUT_GROUP)
     small, c_src = peek(row + 8 * C_CHUNK) > 1, peek(row + 8 * C_SRC)
     memory = allocate(peek(row + 8 * OUT_BYTES) + 64)
     if memory == 0:
@@ -172,21 +184,8 @@ def copy_pieces(row: int, dst_cell: int, src_cell: int, first: int, last: int, w
                 for a in range(a_count):
                     piece, offset = held + a * pitch + b * nbytes, peek(b_table + 8 * b) + peek(a_sources + 8 * a)
                     _each(piece, a_count * pitch, at + offset, c_src, matrices, nbytes, row, src, word)
-        elif peek(row + 8 * REGISTERS):
-            _tile_of_blocks(held, at, row, a_count, b_count, src + s, src, word)
-        elif a_count == 1 and b_inner == 1:
-            few = 1 + _FEW // nbytes
-            b = 0
-            while b < b_count:
-                some = min(few, b_count - b)
-                _ask_for(src + s + b * b_step, b_step, some, nbytes, row)
-                _each(held + b * nbytes, nbytes, at + b * b_step, b_step, some, nbytes, row, src, word)
-                b += some
         else:
-            for b in range(b_count):
-                offset = peek(b_table + 8 * b)
-                _ask_for(src + s + offset, step, a_count, nbytes, row)
-                _each(held + b * nbytes, pitch, at + offset, step, a_count, nbytes, row, src, word)
+            _put_together(held, at, row, a_count, b_count, src + s, src, word)
         write_rows(to, a_table, held, pitch, rows, b_count * nbytes, rows if small else group, True)
     fence()
     release(memory)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .descriptor import BY_ROWS, ONE, STAGE_OUT, STREAM, Loop
 from .normal import Dim, Normal
 from .plans import LINE, TOGETHER, Choice, Plan, made, ordered
-from .tiles import chain, chunk, group, matrices, odd_lines, offsets, some
+from .tiles import chain, chunk, group, matrices, odd_lines, offsets, pitch, some
 from .windows import Block
 
 _SMALL = 512
@@ -114,16 +114,21 @@ def pieces(form: Normal, dims: Sequence[Dim], piece: Run | Block, choice: Choice
     if together == len(a_table) and a.loop_length == b.loop_length == 1:
         c, rest = matrices(rest, a_rows * b_rows * nbytes, _SMALL, 4096 if nbytes < 24 else 2048)
     loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
-    pitch = b_rows * nbytes if together > 1 or c.chunk > 1 else odd_lines(b_rows * nbytes)
+    out_pitch = b_rows * nbytes if together > 1 or c.chunk > 1 else odd_lines(b_rows * nbytes)
     return made(
         "pieces", form, loops, True, a, b, STAGE_OUT, (a_table, a_sources, b_table, asks, *piece.tables), c,
         mode=STREAM, run=nbytes, stride=a_dims[0].src if a_dims else 0, b_pitch=b_dims[0].src,
-        a_inner=a_inner, b_inner=b_inner, a_group=a_dims[0].length if a_inner > 1 else a_rows,
-        b_group=b_dims[0].length if b_inner > 1 else b_rows,
+        a_inner=a_inner, b_inner=b_inner, a_group=_evenly_spaced(a_sources, a_dims),
+        b_group=_evenly_spaced(b_table, b_dims),
         a_table=a_table.ctypes.data, a_sources=a_sources.ctypes.data, b_table=b_table.ctypes.data,
         asks=asks.ctypes.data, asked=len(asks),
-        out_pitch=pitch, out_group=together, out_bytes=pitch * a_rows * c.chunk + LINE, **piece.fields,
+        out_pitch=out_pitch, out_group=together, out_bytes=out_pitch * a_rows * c.chunk + LINE, **piece.fields,
     )  # fmt: skip
+
+
+def _evenly_spaced(table: npt.NDArray[np.int64], dims: Sequence[Dim]) -> int:
+    """How many rows at these offsets lie evenly spaced, again and again: all, or those along the first dimension."""
+    return len(table) if len(table) == 1 or pitch(table) else dims[0].length
 
 
 def _abreast(dims: Sequence[Dim], block: Block, a_bytes: int) -> tuple[list[int], int]:
