@@ -240,7 +240,8 @@ def _by_two(copy: Any, size: int) -> Any:
                 if nbytes > 64:
                     ask_once(src + later + nbytes - 1)
             copy(src, dst)
-            copy(src + nbytes - size, dst + nbytes - size)
+            if nbytes > size:
+                copy(src + nbytes - size, dst + nbytes - size)
             dst += dst_step
             src += src_step
 
