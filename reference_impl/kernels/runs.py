@@ -47,8 +47,11 @@ _AHEAD = 1024 if _SMALL_FIRST else 8192
 _LINES_AHEAD = 1024 if _SMALL_FIRST else 2048
 """The same of runs of one line: where the next tile begins (`runs_plan`)."""
 _ABREAST = machine.goes_abreast()
+_ASKED = machine.is_intel() or not _ABREAST
 _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
+_LEAST, _MOST, _TURN = (1 << 14, 1 << 16, 512) if machine.is_intel() else (_PAGE, _PAGE, 128)
+"""Bytes of each of the four places that a long run is copied from abreast, and what is copied of each in one go."""
 _FAR = 4096 if machine.is_intel() else 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for, where they are not copied abreast."""
 _FAR_APART = 8192 if _SMALL_FIRST else _FAR
@@ -103,7 +106,7 @@ def run(dst: int, src: int, nbytes: int) -> None:
 
 @part
 def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, gap: int) -> None:
-    """Copy any number of bytes, whole lines of the target past the caches; `abreast`: four pages at a time.
+    """Copy any number of bytes, whole lines of the target past the caches; `abreast`: from four places at a time.
 
     Where it is `asked`, each line is asked for ahead, also of the next run, which begins `gap` bytes behind this one.
     """
@@ -112,12 +115,15 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
     if head:
         run(dst, src, head)
     k = head
-    while abreast and k + 4 * _PAGE <= nbytes:
-        for j in range(k, k + _PAGE, 128):
-            for at in range(j, j + 4 * _PAGE, _PAGE):
-                stream_64(src + at, dst + at)
-                stream_64(src + at + 64, dst + at + 64)
-        k += 4 * _PAGE
+    while abreast and k + 4 * _LEAST <= nbytes:
+        place = min((nbytes - k) // 4 & -_TURN, _MOST)
+        for j in range(k, k + place, _TURN):
+            for n in range(4):
+                at = j + n * place
+                for line in range(0, _TURN, 128):
+                    stream_64(src + at + line, dst + at + line)
+                    stream_64(src + at + line + 64, dst + at + line + 64)
+        k += 4 * place
     # Hardware goes on from one run to the next where they lie near each other.
     far = _FAR if 0 <= gap < _PAGE else _FAR_APART
     whole = far // nbytes if gap else 0  # so far ahead of a place are some whole runs and a part of the next
@@ -312,7 +318,7 @@ def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nby
         for b in range(count):
             for k in range(0, asked, 64):
                 ask_once(at + (b + 1) * at_step + k)
-            streamed_run(to + b * to_step, at + b * at_step, nbytes, abreast, not abreast, gap)
+            streamed_run(to + b * to_step, at + b * at_step, nbytes, abreast, _ASKED, gap)
 
 
 @part

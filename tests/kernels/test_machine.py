@@ -74,17 +74,22 @@ def test_a_fill_whose_rows_share_lines_stays_in_the_caches_where_the_first_is_sm
     assert plan_for(form, SMALL).streamed is is_streamed
 
 
+AVX512 = {"avx2": True, "avx512f": True, "avx512bw": True, "avx512vl": True, "avx512dq": True}
+
+
 @pytest.mark.parametrize(
-    ("features", "is_abreast"),
+    ("features", "intel", "is_abreast"),
     [
-        ({"avx2": True}, True),
-        ({"avx2": True, "vaes": True}, False),
-        ({"avx2": True, "avx512f": True, "avx512bw": True, "avx512vl": True, "avx512dq": True}, False),
+        ({"avx2": True}, False, True),
+        ({"avx2": True, "vaes": True}, False, False),
+        (AVX512, False, False),
+        (AVX512, True, True),
     ],
-    ids=["family 23", "family 25", "AVX-512"],
+    ids=["family 23", "family 25", "AMD with AVX-512", "Intel with AVX-512"],
 )
-def test_pages_are_taken_abreast_on_old_processors(features, is_abreast, monkeypatch):
-    """Told by what they lack; where registers hold a line one page comes after the other."""
+def test_long_runs_are_copied_abreast_on_old_processors_and_on_intel(features, intel, is_abreast, monkeypatch):
+    """Old ones are told by what they lack."""
     monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(machine, "is_intel", lambda: intel)
     monkeypatch.setattr(machine, "vector_bytes", machine.vector_bytes.__wrapped__)
     assert machine.goes_abreast.__wrapped__() is is_abreast
