@@ -11,7 +11,7 @@ from stridecheck.reference_impl import strided_copy
 from stridecheck.reference_impl.kernels import engine, entry
 
 from .arrays import expected, pairs
-from .test_copies import relaxed
+from .copying import relaxed
 
 
 def known(dst, src):

@@ -9,7 +9,7 @@ from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Target
 
-from .test_copies import copied
+from .copying import copied
 
 FAR = (1 << 31) + (1 << 20)
 

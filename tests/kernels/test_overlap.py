@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels import engine
 
-from .test_copies import copied
+from .copying import copied
 
 
 def view(memory, shape, strides, offset):

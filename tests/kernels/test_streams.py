@@ -1,0 +1,114 @@
+"""Streams woven together and parted: channels that become the last dimension, or the first."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stridecheck.reference_impl.kernels.descriptor import MODE, OUT_GROUP, STAGE_OUT, STREAM
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import plan_for
+from stridecheck.reference_impl.kernels.plans import Choice, Target
+
+from .arrays import fenced, needs_fences
+from .copying import WIDTHS, copy_with, relaxed
+
+
+@pytest.mark.parametrize("width", [32, 64])
+@pytest.mark.parametrize(
+    ("columns", "phase", "together"),
+    [(128, 0, False), (128, 16, True), (132, 0, True), (1000, 16, True), (2000, 16, False)],
+)
+def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase, together, width):
+    """Two channels of float32, rows of which lie apart in the source."""
+    rows, images = 200, 100
+    dst = rows * columns * 8, columns * 8, 8, 4
+    src = columns * 4, images * columns * 4, 4, rows * images * columns * 4
+    form = normal((images, rows, columns, 2), dst, src, 4)
+    plan = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase))
+    assert (plan.kernel, plan.streamed, plan.row[OUT_GROUP] > 1) == ("interleave", True, together)
+
+
+def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
+    def is_streamed(columns, width):
+        form = normal((10_000, columns, 2), (4096, 8, 4), (4 * columns, 4, 40_000 * columns), 4)
+        return plan_for(form, Target(width=width, first_bytes=32 << 10, cache_bytes=0)).streamed
+
+    assert [is_streamed(columns, 32) for columns in (130, 258)] == [False, True]
+    assert [is_streamed(columns, 64) for columns in (70, 130)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("columns", "phase", "together"),
+    [
+        (512, 0, False),
+        (256, 0, False),
+        (250, 0, True),
+        (500, 4, True),
+        (600, 0, True),
+        (1000, 0, False),
+        (1104, 4, False),
+    ],
+)
+def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_short(columns, phase, together):
+    """Three channels of float32 that become the first dimension of an image, by halves of lines and by lines."""
+    item, images = 4, 10_000
+    form = normal(
+        (images, 3, columns), (3 * columns * item, columns * item, item), (3 * columns * item, item, 3 * item), item
+    )
+    for width in (32, 64):
+        row = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase)).row
+        assert row[MODE] & STREAM
+        assert (row[MODE] & STAGE_OUT != 0, row[OUT_GROUP] > 1) == (together, together)
+
+
+@relaxed
+@given(
+    width=st.sampled_from([width for width in WIDTHS if width]),
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+    number=st.integers(2, 4),
+    length=st.integers(64, 3000),
+    images=st.integers(1, 12),
+    start=st.integers(0, 64),
+    gap=st.sampled_from([0, 0, 0, 1, 40]),
+    apart=st.booleans(),
+    streamed=st.sampled_from([0, 1, 1]),
+    threads=st.sampled_from([1, 2]),
+)
+def test_streams_are_written_whole_and_nothing_beside_them(
+    width, itemsize, number, length, images, start, gap, apart, streamed, threads
+):
+    """Rows that begin anywhere, follow each other or not, and tasks that begin within one of them."""
+    row = number * length * itemsize
+    memory = np.full(64 + images * (row + gap * itemsize) + 64, 0xA5, np.uint8)
+    step = row + gap * itemsize
+    shape = (images, number, length) if apart else (images, length, number)
+    strides = (step, *((length * itemsize, itemsize) if apart else (number * itemsize, itemsize)))
+    dst = np.ndarray(shape, f"u{itemsize}", memory, start, strides)
+    source = np.random.default_rng(length).integers(0, 256, images * row, np.uint8).view(f"u{itemsize}")
+    src = source.reshape(images, *reversed(shape[1:])).transpose(0, 2, 1)
+    wanted = memory.copy()
+    np.ndarray(shape, f"u{itemsize}", wanted, start, strides)[...] = src
+    plan = copy_with(width, Choice(streamed=streamed), dst, src, threads)
+    assert plan.kernel == ("deinterleave" if apart else "interleave")
+    assert np.array_equal(memory, wanted)
+
+
+@needs_fences
+@relaxed
+@given(
+    width=st.sampled_from([width for width in WIDTHS if width]),
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+    number=st.integers(2, 4),
+    length=st.integers(64, 3000),
+    streamed=st.sampled_from([0, 1]),
+    apart=st.booleans(),
+    at_end=st.booleans(),
+)
+def test_nothing_beside_streams_is_read(width, itemsize, number, length, streamed, apart, at_end):
+    shape = (number, length) if apart else (length, number)
+    src = fenced(number * length * itemsize, at_end)
+    src[:] = np.random.default_rng(length).integers(0, 256, len(src), np.uint8)
+    src = src.view(f"u{itemsize}").reshape(shape[::-1]).T
+    dst = fenced(number * length * itemsize, at_end).view(f"u{itemsize}").reshape(shape)
+    copy_with(width, Choice(streamed=streamed), dst, src)
+    assert np.array_equal(dst, src)
