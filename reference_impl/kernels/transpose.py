@@ -299,8 +299,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         # Where rows of the target all begin at one place of their lines, blocks but the first begin where lines do: it
         # reaches so many items back behind its end.
         shift = 0
-        if mode & ALIKE and b_count > 2 * block and to & (LINE - 1) and to % item == 0:
-            shift = block - (-to & (block * item - 1)) // item
+        if mode & ALIKE and b_count > 2 * block and to % item == 0:
+            shift = (to & (block * item - 1)) // item
         for matrix in range(matrices):
             later = src + s if matrix + 1 == matrices else at + c_src
             ahead = later if mode & AHEAD else 0

@@ -237,8 +237,8 @@ def _tile(
 def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, target: Target) -> bool:
     """Whether rows of the target begin at different places of their lines, and are worth writing from a buffer.
 
-    Else most stores are on two lines, and each to another row than the one before it. Rows of large items that a buffer
-    holds whole; longer ones where there are many or few shuffles to a line.
+    Else most stores are on two lines, and each to another row than the one before it. Worth it are items of four bytes
+    and more: rows that a buffer holds whole, and longer ones of 8-byte items, which take few shuffles, if not too few.
     """
     if not target.intel or item < 4 or not any(dims[k].dst % LINE for k in a_chain):
         return False
