@@ -247,25 +247,25 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
         return None
     pieces = cut(long, item * abs(number))
     loops = ordered([*rest, pieces.loop("a")], "dst")
-    staged, together, held = 0, 1, 0
+    staged, held = 0, 0
     if streamed:
         halves, follow = target.width < LINE, a.length * b.length * item
         shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
         if shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest) and (number > 0 or a.dst == row):
-            staged, together, held = STAGE_OUT, abs(number), TOGETHER + follow + 2 * LINE  # short rows are put together
-        elif number < 0 and shares and row < _TURN and target.window:
+            staged, held = STAGE_OUT, TOGETHER + follow + 2 * LINE  # short rows are put together
+        elif number < 0 and shares and row < _SHORT and target.window:
             return None  # lines that short rows share would be written in parts
         elif shares and row < (PAGE // 2 if halves else _FEW_LINES):
             streamed = False
     kernel = "interleave" if number > 0 else "deinterleave"
     return made(
         kernel, form, loops, streamed, pieces, staged=staged, mode=STREAM * streamed | staged, run=number,
-        stride=stride, out_group=together, out_bytes=held,
+        stride=stride, out_bytes=held,
     )  # fmt: skip
 
 
-_TURN, _FEW_LINES = 512, 15 * LINE
-"""Bytes of streams that are worth taking turns, and of woven rows that hold few whole lines, with registers of one."""
+_SHORT, _FEW_LINES = 512, 15 * LINE
+"""Bytes of streams that are parted better by blocks, and of rows that hold few whole lines, with registers of one."""
 _STREAMS = (2, 3, 4)
 """Streams that are woven, and items from one that is picked to the next."""
 
