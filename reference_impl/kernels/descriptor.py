@@ -51,7 +51,8 @@ ASK_OUT, ALIKE = 512, 1024
 bytes; asking for the next tile (of runs: for the next run's head) while this one is worked on, instead of for the rows
 that come next; a target that must begin at a multiple of 64 bytes; runs that the C library copies; blocks of a line of
 each target row by 16 bytes of the source's, and target rows that are written one after the other; asking for the next
-tile while this one is written from a buffer; target rows of a tile that all begin at one place of their lines."""
+tile while this one is written from a buffer; target rows of a tile within the caches that all begin at one place of
+their lines, and are worth an aligned start."""
 
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since

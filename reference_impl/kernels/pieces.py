@@ -44,7 +44,8 @@ from .walk import advance, begun, counts, place, turns_of_c
 _FEW = 512
 """Bytes of pieces that are asked for at once: more would have to wait for each other."""
 _ABREAST = 64
-"""Runs of a row that are read at once: from so many lines the first-level cache keeps what the next row goes on in."""
+"""The most short runs of a row that are read at once: of more the first-level cache would not keep the lines, in which
+the next row goes on."""
 
 
 @part
@@ -115,7 +116,7 @@ def _put_together(
 ) -> None:
     """Put pieces together in a buffer, as many at a time as lie evenly spaced in the source, and ask for the next ones.
 
-    Of blocks a table tells which lines those of all rows share.
+    Of blocks a table tells which lines those of all rows share: they are asked for once.
     """
     nbytes, pitch, b_table = peek(row + 8 * RUN), peek(row + 8 * OUT_PITCH), peek(row + 8 * B_TABLE)
     a_step, b_step, sources = peek(row + 8 * STRIDE), peek(row + 8 * B_PITCH), peek(row + 8 * A_SOURCES)

@@ -265,7 +265,8 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
 
 
 _SHORT, _FEW_LINES = 512, 15 * LINE
-"""Bytes of streams that are parted better by blocks, and of rows that hold few whole lines, with registers of one."""
+"""Bytes of streams that are parted better by blocks where a window picks them, and of rows of the target that are not
+streamed, since they hold few whole lines, with registers of one."""
 _STREAMS = (2, 3, 4)
 """Streams that are woven, and items from one that is picked to the next."""
 

@@ -48,12 +48,13 @@ _LINES_AHEAD = 1024 if _SMALL_FIRST else 2048
 """The same of runs of one line: where the next tile begins (`runs_plan`)."""
 _ABREAST = machine.goes_abreast()
 _ASKED = machine.is_intel() or not _ABREAST
+"""Whether long runs are asked for ahead, what of them is not copied abreast."""
 _PAGE = 4096
 """Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
 _LEAST, _MOST, _TURN = (1 << 14, 1 << 16, 512) if machine.is_intel() else (_PAGE, _PAGE, 128)
 """Bytes of each of the four places that a long run is copied from abreast, and what is copied of each in one go."""
 _FAR = 4096 if machine.is_intel() else 2048 if _SMALL_FIRST else 1024
-"""Bytes ahead of long runs that are asked for, where they are not copied abreast."""
+"""Bytes ahead of long runs that are asked for."""
 _FAR_APART = 8192 if _SMALL_FIRST else _FAR
 """The same where runs lie apart: what is asked for through the second-level cache may wait there."""
 _HEAD, _HEAD_ABREAST = 512, 1024
@@ -236,7 +237,7 @@ def write_waiting(held: int, begin: int, end: int, last: bool, later: int) -> in
 
 
 def _by_two(copy: Any, size: int) -> Any:
-    """A part that copies runs of one length by two registers of `size` bytes each, which overlap."""
+    """A part that copies runs of one length by one or two registers of `size` bytes each, which may overlap."""
 
     @part
     def copy_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, later: int) -> None:
@@ -313,7 +314,7 @@ def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nby
                 ask_once(at + b * at_step + k + _AHEAD)
                 stream_64(at + b * at_step + k, to + b * to_step + k)
     else:
-        asked = min(_HEAD_ABREAST, nbytes) if abreast and not 0 <= at_step - nbytes < _PAGE else 0
+        asked = min(_HEAD_ABREAST, nbytes) if abreast and not _ASKED and not 0 <= at_step - nbytes < _PAGE else 0
         gap = at_step - nbytes if count > 1 else 0
         for b in range(count):
             for k in range(0, asked, 64):

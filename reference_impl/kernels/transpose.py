@@ -296,8 +296,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
         # The last chunk of a dimension may be smaller than a block.
         if b_count < block or a_count < (columns if stage_in or lines else block):
             stage_in = stage_out = True
-        # Where rows of the target all begin at one place of their lines, blocks but the first begin where lines do: it
-        # reaches so many items back behind its end.
+        # Where rows of the target all begin at one place of their lines, the second block of each reaches back so many
+        # items, over the end of the first: it and those behind it begin where lines, or registers, do.
         shift = 0
         if mode & ALIKE and b_count > 2 * block and to % item == 0:
             shift = (to & (block * item - 1)) // item

@@ -238,7 +238,7 @@ def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], 
     """Whether rows of the target begin at different places of their lines, and are worth writing from a buffer.
 
     Else most stores are on two lines, and each to another row than the one before it. Worth it are items of four bytes
-    and more: rows that a buffer holds whole, and longer ones of 8-byte items, which take few shuffles, if not too few.
+    and more: rows that a buffer holds whole, and of 8-byte items, which take few shuffles, some longer ones.
     """
     if not target.intel or item < 4 or not any(dims[k].dst % LINE for k in a_chain):
         return False
@@ -248,7 +248,7 @@ def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], 
 
 
 def _blocks(number: int, block: int) -> int:
-    """The fewest blocks to a tile for which none holds less than one, since its rows would have to be gathered.
+    """Blocks of a line's rows to a tile: the fewest for which no tile holds less than one, and would be gathered.
 
     One such tile among many does no harm.
     """

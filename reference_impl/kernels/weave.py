@@ -35,6 +35,8 @@ _AHEAD = machine.ahead_bytes()
 """Bytes ahead that are asked for, in each stream."""
 _TURN, _TURN_PAST = 2048, 512
 """Bytes of each stream that are written in one go where streams are parted, within the caches and past them."""
+_SHORT = 128
+"""Bytes, for each of the streams, below which a row is too short for turns."""
 
 
 def _weaver(number: int, streamed: bool, apart: bool) -> Any:
@@ -151,31 +153,34 @@ def _parted(dst: int, src: int, stride: int, number: int, length: int, word: Any
 def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
     """Each stream by itself for a turn, as items that are stepped over; past the caches whole lines of it.
 
-    A store on two lines takes several times as long where the next one is to another stream. What all streams of a
-    later turn are parted from is asked for meanwhile.
+    A store on two lines takes several times as long where the next one is to another stream. Past the caches what a
+    later turn is parted from is asked for meanwhile.
     """
     item, step = size_of(word), number * size_of(word)
     streamed &= (dst | stride) % item == 0
     turn = (_TURN_PAST if streamed else _TURN) // item
-    between = width_of(word) == LINE  # half-line registers lose a tenth where they are asked for between them
+    between = width_of(word) == LINE  # with half-line registers what is asked for register by register costs a tenth
+    lanes = width_of(word) // item
     i, later = 0, src + _AHEAD
     while i < length:
+        # Within the caches no less than a register is left for a last turn: its items would be moved one by one.
+        some = turn if streamed or length - i >= turn + lanes else length - i
         for k in range(number):
             to, at = dst + k * stride, src + k * item
             head = min((-to & (LINE - 1)) // item, length) if streamed else 0
-            begin, end = min(i + head, length), min(i + head + turn, length)
+            begin, end = min(i + head, length), min(i + head + some, length)
             if i == 0:
                 picked(to, at, step, head, 0, False, word)
             if streamed and end == length:
                 end -= (end - begin) % (LINE // item)
                 picked(to + end * item, at + end * step, step, length - end, 0, False, word)
-            for _ in range(turn * item // LINE if streamed and not between else 0):
+            for _ in range(some * item // LINE if streamed and not between else 0):
                 ask_once(later)
                 later += LINE
             picked(
                 to + begin * item, at + begin * step, step, end - begin, _AHEAD * (between and k == 0), streamed, word
             )
-        i += turn
+        i += some
 
 
 @part
@@ -217,13 +222,16 @@ def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, wo
         _put_together(dst, src, row, index, first, last, number, stride, held, word)
     else:
         streamed = (mode & STREAM) != 0
-        few = number == -4 and size_of(word) < 4 and width_of(word) < LINE  # shuffles one by one outweigh the stores
+        # Of four streams of small items half-line registers take too many shuffles, each for itself.
+        few = number == -4 and size_of(word) < 4 and width_of(word) < LINE
         d, s = place(row, index, first)
         for _ in range(first, last):
             length, _ = counts(row, index)
             if number > 0:
                 _woven(dst + d, src + s, stride, number, length, streamed, word)
-            elif not streamed and (((dst + d) | stride) & (LINE - 1) == 0 or few):
+            elif not streamed and (
+                ((dst + d) | stride) & (LINE - 1) == 0 or few or length * size_of(word) < _SHORT * -number
+            ):
                 _parted(dst + d, src + s, stride, -number, length, word)
             else:
                 _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, word)
