@@ -31,7 +31,7 @@ from .items_plan import items_plan
 from .normal import Dim, Normal
 from .plans import LINE, OWN, PAGE, TOGETHER, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
-from .tiles import cut, tiled
+from .tiles import cut, some, tiled
 from .transpose_plan import LONG, SMALL, transpose_plan
 from .windows import Block, block_of
 
@@ -251,7 +251,13 @@ def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | N
     if streamed:
         halves, follow = target.width < LINE, a.length * b.length * item
         shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
-        if shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest) and (number > 0 or a.dst == row):
+        together = shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest)
+        step = math.gcd(item * number, LINE)
+        if number > 0 and any(x % step for x in (target.phase, *(x.dst for x in rest))):
+            # No whole items of all streams end where a line does: long rows are put together, too, some at a time.
+            pieces, together, follow = some(Loop(*long), PAGE // (item * number)), True, PAGE
+            loops = ordered([*rest, pieces.loop("a")], "dst")
+        if together and (number > 0 or a.dst == row):
             staged, held = STAGE_OUT, TOGETHER + follow + 2 * LINE  # short rows are put together
         elif number < 0 and shares and row < _SHORT and target.window:
             return None  # lines that short rows share would be written in parts

@@ -28,6 +28,17 @@ def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase
     assert (plan.kernel, plan.streamed, bool(plan.row[MODE] & STAGE_OUT)) == ("interleave", True, together)
 
 
+@pytest.mark.parametrize(
+    ("number", "phase", "together"), [(4, 16, True), (4, 32, False), (2, 16, False), (3, 8, False)]
+)
+def test_rows_of_which_no_whole_items_end_with_a_line_are_woven_by_way_of_a_buffer(number, phase, together):
+    """Channels of float64 that become the last dimension of a long row, where NumPy's memory begins."""
+    length = 1_000_000
+    form = normal((length, number), (number * 8, 8), (8, length * 8), 8)
+    plan = plan_for(form, Target(phase=phase))
+    assert (plan.kernel, plan.streamed, bool(plan.row[MODE] & STAGE_OUT)) == ("interleave", True, together)
+
+
 def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
     def is_streamed(columns, width):
         form = normal((10_000, columns, 2), (4096, 8, 4), (4 * columns, 4, 40_000 * columns), 4)
