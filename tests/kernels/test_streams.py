@@ -12,6 +12,13 @@ from stridecheck.reference_impl.kernels.plans import Choice, Target
 from .arrays import fenced, needs_fences
 from .copying import WIDTHS, copy_with, relaxed
 
+streams = {
+    "width": st.sampled_from([width for width in WIDTHS if width]),
+    "itemsize": st.sampled_from([1, 2, 4, 8]),
+    "number": st.integers(2, 4),
+    "length": st.integers(64, 3000),
+}
+
 
 @pytest.mark.parametrize("width", [32, 64])
 @pytest.mark.parametrize(
@@ -74,10 +81,7 @@ def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_
 
 @relaxed
 @given(
-    width=st.sampled_from([width for width in WIDTHS if width]),
-    itemsize=st.sampled_from([1, 2, 4, 8]),
-    number=st.integers(2, 4),
-    length=st.integers(64, 3000),
+    **streams,
     images=st.integers(1, 12),
     start=st.integers(0, 64),
     gap=st.sampled_from([0, 0, 0, 1, 40]),
@@ -107,10 +111,7 @@ def test_streams_are_written_whole_and_nothing_beside_them(
 @needs_fences
 @relaxed
 @given(
-    width=st.sampled_from([width for width in WIDTHS if width]),
-    itemsize=st.sampled_from([1, 2, 4, 8]),
-    number=st.integers(2, 4),
-    length=st.integers(64, 3000),
+    **streams,
     streamed=st.sampled_from([0, 1]),
     apart=st.booleans(),
     at_end=st.booleans(),
