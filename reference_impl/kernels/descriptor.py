@@ -46,13 +46,14 @@ FIRST_LOOP = 50
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED, CALLED, LINES, BY_ROWS = 1, 2, 4, 8, 16, 32, 64, 128, 256
-ASK_OUT, ALIKE = 512, 1024
+ASK_OUT, ALIKE, PAIRS = 512, 1024, 2048
 """Flags of MODE: stores past the caches; tiles gathered into a buffer first, or written from one; registers of 16
 bytes; asking for the next tile (of runs: for the next run's head) while this one is worked on, instead of for the rows
 that come next; a target that must begin at a multiple of 64 bytes; runs that the C library copies; blocks of a line of
 each target row by 16 bytes of the source's, and target rows that are written one after the other; asking for the next
 tile while this one is written from a buffer; target rows of a tile within the caches that all begin at one place of
-their lines, and are worth an aligned start."""
+their lines, and are worth an aligned start; squares two by two, so that two lines of a target row are stored one
+after the other."""
 
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since

@@ -16,10 +16,8 @@ from .normal import Dim
 from .plans import LINE
 from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, crowded, rows_of_block, shares
 
-_OVERLAP = 1.05
+_OVERLAP = 1.4
 """How many times a target row may be written by overlapping blocks, in the mean."""
-_SHORT = 1536
-"""Bytes of rows, at most, that are worth reading as they follow each other in the source."""
 _MOST = 2048
 """Bytes of a target row, at most, that are worth taking to make whole lines."""
 
@@ -40,14 +38,6 @@ class Sides(NamedTuple):
     """Whether rows of a block are too many for the sets of the second-level cache that they fall into."""
 
     @property
-    def follows(self) -> bool:
-        """Whether rows of 8-byte items, short but no shorter than blocks, follow each other in the source."""
-        row, first = self.near * self.item, self.b_dims[0]
-        return (
-            self.item == 8 and first.src == row and 2 * LINE <= row <= _SHORT and first.length * self.item >= 4 * LINE
-        )
-
-    @property
     def is_ragged(self) -> bool:
         """Whether squares overlap: lines of the target would be streamed twice."""
         block = LINE // self.item
@@ -57,26 +47,21 @@ class Sides(NamedTuple):
 def wanted_of_lines(sides: Sides) -> Wanted:
     """What makes a good tile of whole blocks."""
     b_dims, item = sides.b_dims, sides.item
+    if sides.far and item >= 4:
+        return Wanted(64 * item, LONGEST, STAGE_OUT)
     if sides.far:
-        if item >= 4:
-            return Wanted(64 * item, LONGEST, STAGE_OUT)
         return Wanted((4 if shares(b_dims) else 2) * LINE, LONGEST // 2, STAGE_OUT, lines=not sides.crowds)
-    if _by_rows(sides):
-        if sides.follows and not sides.is_ragged:
-            most = (8 if sides.near * item <= 8 * LINE else 4) * LINE
-            return Wanted(most, most, lines=True, by_rows=True)
+    by_rows = _by_rows(sides)
+    if item >= 4:
+        return Wanted(8 * LINE, 4 * LINE, lines=by_rows, by_rows=by_rows)
+    if by_rows:
         whole = sides.is_ragged or item * prod(d.length for d in b_dims) <= 4 * LINE
-        return Wanted(512, 4 * LINE if whole else 2 * LINE, lines=True, by_rows=True)
-    if item < 4 and crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, 4 * FIRST_WAYS):
+        return Wanted(8 * LINE, 4 * LINE if whole else 2 * LINE, lines=True, by_rows=True)
+    if crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, 4 * FIRST_WAYS):
         # Rows some power of two apart: what the first-level cache does not keep is read no more than it has to be.
         return Wanted(LINE, 2 * LINE, lines=True, by_rows=item == 1)
-    if item < 4:
-        a_bytes = 1024 if shares(b_dims) else 4 * LINE if item == 1 else LINE
-        return Wanted(a_bytes, 4 * LINE, lines=True)
-    if item * min(sides.near, b_dims[0].length) < 4 * LINE:
-        return Wanted(4 * LINE, 1024, lines=sides.is_ragged)
-    a_bytes, b_bytes = (2 * LINE, 2048) if shares(b_dims) else (LINE, 4 * LINE)
-    return Wanted(a_bytes, b_bytes, lines=sides.is_ragged)
+    a_bytes = 1024 if shares(b_dims) else 4 * LINE if item == 1 else LINE
+    return Wanted(a_bytes, 4 * LINE, lines=True)
 
 
 def whole_lines(b_dims: Sequence[Dim], item: int) -> int:
@@ -95,5 +80,5 @@ def _by_rows(sides: Sides) -> bool:
     """
     item = sides.item
     rows = rows_of_block(sides.b_dims, "src", 2 * LINE // item)
-    suits = item == 2 or sides.follows or (item > 2 and sides.is_ragged) or (item == 4 and len(rows) * item == 2 * LINE)
+    suits = item == 2 or (item > 2 and sides.is_ragged)
     return suits and whole_lines(sides.b_dims, item) <= 4 * LINE and not crowded(rows, FIRST_SETS, 2 * FIRST_WAYS)

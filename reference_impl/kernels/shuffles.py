@@ -216,8 +216,8 @@ def columns_of(builder: Any, rows: Iterable[Any], width: int, item: int) -> _Val
     return _unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item)
 
 
-def _wide(read: Where, write: Where, streamed: bool) -> Any:
-    """An intrinsic that transposes a square of `width` bytes a row: each line of the source is read once."""
+def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:
+    """An intrinsic that transposes some squares of `width` bytes a row, one below the other: each line is read once."""
 
     @instruction
     def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, ahead: Any, word: Any) -> Any:
@@ -225,15 +225,19 @@ def _wide(read: Where, write: Where, streamed: bool) -> Any:
         number = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = []
-            later = read(builder, args[4], args[1], number)
-            for address, asked in zip(read(builder, args[0], args[1], number), later, strict=True):
-                values.append(load(builder, address, vector(width, item)))
-                prefetch(builder, asked)
+            held = []
+            read_from = read(builder, args[0], args[1], squares * number)
+            asked_for = read(builder, args[4], args[1], squares * number)
+            for _ in range(squares):
+                values = []
+                for address, asked in zip(islice(read_from, number), islice(asked_for, number), strict=True):
+                    values.append(load(builder, address, vector(width, item)))
+                    prefetch(builder, asked)
+                held.append(square_of(builder, values, width, item))
             # Stored as soon as they are done: those of bytes are more than there are registers.
-            columns = write(builder, args[2], args[3], number)
-            for value, address in zip(square_of(builder, values, width, item), columns, strict=True):
-                store(builder, value, address, width if streamed else 0)
+            for values, address in zip(zip(*held, strict=True), write(builder, args[2], args[3], number), strict=True):
+                for k, value in enumerate(values):
+                    store(builder, value, builder.add(address, constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, word), generate
@@ -266,6 +270,7 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
 
 wide_direct = _wide(by_table, by_table, False)
 wide_streamed = _wide(by_table, by_table, True)
+pair_streamed = _wide(by_table, by_table, True, 2)
 wide_packed = _wide(by_table, _by_pitch, False)
 tall_direct = _tall(_by_pitch, by_table, False)
 tall_streamed = _tall(_by_pitch, by_table, True)

@@ -34,6 +34,7 @@ from .descriptor import (
     OUT_BYTES,
     OUT_GROUP,
     OUT_PITCH,
+    PAIRS,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -50,6 +51,7 @@ from .shuffles import (
     line_packed,
     line_streamed,
     narrow_packed,
+    pair_streamed,
     tall_direct,
     tall_packed,
     tall_streamed,
@@ -76,17 +78,21 @@ def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, word: Any
 @part
 def _between_memories(
     dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
-    next_tile: int, near: bool, word: Any,
+    next_tile: int, near: bool, pairs: bool, word: Any,
 ) -> None:  # fmt: skip
+    # Two lines of a target row that are stored one after the other take less than each by itself.
     item = size_of(word)
     block = width_of(word) // item
     b, end = 0, -shift
     while True:
         a = 0
         whole = b % block == 0
+        pair = pairs and streamed and whole and b + 2 * block <= b_count
         while True:
             later = _later(src, next_tile, near, a, a_count, word)
-            if streamed and whole:
+            if pair:
+                pair_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
+            elif streamed and whole:
                 wide_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
             else:
                 wide_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
@@ -94,7 +100,7 @@ def _between_memories(
             if a >= a_count:
                 break
             a = min(a, a_count - block)
-        end += block
+        end += block + pair * block
         if end >= b_count:
             return
         b = min(end, b_count - block)
@@ -327,7 +333,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                 _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, word)
             else:
                 _between_memories(
-                    to, at, a_table, b_table, a_count, b_count, streamed, shift, later, near, word
+                    to, at, a_table, b_table, a_count, b_count, streamed, shift, later, near, (mode & PAIRS) != 0,
+                    word,
                 )  # fmt: skip
             at += c_src
         if stage_out:
