@@ -38,6 +38,8 @@ class Wanted(NamedTuple):
     """Whether blocks are a line of each target row by 16 bytes of the source's."""
     by_rows: bool = False
     """Whether target rows are written one after the other."""
+    pairs: bool = False
+    """Whether blocks go two by two, so that two lines of a target row are stored one after the other."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ best, or next to it, in some hundred drawn layouts of each size of items (docs/k
 """
 
 from collections.abc import Sequence
-from math import lcm, prod
+from math import lcm
 from typing import NamedTuple
 
 from .descriptor import STAGE_OUT
@@ -27,8 +27,8 @@ class Sides(NamedTuple):
 
     a_length: int
     """Items of a source row, as far as a block goes or one dimension more."""
-    near: int
-    """Those of its first dimension."""
+    even: bool
+    """Whether target rows that follow each other in the source are an even number of lines apart."""
     b_dims: Sequence[Dim]
     """The dimensions that follow each other in the target, from the last one on."""
     item: int
@@ -51,17 +51,14 @@ def wanted_of_lines(sides: Sides) -> Wanted:
         return Wanted(64 * item, LONGEST, STAGE_OUT)
     if sides.far:
         return Wanted((4 if shares(b_dims) else 2) * LINE, LONGEST // 2, STAGE_OUT, lines=not sides.crowds)
-    by_rows = _by_rows(sides)
     if item >= 4:
-        return Wanted(8 * LINE, 4 * LINE, lines=by_rows, by_rows=by_rows)
-    if by_rows:
-        whole = sides.is_ragged or item * prod(d.length for d in b_dims) <= 4 * LINE
-        return Wanted(8 * LINE, 4 * LINE if whole else 2 * LINE, lines=True, by_rows=True)
-    if crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, 4 * FIRST_WAYS):
-        # Rows some power of two apart: what the first-level cache does not keep is read no more than it has to be.
-        return Wanted(LINE, 2 * LINE, lines=True, by_rows=item == 1)
-    a_bytes = 1024 if shares(b_dims) else 4 * LINE if item == 1 else LINE
-    return Wanted(a_bytes, 4 * LINE, lines=True)
+        return Wanted(8 * LINE, 4 * LINE, lines=sides.is_ragged, pairs=True)
+    rows = rows_of_block(b_dims, "src", 2 * LINE // item)
+    crowds = crowded(rows, FIRST_SETS, FIRST_WAYS)
+    if item == 1 and (crowds or not sides.even) and not crowded(rows, FIRST_SETS, 4 * FIRST_WAYS):
+        return Wanted(1024 if shares(b_dims) else 4 * LINE, 4 * LINE, lines=True)
+    # What the first-level cache does not keep is read no more than it has to be.
+    return Wanted(LINE if crowds else 4 * LINE, 2 * LINE, lines=True, pairs=True)
 
 
 def whole_lines(b_dims: Sequence[Dim], item: int) -> int:
@@ -71,14 +68,3 @@ def whole_lines(b_dims: Sequence[Dim], item: int) -> int:
         row *= d.length
         whole = lcm(row, LINE) if row % LINE and lcm(row, LINE) <= _MOST else whole
     return whole
-
-
-def _by_rows(sides: Sides) -> bool:
-    """Whether target rows are best finished one after the other, two lines of each.
-
-    A line of the source is then read four times, between which the first-level cache has to keep those of all rows.
-    """
-    item = sides.item
-    rows = rows_of_block(sides.b_dims, "src", 2 * LINE // item)
-    suits = item == 2 or (item > 2 and sides.is_ragged)
-    return suits and whole_lines(sides.b_dims, item) <= 4 * LINE and not crowded(rows, FIRST_SETS, 2 * FIRST_WAYS)

@@ -49,6 +49,7 @@ from .shuffles import (
     even_streamed,
     line_direct,
     line_packed,
+    line_pair,
     line_streamed,
     narrow_packed,
     pair_streamed,
@@ -151,6 +152,31 @@ def _by_lines(
                 line_streamed(at, table, to, a_table + 8 * a, word)
             else:
                 line_direct(at, table, to, a_table + 8 * a, word)
+
+
+@part
+def _by_pairs(
+    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, next_tile: int, word: Any
+) -> None:
+    # The same with two lines of each target row, past the caches alone; what is left of a row is a line, or two.
+    item = size_of(word)
+    block, columns = LINE // item, 16 // item
+    b = 0
+    while b < b_count:
+        b = min(b, b_count - block)
+        pair, whole, table = b + 2 * block <= b_count, b % block == 0, b_table + 8 * b
+        height = 2 * block if pair else block
+        for begin in range(0, a_count, columns):
+            a = min(begin, a_count - columns)
+            at, to = src + a * item, dst + b * item
+            _ask_for_rows(next_tile, b_table, a, b, height, word)
+            if pair:
+                line_pair(at, table, to, a_table + 8 * a, word)
+            elif whole:
+                line_streamed(at, table, to, a_table + 8 * a, word)
+            else:
+                line_direct(at, table, to, a_table + 8 * a, word)
+        b += height
 
 
 @part
@@ -322,6 +348,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                     _buffer_to_memory(
                         to, gathered, in_pitch, a_table, a_count, b_count, streamed, shift, ahead, b_table, word
                     )  # fmt: skip
+            elif lines and mode & PAIRS and not stage_out:
+                _by_pairs(to, at, a_table, b_table, a_count, b_count, later, word)
             elif lines:
                 by_rows = (mode & BY_ROWS) != 0
                 base, a_pitch = (out, out_pitch) if stage_out else (to, peek(row + 8 * A_PITCH))

@@ -109,7 +109,7 @@ def transpose_plan(
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
     mode |= ALIKE * ((target.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
-    mode |= PAIRS * (target.intel and streamed)
+    mode |= PAIRS * (wanted.pairs and streamed)
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
@@ -198,21 +198,23 @@ def _tile(
     far = streamed and (target.phase != 0 or split)
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (target.small_tiles or target.intel)) or not crowds
-    halves, lines, by_rows = _has_halves(target, streamed), target.narrow_blocks and whole and item < 4, False
+    halves, lines = _has_halves(target, streamed), target.narrow_blocks and whole and item < 4
+    by_rows = pairs = False
     staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
         a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
     elif halves and whole:
-        a_bytes, b_bytes, staged, lines, by_rows = wanted_of_halves(
+        a_bytes, b_bytes, staged, lines, by_rows, pairs = wanted_of_halves(
             Sides(dims, along, b_dims, item, target.source_phase), far
         )
     elif halves and blocks:
         a_bytes, b_bytes = 1024, 1024
     elif target.narrow_blocks and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
-        sides = narrow_blocks.Sides(a_length, dims[along].length, b_dims, item, far, crowds)
-        a_bytes, b_bytes, staged, lines, by_rows = narrow_blocks.wanted_of_lines(sides)
+        even = dims[along].dst // LINE % 2 == 0
+        sides = narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds)
+        a_bytes, b_bytes, staged, lines, by_rows, pairs = narrow_blocks.wanted_of_lines(sides)
     else:
         a_bytes, b_bytes = (_wanted if whole else _gathered)(b_dims, item, far, target)
     if target.intel and streamed and not far:
@@ -233,7 +235,7 @@ def _tile(
         b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
         a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
     staged = choice.staged if choice.staged >= 0 else staged
-    return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows))
+    return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows, pairs))
 
 
 def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, target: Target) -> bool:
