@@ -50,8 +50,10 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     if own and form.nbytes >= _TABLED and _moves_few(plan):
         other = _other_columns(form, plan, target, streamed)
         most = _worth(plan, target, streamed)
-        block = block_of(form, target.window, min(most, _MOST_WINDOWS) if other else most) if target.window else None
-        if block is not None:
+        most = min(most, _MOST_WINDOWS) if other else most
+        even_more = _OF_ONE_PIECE if streamed and plan.kernel == "transpose" else most
+        block = block_of(form, target.window, max(most, even_more)) if target.window else None
+        if block is not None and (block.cost <= most or block.is_one_piece):
             return _in_blocks(form, block, target, streamed)
         plan = other or plan
     if own and streamed and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
@@ -112,8 +114,9 @@ def _worth(plan: Plan, target: Target, streamed: bool) -> float:
     return max(_MOST_WINDOWS, 16 / item) if few else _MOST_WINDOWS
 
 
-_MOST_WINDOWS = 5.5
-"""Windows for a line of the target that are worth more than a good tile of a transpose."""
+_MOST_WINDOWS, _OF_ONE_PIECE = 6, 8
+"""Windows for a line of the target that are worth more than a good tile of a transpose, of any block and of one that
+is read from one piece of the source, as a small matrix is."""
 
 
 def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan | None:

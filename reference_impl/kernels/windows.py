@@ -58,6 +58,11 @@ class Block:
         return self.windows * LINE / self.nbytes
 
     @property
+    def is_one_piece(self) -> bool:
+        """Whether all that lies between the first and the last item of a block in the source is the block's."""
+        return self.high - self.low == self.nbytes
+
+    @property
     def near(self) -> int:
         """Bytes of the source that a block's nearest items make in one piece."""
         inner, reach = list(self.inner), self.item

@@ -43,14 +43,14 @@ def test_intels_third_level_is_not_counted_on(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "dst", "src", "tile"),
     [
-        ((4096, 4096), (16384, 4), (4, 16384), (64, 256)),
+        ((4096, 4096), (16384, 4), (4, 16384), (512, 256)),
         ((4000, 4004), (16016, 4), (4, 16000), (256, 4096)),
         ((500, 500), (2000, 4), (4, 2000), (128, 2048)),
     ],
     ids=["rows of whole lines", "rows that share lines", "within the caches"],
 )
 def test_tiles_on_intel(shape, dst, src, tile):
-    """One line of the source's rows where nothing speaks against it: bytes of a source row and of a target row."""
+    """Bytes of a source row and of a target row in a tile."""
     plan = plan_for(normal(shape, dst, src, 4), replace(LARGE, intel=True, cache_bytes=3 << 20))
     assert plan.kernel == "transpose"
     assert plan.row[A_CHUNK] * 4 <= tile[0] < 2 * plan.row[A_CHUNK] * 4

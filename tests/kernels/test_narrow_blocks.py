@@ -2,6 +2,7 @@
 
 from math import prod
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,18 +12,22 @@ from stridecheck.reference_impl.kernels.descriptor import (
     ASK_OUT,
     B_CHUNK,
     B_INNER,
-    BY_ROWS,
     LINES,
     MODE,
     NARROW,
+    PAIRS,
     STAGE_OUT,
     STREAM,
 )
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Target
+from stridecheck.reference_impl.kernels.plans import Choice, Target
+
+from .arrays import TYPES
+from .copying import WIDTHS, copy_with, relaxed
 
 INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True)
+needs_registers_of_a_line = pytest.mark.skipif(64 not in WIDTHS, reason="registers of 64 bytes")
 LENGTHS = [2, 3, 5, 8, 12, 13, 20, 32, 33, 56, 64, 100, 112, 128, 256]
 
 
@@ -48,27 +53,54 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
 
 
 @pytest.mark.parametrize(
-    ("shape", "order", "itemsize", "lines", "by_rows"),
+    ("shape", "order", "itemsize", "lines", "pairs"),
     [
-        ((8000, 8000), (1, 0), 1, True, False),
         ((8192, 8192), (1, 0), 1, True, True),  # rows that all fall into one set of the first-level cache
-        ((4096, 8192), (1, 0), 2, True, False),
+        ((8000, 8000), (1, 0), 1, True, False),  # lines of rows that lie an odd number of lines apart need no pairs
+        ((8064, 8064), (1, 0), 1, True, True),
+        ((4096, 8192), (1, 0), 2, True, True),
         ((5632, 5632), (1, 0), 2, True, True),
-        ((4000, 4000), (1, 0), 4, True, True),
-        ((4096, 4096), (1, 0), 4, False, False),  # rows that a set of the first-level cache does not keep
-        ((50_000, 16, 16), (0, 2, 1), 4, False, False),  # target rows of one line
-        ((2816, 2816), (1, 0), 8, False, False),
-        ((40, 56, 56, 64), (0, 3, 1, 2), 8, True, True),  # short source rows that follow each other
-        ((10, 56, 56, 256), (0, 3, 1, 2), 8, False, False),
-        ((700, 400, 9), (0, 2, 1), 8, True, True),  # squares of 8 by 8 would overlap
-        ((320, 28, 28, 256), (0, 3, 1, 2), 1, True, False),
+        ((4000, 4000), (1, 0), 4, False, True),
+        ((10, 56, 56, 256), (0, 3, 1, 2), 8, False, True),
+        ((700, 400, 9), (0, 2, 1), 8, True, True),  # squares of 8 by 8 would overlap by far
+        ((700, 400, 33), (0, 2, 1), 8, False, True),
+        ((320, 28, 28, 256), (0, 3, 1, 2), 1, True, False),  # by way of a buffer
     ],
 )
 def test_blocks_are_a_line_by_16_bytes_for_small_items_and_for_what_is_no_whole_squares(
-    shape, order, itemsize, lines, by_rows
+    shape, order, itemsize, lines, pairs
 ):
     mode = permuted(shape, order, itemsize).row[MODE]
-    assert (bool(mode & LINES), bool(mode & BY_ROWS)) == (lines, by_rows)
+    assert (bool(mode & LINES), bool(mode & PAIRS)) == (lines, pairs)
+
+
+@st.composite
+def rows_from_lines_on(draw):
+    """Transposes of whole blocks whose target rows begin with a line each, and end anywhere."""
+    itemsize = draw(st.sampled_from(sorted(TYPES)))
+    line = 64 // itemsize
+    columns = draw(st.sampled_from([line, line + 1, 2 * line, 3 * line - 1, 200]))
+    rows = line * draw(st.integers(1, 9)) + draw(st.sampled_from([0, 0, 0, 1, line - 1]))
+    outer = draw(st.integers(1, 3))
+    src = np.random.default_rng(draw(st.integers(0, 9))).integers(0, 256, outer * rows * columns * itemsize, np.uint8)
+    src = src.view(TYPES[itemsize]).reshape(outer, rows, columns).transpose(0, 2, 1)
+    pitch = (-(-rows // line) + draw(st.integers(0, 2))) * line
+    memory = np.full(64 + (outer * columns * pitch + 2 * line) * itemsize, 0xA5, np.uint8)
+    held = memory[-memory.ctypes.data % 64 :][: (outer * columns * pitch + line) * itemsize].view(TYPES[itemsize])
+    return src, held[: outer * columns * pitch].reshape(outer, columns, pitch)[:, :, :rows], held
+
+
+@needs_registers_of_a_line
+@relaxed
+@given(rows_from_lines_on(), st.sampled_from([1, 2]))
+def test_two_lines_at_a_time_hold_the_same_bits_as_one(pair, threads):
+    src, dst, memory = pair
+    wanted = memory.copy()
+    np.lib.stride_tricks.as_strided(wanted, dst.shape, dst.strides)[...] = src
+    plan = copy_with(64, Choice(streamed=1), dst, src, threads, intel=True)
+    assert plan.kernel == "transpose"
+    assert plan.row[MODE] & (STREAM | STAGE_OUT)
+    assert memory.tobytes() == wanted.tobytes()
 
 
 def test_other_processors_keep_their_squares():
