@@ -151,6 +151,15 @@ def _join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
 
 
 @part
+def _row(src: int, next_tile: int, b_table: int, row: int, b_count: int) -> int:
+    """Where a source row of a tile lies, or one of the next tile, of which the last counts for all behind it."""
+    return (
+        src + peek(b_table + 8 * row) if row < b_count
+        else next_tile + peek(b_table + 8 * min(row - b_count, b_count - 1))
+    )  # fmt: skip
+
+
+@part
 def _all_but_ends(
     dst: int, a_table: int, src: int, b_table: int, a_count: int, b_count: int, kept: int, heads: int, next_tile: int,
     abreast: int, word: Any,
@@ -160,22 +169,20 @@ def _all_but_ends(
     block = LINE // item
     groups, whole, rest = -(-a_count // height), b_count // block, b_count % block
     # Rows some blocks on are asked for, line by line, those of the next tile behind the last of this one.
-    lines, row, line = (a_count * item + 63) >> 6, _AHEAD * block, 0
-    beyond, asks = b_count + row, -(-lines * block // groups)
+    lines, row = (a_count * item + 63) >> 6, _AHEAD * block
+    later, left, asks = _row(src, next_tile, b_table, row, b_count), lines, -(-lines * block // groups)
     for turn in range(-(-whole // abreast)):
         for group in range(groups):
             a = min(group * height, a_count - height)
             at, slots = src + a * item, group * height * LINE
             for n in range(turn * abreast, min((turn + 1) * abreast, whole)):
                 for _ in range(asks):
-                    if row < b_count:
-                        ask(src + peek(b_table + 8 * row) + 64 * line)
-                    elif row < beyond:
-                        ask(next_tile + peek(b_table + 8 * min(row - b_count, b_count - 1)) + 64 * line)
-                    line += 1
-                    if line == lines:
-                        line = 0
+                    ask(later)
+                    later += 64
+                    left -= 1
+                    if left == 0:
                         row += 1
+                        later, left = _row(src, next_tile, b_table, row, b_count), lines
                 rows = b_table + 8 * n * block
                 if n:
                     _go_on(at, rows, dst + n * LINE, a_table + 8 * a, kept + slots, word)

@@ -5,7 +5,7 @@ for each. A register holds `width` bytes: 64 with AVX-512, 32 with AVX2.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from typing import Any
 
 from numba import types
@@ -200,7 +200,12 @@ def by_table(builder: Any, base: Any, table: Any, number: int) -> Iterator[Any]:
 
 
 def _by_pitch(builder: Any, base: Any, pitch: Any, number: int) -> Iterator[Any]:
-    return accumulate([base, *[pitch] * (number - 1)], builder.add)
+    # Four rows from one address, to which a load adds a register or twice that: a chain of sums for all would be long.
+    beyond = [builder.mul(pitch, constant(k)) for k in range(4)]
+    for row in range(number):
+        yield builder.add(base, beyond[row % 4]) if row % 4 else base
+        if row % 4 == 3:
+            base = builder.add(base, builder.shl(pitch, constant(2)))
 
 
 def square_of(builder: Any, values: _Values, width: int, item: int) -> Iterator[Any]:
