@@ -55,6 +55,7 @@ from .shuffles import (
     pair_streamed,
     tall_direct,
     tall_packed,
+    tall_pair,
     tall_streamed,
     wide_direct,
     wide_packed,
@@ -205,7 +206,7 @@ def _memory_to_buffer(
 @part
 def _buffer_to_memory(
     dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
-    ahead: int, b_table: int, word: Any,
+    ahead: int, b_table: int, pairs: bool, word: Any,
 ) -> None:  # fmt: skip
     item = size_of(word)
     block, columns = width_of(word) // item, 16 // item
@@ -213,16 +214,19 @@ def _buffer_to_memory(
     while True:
         b, end = 0, -shift
         while True:
+            pair = pairs and streamed and b % block == 0 and b + 2 * block <= b_count
             if ahead:
-                _ask_for_rows(ahead, b_table, a, b, block, word)
-            if streamed and b % block == 0:
+                _ask_for_rows(ahead, b_table, a, b, 2 * block if pair else block, word)
+            if pair:
+                tall_pair(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
+            elif streamed and b % block == 0:
                 tall_streamed(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
             else:
                 if ahead:
                     for k in range(columns):
                         ask_to_write(dst + peek(a_table + 8 * (a + k)) + (b + 2 * block) * item)
                 tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
-            end += block
+            end += block + pair * block
             if end >= b_count:
                 break
             b = min(end, b_count - block)
@@ -346,7 +350,8 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                     )  # fmt: skip
                 else:
                     _buffer_to_memory(
-                        to, gathered, in_pitch, a_table, a_count, b_count, streamed, shift, ahead, b_table, word
+                        to, gathered, in_pitch, a_table, a_count, b_count, streamed, shift, ahead, b_table,
+                        (mode & PAIRS) != 0, word,
                     )  # fmt: skip
             elif lines and mode & PAIRS and not stage_out:
                 _by_pairs(to, at, a_table, b_table, a_count, b_count, later, word)

@@ -109,7 +109,7 @@ def transpose_plan(
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
     mode |= ALIKE * ((target.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
-    mode |= PAIRS * (wanted.pairs and streamed)
+    mode |= PAIRS * (streamed and (wanted.pairs or (target.narrow_blocks and staged == STAGE_IN)))
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
