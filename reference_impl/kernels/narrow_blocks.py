@@ -16,7 +16,7 @@ from .normal import Dim
 from .plans import LINE
 from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, crowded, rows_of_block, shares
 
-_OVERLAP = 1.4
+_OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
 _MOST = 2048
 """Bytes of a target row, at most, that are worth taking to make whole lines."""

@@ -56,6 +56,11 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         if block is not None and (block.cost <= most or block.is_one_piece):
             return _in_blocks(form, block, target, streamed)
         plan = other or plan
+    if own and form.nbytes >= _TABLED and target.window == LINE and plan.kernel in ("runs", "pieces"):
+        most = _most_spread(form, streamed)
+        block = block_of(form, target.window, most + 1) if most else None
+        if block is not None and block.spread <= most:
+            return _in_blocks(form, block, target, streamed)
     if own and streamed and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
         along = _along(form)
         carried = carried_plan(form, along, target) if along is not None else None
@@ -117,6 +122,19 @@ def _worth(plan: Plan, target: Target, streamed: bool) -> float:
 _MOST_WINDOWS, _OF_ONE_PIECE = 6, 8
 """Windows for a line of the target that are worth more than a good tile of a transpose, of any block and of one that
 is read from one piece of the source, as a small matrix is."""
+
+
+def _most_spread(form: Normal, streamed: bool) -> float:
+    """Over how many bytes of the source a byte of the target may be spread so that blocks are faster than short runs.
+
+    Units: bytes of the source in one piece for each byte of a block; 0 where runs are too long.
+    """
+    run = form.dims[-1].length * form.item
+    return next((spread for longest, spread in _SPREAD[streamed] if run <= longest), 0)
+
+
+_SPREAD = {False: ((5, 3.0), (11, 1.75)), True: ((7, 3.0), (24, 2.0))}
+"""Within the caches and past them: bytes of runs, at most, and how far they may be spread."""
 
 
 def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan | None:

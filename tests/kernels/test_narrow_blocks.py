@@ -62,8 +62,8 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
         ((5632, 5632), (1, 0), 2, True, True),
         ((4000, 4000), (1, 0), 4, False, True),
         ((10, 56, 56, 256), (0, 3, 1, 2), 8, False, True),
-        ((700, 400, 9), (0, 2, 1), 8, True, True),  # squares of 8 by 8 would overlap by far
-        ((700, 400, 33), (0, 2, 1), 8, False, True),
+        ((700, 400, 33), (0, 2, 1), 8, True, True),  # squares of 8 by 8 would overlap
+        ((700, 400, 63), (0, 2, 1), 8, False, True),
         ((320, 28, 28, 256), (0, 3, 1, 2), 1, True, False),  # by way of a buffer
     ],
 )
