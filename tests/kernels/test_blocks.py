@@ -132,6 +132,27 @@ def test_small_matrices_are_moved_by_blocks(shape, order, itemsize, past_caches)
         assert plan.row[REGISTERS] > 0
 
 
+@needs_fences
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("past_caches", [False, True])
+@pytest.mark.parametrize(
+    ("run", "pitch", "blocks"), [(3, 4, True), (5, 6, True), (7, 9, True), (3, 40, False), (40, 41, False)]
+)
+def test_short_runs_near_each_other_are_moved_by_blocks(run, pitch, blocks, past_caches, at_end):
+    """Three of four bytes, as RGB of RGBA: windows of the source, not run by run; nothing behind the last is read."""
+    number = 8192 + 1
+    src = fenced(number * pitch - (pitch - run), at_end)
+    src[...] = np.random.default_rng(5).integers(0, 256, src.size, np.uint8)
+    source = np.lib.stride_tricks.as_strided(src, (number, run), (pitch, 1))
+    dst = fenced(number * run, at_end).reshape(number, run)
+    for width in WIDTHS:
+        dst[...] = 0
+        plan = copied(dst, source, width, past_caches)
+        assert np.array_equal(dst, source)
+        if width == machine.window_bytes(width):
+            assert bool(plan.row[REGISTERS]) == blocks
+
+
 def test_a_few_items_at_a_time_are_no_blocks():
     """Bytes of 64 rows apart would take a window each."""
     form = normal((4000, 64), (64, 1), (1, 4000), 1)
