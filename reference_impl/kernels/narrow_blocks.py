@@ -2,8 +2,9 @@
 
 Blocks of small items are a line of target rows by 16 bytes of source rows: their shuffles go through one port, and a
 square of 64 rows needs more of them, and more registers than there are. So are those of items of any size where a
-dimension is no whole number of squares, since the last one overlaps the one before it. The numbers are those that were
-best, or next to it, in some hundred drawn layouts of each size of items (docs/kernels.md).
+dimension is no whole number of squares, since the last one overlaps the one before it. Squares and blocks go two by
+two, so that two lines of a target row are stored one after the other. The numbers are those that were best, or next to
+it, in some hundred drawn layouts of each size of items (docs/kernels.md).
 """
 
 from collections.abc import Sequence
