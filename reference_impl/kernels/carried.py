@@ -168,7 +168,8 @@ def _all_but_ends(
     item, height = size_of(word), _height(word)
     block = LINE // item
     groups, whole, rest = -(-a_count // height), b_count // block, b_count % block
-    # Rows some blocks on are asked for, line by line, those of the next tile behind the last of this one.
+    # Rows some blocks on are asked for, line by line, those of the next tile behind the last of this one; its own last
+    # row again and again, where there is more time than rows.
     lines, row = (a_count * item + 63) >> 6, _AHEAD * block
     later, left, asks = _row(src, next_tile, b_table, row, b_count), lines, -(-lines * block // groups)
     for turn in range(-(-whole // abreast)):

@@ -52,8 +52,8 @@ bytes; asking for the next tile (of runs: for the next run's head) while this on
 that come next; a target that must begin at a multiple of 64 bytes; runs that the C library copies; blocks of a line of
 each target row by 16 bytes of the source's, and target rows that are written one after the other; asking for the next
 tile while this one is written from a buffer; target rows of a tile within the caches that all begin at one place of
-their lines, and are worth an aligned start; squares two by two, so that two lines of a target row are stored one
-after the other."""
+their lines, and are worth an aligned start; blocks two by two, so that two lines of a target row are stored past the
+caches one after the other. BY_ROWS says of pieces that they are put together in the target's order."""
 
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ import numpy.typing as npt
 from .descriptor import STAGE_IN, STAGE_OUT
 from .normal import Dim
 from .plans import LINE
-from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, WAYS, chain, crowded, rows_of_block, shares
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, WAYS, Wanted, chain, crowded, rows_of_block, shares
 
 _HELD = 1 << 15
 """Bytes of source rows that a first-level cache of 32 KB holds."""
@@ -26,20 +25,6 @@ _SHORT = 2048
 """Bytes of rows, at most, for tiles of whole ones."""
 _FEW = 32
 """Rows of the source, at most, of which the second-level cache keeps what is asked for, however they crowd it."""
-
-
-class Wanted(NamedTuple):
-    """What makes a good tile: bytes of its rows in source and target, buffers."""
-
-    a_bytes: int
-    b_bytes: int
-    staged: int = 0
-    lines: bool = False
-    """Whether blocks are a line of each target row by 16 bytes of the source's."""
-    by_rows: bool = False
-    """Whether target rows are written one after the other."""
-    pairs: bool = False
-    """Whether blocks go two by two, so that two lines of a target row are stored one after the other."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Tiles of transposes past the caches on Intel's processors, with registers of a line.
 
-Blocks of small items are a line of target rows by 16 bytes of source rows: their shuffles go through one port, and a
-square of 64 rows needs more of them, and more registers than there are. So are those of items of any size where a
-dimension is no whole number of squares, since the last one overlaps the one before it. Squares and blocks go two by
-two, so that two lines of a target row are stored one after the other. The numbers are those that were best, or next to
-it, in some hundred drawn layouts of each size of items (docs/kernels.md).
+Blocks go two by two, so that two lines of a target row are stored one after the other: lines of one parity take half as
+long again by themselves. Of large items blocks are squares. Of small ones they are a line of target rows by 16 bytes of
+source rows: their shuffles go through one port, and a square of 64 rows needs more of them, and more registers than
+there are. So are those of items of any size where a source row is no whole number of squares, since the last one
+overlaps the one before it. Target rows that begin anywhere in a line go through a buffer, or are carried. The numbers
+are those that were best, or next to it, in some hundred drawn layouts of each size of items (docs/kernels.md).
 """
 
 from collections.abc import Sequence
@@ -12,10 +13,9 @@ from math import lcm
 from typing import NamedTuple
 
 from .descriptor import STAGE_OUT
-from .half_lines import Wanted
 from .normal import Dim
 from .plans import LINE
-from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, crowded, rows_of_block, shares
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, Wanted, crowded, rows_of_block, shares
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
@@ -29,14 +29,15 @@ class Sides(NamedTuple):
     a_length: int
     """Items of a source row, as far as a block goes or one dimension more."""
     even: bool
-    """Whether target rows that follow each other in the source are an even number of lines apart."""
+    """Whether target rows that follow each other in the source are an even number of lines apart; asked of bytes."""
     b_dims: Sequence[Dim]
     """The dimensions that follow each other in the target, from the last one on."""
     item: int
     far: bool
     """Whether the target's rows begin anywhere in a line."""
     crowds: bool
-    """Whether rows of a block are too many for the sets of the second-level cache that they fall into."""
+    """Whether rows of a block are too many for the sets of the second-level cache that they fall into; asked of small
+    items whose target rows begin anywhere in a line."""
 
     @property
     def is_ragged(self) -> bool:

@@ -51,13 +51,15 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
         other = _other_columns(form, plan, target, streamed)
         most = _worth(plan, target, streamed)
         most = min(most, _MOST_WINDOWS) if other else most
-        even_more = _OF_ONE_PIECE if streamed and plan.kernel == "transpose" else most
-        block = block_of(form, target.window, max(most, even_more)) if target.window else None
-        if block is not None and (block.cost <= most or block.is_one_piece):
+        if streamed and plan.kernel == "transpose" and target.window == LINE and _is_of_small_matrices(form):
+            most = max(most, _OF_MATRICES)
+        block = block_of(form, target.window, most) if target.window else None
+        if block is not None:
             return _in_blocks(form, block, target, streamed)
         plan = other or plan
     if own and form.nbytes >= _TABLED and target.window == LINE and plan.kernel in ("runs", "pieces"):
         most = _most_spread(form, streamed)
+        # So many lines may begin within another one.
         block = block_of(form, target.window, most + 1) if most else None
         if block is not None and block.spread <= most:
             return _in_blocks(form, block, target, streamed)
@@ -119,9 +121,30 @@ def _worth(plan: Plan, target: Target, streamed: bool) -> float:
     return max(_MOST_WINDOWS, 16 / item) if few else _MOST_WINDOWS
 
 
-_MOST_WINDOWS, _OF_ONE_PIECE = 6, 8
-"""Windows for a line of the target that are worth more than a good tile of a transpose, of any block and of one that
-is read from one piece of the source, as a small matrix is."""
+_MOST_WINDOWS, _OF_MATRICES = 6, 8
+"""Windows for a line of the target that are worth more than a good tile of a transpose: of any blocks, and of those of
+small matrices, which are read from the same few lines one after the other."""
+
+
+def _is_of_small_matrices(form: Normal) -> bool:
+    """Whether nearest dimensions that are in one piece of the target are so in the source, too, in another order."""
+    reach, taken = form.item, 0
+    for d in reversed(form.dims):
+        if d.dst != reach or reach * d.length > _LARGEST_MATRIX:
+            return False
+        reach, taken = reach * d.length, taken + 1
+        near = form.item
+        for source in sorted(form.dims[-taken:], key=lambda d: abs(d.src)):
+            if abs(source.src) != near:
+                break
+            near *= source.length
+        else:
+            return True
+    return False
+
+
+_LARGEST_MATRIX = 2048
+"""Bytes of a small matrix, at most."""
 
 
 def _most_spread(form: Normal, streamed: bool) -> float:
@@ -134,7 +157,8 @@ def _most_spread(form: Normal, streamed: bool) -> float:
 
 
 _SPREAD = {False: ((5, 3.0), (11, 1.75)), True: ((7, 3.0), (24, 2.0))}
-"""Within the caches and past them: bytes of runs, at most, and how far they may be spread."""
+"""Within the caches and past them: the longest runs, in bytes, and how far they may be spread; the shorter the farther.
+Measured of windows of 64 bytes, on Intel."""
 
 
 def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan | None:

@@ -288,6 +288,7 @@ line_pair = _tall(by_table, by_table, True, 2 * LINE)
 line_packed = _tall(by_table, _by_pitch, False, LINE)
 even_direct = _tall(_by_pitch, _by_pitch, False, LINE)
 even_streamed = _tall(_by_pitch, _by_pitch, True, LINE)
-"""Blocks transposed. `wide` and `line` read rows that a table of offsets names, the others rows of a buffer; `_packed`
-writes to a buffer, the others to rows that a table names, `_streamed` past the caches. A `line` is one of each target
-row, though a register may hold half of it: both halves are stored one after the other."""
+"""Blocks transposed. `wide`, `pair` and `line` read rows that a table of offsets names, the others rows at one distance
+from each other, as in a buffer; `even` and what is `_packed` write to such rows, the others to rows that a table names,
+`_streamed` and pairs past the caches. A `line` is one of each target row, though a register may hold half of it: both
+halves are stored one after the other, and of a pair two lines."""

@@ -5,6 +5,7 @@ Everything here is pure and counts in bytes, but for chunks, which count turns o
 
 from collections.abc import Sequence
 from math import gcd, prod
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,20 @@ SETS, WAYS = 1024, 8
 """Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
 LONGEST = 4096
 """Bytes of a target row in a tile, at most, unless a choice says otherwise."""
+
+
+class Wanted(NamedTuple):
+    """What makes a good tile: bytes of its rows in source and target, buffers."""
+
+    a_bytes: int
+    b_bytes: int
+    staged: int = 0
+    lines: bool = False
+    """Whether blocks are a line of each target row by 16 bytes of the source's."""
+    by_rows: bool = False
+    """Whether target rows are written one after the other."""
+    pairs: bool = False
+    """Whether blocks go two by two, so that two lines of a target row are stored one after the other."""
 
 
 def cut(dim: Dim, item: int) -> Chunked:

@@ -89,7 +89,7 @@ def _between_memories(
     while True:
         a = 0
         whole = b % block == 0
-        pair = pairs and streamed and whole and b + 2 * block <= b_count
+        pair = pairs and whole and b + 2 * block <= b_count
         while True:
             later = _later(src, next_tile, near, a, a_count, word)
             if pair:
@@ -209,14 +209,14 @@ def _buffer_to_memory(
     ahead: int, b_table: int, pairs: bool, word: Any,
 ) -> None:  # fmt: skip
     item = size_of(word)
-    block, columns = width_of(word) // item, 16 // item
+    block, columns, both = width_of(word) // item, 16 // item, 2 * LINE // item
     a = 0
     while True:
         b, end = 0, -shift
         while True:
-            pair = pairs and streamed and b % block == 0 and b + 2 * block <= b_count
+            pair = pairs and b % block == 0 and b + both <= b_count
             if ahead:
-                _ask_for_rows(ahead, b_table, a, b, 2 * block if pair else block, word)
+                _ask_for_rows(ahead, b_table, a, b, both if pair else block, word)
             if pair:
                 tall_pair(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
             elif streamed and b % block == 0:
@@ -226,7 +226,7 @@ def _buffer_to_memory(
                     for k in range(columns):
                         ask_to_write(dst + peek(a_table + 8 * (a + k)) + (b + 2 * block) * item)
                 tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
-            end += block + pair * block
+            end += both if pair else block
             if end >= b_count:
                 break
             b = min(end, b_count - block)

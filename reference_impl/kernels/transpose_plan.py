@@ -25,7 +25,7 @@ from .descriptor import (
     Chunked,
     Loop,
 )
-from .half_lines import Sides, Wanted, wanted_of_halves
+from .half_lines import Sides, wanted_of_halves
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
 from .tiles import (
@@ -34,6 +34,7 @@ from .tiles import (
     LONGEST,
     SETS,
     WAYS,
+    Wanted,
     chain,
     chunk,
     crowded,
@@ -109,7 +110,8 @@ def transpose_plan(
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
     mode |= ALIKE * ((target.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
-    mode |= PAIRS * (streamed and (wanted.pairs or (target.narrow_blocks and staged == STAGE_IN)))
+    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (target.narrow_blocks and staged)):
+        mode |= PAIRS
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
     mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))

@@ -58,11 +58,6 @@ class Block:
         return self.windows * LINE / self.nbytes
 
     @property
-    def is_one_piece(self) -> bool:
-        """Whether all that lies between the first and the last item of a block in the source is the block's."""
-        return self.spread == 1
-
-    @property
     def spread(self) -> float:
         """Bytes of the source from the first to the last one that is read, for each byte of the block."""
         return (self.high - self.low) / self.nbytes

@@ -11,7 +11,7 @@ from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.descriptor import DONE, JOINED, REGISTERS
 from stridecheck.reference_impl.kernels.normal import Dim, normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import LINE
+from stridecheck.reference_impl.kernels.plans import LINE, Target
 from stridecheck.reference_impl.kernels.windows import NOT_HERE, block_of
 
 from .arrays import TYPES, Pair, Side, expected, fenced, needs_fences
@@ -132,13 +132,32 @@ def test_small_matrices_are_moved_by_blocks(shape, order, itemsize, past_caches)
         assert plan.row[REGISTERS] > 0
 
 
+@pytest.mark.parametrize(
+    ("shape", "strides", "blocks"),
+    [
+        ((100_000, 20, 32), (640, 1, 20), True),  # eight windows to a line, from ten lines that all are read
+        ((100_000, 16, 32), (640, 1, 20), False),  # of which a fifth is not
+        ((8, 8_000_000), (1, 8), False),  # eight as well, but each from another line
+        ((6, 8_000_000), (1, 6), True),
+    ],
+)
+def test_a_small_matrix_may_take_more_windows_than_streams(shape, strides, blocks):
+    dense = [prod(shape[k + 1 :]) for k in range(len(shape))]
+    plan = plan_for(normal(shape, tuple(dense), strides, 1), Target(64, 3 << 20, 48 << 10, intel=True, window=64))
+    assert bool(plan.row[REGISTERS]) == blocks
+
+
 @needs_fences
 @pytest.mark.parametrize("at_end", [False, True])
 @pytest.mark.parametrize("past_caches", [False, True])
 @pytest.mark.parametrize(
-    ("run", "pitch", "blocks"), [(3, 4, True), (5, 6, True), (7, 9, True), (3, 40, False), (40, 41, False)]
-)
-def test_short_runs_near_each_other_are_moved_by_blocks(run, pitch, blocks, past_caches, at_end):
+    ("run", "pitch", "within", "past"),
+    [
+        (3, 4, True, True), (5, 6, True, True), (7, 9, True, True), (5, 15, True, True), (24, 30, False, True),
+        (9, 18, False, True), (3, 40, False, False), (40, 41, False, False),
+    ],
+)  # fmt: skip
+def test_short_runs_near_each_other_are_moved_by_blocks(run, pitch, within, past, past_caches, at_end):
     """Three of four bytes, as RGB of RGBA: windows of the source, not run by run; nothing behind the last is read."""
     number = 8192 + 1
     src = fenced(number * pitch - (pitch - run), at_end)
@@ -150,7 +169,7 @@ def test_short_runs_near_each_other_are_moved_by_blocks(run, pitch, blocks, past
         plan = copied(dst, source, width, past_caches)
         assert np.array_equal(dst, source)
         if width == machine.window_bytes(width):
-            assert bool(plan.row[REGISTERS]) == blocks
+            assert bool(plan.row[REGISTERS]) == (past if past_caches else within)
 
 
 def test_a_few_items_at_a_time_are_no_blocks():

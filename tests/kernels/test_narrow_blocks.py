@@ -16,6 +16,7 @@ from stridecheck.reference_impl.kernels.descriptor import (
     MODE,
     NARROW,
     PAIRS,
+    STAGE_IN,
     STAGE_OUT,
     STREAM,
 )
@@ -76,18 +77,24 @@ def test_blocks_are_a_line_by_16_bytes_for_small_items_and_for_what_is_no_whole_
 
 @st.composite
 def rows_from_lines_on(draw):
-    """Transposes of whole blocks whose target rows begin with a line each, and end anywhere."""
+    """Transposes whose target rows begin with a line each and end anywhere: source and target.
+
+    Source rows have as many items as a block or more, or fewer, or are stepped: then they are gathered first.
+    """
     itemsize = draw(st.sampled_from(sorted(TYPES)))
-    line = 64 // itemsize
-    columns = draw(st.sampled_from([line, line + 1, 2 * line, 3 * line - 1, 200]))
+    line, per = 64 // itemsize, max(16 // itemsize, 5)
+    gathered = draw(st.booleans())
+    columns = draw(st.sampled_from([per, line - 1] if gathered else [line, line + 1, 2 * line, 3 * line - 1, 200]))
     rows = line * draw(st.integers(1, 9)) + draw(st.sampled_from([0, 0, 0, 1, line - 1]))
-    outer = draw(st.integers(1, 3))
-    src = np.random.default_rng(draw(st.integers(0, 9))).integers(0, 256, outer * rows * columns * itemsize, np.uint8)
-    src = src.view(TYPES[itemsize]).reshape(outer, rows, columns).transpose(0, 2, 1)
+    outer, step = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2])) if gathered else 1
+    src = np.random.default_rng(draw(st.integers(0, 9))).integers(
+        0, 256, outer * rows * columns * step * itemsize, np.uint8
+    )
+    src = src.view(TYPES[itemsize]).reshape(outer, rows, columns * step)[:, :, ::step].transpose(0, 2, 1)
     pitch = (-(-rows // line) + draw(st.integers(0, 2))) * line
-    memory = np.full(64 + (outer * columns * pitch + 2 * line) * itemsize, 0xA5, np.uint8)
-    held = memory[-memory.ctypes.data % 64 :][: (outer * columns * pitch + line) * itemsize].view(TYPES[itemsize])
-    return src, held[: outer * columns * pitch].reshape(outer, columns, pitch)[:, :, :rows], held
+    memory = np.full(256 + outer * columns * pitch * itemsize, 0xA5, np.uint8)
+    held = memory[64 + -memory.ctypes.data % 64 :][: outer * columns * pitch * itemsize].view(TYPES[itemsize])
+    return src, held.reshape(outer, columns, pitch)[:, :, :rows], memory
 
 
 @needs_registers_of_a_line
@@ -95,12 +102,29 @@ def rows_from_lines_on(draw):
 @given(rows_from_lines_on(), st.sampled_from([1, 2]))
 def test_two_lines_at_a_time_hold_the_same_bits_as_one(pair, threads):
     src, dst, memory = pair
+    at = dst.ctypes.data - memory.ctypes.data
     wanted = memory.copy()
-    np.lib.stride_tricks.as_strided(wanted, dst.shape, dst.strides)[...] = src
+    np.ndarray(dst.shape, dst.dtype, wanted, at, dst.strides)[...] = src
     plan = copy_with(64, Choice(streamed=1), dst, src, threads, intel=True)
-    assert plan.kernel == "transpose"
-    assert plan.row[MODE] & (STREAM | STAGE_OUT)
     assert memory.tobytes() == wanted.tobytes()
+    if plan.kernel == "transpose" and src.itemsize > 1:  # rows of bytes may be an odd number of lines apart
+        assert bool(plan.row[MODE] & PAIRS) == (not plan.staged & STAGE_OUT)
+
+
+@needs_registers_of_a_line
+@pytest.mark.parametrize("itemsize", sorted(TYPES))
+@pytest.mark.parametrize("gathered", [False, True])
+def test_each_size_of_items_is_stored_two_lines_at_a_time(itemsize, gathered):
+    line = 64 // itemsize
+    step = 2 if gathered else 1
+    src = np.random.default_rng(1).integers(0, 256, 5 * 4 * line * 2 * line * step * itemsize, np.uint8)
+    src = src.view(TYPES[itemsize]).reshape(5, 4 * line, 2 * line * step)[:, :, ::step].transpose(0, 2, 1)
+    memory = np.zeros(src.nbytes + 64, np.uint8)
+    dst = memory[-memory.ctypes.data % 64 :][: src.nbytes].view(src.dtype).reshape(src.shape)
+    plan = copy_with(64, Choice(streamed=1), dst, src, intel=True)
+    assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
+    assert plan.row[MODE] & PAIRS
+    assert plan.staged == (STAGE_IN if gathered else 0)
 
 
 def test_other_processors_keep_their_squares():
