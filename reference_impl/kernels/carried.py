@@ -151,7 +151,7 @@ def _join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
 
 
 @part
-def _row(src: int, next_tile: int, b_table: int, row: int, b_count: int) -> int:
+def _row(src: int, next_tile: int, b_table: int, row: int, b_count: int) -> Any:
     """Where a source row of a tile lies, or one of the next tile, of which the last counts for all behind it."""
     return (
         src + peek(b_table + 8 * row) if row < b_count

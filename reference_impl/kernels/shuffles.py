@@ -240,8 +240,8 @@ def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:
                     prefetch(builder, asked)
                 held.append(square_of(builder, values, width, item))
             # Stored as soon as they are done: those of bytes are more than there are registers.
-            for values, address in zip(zip(*held, strict=True), write(builder, args[2], args[3], number), strict=True):
-                for k, value in enumerate(values):
+            for line, address in zip(zip(*held, strict=True), write(builder, args[2], args[3], number), strict=True):
+                for k, value in enumerate(line):
                     store(builder, value, builder.add(address, constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
