@@ -28,7 +28,7 @@ from .arrays import TYPES
 from .copying import WIDTHS, copy_with, relaxed
 
 INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True)
-needs_registers_of_a_line = pytest.mark.skipif(64 not in WIDTHS, reason="registers of 64 bytes")
+needs_registers_of_a_line = pytest.mark.skipif(64 not in WIDTHS, reason="no registers of 64 bytes here")
 LENGTHS = [2, 3, 5, 8, 12, 13, 20, 32, 33, 56, 64, 100, 112, 128, 256]
 
 
