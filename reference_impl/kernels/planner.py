@@ -31,7 +31,7 @@ from .items_plan import items_plan
 from .normal import Dim, Normal
 from .plans import LINE, OWN, PAGE, TOGETHER, Choice, Plan, Target, made, ordered
 from .runs_plan import runs_plan
-from .tiles import cut, some, tiled
+from .tiles import chain, cut, some, tiled
 from .transpose_plan import LONG, SMALL, transpose_plan
 from .windows import Block, block_of
 
@@ -47,22 +47,12 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     streamed = form.nbytes + read >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _without_table(form, target, choice, streamed)
     own = replace(choice, streamed=-1) == OWN and target.width > 0
-    if own and form.nbytes >= _TABLED and _moves_few(plan):
-        other = _other_columns(form, plan, target, streamed)
-        most = _worth(plan, target, streamed)
-        most = min(most, _MOST_WINDOWS) if other else most
-        if streamed and plan.kernel == "transpose" and target.window == LINE and _is_of_small_matrices(form):
-            most = max(most, _OF_MATRICES)
-        block = block_of(form, target.window, most) if target.window else None
+    if own and form.nbytes >= _TABLED:
+        other = _other_columns(form, plan, target, streamed) if _moves_few(plan) else None
+        block = _worthy_block(form, plan, target, streamed, other is not None)
         if block is not None:
             return _in_blocks(form, block, target, streamed)
         plan = other or plan
-    if own and form.nbytes >= _TABLED and target.window == LINE and plan.kernel in ("runs", "pieces"):
-        most = _most_spread(form, streamed)
-        # So many lines may begin within another one.
-        block = block_of(form, target.window, most + 1) if most else None
-        if block is not None and block.spread <= most:
-            return _in_blocks(form, block, target, streamed)
     if own and streamed and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
         along = _along(form)
         carried = carried_plan(form, along, target) if along is not None else None
@@ -109,6 +99,22 @@ def _moves_few(plan: Plan) -> bool:
     return plan.kernel == "items" or (plan.kernel == "transpose" and plan.staged == STAGE_IN | STAGE_OUT)
 
 
+def _worthy_block(form: Normal, plan: Plan, target: Target, streamed: bool, other: bool) -> Block | None:
+    """A block that is faster than a plan, and than another transpose where there is one; None where none is."""
+    if plan.kernel in ("runs", "pieces"):
+        spread = _most_spread(form, streamed) if target.window == LINE else 0
+        # So many lines may begin within another one.
+        block = block_of(form, target.window, spread + 1) if spread else None
+        return block if block is not None and block.spread <= spread else None
+    if not target.window or not _moves_few(plan):
+        return None
+    most = _worth(plan, target, streamed)
+    most = min(most, _MOST_WINDOWS) if other else most
+    if streamed and plan.kernel == "transpose" and target.window == LINE and _is_of_small_matrices(form):
+        most = max(most, _OF_MATRICES)
+    return block_of(form, target.window, most)
+
+
 def _worth(plan: Plan, target: Target, streamed: bool) -> float:
     """How many windows a line of the target may take to be faster than a plan that moves few items at a time."""
     item, items = plan.form.item, plan.kernel == "items"
@@ -128,19 +134,13 @@ small matrices, which are read from the same few lines one after the other."""
 
 def _is_of_small_matrices(form: Normal) -> bool:
     """Whether nearest dimensions that are in one piece of the target are so in the source, too, in another order."""
-    reach, taken = form.item, 0
-    for d in reversed(form.dims):
-        if d.dst != reach or reach * d.length > _LARGEST_MATRIX:
-            return False
-        reach, taken = reach * d.length, taken + 1
-        near = form.item
-        for source in sorted(form.dims[-taken:], key=lambda d: abs(d.src)):
-            if abs(source.src) != near:
-                break
-            near *= source.length
-        else:
-            return True
-    return False
+    along, dims, last = _along(form), form.dims, len(form.dims) - 1
+    if along is None or dims[along].src != form.item or dims[last].dst != form.item:
+        return False
+    a = chain(dims, along, "src", {along}, form.item, _LARGEST_MATRIX)
+    b = chain(dims, last, "dst", {last}, form.item, _LARGEST_MATRIX)
+    held = [form.item * prod(dims[k].length for k in b[:n]) for n in range(len(b) + 1)]
+    return any({*a[:n]} == {*b[:n]} and held[n] <= _LARGEST_MATRIX for n in range(2, len(b) + 1))
 
 
 _LARGEST_MATRIX = 2048
