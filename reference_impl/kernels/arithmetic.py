@@ -1,28 +1,47 @@
-"""Strided arithmetic in the planner's order: fills, unary and binary operations with broadcasting, reductions.
+"""Strided arithmetic: fills, unary and binary operations with broadcasting, reductions.
 
-One pass in the order of the target's memory, in tiles that hold what the operands share of each cache line; no operand
-is copied first. Results are written in the dtype of the operands: nothing is promoted.
+A kernel goes through a target and its operands at once, in the order that costs least, by rows in which all sides lie
+in one piece; a side that does not is brought into that order tile by tile, by the kernels of copies. Results are
+written in the dtype of the operands: nothing is promoted.
 """
 
+import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from math import inf, prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
+from numpy.lib.array_utils import normalize_axis_tuple
 
-from . import strided_copy
-from .jit import compiled, instruction
-from .llvm import load, store
+from . import get_threads, machine, objects, strided_copy
+from .descriptor import DONE, NO_MEMORY
+from .elementwise_plan import (
+    BINARY,
+    REDUCTIONS,
+    UNARY,
+    Form,
+    described,
+    form_of,
+    lines_of,
+    reduced_form,
+    regions,
+)
+from .engine import SHARED, Ready, cell
 from .normal import normal
+from .planner import plan_for
+from .plans import Choice
+from .pool import share
 
 Array = npt.NDArray[Any]
 
-UNARY = ("neg", "abs", "relu", "square")
-BINARY = ("add", "sub", "mul", "maximum", "minimum")
-REDUCTIONS = ("sum", "prod", "amax", "amin")
-_DTYPES = tuple(np.dtype(kind) for kind in ("i1", "u1", "i2", "i4", "i8", "f4", "f8"))
-_TILE = 64
+_KNOWN = 1024
+"""Operations between layouts that are remembered."""
+_KEPT = Choice(streamed=0)
+"""How tiles are copied: what is in the caches stays there."""
+_DTYPES = dict.fromkeys(np.dtype(kind) for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"))
 
 
 def fill(dst: Array, value: Any) -> None:
@@ -49,7 +68,7 @@ def unary(name: str, out: Array, x: Array) -> None:
     >>> out.tolist()
     [0.0, 0.5, 2.0]
     """
-    _apply(name, UNARY, 0, out, x, x)
+    _apply(name, UNARY, out, [x])
 
 
 def binary(name: str, out: Array, x: Array, y: Array) -> None:
@@ -63,195 +82,169 @@ def binary(name: str, out: Array, x: Array, y: Array) -> None:
     >>> out.tolist()
     [[11.0, 23.0], [12.0, 24.0]]
     """
-    _apply(name, BINARY, len(UNARY), out, x, y)
+    _apply(name, BINARY, out, [x, y])
 
 
 def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
-    """Reduce some dimensions with one of `REDUCTIONS`; elements are taken in the order of memory.
+    """Reduce some dimensions with one of `REDUCTIONS`, in an order that shape and strides decide.
 
     Shapes: `out` has the shape of `x` with lengths of 1 at `axes`; both have one dtype, which is what adds up.
-    Raises: ValueError for another name, dtype or shape, for an empty `x` without a neutral element, and where `out`
-    overlaps itself.
+    Raises: ValueError for another name, dtype or shape, for axes that `x` has not or that come twice, for an empty `x`
+    without a neutral element, and where `out` overlaps itself.
 
     >>> out = np.zeros((1, 3))
     >>> reduce("sum", out, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), (0,))
     >>> out.tolist()
     [[5.0, 7.0, 9.0]]
     """
-    code = _code(name, REDUCTIONS, len(UNARY) + len(BINARY), (out, x))
-    reduced = {axis % max(1, x.ndim) for axis in axes}
+    _check(name, tuple(REDUCTIONS), [out, x])
+    reduced = normalize_axis_tuple(axes, x.ndim)
     expected = tuple(1 if d in reduced else n for d, n in enumerate(x.shape))
     if out.shape != expected:
         raise ValueError(f"{name}: out has shape {out.shape}, should be {expected}")
-    if name in ("sum", "prod"):
-        fill(out, 0 if name == "sum" else 1)
-    elif x.size:
-        strided_copy(out, x[tuple(slice(0, 1) if d in reduced else slice(None) for d in range(x.ndim))])
-    elif out.size:
-        raise ValueError(f"{name}: shape {x.shape} has no elements along {sorted(reduced)}")
-    if x.size:
-        _check_once(name, out)
-        _run(code, np.broadcast_to(out, x.shape), x, x)
+    if out.size == 0:
+        return
+    neutral = _neutral(name, out.dtype)
+    if x.size == 0:
+        if name in ("amax", "amin"):
+            raise ValueError(f"{name}: shape {x.shape} has no elements along {sorted(reduced)}")
+        fill(out, neutral)
+        return
+    strides, operation = _reduction(name, out.dtype, x.shape, x.strides, reduced)
+    suits = all(n == 1 or s == wanted for n, s, wanted in zip(out.shape, out.strides, strides, strict=True))
+    if suits and not np.may_share_memory(out, x):
+        result = out
+        out.fill(neutral)
+    else:
+        _check_once(name, out.shape, out.strides, out.itemsize)
+        # Memory of its own, dense in the order that the operand is gone through.
+        memory = np.full(out.size, neutral, out.dtype)
+        first = sum((1 - n) * s for n, s in zip(out.shape, strides, strict=True) if s < 0)
+        result = np.ndarray(out.shape, out.dtype, memory, first, strides)
+    operation(result, x)
+    if result is not out:
+        strided_copy(out, result)
 
 
-def _apply(name: str, names: Sequence[str], base: int, out: Array, x: Array, y: Array) -> None:
-    code = _code(name, names, base, (out, x, y))
-    _check_once(name, out)
-    x, y = (np.broadcast_to(operand, out.shape) for operand in (x, y))
-    if out.size:
-        x, y = (_apart(operand, out) for operand in (x, y))
-        _run(code, out, x, y)
+def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
+    """What a reduction begins with: -0.0 is what a sum of -0.0 alone stays equal to."""
+    if name == "prod":
+        return 1
+    if name == "sum":
+        return -0.0 if dtype.kind == "f" else 0
+    low, high = (-inf, inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return low if name == "amax" else high
 
 
-def _code(name: str, names: Sequence[str], base: int, arrays: Sequence[Array]) -> int:
+def _apply(name: str, names: Sequence[str], out: Array, operands: Sequence[Array]) -> None:
+    _check(name, names, [out, *operands])
+    in_place, layouts = False, []
+    sides = [out, *operands]
+    for k, operand in enumerate(operands, start=1):
+        if np.may_share_memory(operand, out):
+            if operand.strides == out.strides and operand.ctypes.data == out.ctypes.data:
+                in_place = True
+            else:
+                sides[k] = operand = operand.copy()
+        layouts += [operand.shape, operand.strides]
+    operation = _elementwise(name, out.dtype, in_place, out.shape, out.strides, *layouts)
+    if operation:
+        operation(*sides)
+
+
+def _check(name: str, names: Sequence[str], arrays: Sequence[Array]) -> None:
     if name not in names:
         raise ValueError(f"no operation {name!r}; there are {', '.join(names)}")
-    kinds = [a.dtype for a in arrays]
-    if kinds[0] not in _DTYPES or any(kind != kinds[0] for kind in kinds):
-        raise ValueError(
-            f"{name}: dtypes {', '.join(map(str, kinds))}; should be one of {', '.join(map(str, _DTYPES))}"
-        )
-    return base + names.index(name)
+    dtype = arrays[0].dtype
+    if dtype not in _DTYPES or any(a.dtype != dtype for a in arrays):
+        kinds = ", ".join(str(a.dtype) for a in arrays)
+        raise ValueError(f"{name}: dtypes {kinds}; should be one of {', '.join(map(str, _DTYPES))}")
+    if not arrays[0].flags.writeable:
+        raise ValueError(f"{name}: out is read-only")
 
 
-def _check_once(name: str, out: Array) -> None:
-    if out.size and not normal(out.shape, out.strides, out.strides, out.itemsize).writes_once:
-        raise ValueError(f"{name}: out of shape {out.shape} and strides {out.strides} holds one element twice")
+def _check_once(name: str, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
+    if not normal(shape, strides, strides, itemsize).writes_once:
+        raise ValueError(f"{name}: out of shape {shape} and strides {strides} holds one element twice")
 
 
-def _apart(operand: Array, out: Array) -> Array:
-    same = operand.strides == out.strides and operand.ctypes.data == out.ctypes.data
-    return operand if same or not np.may_share_memory(operand, out) else operand.copy()
+class _Operation:
+    """An operation between some layouts: a kernel, and what it is told of the tiles of each shape."""
+
+    def __init__(
+        self, name: str, dtype: np.dtype[Any], form: Form, roles: Sequence[int], in_place: bool = False
+    ) -> None:
+        self._nbytes, self._roles = form.nbytes, roles
+        reduces = roles[1] == 0 or name.startswith("fold")
+        self._kernel = _CALL(objects.kernel("arithmetic", 1, 64))
+        work = objects.arithmetic(name, dtype.str[1:])
+        self._calls = []
+        large = form.touched >= machine.target().cache_bytes
+        # What is read just before it is written lies in the caches: to write past them would cost more.
+        streamed = large and not (in_place or reduces or form.by_items or 0 in form.buffered)
+        for region in regions(form, reduces):
+            copies, told = [], []
+            for side, copy in region.copies:
+                # A buffer begins with a line, and a target may begin anywhere.
+                target = replace(machine.target(), phase=0 if side else 16)
+                ready = Ready(plan_for(copy, target, _KEPT), target.width)
+                lines = lines_of(region, side) if large else np.zeros(0, np.int64)
+                copies.append((ready, lines))
+                for k, (address, plan) in enumerate(ready.told()):
+                    asked = 0 if k else len(lines)
+                    told.append((side, address, plan.row.ctypes.data, plan.tasks, lines.ctypes.data, asked))
+            row = described(form, region, roles, work, streamed, told)
+            # Tiles that are reduced into one place follow each other, and are one thread's.
+            together = prod(dim.length for dim in region.outer if reduces and dim.steps[0] == 0)
+            self._calls.append((row.ctypes.data, prod(dim.length for dim in region.outer), together, (row, copies)))
+
+    def __call__(self, *sides: Array) -> None:
+        cells = [cell(sides[role]) for role in self._roles]
+        threads = get_threads() if self._nbytes >= SHARED else 1
+        for row, tasks, together, _ in self._calls:
+            if threads == 1:
+                answer = self._kernel(row, *cells, tasks << 32)
+            else:
+
+                def part(first: int, last: int, row: int = row, together: int = together) -> int:
+                    return int(self._kernel(row, *cells, first * together | last * together << 32))
+
+                answer = share(part, tasks // together, threads)
+            assert answer in (DONE, NO_MEMORY)
+            if answer:
+                raise MemoryError("no memory for the buffers of a tile")
 
 
-def _run(code: int, out: Array, x: Array, y: Array) -> None:
-    dims = _loops(out, x, y)
-    inner, outer = dims[-2:], dims[:-2]
-    table = np.array([*outer, *inner], np.int64)
-    like = np.zeros((), out.dtype)[()]
-    _strided(code, table, out.ctypes.data, x.ctypes.data, y.ctypes.data, like)
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+"""A kernel as Python calls it: descriptor, cells of target and operands, first task and the one behind the last."""
 
 
-def _loops(out: Array, x: Array, y: Array) -> list[tuple[int, int, int, int]]:
-    """Length and three strides in bytes of each loop, outermost first, neighbours merged; at least two."""
-    form = list(zip(out.shape, out.strides, x.strides, y.strides, strict=True))
-    dims = sorted((d for d in form if d[0] != 1), key=lambda d: tuple(-abs(s) for s in d[1:]))
-    merged: list[tuple[int, int, int, int]] = []
-    for n, *steps in dims:
-        if merged and all(old == n * new for old, new in zip(merged[-1][1:], steps, strict=True)):
-            merged[-1] = (merged[-1][0] * n, *steps)
-        else:
-            merged.append((n, *steps))
-    while len(merged) < 2:
-        merged.insert(0, (1, 0, 0, 0))
-    # Beside the dimension in which the target steps least stands the one in which an operand does.
-    last = merged.pop()
-    near = min(range(len(merged)), key=lambda k: min(abs(merged[k][2]) or 1 << 62, abs(merged[k][3]) or 1 << 62))
-    merged.append(merged.pop(near))
-    return [*merged, last]
+@lru_cache(_KNOWN)
+def _elementwise(name: str, dtype: np.dtype[Any], in_place: bool, *layouts: tuple[int, ...]) -> "_Operation | None":
+    """What operates on shapes and strides in turn, the target's first; None where there is nothing to do."""
+    shape, out = layouts[:2]
+    strides = [out, *(_broadcast(name, shape, *layouts[k : k + 2]) for k in range(2, len(layouts), 2))]
+    if 0 in shape:
+        return None
+    _check_once(name, shape, out, dtype.itemsize)
+    form = form_of(shape, strides, dtype.itemsize)
+    return _Operation(f"apply_{name}", dtype, form, (0, 1, 2 if len(strides) > 2 else -1), in_place)
 
 
-@instruction
-def _get(typingctx: Any, address: Any, like: Any) -> Any:
-    """The number at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return load(builder, args[0], context.get_value_type(like))
-
-    return like(types.intp, like), generate
+def _broadcast(name: str, shape: tuple[int, ...], own: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of an operand that is repeated to fill a shape."""
+    new = len(shape) - len(own)
+    if new < 0 or any(n not in (1, wanted) for n, wanted in zip(own, shape[new:], strict=True)):
+        raise ValueError(f"{name}: an operand of shape {own} does not broadcast to {shape}")
+    return (*[0] * new, *(0 if n == 1 else s for n, s in zip(own, strides, strict=True)))
 
 
-@instruction
-def _put(typingctx: Any, address: Any, value: Any) -> Any:
-    """Store a number at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        store(builder, args[1], args[0])
-        return context.get_dummy_value()
-
-    return types.void(types.intp, value), generate
-
-
-@instruction
-def _as(typingctx: Any, value: Any, like: Any) -> Any:
-    """A number in the type of another: arithmetic on small integers wraps around, as NumPy's does."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.cast(builder, args[0], value, like)
-
-    return like(value, like), generate
-
-
-@compiled
-def _result(code: int, old: Any, a: Any, b: Any, like: Any) -> Any:
-    if code == 0:
-        return _as(-a, like)
-    if code == 1:
-        return _as(abs(a), like)
-    if code == 2:
-        # A NaN is no less than zero: it stays what it is.
-        return _as(0, like) if a < 0 else a
-    if code == 3:
-        return _as(a * a, like)
-    if code == 4:
-        return _as(a + b, like)
-    if code == 5:
-        return _as(a - b, like)
-    if code == 6:
-        return _as(a * b, like)
-    if code == 7:
-        return a if a >= b or a != a else b
-    if code == 8:
-        return a if a <= b or a != a else b
-    if code == 9:
-        return _as(old + a, like)
-    if code == 10:
-        return _as(old * a, like)
-    if code == 11:
-        return old if old >= a or old != old else a
-    return old if old <= a or old != old else a
-
-
-@compiled
-def _row(code: int, n: int, out: int, d: int, x: int, a: int, y: int, b: int, like: Any) -> None:
-    if code >= 9 and d == 0:
-        # Eight sums side by side would be faster, but then the order of additions would hang on the layout.
-        total = _get(out, like)
-        for k in range(n):
-            total = _result(code, total, _get(x + k * a, like), total, like)
-        _put(out, total)
-        return
-    for k in range(n):
-        old = _get(out + k * d, like) if code >= 9 else _as(0, like)
-        _put(out + k * d, _result(code, old, _get(x + k * a, like), _get(y + k * b, like), like))
-
-
-@compiled
-def _strided(code: int, table: Any, out: int, x: int, y: int, like: Any) -> None:
-    outer = 1
-    ndim = len(table)
-    for k in range(ndim - 2):
-        outer *= table[k, 0]
-    n1, n2 = table[ndim - 2, 0], table[ndim - 1, 0]
-    d1, a1, b1 = table[ndim - 2, 1], table[ndim - 2, 2], table[ndim - 2, 3]
-    d2, a2, b2 = table[ndim - 1, 1], table[ndim - 1, 2], table[ndim - 1, 3]
-    for task in range(outer):
-        rest, d, a, b = task, out, x, y
-        for k in range(ndim - 3, -1, -1):
-            i = rest % table[k, 0]
-            rest //= table[k, 0]
-            d += i * table[k, 1]
-            a += i * table[k, 2]
-            b += i * table[k, 3]
-        # Whole rows where all operands lie along them, tiles where one lies across.
-        long = n2 if abs(a2) <= abs(a1) and abs(b2) <= abs(b1) else _TILE
-        for i0 in range(0, n1, _TILE):
-            for j0 in range(0, n2, long):
-                n = min(long, n2 - j0)
-                for i in range(i0, min(i0 + _TILE, n1)):
-                    _row(
-                        code, n, d + i * d1 + j0 * d2, d2, a + i * a1 + j0 * a2, a2, b + i * b1 + j0 * b2, b2, like
-                    )  # fmt: skip
-
-
-__all__ = ["BINARY", "REDUCTIONS", "UNARY", "binary", "fill", "reduce", "unary"]
+@lru_cache(_KNOWN)
+def _reduction(
+    name: str, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...]
+) -> tuple[tuple[int, ...], "_Operation"]:
+    target, form = reduced_form(shape, strides, axes, dtype.itemsize)
+    if form.dims[-1].steps[0]:
+        # Rows of the operand are added to one of the target, which is an operand, too.
+        return target, _Operation(f"apply_{REDUCTIONS[name]}", dtype, form, (0, 0, 1))
+    return target, _Operation(f"fold_{REDUCTIONS[name]}", dtype, form, (0, 1, -1))

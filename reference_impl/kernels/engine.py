@@ -19,7 +19,7 @@ from .pool import share
 
 Array = npt.NDArray[Any]
 
-_SHARED = 1 << 18
+SHARED = 1 << 18
 """Bytes from which on threads are worth waking."""
 _WORK = 10_000
 """Steps that NumPy may take to decide exactly whether two arrays share a byte; harder cases count as if they did."""
@@ -45,7 +45,7 @@ class Ready:
 
     def __call__(self, dst_cell: int, src_cell: int, threads: int) -> int:
         """Copy; the answer is one of DONE, NEAR, MISALIGNED and NO_MEMORY."""
-        if threads == 1 or self.nbytes < _SHARED:
+        if threads == 1 or self.nbytes < SHARED:
             answer = int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks))
         else:
             answer = share(

@@ -19,12 +19,14 @@ from .plans import LARGE_FIRST
 LINE = 64
 _X86 = platform.machine() in ("x86_64", "AMD64")
 
-WORDS: dict[tuple[int, int], Any] = {
+WORDS: dict[tuple[int | str, ...], Any] = {
     (1, 64): np.uint8(0), (2, 64): np.uint16(0), (4, 64): np.uint32(0), (8, 64): np.uint64(0),
     (16, 64): np.complex128(0),
     (1, 32): np.int8(0), (2, 32): np.int16(0), (4, 32): np.int32(0), (8, 32): np.int64(0), (16, 32): np.complex64(0),
+    **{(name,): np.zeros((), name)[()] for name in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")},
 }  # fmt: skip
-"""A scalar whose type says item size and register width, both in bytes: unsigned means registers of 64 bytes."""
+"""A scalar whose type says item size and register width, both in bytes: unsigned means registers of 64 bytes; or one of
+the numbers that a dtype names."""
 MOST_LOOPS = 80
 """Loops of an odometer, at most: NumPy's arrays have 64 dimensions."""
 

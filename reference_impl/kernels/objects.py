@@ -31,9 +31,10 @@ KERNELS = {
     "step": ("pick", "copy_picked"),
     "fill": ("pick", "copy_picked"),
     "items": ("items", "copy_items"),
+    "arithmetic": ("elementwise", "operate"),
 }
 """Module and function of each kernel."""
-_OF_BYTES = {"runs", "pieces", "blocks", "whole"}
+_OF_BYTES = {"runs", "pieces", "blocks", "whole", "arithmetic"}
 """Kernels that know no items: one serves all sizes."""
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable that names another folder for machine code; beside this file, or in the user's cache, else."""
@@ -57,13 +58,19 @@ def kernel(name: str, item: int, width: int) -> int:
 
 
 @cache
+def arithmetic(name: str, number: str) -> int:
+    """The address of what `elementwise.py` works on a row with, for numbers of a dtype, as `f4`."""
+    return _loaded("elementwise", name, (number,))
+
+
+@cache
 def front_door() -> int:
     """The address of `entry_code.enter`, which CPython is to call."""
-    return _loaded("entry_code", "enter", None)
+    return _loaded("entry_code", "enter", ())
 
 
-def _loaded(module: str, function: str, word: tuple[int, int] | None) -> int:
-    name = f"stridecheck_{function}" if word is None else f"stridecheck_{function}_{word[0]}_{word[1]}"
+def _loaded(module: str, function: str, word: tuple[int | str, ...]) -> int:
+    name = "_".join(["stridecheck", function, *map(str, word)])
     with _lock:
         engine, _ = _machine()
         if not engine.get_function_address(name):
@@ -92,7 +99,7 @@ def _features() -> str:
         return ""
 
 
-def _compiled(name: str, module: str, function: str, word: tuple[int, int] | None) -> bytes:
+def _compiled(name: str, module: str, function: str, word: tuple[int | str, ...]) -> bytes:
     from importlib import import_module
 
     from numba import cfunc, types
@@ -100,7 +107,7 @@ def _compiled(name: str, module: str, function: str, word: tuple[int, int] | Non
     from .llvm import WORDS
 
     body = getattr(import_module(f".{module}", __package__), function)
-    if word is None:
+    if not word:
 
         def outer(table: int, arguments: int, number: int) -> int:
             return int(body(table, arguments, number))

@@ -1,78 +1,231 @@
 """Strided arithmetic is NumPy's, whatever the layouts; sums are right to rounding."""
 
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import product
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stridecheck.reference_impl.kernels import arithmetic
+from stridecheck.reference_impl import kernels
+from stridecheck.reference_impl.kernels import arithmetic, elementwise_plan, machine, planner
+from stridecheck.reference_impl.kernels.elementwise_plan import (
+    BINARY,
+    REDUCTIONS,
+    UNARY,
+    form_of,
+    reduced_form,
+    regions,
+)
+from stridecheck.reference_impl.kernels.normal import Normal
 
-from .arrays import pairs
+from .arrays import expected, fenced, needs_fences, pairs
 
 NUMPY = {
-    "neg": np.negative, "abs": np.absolute, "relu": lambda x: np.where(x < 0, np.zeros((), x.dtype), x),
-    "square": np.square, "add": np.add, "sub": np.subtract, "mul": np.multiply, "maximum": np.maximum,
-    "minimum": np.minimum,
+    "neg": np.negative, "abs": np.absolute, "square": np.square, "add": np.add, "sub": np.subtract, "mul": np.multiply,
+    "relu": lambda x: np.where(x < 0, np.zeros((), x.dtype), x),
+    "maximum": lambda x, y: np.where((x >= y) | (x != x), x, y),
+    "minimum": lambda x, y: np.where((x <= y) | (x != x), x, y),
 }  # fmt: skip
-KINDS = {1: "i1", 2: "i2", 4: "f4", 8: "f8", 16: "f8"}
-quick = settings(max_examples=80, deadline=None)
+"""NumPy's results; where it does not say which of two zeros is the larger, the first is."""
+KINDS = {1: ("i1", "u1"), 2: ("i2",), 4: ("u4", "f4"), 8: ("i8", "f8")}
+ODD = (np.nan, np.inf, -np.inf, -0.0, 0.0)
+quick = settings(max_examples=40, deadline=None)
 
 
-def numbers(array, seed):
-    values = np.random.default_rng(seed).integers(-50, 50, array.shape)
-    return values.astype(array.dtype)
+@contextmanager
+def small_tiles(past_the_caches: bool):
+    """Tiles of some hundred bytes, cut at all edges of small arrays; as if the caches kept next to nothing, or all."""
+    target = replace(machine.target(), cache_bytes=1 << (10 if past_the_caches else 30))
+    sizes = {"_TILE": 1024, "_BUFFERED_TILE": 512, "_RUN": 64, "_TOGETHER": 32, "_FOLDED": 128}
+    with ExitStack() as stack:
+        stack.enter_context(patch.multiple(elementwise_plan, **sizes))
+        stack.enter_context(patch.object(machine, "target", lambda: target))
+        for cached in (arithmetic._elementwise, arithmetic._reduction):
+            cached.cache_clear()
+            stack.callback(cached.cache_clear)
+        yield
 
 
-def arrays(pair):
-    """A target and an operand in the pair's layouts, and a second operand that broadcasts."""
-    made = []
-    for side, seed in ((pair.dst, None), (pair.src, 1)):
-        array, memory = side.laid(pair.shape, KINDS[pair.itemsize], seed)
-        if seed is not None:
-            safe = np.frombuffer(memory.tobytes(), np.uint8)[: memory.size]
-            memory[:] = safe % 64
-        made.append((array, memory))
-    (out, _), (x, _) = made
-    y = numbers(np.zeros((1, *pair.shape[1:]), out.dtype), 2)
-    return out, x, y
+def fill(array, seed):
+    """Numbers of all sizes; of floating-point ones some that are none, or zero."""
+    draws = np.random.default_rng(seed)
+    if array.dtype.kind == "f":
+        values = draws.integers(-50, 50, array.shape).astype(array.dtype)
+        odd = draws.integers(0, 40, array.shape)
+        for k, value in enumerate(ODD):
+            values[odd == k] = value
+    else:
+        info = np.iinfo(array.dtype)
+        values = draws.integers(info.min, info.max, array.shape, array.dtype, endpoint=True)
+    array[...] = values
 
 
-@pytest.mark.parametrize("name", [*arithmetic.UNARY, *arithmetic.BINARY])
+@st.composite
+def operations(draw):
+    """A target, its memory, and two operands, of which the second may be repeated to fill the shape."""
+    pair = draw(pairs(4000, (1, 2, 4, 8)))
+    kind = draw(st.sampled_from(KINDS[pair.itemsize]))
+    out, memory = pair.dst.laid(pair.shape, kind, None)
+    x, _ = pair.src.laid(pair.shape, kind, 0)
+    repeated = draw(st.lists(st.booleans(), min_size=len(pair.shape), max_size=len(pair.shape)))
+    order = draw(st.permutations(range(len(pair.shape))))
+    shape = [1 if once else n for n, once in zip(pair.shape, repeated, strict=True)]
+    y = np.zeros([shape[d] for d in order], kind).transpose(np.argsort(order))
+    # An operand that holds one element several times is filled by whichever comes last.
+    fill(x, 1)
+    fill(y, 2)
+    return out, memory, x, y
+
+
+@pytest.mark.parametrize("past_the_caches", [False, True])
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
 @quick
-@given(pairs(4000))
-def test_each_operation_is_numpys(name, pair):
-    out, x, y = arrays(pair)
+@given(operations())
+def test_each_operation_is_numpys_bit_for_bit(name, past_the_caches, operation):
+    out, memory, x, y = operation
+    operands = (x,) if name in UNARY else (x, y)
     with np.errstate(all="ignore"):
-        if name in arithmetic.UNARY:
-            wanted = NUMPY[name](x)
-            arithmetic.unary(name, out, x)
-        else:
-            wanted = NUMPY[name](x, y)
-            arithmetic.binary(name, out, x, y)
-    assert np.array_equal(out, wanted, equal_nan=True)
+        wanted = expected(out, NUMPY[name](*operands), memory)
+    with small_tiles(past_the_caches):
+        (arithmetic.unary if name in UNARY else arithmetic.binary)(name, out, *operands)
+    assert np.array_equal(memory, wanted)
 
 
-@pytest.mark.parametrize("name", arithmetic.REDUCTIONS)
+@pytest.mark.parametrize("past_the_caches", [False, True])
+@pytest.mark.parametrize("name", REDUCTIONS)
 @quick
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.data())
-def test_reductions_over_any_dimensions(name, shape, data):
-    order = data.draw(st.permutations(range(len(shape))))
-    axes = tuple(data.draw(st.sets(st.sampled_from(range(len(shape))))))
-    x = numbers(np.zeros([shape[d] for d in order]), 3).transpose(np.argsort(order))
-    if name == "prod":
-        x = np.sign(x) + (x == 0)
-    wanted = getattr(np, name)(x, axis=axes, keepdims=True) if axes else x
-    out = np.zeros(wanted.shape)
-    arithmetic.reduce(name, out, x, axes)
+@given(operations(), st.data())
+def test_reductions_over_any_dimensions(name, past_the_caches, operation, data):
+    _, _, x, _ = operation
+    axes = tuple(data.draw(st.sets(st.sampled_from(range(x.ndim)))))
+    # Few are not 1, so that products stay exact, too.
+    x[...] = np.nan_to_num(x) % 3 if name == "sum" else np.where(np.nan_to_num(x) % 64 == 1, 2, 1)
+    out = np.zeros([1 if d in axes else n for d, n in enumerate(x.shape)], x.dtype)[::-1]
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(x, axis=axes, keepdims=True, **({} if "a" in name else {"dtype": x.dtype}))
+    with small_tiles(past_the_caches):
+        arithmetic.reduce(name, out, x, axes)
     assert np.array_equal(out, wanted)
 
 
-def test_nan_goes_through_comparisons():
-    x, y, out = np.array([np.nan, 1.0, -1.0]), np.array([0.0, np.nan, 2.0]), np.zeros(3)
-    for name in ("maximum", "minimum"):
-        arithmetic.binary(name, out, x, y)
-        assert np.array_equal(out, NUMPY[name](x, y), equal_nan=True)
-    arithmetic.unary("relu", out, x)
-    assert np.array_equal(out, [np.nan, 1.0, 0.0], equal_nan=True)
+def in_two_parts(form, target, choice):
+    """A plan of a copy that is made of two."""
+    first = form.dims[0]
+    half = first.length // 2
+    if half == 0:
+        return planner.plan_for(form, target, choice)
+    parts = []
+    for start, length in ((0, half), (half, first.length - half)):
+        shifts = form.dst_shift + start * first.dst, form.src_shift + start * first.src
+        part = Normal((first._replace(length=length), *form.dims[1:]), form.item, *shifts)
+        parts.append(planner.plan_for(part, target, choice))
+    return planner._beside(form, parts)
+
+
+@quick
+@given(operations())
+def test_a_side_that_is_copied_in_several_parts(operation):
+    out, memory, x, y = operation
+    with np.errstate(all="ignore"):
+        wanted = expected(out, x - y, memory)
+    with small_tiles(False), patch.object(arithmetic, "plan_for", in_two_parts):
+        arithmetic.binary("sub", out, x, y)
+    assert np.array_equal(memory, wanted)
+
+
+@quick
+@given(operations())
+def test_regions_hold_each_element_once(operation):
+    out, _, x, y = operation
+    strides = [a.strides for a in (out, x, np.broadcast_to(y, out.shape))]
+    with small_tiles(False):
+        form = form_of(out.shape, strides, out.itemsize)
+        found = [at for region in regions(form) for at in _places(form, region)]
+    wanted = [
+        tuple(sum(i * s for i, s in zip(index, side, strict=True)) for side in strides)
+        for index in np.ndindex(out.shape)
+    ]
+    assert Counter(found) == Counter(wanted)
+
+
+def _places(form, region):
+    """Offsets on all sides of the elements of a region's tiles."""
+    dims = [*region.outer, *region.tile]
+    for index in product(*(range(d.length) for d in dims)):
+        yield tuple(
+            shift + start + sum(i * d.steps[k] for i, d in zip(index, dims, strict=True))
+            for k, (shift, start) in enumerate(zip(form.shifts, region.starts, strict=True))
+        )
+
+
+def test_what_lies_across_goes_through_a_buffer():
+    assert form_of((900, 900), ((3600, 4), (3600, 4), (4, 3600)), 4).buffered == {2}
+    # Where two operands do, their order is the better one only if a third side agrees: to read across is cheaper.
+    assert form_of((900, 900), ((4, 3600), (3600, 4), (3600, 4)), 4).buffered == {1, 2}
+    # A bias of three channels, which stands still elsewhere, would make rows of three.
+    assert form_of((9000, 3), ((12, 4), (12, 4), (0, 4)), 4).buffered == {2}
+    assert form_of((900, 900), ((3600, 4), (3600, 4), (4, 0)), 4).buffered == frozenset()
+    assert form_of((900, 900), ((7200, 8), (7200, 8), (7200, 8)), 4).by_items
+    # Sums over few columns: rows of columns are made first.
+    assert reduced_form((9000, 3), (12, 4), (1,), 4)[1].buffered == {1}
+    assert reduced_form((900, 900), (3600, 4), (0,), 4)[1].dims[-1].steps == (4, 4)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_sums_are_right_to_rounding_and_the_same_with_any_number_of_threads(kind):
+    x = np.random.default_rng(1).random((300, 7, 500)).astype(kind)
+    for array in (x, x.transpose(2, 0, 1), x[:, :, ::-3]):
+        for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2)):
+            out = np.zeros([1 if d in axes else n for d, n in enumerate(array.shape)], kind)
+            found = []
+            for threads in (1, 2, 8):
+                kernels.set_threads(threads)
+                try:
+                    arithmetic.reduce("sum", out, array, axes)
+                finally:
+                    kernels.set_threads(1)
+                found.append(out.copy())
+            assert np.allclose(found[0], array.sum(axes, np.float64, keepdims=True), rtol=32 * np.finfo(kind).eps)
+            assert all(np.array_equal(found[0], other) for other in found)
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_threads_share_an_operation(threads):
+    x, y = np.random.default_rng(1).random((2, 700, 900))
+    out = np.zeros((700, 900))
+    kernels.set_threads(threads)
+    try:
+        arithmetic.binary("mul", out, x, y.reshape(900, 700).T)
+    finally:
+        kernels.set_threads(1)
+    assert np.array_equal(out, x * y.reshape(900, 700).T)
+
+
+@needs_fences
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("kind", ["u1", "i2", "f4", "f8"])
+def test_nothing_is_touched_beyond_the_ends(kind, at_end):
+    for rows, columns in ((1, 1), (3, 5), (70, 90), (1, 1000), (130, 257)):
+        nbytes = rows * columns * np.dtype(kind).itemsize
+        out, x, y = (fenced(nbytes, at_end).view(kind) for _ in range(3))
+        fill(x, 1)
+        fill(y, 2)
+        shapes = (rows, columns), (rows, columns), (columns, rows)
+        out, x, y = (a.reshape(shape) for a, shape in zip((out, x, y), shapes, strict=True))
+        with np.errstate(all="ignore"):
+            for layouts in ((out, x, y.T), (out[:, ::2], x[:, ::2], y.T[:, ::2]), (out[::-1, ::-1], x, y.T[:1])):
+                with small_tiles(True):
+                    arithmetic.binary("add", *layouts)
+                assert np.array_equal(layouts[0], layouts[1] + layouts[2], equal_nan=True)
+            for axes in ((0,), (1,), (0, 1)):
+                with small_tiles(True):
+                    reduced = np.zeros([1 if d in axes else n for d, n in enumerate(x.shape)], kind)
+                    arithmetic.reduce("amin", reduced, x, axes)
+                assert np.array_equal(reduced, np.amin(x, axis=axes, keepdims=True), equal_nan=True)
 
 
 def test_an_operand_that_overlaps_is_read_first():
@@ -80,6 +233,34 @@ def test_an_operand_that_overlaps_is_read_first():
     wanted = a + a.T
     arithmetic.binary("add", a, a, a.T)
     assert np.array_equal(a, wanted)
+    wanted = a[1:] * a[:-1]
+    arithmetic.binary("mul", a[1:], a[1:], a[:-1])
+    assert np.array_equal(a[1:], wanted)
+    wanted = a.sum(0, keepdims=True)
+    arithmetic.reduce("sum", a[:1], a, (0,))
+    assert np.array_equal(a[:1], wanted)
+
+
+def test_in_place():
+    a = np.random.default_rng(1).random((1000, 1000)).T
+    wanted = np.square(a)
+    with small_tiles(True):
+        arithmetic.unary("square", a, a)
+    assert np.array_equal(a, wanted)
+
+
+def test_empty_ones_and_scalars():
+    out = np.full((2, 1), 7.0)
+    for name, neutral in (("sum", 0), ("prod", 1)):
+        arithmetic.reduce(name, out, np.zeros((2, 0)), (1,))
+        assert (out == neutral).all()
+    arithmetic.binary("add", np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(3))
+    arithmetic.reduce("amax", np.zeros((0, 1)), np.zeros((0, 3)), (1,))
+    one = np.zeros(())
+    arithmetic.binary("sub", one, np.array(5.0), np.array(2.0))
+    assert one == 3
+    arithmetic.reduce("sum", one, np.array(-0.0), ())
+    assert np.signbit(one)
 
 
 def test_fills_leave_what_lies_between():
@@ -91,12 +272,22 @@ def test_fills_leave_what_lies_between():
 
 def test_what_cannot_be_done_is_said():
     one = np.ones(4)
+    frozen = np.ones(4)
+    frozen.flags.writeable = False
     with pytest.raises(ValueError, match="no operation 'log'; there are neg, abs, relu, square"):
         arithmetic.unary("log", one, one)
     with pytest.raises(ValueError, match="dtypes float64, float32"):
         arithmetic.unary("neg", one, np.ones(4, np.float32))
     with pytest.raises(ValueError, match="holds one element twice"):
         arithmetic.unary("neg", np.lib.stride_tricks.as_strided(one, (4,), (0,)), one)
+    with pytest.raises(ValueError, match="holds one element twice"):
+        arithmetic.reduce("sum", np.lib.stride_tricks.as_strided(one, (4, 1), (0, 8)), np.ones((4, 5)), (1,))
+    with pytest.raises(ValueError, match="axis 5 is out of bounds"):
+        arithmetic.reduce("sum", one, one, (5,))
+    with pytest.raises(ValueError, match=r"an operand of shape \(2, 4\) does not broadcast to \(4,\)"):
+        arithmetic.binary("add", one, one, np.ones((2, 4)))
+    with pytest.raises(ValueError, match="out is read-only"):
+        arithmetic.unary("neg", frozen, one)
     with pytest.raises(ValueError, match=r"amax: shape \(0,\) has no elements"):
         arithmetic.reduce("amax", np.zeros(1), np.zeros(0), (0,))
     with pytest.raises(ValueError, match=r"sum: out has shape \(4,\), should be \(1,\)"):

@@ -1,0 +1,397 @@
+"""Kernels of arithmetic: rows of one, two or three sides, tile by tile (`elementwise_plan.py`).
+
+The operation is part of the kernel, the number that it works on is told by the *type* of an argument (`llvm.WORDS`).
+Vectors are as LLVM has them, 64 bytes long: it makes two registers of each where they are shorter.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from .descriptor import DONE, NO_MEMORY
+from .elementwise_plan import (
+    BINARY,
+    BUFFERS,
+    FIRST,
+    INNER,
+    ITEMS,
+    LOADS,
+    OFFSETS,
+    OUTER,
+    REDUCTIONS,
+    ROW,
+    SHIFTS,
+    STEPS,
+    STORES,
+    STREAMED,
+    UNARY,
+    WORK,
+)
+from .jit import instruction, part
+from .llvm import (
+    LINE,
+    allocate,
+    ask,
+    ask_to_write,
+    call_at,
+    constant,
+    fence,
+    load,
+    odometer,
+    peek,
+    poke,
+    release,
+    shuffle,
+    store,
+)
+
+_BLOCK = 4 * LINE
+"""Bytes that are worked on at once."""
+_AHEAD = 2048
+"""How far ahead operands are asked for, in bytes, where the target is stored past the caches."""
+
+
+def _vector(number: Any, nbytes: int) -> Any:
+    """The LLVM vector of so many bytes of numbers of a Numba type."""
+    if number == types.float32:
+        kind: Any = ir.FloatType()
+    elif number == types.float64:
+        kind = ir.DoubleType()
+    else:
+        kind = ir.IntType(number.bitwidth)
+    return ir.VectorType(kind, nbytes * 8 // number.bitwidth)
+
+
+def _result(builder: Any, name: str, number: Any, a: Any, b: Any) -> Any:
+    """What an operation makes of two vectors, the second of which a unary one does not look at."""
+    real = isinstance(number, types.Float)
+    zero = ir.Constant(a.type, None)
+
+    def holds(relation: str, x: Any, y: Any) -> Any:
+        if real:
+            return builder.fcmp_ordered(relation, x, y)
+        return (builder.icmp_signed if number.signed else builder.icmp_unsigned)(relation, x, y)
+
+    if name == "neg":
+        return builder.fneg(a) if real else builder.sub(zero, a)
+    if name == "abs":
+        if not real:
+            return builder.select(holds("<", a, zero), builder.sub(zero, a), a)
+        bits = ir.VectorType(ir.IntType(number.bitwidth), a.type.count)
+        sign = ir.Constant(bits, [(1 << number.bitwidth - 1) - 1] * bits.count)
+        return builder.bitcast(builder.and_(builder.bitcast(a, bits), sign), a.type)
+    if name == "relu":
+        # A NaN is no less than zero: it stays what it is.
+        return builder.select(holds("<", a, zero), zero, a)
+    if name in ("maximum", "minimum"):
+        first = holds(">=" if name == "maximum" else "<=", a, b)
+        if real:
+            first = builder.or_(first, builder.fcmp_unordered("uno", a, a))
+        return builder.select(first, a, b)
+    words = {"add": ("fadd", "add"), "sub": ("fsub", "sub"), "mul": ("fmul", "mul"), "square": ("fmul", "mul")}
+    return getattr(builder, words[name][not real])(a, a if name == "square" else b)
+
+
+def _pieces(number: Any, most: int) -> list[int]:
+    """Powers of two of bytes below `most`, down to one number: any row that is shorter is made of some of them."""
+    sizes = [most >> k for k in range(1, most.bit_length())]
+    return [size for size in sizes if size * 8 >= number.bitwidth]
+
+
+@instruction
+def _spread(typingctx: Any, address: Any, to: Any, number: Any) -> Any:
+    """Repeat the number at an address so often that it fills a block."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = _vector(number, LINE)
+        one = load(builder, args[0], _vector(number, number.bitwidth // 8))
+        line = shuffle(builder, one, one, [0] * kind.count)
+        for k in range(0, _BLOCK, LINE):
+            store(builder, line, builder.add(args[1], constant(k)))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, number), generate
+
+
+def _block(name: str, nbytes: int, streamed: bool) -> Any:
+    """An intrinsic that works on a block, or on a line."""
+
+    @instruction
+    def block(typingctx: Any, out: Any, x: Any, y: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            out, *sides = args[:3]
+            kind, offsets = _vector(number, LINE), [constant(k) for k in range(0, nbytes, LINE)]
+            values = [[load(builder, builder.add(side, at), kind) for side in sides] for at in offsets]
+            for at, (a, b) in zip(offsets, values, strict=True):
+                store(builder, _result(builder, name, number, a, b), builder.add(out, at), LINE if streamed else 0)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, number), generate
+
+    return block
+
+
+def _item(name: str) -> Any:
+    """An intrinsic that works on one number."""
+
+    @instruction
+    def item(typingctx: Any, out: Any, x: Any, y: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = _vector(number, number.bitwidth // 8)
+            a, b = (load(builder, side, kind) for side in args[1:3])
+            store(builder, _result(builder, name, number, a, b), args[0])
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, number), generate
+
+    return item
+
+
+def _rest(name: str) -> Any:
+    """An intrinsic that works on fewer bytes than a line has."""
+
+    @instruction
+    def rest(typingctx: Any, out: Any, x: Any, y: Any, nbytes: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            out, *sides, nbytes = args[:4]
+            for size in _pieces(number, LINE):
+                with builder.if_then(builder.icmp_signed("!=", builder.and_(nbytes, constant(size)), constant(0))):
+                    at = builder.and_(nbytes, constant(-2 * size))
+                    a, b = (load(builder, builder.add(side, at), _vector(number, size)) for side in sides)
+                    store(builder, _result(builder, name, number, a, b), builder.add(out, at))
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, types.intp, number), generate
+
+    return rest
+
+
+def _applied(name: str) -> Any:
+    """The rows of an elementwise operation."""
+    block, line = _block(name, _BLOCK, False), _block(name, LINE, False)
+    block_past, line_past = _block(name, _BLOCK, True), _block(name, LINE, True)
+    rest, item, two = _rest(name), _item(name), name in BINARY
+
+    @part
+    def apply(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
+        nbytes, step = peek(row + 8 * ROW), peek(row + 8 * STEPS)
+        x_step, y_step = peek(row + 8 * STEPS + 8), peek(row + 8 * STEPS + 16)
+        if peek(row + 8 * ITEMS):
+            for _ in range(peek(row + 8 * ITEMS)):
+                item(out, x, y, number)
+                out += step
+                x += x_step
+                y += y_step
+            return DONE
+        # An operand that stands still is repeated, once for the row, and blocks are read from there.
+        x_moves, y_moves = -(x_step != 0), -(y_step != 0)
+        if x_step == 0:
+            _spread(x, blocks, number)
+            x = blocks
+        if two and y_step == 0:
+            _spread(y, blocks + _BLOCK, number)
+            y = blocks + _BLOCK
+        at = 0
+        # Of numbers that lie across two lines no line is made of whole ones.
+        if peek(row + 8 * STREAMED) and out & (step - 1) == 0:
+            at = min(-out & (LINE - 1), nbytes)
+            rest(out, x, y, at, number)
+            while nbytes - at >= _BLOCK:
+                for k in range(0, _BLOCK, LINE):
+                    ask(x + (at + k + _AHEAD & x_moves))
+                    if two:
+                        ask(y + (at + k + _AHEAD & y_moves))
+                block_past(out + at, x + (at & x_moves), y + (at & y_moves), number)
+                at += _BLOCK
+            while nbytes - at >= LINE:
+                line_past(out + at, x + (at & x_moves), y + (at & y_moves), number)
+                at += LINE
+        else:
+            while nbytes - at >= _BLOCK:
+                block(out + at, x + (at & x_moves), y + (at & y_moves), number)
+                at += _BLOCK
+            while nbytes - at >= LINE:
+                line(out + at, x + (at & x_moves), y + (at & y_moves), number)
+                at += LINE
+        rest(out + at, x + (at & x_moves), y + (at & y_moves), nbytes - at, number)
+        return DONE
+
+    return apply
+
+
+def _folded(name: str) -> Any:
+    """The rows of a reduction along them: each is reduced to one number, in an order that its length alone decides."""
+
+    @instruction
+    def fold(typingctx: Any, out: Any, x: Any, nbytes: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            out, x, nbytes = args[:3]
+            one = _vector(number, number.bitwidth // 8)
+
+            def include(values: list[Any]) -> None:
+                # Halves are put together until one number is left.
+                while len(values) > 1:
+                    values = [
+                        _result(builder, name, number, *pair) for pair in zip(values[::2], values[1::2], strict=True)
+                    ]
+                value = values[0]
+                while (count := value.type.count) > 1:
+                    halves = [shuffle(builder, value, value, list(range(k, k + count // 2))) for k in (0, count // 2)]
+                    value = _result(builder, name, number, *halves)
+                store(builder, _result(builder, name, number, load(builder, out, one), value), out)
+
+            def lines(at: Any) -> list[Any]:
+                places = [builder.add(x, builder.add(at, constant(k))) for k in range(0, _BLOCK, LINE)]
+                return [load(builder, place, _vector(number, LINE)) for place in places]
+
+            whole = builder.and_(nbytes, constant(-_BLOCK))
+            with builder.if_then(builder.icmp_signed(">", whole, constant(0))):
+                kept = [cgutils.alloca_once(builder, _vector(number, LINE)) for _ in range(0, _BLOCK, LINE)]  # type: ignore[no-untyped-call]
+                for place, value in zip(kept, lines(constant(0)), strict=True):
+                    builder.store(value, place)
+                with cgutils.for_range_slice(builder, constant(_BLOCK), whole, constant(_BLOCK)) as (at, _):
+                    for place, value in zip(kept, lines(at), strict=True):
+                        builder.store(_result(builder, name, number, builder.load(place), value), place)
+                include([builder.load(place) for place in kept])
+            for size in _pieces(number, _BLOCK):
+                with builder.if_then(builder.icmp_signed("!=", builder.and_(nbytes, constant(size)), constant(0))):
+                    at = builder.add(x, builder.and_(nbytes, constant(-2 * size)))
+                    steps = range(0, size, LINE)
+                    include(
+                        [load(builder, builder.add(at, constant(k)), _vector(number, min(size, LINE))) for k in steps]
+                    )
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, number), generate
+
+    @part
+    def reduce(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
+        fold(out, x, peek(row + 8 * ROW), number)
+        return DONE
+
+    return reduce
+
+
+@part
+def _placed(loops: int, number: int, index: int, task: int, out: int, x: int, y: int) -> tuple[int, int, int]:
+    """Set an odometer to a task, and answer where it is on each side."""
+    for k in range(number - 1, -1, -1):
+        at = loops + 32 * k
+        turn = task % peek(at)
+        task //= peek(at)
+        poke(index + 8 * k, turn)
+        out += turn * peek(at + 8)
+        x += turn * peek(at + 16)
+        y += turn * peek(at + 24)
+    return out, x, y
+
+
+@part
+def _advanced(loops: int, number: int, index: int, out: int, x: int, y: int) -> tuple[int, int, int]:
+    """Go on to the next task."""
+    k = number - 1
+    while k >= 0:
+        at = loops + 32 * k
+        length, turn = peek(at), peek(index + 8 * k) + 1
+        out += peek(at + 8)
+        x += peek(at + 16)
+        y += peek(at + 24)
+        if turn < length:
+            poke(index + 8 * k, turn)
+            break
+        poke(index + 8 * k, 0)
+        out -= length * peek(at + 8)
+        x -= length * peek(at + 16)
+        y -= length * peek(at + 24)
+        k -= 1
+    return out, x, y
+
+
+_COPY = 48
+"""Bytes of what is told of a copy."""
+
+
+@part
+def _ask_for_next(copy: int, turn: int, turns: int, out: int, x: int, y: int) -> None:
+    """Ask for this turn's share of what the next tile copies to a buffer, or from one."""
+    side, table, number = peek(copy), peek(copy + 32), peek(copy + 40)
+    base = x if side == 1 else y if side == 2 else out
+    for k in range(number * turn // turns, number * (turn + 1) // turns):
+        line = base + peek(table + 8 * k)
+        if side:
+            ask(line)
+        else:
+            ask_to_write(line)
+
+
+apply_neg, apply_abs, apply_relu, apply_square = (_applied(name) for name in UNARY)
+apply_add, apply_sub, apply_mul, apply_maximum, apply_minimum = (_applied(name) for name in BINARY)
+fold_add, fold_mul, fold_maximum, fold_minimum = (_folded(name) for name in REDUCTIONS.values())
+"""What a row is worked on with; `objects.arithmetic` names them."""
+
+
+@part
+def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word: Any) -> int:
+    """Work on tiles, from the task in the lower half of `tasks` up to the one in its upper half, row by row.
+
+    A cell is the address of a pointer, as for copies. Answers DONE or NO_MEMORY.
+    """
+    # On the stack: odometers of tiles and of rows; where copies go from and to; operands that are repeated.
+    tiles, turns = odometer(), odometer()
+    cells, blocks = odometer(), odometer() + LINE - 1 & -LINE
+    held, source, target = cells, cells + 24, cells + 32
+    memory = 0
+    if peek(row + 8 * BUFFERS):
+        memory = allocate(peek(row + 8 * BUFFERS) + LINE)
+        if memory == 0:
+            return NO_MEMORY
+    buffers = memory + LINE - 1 & -LINE
+    outer, inner = peek(row + 8 * OUTER), peek(row + 8 * INNER)
+    outer_loops = row + 8 * FIRST
+    inner_loops = outer_loops + 32 * outer
+    copies = inner_loops + 32 * inner
+    loads, stores = peek(row + 8 * LOADS), peek(row + 8 * STORES)
+    rows, answer = 1, DONE
+    for k in range(inner):
+        rows *= peek(inner_loops + 32 * k)
+    for k in range(3):
+        poke(held + 8 * k, 0)
+    out = peek(out_cell) + peek(row + 8 * SHIFTS)
+    x = peek(x_cell) + peek(row + 8 * SHIFTS + 8)
+    y = peek(y_cell) + peek(row + 8 * SHIFTS + 16)
+    first, last = tasks & 0xFFFFFFFF, tasks >> 32
+    out, x, y = _placed(outer_loops, outer, tiles, first, out, x, y)
+    for _ in range(first, last):
+        at = copies
+        for _k in range(loads):
+            side = peek(at)
+            poke(source, x if side == 1 else y)
+            poke(target, buffers + peek(row + 8 * (OFFSETS + side)))
+            # Of an operand that is repeated the buffer most often holds already what a tile needs.
+            if peek(held + 8 * side) != peek(source):
+                answer |= call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24))
+            at += _COPY
+        poke(held + 8, x)
+        poke(held + 16, y)
+        to = out if peek(row + 8 * OFFSETS) < 0 else buffers + peek(row + 8 * OFFSETS)
+        a = x if peek(row + 8 * OFFSETS + 8) < 0 else buffers + peek(row + 8 * OFFSETS + 8)
+        b = y if peek(row + 8 * OFFSETS + 16) < 0 else buffers + peek(row + 8 * OFFSETS + 16)
+        poke(target, out)
+        poke(source, to)
+        out, x, y = _advanced(outer_loops, outer, tiles, out, x, y)
+        to, a, b = _placed(inner_loops, inner, turns, 0, to, a, b)
+        for turn in range(rows):
+            call_at(peek(row + 8 * WORK), row, to, a, b, blocks)
+            for k in range(loads + stores):
+                _ask_for_next(copies + _COPY * k, turn, rows, out, x, y)
+            to, a, b = _advanced(inner_loops, inner, turns, to, a, b)
+        for _k in range(stores):
+            answer |= call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24))
+            at += _COPY
+    if peek(row + 8 * STREAMED):
+        fence()
+    if memory:
+        release(memory)
+    return answer
