@@ -95,7 +95,7 @@ def compare(dst: Array, src: Array, threads: int = 1) -> dict[str, float]:
         runners["torch"] = Runner(torch_copy(dst, src))
         runners["dense torch"] = Runner(torch_copy(to, at))
     if threads == 1:
-        _race_on_one_core(list(runners.values()))
+        race_on_one_core(list(runners.values()))
     else:
         race(list(runners.values()), _EFFORT)
     found = {name: runner.median_ns for name, runner in runners.items()}
@@ -103,7 +103,7 @@ def compare(dst: Array, src: Array, threads: int = 1) -> dict[str, float]:
     return found
 
 
-def _race_on_one_core(runners: Sequence[Runner]) -> None:
+def race_on_one_core(runners: Sequence[Runner]) -> None:
     """As `clock.race`, by the processor time of this thread: what others take of the core meanwhile is left out."""
     for runner in runners:
         runner.call()
@@ -138,7 +138,7 @@ def _large(glob: str, threads: int) -> Iterator[str]:
             yield (
                 f"{case.layout:18} {case.dtype:8} x_copy {found['ours'] / found['limit']:5.2f}"
                 f"  x_traffic {found['ours'] / found['limit'] / share:5.2f}  limit {found['limit'] / 1e6:6.2f} ms"
-                f"  {_against(found)}"
+                f"  {against(found)}"
             )
     for names, label in ((tuple(CONVERSIONS), "all"), (tuple(_PERMUTATIONS), "permutations")):
         chosen = [(dtype, found) for dtype, rows in by_dtype.items() for name, found in rows if name in names]
@@ -146,7 +146,7 @@ def _large(glob: str, threads: int) -> Iterator[str]:
             of = [found for kind, found in chosen if dtype in (kind, "all")]
             if of:
                 yield f"geometric mean, {label}, {dtype} ({len(of)} cases): " + ", ".join(
-                    f"{name} {_mean([f[above] / f[below] for f in of if above in f]):.2f}"
+                    f"{name} {geometric_mean([f[above] / f[below] for f in of if above in f]):.2f}"
                     for name, above, below in (
                         ("x_copy", "ours", "limit"),
                         ("torch / ours", "torch", "ours"),
@@ -155,11 +155,13 @@ def _large(glob: str, threads: int) -> Iterator[str]:
                 )  # fmt: skip
 
 
-def _mean(values: Sequence[float]) -> float:
+def geometric_mean(values: Sequence[float]) -> float:
+    """The mean of ratios; NaN of none."""
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
-def _against(found: dict[str, float]) -> str:
+def against(found: dict[str, float]) -> str:
+    """The peers' times over ours, in words."""
     peers = {name: found[name] for name in ("torch", "numpy") if name in found}
     loses = "  slower than the better one" if found["ours"] > 1.05 * min(peers.values()) else ""
     return "  ".join(f"{name} {ns / found['ours']:6.2f} x ours" for name, ns in peers.items()) + loses
@@ -179,7 +181,7 @@ def _sizes() -> Iterator[str]:
             }
             for name, source in sources.items():
                 found = compare(aligned((side, side), dtype), source)
-                yield f"{kilobytes:5} kB {dtype:8} {name:10} {found['ours'] / 1e3:8.2f} us  {_against(found)}"
+                yield f"{kilobytes:5} kB {dtype:8} {name:10} {found['ours'] / 1e3:8.2f} us  {against(found)}"
 
 
 def _first_calls() -> Iterator[str]:

@@ -8,14 +8,13 @@ of two and not much beside, whose rows crowd a few sets of the caches. The same 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from random import Random
 
 import click
 import numpy as np
 from stridecheck.reference_impl import kernels
 
-from .kernel_figures import Array, aligned, compare
+from .kernel_figures import Array, aligned, compare, geometric_mean
 
 _LENGTHS = (2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 28, 32, 33, 48, 56, 64, 100, 112, 128, 224, 256, 512)
 _MEGABYTES = (0.1, 0.3, 1, 4, 16, 48)
@@ -118,14 +117,14 @@ def main(copies: int, seed: int, shapes: str) -> None:
     for behind, over, words, _ in sorted(found, reverse=True):
         if behind > _BEHIND:
             click.echo(f"{behind:5.2f} x the better one's time, x_copy {over:5.2f}: {words}")
-    ahead = _mean([1 / row[0] for row in found])
+    ahead = geometric_mean([1 / row[0] for row in found])
     late = sum(row[0] > _BEHIND for row in found)
     click.echo(f"{copies} copies: geometric mean of the better one's time over ours {ahead:.2f}")
     click.echo(f"{late} are behind by more than 5 %; the worst takes {max(found)[0]:.2f} times as long")
-    click.echo(f"geometric mean x_copy {_mean([row[1] for row in found]):.2f}")
+    click.echo(f"geometric mean x_copy {geometric_mean([row[1] for row in found]):.2f}")
     for dtype in sorted({row[3] for row in found}):
         over, words = zip(*sorted(row[1:3] for row in found if row[3] == dtype), strict=True)
-        click.echo(f"  {dtype}: {_mean(over):.2f}, the largest {over[-1]:.2f}: {words[-1]}")
+        click.echo(f"  {dtype}: {geometric_mean(over):.2f}, the largest {over[-1]:.2f}: {words[-1]}")
 
 
 def _raced(dst: Array, src: Array) -> tuple[float, float]:
@@ -133,10 +132,6 @@ def _raced(dst: Array, src: Array) -> tuple[float, float]:
     times = compare(dst, src)
     better = min(times[name] for name in ("torch", "numpy") if name in times)
     return times["ours"] / better, times["ours"] / times["limit"]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def _words(dst: Array, src: Array) -> str:

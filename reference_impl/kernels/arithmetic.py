@@ -7,7 +7,7 @@ written in the dtype of the operands: nothing is promoted.
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, prod
 from typing import Any
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from . import get_threads, machine, objects, strided_copy
-from .descriptor import DONE, NO_MEMORY
+from .descriptor import DONE, NEAR, NO_MEMORY
 from .elementwise_plan import (
     BINARY,
     REDUCTIONS,
@@ -29,7 +29,7 @@ from .elementwise_plan import (
     reduced_form,
     regions,
 )
-from .engine import SHARED, Ready, cell
+from .engine import SHARED, Ready, cell, share_memory
 from .normal import normal
 from .planner import plan_for
 from .plans import Choice
@@ -61,28 +61,38 @@ def unary(name: str, out: Array, x: Array) -> None:
     """Apply one of `UNARY` to each element.
 
     Shapes: `x` broadcasts to `out`; both have one dtype. Raises: ValueError for another name, dtype or shape, and where
-    `out` overlaps itself. An operand that overlaps `out` in other places is read first.
+    `out` overlaps itself or is read-only. An operand that overlaps `out` in other places is read first.
 
     >>> out = np.zeros(3)
     >>> unary("relu", out, np.array([-1.0, 0.5, 2.0]))
     >>> out.tolist()
     [0.0, 0.5, 2.0]
     """
-    _apply(name, UNARY, out, [x])
+    operation = _operations.get((name, out.dtype, out.shape, out.strides, x.dtype, x.shape, x.strides, x is out))
+    if operation is None or not out.flags.writeable or operation(out, x) == NEAR:
+        _apply(name, UNARY, out, [x])
 
 
 def binary(name: str, out: Array, x: Array, y: Array) -> None:
     """Apply one of `BINARY` to pairs of elements.
 
     Shapes: `x` and `y` broadcast to `out`; all have one dtype. Raises: ValueError for another name, dtype or shape, and
-    where `out` overlaps itself. An operand that overlaps `out` in other places is read first.
+    where `out` overlaps itself or is read-only. An operand that overlaps `out` in other places is read first.
 
     >>> out = np.zeros((2, 2))
     >>> binary("add", out, np.array([[1.0, 2.0], [3.0, 4.0]]).T, np.array([10.0, 20.0]))
     >>> out.tolist()
     [[11.0, 23.0], [12.0, 24.0]]
     """
-    _apply(name, BINARY, out, [x, y])
+    operation = _operations.get(
+        (
+            name, out.dtype, out.shape, out.strides,
+            x.dtype, x.shape, x.strides, x is out,
+            y.dtype, y.shape, y.strides, y is out,
+        )
+    )  # fmt: skip
+    if operation is None or not out.flags.writeable or operation(out, x, y) == NEAR:
+        _apply(name, BINARY, out, [x, y])
 
 
 def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
@@ -90,40 +100,64 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
 
     Shapes: `out` has the shape of `x` with lengths of 1 at `axes`; both have one dtype, which is what adds up.
     Raises: ValueError for another name, dtype or shape, for axes that `x` has not or that come twice, for an empty `x`
-    without a neutral element, and where `out` overlaps itself.
+    without a neutral element, and where `out` overlaps itself or is read-only.
 
     >>> out = np.zeros((1, 3))
     >>> reduce("sum", out, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), (0,))
     >>> out.tolist()
     [[5.0, 7.0, 9.0]]
     """
-    _check(name, tuple(REDUCTIONS), [out, x])
-    reduced = normalize_axis_tuple(axes, x.ndim)
-    expected = tuple(1 if d in reduced else n for d, n in enumerate(x.shape))
-    if out.shape != expected:
-        raise ValueError(f"{name}: out has shape {out.shape}, should be {expected}")
-    if out.size == 0:
-        return
-    neutral = _neutral(name, out.dtype)
-    if x.size == 0:
-        if name in ("amax", "amin"):
-            raise ValueError(f"{name}: shape {x.shape} has no elements along {sorted(reduced)}")
-        fill(out, neutral)
-        return
-    strides, operation = _reduction(name, out.dtype, x.shape, x.strides, reduced)
-    suits = all(n == 1 or s == wanted for n, s, wanted in zip(out.shape, out.strides, strides, strict=True))
-    if suits and not np.may_share_memory(out, x):
-        result = out
-        out.fill(neutral)
-    else:
-        _check_once(name, out.shape, out.strides, out.itemsize)
-        # Memory of its own, dense in the order that the operand is gone through.
-        memory = np.full(out.size, neutral, out.dtype)
-        first = sum((1 - n) * s for n, s in zip(out.shape, strides, strict=True) if s < 0)
-        result = np.ndarray(out.shape, out.dtype, memory, first, strides)
-    operation(result, x)
-    if result is not out:
+    _check(name, tuple(REDUCTIONS), out, x)
+    reduction = _reduction(name, out.dtype, out.shape, out.strides, x.shape, x.strides, tuple(axes))
+    suits = reduction.strides == out.strides and not np.may_share_memory(out, x)
+    result = out if suits else reduction.memory()
+    result.fill(reduction.neutral)
+    if x.size:
+        reduction.operation(result, x)
+    if not suits:
         strided_copy(out, result)
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """What reduces a layout, and the layout of a result that suits it."""
+
+    operation: Any
+    neutral: Any
+    """What the result holds at first."""
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def memory(self) -> Array:
+        """Memory for a result, dense in the order that the operand is gone through."""
+        first = sum((1 - n) * s for n, s in zip(self.shape, self.strides, strict=True) if s < 0)
+        return np.ndarray(self.shape, self.dtype, np.empty(prod(self.shape), self.dtype), first, self.strides)
+
+
+@lru_cache(_KNOWN)
+def _reduction(
+    name: str, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...], own: tuple[int, ...],
+    steps: tuple[int, ...], axes: tuple[int, ...],
+) -> _Reduction:  # fmt: skip
+    """What reduces `own` shape and `steps` over some axes into a shape and strides."""
+    reduced = normalize_axis_tuple(axes, len(own))
+    expected = tuple(1 if d in reduced else n for d, n in enumerate(own))
+    if shape != expected:
+        raise ValueError(f"{name}: out has shape {shape}, should be {expected}")
+    if 0 in own and 0 not in shape and name in ("amax", "amin"):
+        raise ValueError(f"{name}: shape {own} has no elements along {sorted(reduced)}")
+    _check_once(name, shape, strides, dtype.itemsize)
+    if 0 in own:
+        return _Reduction(None, _neutral(name, dtype), dtype, shape, strides)
+    target, form = reduced_form(own, steps, reduced, dtype.itemsize)
+    # Rows of the operand are added to one of the target, which is an operand, too; or reduced to a number each.
+    to_row = form.dims[-1].steps[0] != 0
+    work, roles = ("apply", (0, 0, 1)) if to_row else ("fold", (0, 1, -1))
+    operation = _Operation(f"{work}_{REDUCTIONS[name]}", dtype, form, roles, reduces=True)
+    # A dimension of one element may have any stride.
+    kept = tuple(s if n == 1 else wanted for n, s, wanted in zip(shape, strides, target, strict=True))
+    return _Reduction(operation, _neutral(name, dtype), dtype, shape, kept)
 
 
 def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
@@ -137,98 +171,57 @@ def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _apply(name: str, names: Sequence[str], out: Array, operands: Sequence[Array]) -> None:
-    _check(name, names, [out, *operands])
-    in_place, layouts = False, []
+    """Apply an operation between layouts that are seen for the first time, or sides that are near each other."""
+    _check(name, names, out, *operands)
+    _check_once(name, out.shape, out.strides, out.itemsize)
+    strides = [out.strides, *(_broadcast(name, out.shape, x.shape, x.strides) for x in operands)]
+    if out.size == 0:
+        return
+    known = [x is out for x in operands]
+    key = [name, out.dtype, out.shape, out.strides]
+    for x, same in zip(operands, known, strict=True):
+        key += [x.dtype, x.shape, x.strides, same]
+    if tuple(key) not in _operations:
+        if len(_operations) >= _KNOWN:
+            _operations.clear()
+        _operations[tuple(key)] = _elementwise(name, out.dtype, out.shape, strides, known)
+    if _operations[tuple(key)](out, *operands) != NEAR:
+        return
+    in_place = list(known)
     sides = [out, *operands]
-    for k, operand in enumerate(operands, start=1):
-        if np.may_share_memory(operand, out):
-            if operand.strides == out.strides and operand.ctypes.data == out.ctypes.data:
-                in_place = True
-            else:
-                sides[k] = operand = operand.copy()
-        layouts += [operand.shape, operand.strides]
-    operation = _elementwise(name, out.dtype, in_place, out.shape, out.strides, *layouts)
-    if operation:
-        operation(*sides)
+    for k, x in enumerate(operands):
+        if not known[k] and share_memory(out, x):
+            in_place[k] = strides[k + 1] == out.strides and x.ctypes.data == out.ctypes.data
+            if not in_place[k]:
+                sides[k + 1] = x.copy()
+                strides[k + 1] = _broadcast(name, out.shape, x.shape, sides[k + 1].strides)
+    _elementwise(name, out.dtype, out.shape, strides, in_place, looks=False)(*sides)
 
 
-def _check(name: str, names: Sequence[str], arrays: Sequence[Array]) -> None:
+def _elementwise(
+    name: str, dtype: np.dtype[Any], shape: tuple[int, ...], strides: Sequence[tuple[int, ...]],
+    in_place: Sequence[bool], looks: bool = True,
+) -> "_Operation":  # fmt: skip
+    """What operates on some layouts, of which operands are the target itself."""
+    form = form_of(shape, strides, dtype.itemsize)
+    looked_at = [looks and not same for same in in_place]
+    roles = (0, 1, 2 if len(strides) > 2 else -1)
+    return _Operation(f"apply_{name}", dtype, form, roles, in_place=any(in_place), looked_at=looked_at)
+
+
+def _check(name: str, names: Sequence[str], out: Array, *operands: Array) -> None:
     if name not in names:
         raise ValueError(f"no operation {name!r}; there are {', '.join(names)}")
-    dtype = arrays[0].dtype
-    if dtype not in _DTYPES or any(a.dtype != dtype for a in arrays):
-        kinds = ", ".join(str(a.dtype) for a in arrays)
+    if out.dtype not in _DTYPES or any(x.dtype != out.dtype for x in operands):
+        kinds = ", ".join(str(a.dtype) for a in (out, *operands))
         raise ValueError(f"{name}: dtypes {kinds}; should be one of {', '.join(map(str, _DTYPES))}")
-    if not arrays[0].flags.writeable:
+    if not out.flags.writeable:
         raise ValueError(f"{name}: out is read-only")
 
 
 def _check_once(name: str, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
-    if not normal(shape, strides, strides, itemsize).writes_once:
+    if 0 not in shape and not normal(shape, strides, strides, itemsize).writes_once:
         raise ValueError(f"{name}: out of shape {shape} and strides {strides} holds one element twice")
-
-
-class _Operation:
-    """An operation between some layouts: a kernel, and what it is told of the tiles of each shape."""
-
-    def __init__(
-        self, name: str, dtype: np.dtype[Any], form: Form, roles: Sequence[int], in_place: bool = False
-    ) -> None:
-        self._nbytes, self._roles = form.nbytes, roles
-        reduces = roles[1] == 0 or name.startswith("fold")
-        self._kernel = _CALL(objects.kernel("arithmetic", 1, 64))
-        work = objects.arithmetic(name, dtype.str[1:])
-        self._calls = []
-        large = form.touched >= machine.target().cache_bytes
-        # What is read just before it is written lies in the caches: to write past them would cost more.
-        streamed = large and not (in_place or reduces or form.by_items or 0 in form.buffered)
-        for region in regions(form, reduces):
-            copies, told = [], []
-            for side, copy in region.copies:
-                # A buffer begins with a line, and a target may begin anywhere.
-                target = replace(machine.target(), phase=0 if side else 16)
-                ready = Ready(plan_for(copy, target, _KEPT), target.width)
-                lines = lines_of(region, side) if large else np.zeros(0, np.int64)
-                copies.append((ready, lines))
-                for k, (address, plan) in enumerate(ready.told()):
-                    asked = 0 if k else len(lines)
-                    told.append((side, address, plan.row.ctypes.data, plan.tasks, lines.ctypes.data, asked))
-            row = described(form, region, roles, work, streamed, told)
-            # Tiles that are reduced into one place follow each other, and are one thread's.
-            together = prod(dim.length for dim in region.outer if reduces and dim.steps[0] == 0)
-            self._calls.append((row.ctypes.data, prod(dim.length for dim in region.outer), together, (row, copies)))
-
-    def __call__(self, *sides: Array) -> None:
-        cells = [cell(sides[role]) for role in self._roles]
-        threads = get_threads() if self._nbytes >= SHARED else 1
-        for row, tasks, together, _ in self._calls:
-            if threads == 1:
-                answer = self._kernel(row, *cells, tasks << 32)
-            else:
-
-                def part(first: int, last: int, row: int = row, together: int = together) -> int:
-                    return int(self._kernel(row, *cells, first * together | last * together << 32))
-
-                answer = share(part, tasks // together, threads)
-            assert answer in (DONE, NO_MEMORY)
-            if answer:
-                raise MemoryError("no memory for the buffers of a tile")
-
-
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
-"""A kernel as Python calls it: descriptor, cells of target and operands, first task and the one behind the last."""
-
-
-@lru_cache(_KNOWN)
-def _elementwise(name: str, dtype: np.dtype[Any], in_place: bool, *layouts: tuple[int, ...]) -> "_Operation | None":
-    """What operates on shapes and strides in turn, the target's first; None where there is nothing to do."""
-    shape, out = layouts[:2]
-    strides = [out, *(_broadcast(name, shape, *layouts[k : k + 2]) for k in range(2, len(layouts), 2))]
-    if 0 in shape:
-        return None
-    _check_once(name, shape, out, dtype.itemsize)
-    form = form_of(shape, strides, dtype.itemsize)
-    return _Operation(f"apply_{name}", dtype, form, (0, 1, 2 if len(strides) > 2 else -1), in_place)
 
 
 def _broadcast(name: str, shape: tuple[int, ...], own: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
@@ -239,12 +232,61 @@ def _broadcast(name: str, shape: tuple[int, ...], own: tuple[int, ...], strides:
     return (*[0] * new, *(0 if n == 1 else s for n, s in zip(own, strides, strict=True)))
 
 
-@lru_cache(_KNOWN)
-def _reduction(
-    name: str, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...]
-) -> tuple[tuple[int, ...], "_Operation"]:
-    target, form = reduced_form(shape, strides, axes, dtype.itemsize)
-    if form.dims[-1].steps[0]:
-        # Rows of the operand are added to one of the target, which is an operand, too.
-        return target, _Operation(f"apply_{REDUCTIONS[name]}", dtype, form, (0, 0, 1))
-    return target, _Operation(f"fold_{REDUCTIONS[name]}", dtype, form, (0, 1, -1))
+class _Operation:
+    """An operation between some layouts: a kernel, and what it is told of the tiles of each shape."""
+
+    def __init__(
+        self, work: str, dtype: np.dtype[Any], form: Form, roles: Sequence[int], reduces: bool = False,
+        in_place: bool = False, looked_at: Sequence[bool] = (),
+    ) -> None:  # fmt: skip
+        self._nbytes, self._roles = form.nbytes, roles
+        self._kernel = _CALL(objects.kernel("arithmetic", 1, 64))
+        self._calls = []
+        target = machine.target()
+        large = form.touched >= target.cache_bytes
+        # What is read just before it is written lies in the caches: to write past them would cost more.
+        streamed = large and not (in_place or reduces or form.by_items or 0 in form.buffered)
+        address = objects.arithmetic(work, dtype.str[1:])
+        for region in regions(form, reduces):
+            copies, told = [], []
+            for side, copy in region.copies:
+                # A buffer begins with a line, and a target may begin anywhere.
+                plan = plan_for(copy, replace(target, phase=0 if side else 16), _KEPT)
+                ready, lines = Ready(plan, target.width), lines_of(region, side) if large else _NONE
+                copies.append((ready, lines))
+                for k, (at, part) in enumerate(ready.told()):
+                    asked = 0 if k else len(lines)
+                    told.append((side, at, part.row.ctypes.data, part.tasks, lines.ctypes.data, asked))
+            row = described(form, region, roles, address, streamed, looked_at, told)
+            # Tiles that are reduced into one place follow each other, and are one thread's.
+            together = prod(dim.length for dim in region.outer if reduces and dim.steps[0] == 0)
+            self._calls.append((row.ctypes.data, prod(dim.length for dim in region.outer), together, (row, copies)))
+
+    def __call__(self, *sides: Array) -> int:
+        """Operate; the answer is DONE, or NEAR where nothing was done, since a side may share memory with the target.
+
+        Raises: MemoryError where there is no memory for the buffers of a tile.
+        """
+        out, x, y = [cell(sides[role]) for role in self._roles]
+        threads = get_threads() if self._nbytes >= SHARED else 1
+        for row, tasks, together, _ in self._calls:
+            if threads == 1:
+                answer = self._kernel(row, out, x, y, tasks << 32)
+            else:
+
+                def part(first: int, last: int, row: int = row, together: int = together) -> int:
+                    return int(self._kernel(row, out, x, y, first * together | last * together << 32))
+
+                answer = share(part, tasks // together, threads)
+            if answer == NO_MEMORY:
+                raise MemoryError("no memory for the buffers of a tile")
+            if answer:
+                return NEAR
+        return DONE
+
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+"""A kernel as Python calls it: descriptor, cells of target and operands, first task and the one behind the last."""
+_NONE = np.zeros(0, np.int64)
+_operations: dict[Any, _Operation] = {}
+"""Elementwise operations by name, dtypes, shapes, strides, and whether operands are the target itself."""

@@ -10,14 +10,17 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from .descriptor import DONE, NO_MEMORY
+from .descriptor import DONE, NEAR, NO_MEMORY
 from .elementwise_plan import (
     BINARY,
     BUFFERS,
     FIRST,
+    HIGHS,
     INNER,
     ITEMS,
     LOADS,
+    LOOKED_AT,
+    LOWS,
     OFFSETS,
     OUTER,
     REDUCTIONS,
@@ -326,6 +329,18 @@ def _ask_for_next(copy: int, turn: int, turns: int, out: int, x: int, y: int) ->
             ask_to_write(line)
 
 
+@part
+def _near(row: int, out_cell: int, cell: int, operand: int) -> Any:
+    """Whether an operand is looked at, and reaches into the same range of memory as the target."""
+    out, x = peek(out_cell), peek(cell)
+    at = row + 8 * (operand + 1)
+    return (
+        peek(row + 8 * (LOOKED_AT + operand)) != 0
+        and out + peek(row + 8 * LOWS) < x + peek(at + 8 * HIGHS)
+        and x + peek(at + 8 * LOWS) < out + peek(row + 8 * HIGHS)
+    )
+
+
 apply_neg, apply_abs, apply_relu, apply_square = (_applied(name) for name in UNARY)
 apply_add, apply_sub, apply_mul, apply_maximum, apply_minimum = (_applied(name) for name in BINARY)
 fold_add, fold_mul, fold_maximum, fold_minimum = (_folded(name) for name in REDUCTIONS.values())
@@ -336,12 +351,14 @@ fold_add, fold_mul, fold_maximum, fold_minimum = (_folded(name) for name in REDU
 def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word: Any) -> int:
     """Work on tiles, from the task in the lower half of `tasks` up to the one in its upper half, row by row.
 
-    A cell is the address of a pointer, as for copies. Answers DONE or NO_MEMORY.
+    A cell is the address of a pointer, as for copies. Answers DONE, NEAR or NO_MEMORY.
     """
     # On the stack: odometers of tiles and of rows; where copies go from and to; operands that are repeated.
     tiles, turns = odometer(), odometer()
     cells, blocks = odometer(), odometer() + LINE - 1 & -LINE
     held, source, target = cells, cells + 24, cells + 32
+    if _near(row, out_cell, x_cell, 0) or _near(row, out_cell, y_cell, 1):
+        return NEAR
     memory = 0
     if peek(row + 8 * BUFFERS):
         memory = allocate(peek(row + 8 * BUFFERS) + LINE)

@@ -33,7 +33,10 @@ LOADS, STORES, OUTER, INNER = 13, 14, 15, 16
 """Copies before a tile and behind it; loops over tiles, and over the rows of one."""
 WORK = 17
 """Address of the function that works on a row."""
-FIRST = 18
+LOOKED_AT, LOWS, HIGHS = 18, 20, 23
+"""Whether each operand is looked at, since it may share memory with the target; from each side's first element to the
+first byte that it reaches, and to behind the last."""
+FIRST = 26
 """Where the loops begin, outermost first: a length and three steps in bytes. Behind them each copy: its place among the
 three; its kernel's address, descriptor and tasks; the table of lines that are asked for, and how many these are."""
 
@@ -246,7 +249,8 @@ def _spans(form: Form, reduces: bool) -> list[int]:
                 sorted((k for k in inside_out if dims[k].steps[side]), key=lambda k: abs(dims[k].steps[side])),
                 _TOGETHER,
             )
-    most = _BUFFERED_TILE if form.buffered else _TILE
+    # What is small is one tile: to cut it would leave little at its edges.
+    most = _BUFFERED_TILE if form.buffered and form.nbytes > _TILE else _TILE
     for k in inside_out:
         room = (_FOLDED if reduces and k == len(dims) - 1 else most) // (item * prod(spans))
         spans[k] = max(spans[k], min(dims[k].length, spans[k] * room))
@@ -309,12 +313,14 @@ def lines_of(region: Region, side: int) -> npt.NDArray[np.int64]:
 
 
 def described(
-    form: Form, region: Region, roles: Sequence[int], work: int, streamed: bool, copies: Sequence[tuple[int, ...]]
-) -> npt.NDArray[np.int64]:
+    form: Form, region: Region, roles: Sequence[int], work: int, streamed: bool, looked_at: Sequence[bool],
+    copies: Sequence[tuple[int, ...]],
+) -> npt.NDArray[np.int64]:  # fmt: skip
     """What a kernel is told of a region; `roles` are the sides that are its target and its operands, -1 for none.
 
-    `work` is the address of the function that works on a row.
-    `copies` are sides, addresses of kernels and of descriptors, tasks, the table of lines to ask for and its length.
+    `work` is the address of the function that works on a row; `looked_at` are the operands that may reach into the
+    target. `copies` are sides, addresses of kernels and of descriptors, tasks, the table of lines to ask for and its
+    length.
     """
     *inner, last = region.inner
     told = np.zeros(FIRST, np.int64)
@@ -322,6 +328,10 @@ def described(
         told[SHIFTS + at] = form.shifts[side] + region.starts[side] if side >= 0 else 0
         told[OFFSETS + at] = region.offsets[side] if side >= 0 else -1
         told[STEPS + at] = last.steps[side] if side >= 0 else 0
+        reach = [(d.length - 1) * d.steps[side] for d in form.dims] if side >= 0 else []
+        told[LOWS + at] = form.shifts[side] + sum(r for r in reach if r < 0)
+        told[HIGHS + at] = form.shifts[side] + sum(r for r in reach if r > 0) + form.item
+    told[LOOKED_AT : LOOKED_AT + len(looked_at)] = looked_at
     told[ROW], told[STREAMED], told[BUFFERS] = last.length * form.item, streamed, region.buffers
     told[WORK] = work
     told[ITEMS] = last.length if form.by_items else 0
