@@ -42,7 +42,7 @@ three; its kernel's address, descriptor and tasks; the table of lines that are a
 
 _TILE, _BUFFERED_TILE = 256 << 10, 64 << 10
 """Bytes of a tile; where some side goes through a buffer the second-level cache must hold all of them."""
-_RUN, _TOGETHER = 512, 512
+_RUN, _TOGETHER = 1024, 256
 """Bytes of a row in such a tile, and of what lies together in a side that goes through a buffer."""
 _FOLDED = 16 << 10
 """Bytes of a row that is reduced: what it is added to stays in the first-level cache, and sums are sums of sums."""
