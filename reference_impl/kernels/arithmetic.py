@@ -5,7 +5,6 @@ in one piece; a side that does not is brought into that order tile by tile, by t
 written in the dtype of the operands: nothing is promoted.
 """
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -29,7 +28,7 @@ from .elementwise_plan import (
     reduced_form,
     regions,
 )
-from .engine import SHARED, Ready, cell, share_memory
+from .engine import CALL, SHARED, Ready, cell, share_memory
 from .normal import normal
 from .planner import plan_for
 from .plans import Choice
@@ -240,7 +239,7 @@ class _Operation:
         in_place: bool = False, looked_at: Sequence[bool] = (),
     ) -> None:  # fmt: skip
         self._nbytes, self._roles = form.nbytes, roles
-        self._kernel = _CALL(objects.kernel("arithmetic", 1, 64))
+        self._kernel = CALL(objects.kernel("arithmetic", 1, 64))
         self._calls = []
         target = machine.target()
         large = form.touched >= target.cache_bytes
@@ -285,8 +284,6 @@ class _Operation:
         return DONE
 
 
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
-"""A kernel as Python calls it: descriptor, cells of target and operands, first task and the one behind the last."""
 _NONE = np.zeros(0, np.int64)
 _operations: dict[Any, _Operation] = {}
 """Elementwise operations by name, dtypes, shapes, strides, and whether operands are the target itself."""

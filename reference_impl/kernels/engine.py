@@ -25,7 +25,7 @@ _WORK = 10_000
 """Steps that NumPy may take to decide exactly whether two arrays share a byte; harder cases count as if they did."""
 
 
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
 """A kernel as Python calls it: other threads run meanwhile."""
 
 
@@ -37,7 +37,7 @@ class Ready:
     def __init__(self, plan: Plan, width: int) -> None:
         self.plan = plan
         self.address = objects.kernel(plan.kernel, plan.form.item, width or 64)
-        self.kernel = _CALL(self.address)
+        self.kernel = CALL(self.address)
         self.row = plan.row.ctypes.data
         self.tasks = plan.tasks
         self.nbytes = plan.form.nbytes

@@ -32,9 +32,10 @@ KERNELS = {
     "fill": ("pick", "copy_picked"),
     "items": ("items", "copy_items"),
     "arithmetic": ("elementwise", "operate"),
+    "decisions": ("deciding", "decide"),
 }
 """Module and function of each kernel."""
-_OF_BYTES = {"runs", "pieces", "blocks", "whole", "arithmetic"}
+_OF_BYTES = {"runs", "pieces", "blocks", "whole", "arithmetic", "decisions"}
 """Kernels that know no items: one serves all sizes."""
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable that names another folder for machine code; beside this file, or in the user's cache, else."""
