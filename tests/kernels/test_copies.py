@@ -524,6 +524,11 @@ r.strided_copy(np.zeros((50, 50)), np.ones((50, 50)).T)
 assert "llvmlite" not in sys.modules
 r.strided_copy(np.zeros((500, 500)), np.ones((500, 500)).T)
 assert "llvmlite" in sys.modules
+from stridecheck.reference_impl.kernels import arithmetic, decisions
+arithmetic.binary("add", np.zeros((50, 50)), np.ones((50, 50)).T, np.ones(50))
+arithmetic.reduce("sum", np.zeros((50, 1)), np.ones((50, 50)), (1,))
+four = np.array([[4]])
+decisions.view_decisions(four, four, np.array([1]), four, np.array([1]))
 print("numba" in sys.modules)
 """
     # The first process may have to compile what the second finds on disk.
