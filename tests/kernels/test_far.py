@@ -4,7 +4,7 @@ import mmap
 
 import numpy as np
 import pytest
-from stridecheck.reference_impl.kernels import engine
+from stridecheck.reference_impl.kernels import arithmetic, engine
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Target
@@ -29,6 +29,22 @@ def test_a_source_whose_strides_reach_beyond_two_gigabytes(sparse):
     copied(dst, src.T, 1)
     assert np.array_equal(dst, src.T)
     del src, dst
+
+
+def test_arithmetic_beyond_two_gigabytes(sparse):
+    rows = 40
+    x = np.lib.stride_tricks.as_strided(sparse, (rows, 300), (FAR // rows, 1))
+    x[...] = np.arange(rows * 300).reshape(rows, 300) % 251
+    first, out = x[0].copy(), np.zeros((300, rows), np.uint8)
+    arithmetic.binary("add", out, x.T, first[:, None])
+    assert np.array_equal(out, x.T + first[:, None])
+    arithmetic.binary("sub", x, x, out.T)
+    assert np.array_equal(x, np.broadcast_to(-first, x.shape))
+    # Of a mapping that was never written each page is the same one of zeros.
+    largest = np.zeros(1, np.uint8)
+    arithmetic.reduce("amax", largest, sparse, (0,))
+    assert sparse.size > 1 << 31 and largest == x.max()
+    del x
 
 
 @pytest.mark.parametrize("kernel", ["fill", "runs", "items"])
