@@ -43,7 +43,8 @@ def test_arithmetic_beyond_two_gigabytes(sparse):
     # Of a mapping that was never written each page is the same one of zeros.
     largest = np.zeros(1, np.uint8)
     arithmetic.reduce("amax", largest, sparse, (0,))
-    assert sparse.size > 1 << 31 and largest == x.max()
+    assert sparse.size > 1 << 31
+    assert largest == x.max()
     del x
 
 
