@@ -4,6 +4,7 @@ The operation is part of the kernel, the number that it works on is told by the 
 Vectors are as LLVM has them, 64 bytes long: it makes two registers of each where they are shorter.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -25,6 +26,8 @@ from .elementwise_plan import (
     OUTER,
     REDUCTIONS,
     ROW,
+    ROW_STEPS,
+    ROWS,
     SHIFTS,
     STEPS,
     STORES,
@@ -171,6 +174,21 @@ def _rest(name: str) -> Any:
     return rest
 
 
+def _rows(row_of: Callable[..., None]) -> Any:
+    """What works on some rows, given what works on one; how many they are stands behind the repeated operands."""
+
+    @part
+    def rows(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
+        for _ in range(peek(blocks + 2 * _BLOCK)):
+            row_of(row, out, x, y, blocks, number)
+            out += peek(row + 8 * ROW_STEPS)
+            x += peek(row + 8 * ROW_STEPS + 8)
+            y += peek(row + 8 * ROW_STEPS + 16)
+        return DONE
+
+    return rows
+
+
 def _applied(name: str) -> Any:
     """The rows of an elementwise operation."""
     block, line = _block(name, _BLOCK, False), _block(name, LINE, False)
@@ -178,7 +196,7 @@ def _applied(name: str) -> Any:
     rest, item, two = _rest(name), _item(name), name in BINARY
 
     @part
-    def apply(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
+    def row_of(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
         nbytes, step = peek(row + 8 * ROW), peek(row + 8 * STEPS)
         x_step, y_step = peek(row + 8 * STEPS + 8), peek(row + 8 * STEPS + 16)
         if peek(row + 8 * ITEMS):
@@ -187,7 +205,7 @@ def _applied(name: str) -> Any:
                 out += step
                 x += x_step
                 y += y_step
-            return DONE
+            return
         # An operand that stands still is repeated, once for the row, and blocks are read from there.
         x_moves, y_moves = -(x_step != 0), -(y_step != 0)
         if x_step == 0:
@@ -219,9 +237,8 @@ def _applied(name: str) -> Any:
                 line(out + at, x + (at & x_moves), y + (at & y_moves), number)
                 at += LINE
         rest(out + at, x + (at & x_moves), y + (at & y_moves), nbytes - at, number)
-        return DONE
 
-    return apply
+    return _rows(row_of)
 
 
 def _folded(name: str) -> Any:
@@ -270,11 +287,10 @@ def _folded(name: str) -> Any:
         return types.void(types.intp, types.intp, types.intp, number), generate
 
     @part
-    def reduce(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
+    def row_of(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
         fold(out, x, peek(row + 8 * ROW), number)
-        return DONE
 
-    return reduce
+    return _rows(row_of)
 
 
 @part
@@ -344,7 +360,7 @@ def _near(row: int, out_cell: int, cell: int, operand: int) -> Any:
 apply_neg, apply_abs, apply_relu, apply_square = (_applied(name) for name in UNARY)
 apply_add, apply_sub, apply_mul, apply_maximum, apply_minimum = (_applied(name) for name in BINARY)
 fold_add, fold_mul, fold_maximum, fold_minimum = (_folded(name) for name in REDUCTIONS.values())
-"""What a row is worked on with; `objects.arithmetic` names them."""
+"""What rows are worked on with; `objects.arithmetic` names them."""
 
 
 @part
@@ -370,9 +386,10 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
     inner_loops = outer_loops + 32 * outer
     copies = inner_loops + 32 * inner
     loads, stores = peek(row + 8 * LOADS), peek(row + 8 * STORES)
-    rows, answer = 1, DONE
+    work, rows = peek(row + 8 * WORK), peek(row + 8 * ROWS)
+    groups, answer = 1, DONE
     for k in range(inner):
-        rows *= peek(inner_loops + 32 * k)
+        groups *= peek(inner_loops + 32 * k)
     for k in range(3):
         poke(held + 8 * k, 0)
     out = peek(out_cell) + peek(row + 8 * SHIFTS)
@@ -399,10 +416,18 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
         poke(source, to)
         out, x, y = _advanced(outer_loops, outer, tiles, out, x, y)
         to, a, b = _placed(inner_loops, inner, turns, 0, to, a, b)
-        for turn in range(rows):
-            call_at(peek(row + 8 * WORK), row, to, a, b, blocks)
-            for k in range(loads + stores):
-                _ask_for_next(copies + _COPY * k, turn, rows, out, x, y)
+        for turn in range(groups):
+            if loads + stores == 0:
+                poke(blocks + 2 * _BLOCK, rows)
+                call_at(work, row, to, a, b, blocks)
+            else:
+                # Row by row, so that what the next tile copies is asked for little by little.
+                poke(blocks + 2 * _BLOCK, 1)
+                for k in range(rows):
+                    steps = row + 8 * ROW_STEPS
+                    call_at(work, row, to + k * peek(steps), a + k * peek(steps + 8), b + k * peek(steps + 16), blocks)
+                    for copy in range(loads + stores):
+                        _ask_for_next(copies + _COPY * copy, turn * rows + k, groups * rows, out, x, y)
             to, a, b = _advanced(inner_loops, inner, turns, to, a, b)
         for _k in range(stores):
             answer |= call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24))

@@ -30,13 +30,15 @@ ROW, ITEMS, STREAMED, BUFFERS = 9, 10, 11, 12
 """Bytes of a row; how many items it has where these are worked on one by one, or 0; whether it is stored past the
 caches; bytes of all buffers."""
 LOADS, STORES, OUTER, INNER = 13, 14, 15, 16
-"""Copies before a tile and behind it; loops over tiles, and over the rows of one."""
+"""Copies before a tile and behind it; loops over tiles, and over the groups of rows of one."""
 WORK = 17
-"""Address of the function that works on a row."""
+"""Address of the function that works on some rows."""
 LOOKED_AT, LOWS, HIGHS = 18, 20, 23
 """Whether each operand is looked at, since it may share memory with the target; from each side's first element to the
 first byte that it reaches, and to behind the last."""
-FIRST = 26
+ROWS, ROW_STEPS = 26, 27
+"""Rows of a group, and three entries: bytes from one to the next."""
+FIRST = 30
 """Where the loops begin, outermost first: a length and three steps in bytes. Behind them each copy: its place among the
 three; its kernel's address, descriptor and tasks; the table of lines that are asked for, and how many these are."""
 
@@ -322,19 +324,21 @@ def described(
     target. `copies` are sides, addresses of kernels and of descriptors, tasks, the table of lines to ask for and its
     length.
     """
-    *inner, last = region.inner
+    still = Dim(1, (0,) * len(form.shifts))
+    *inner, rows, last = (still, *region.inner)
     told = np.zeros(FIRST, np.int64)
+    told[OFFSETS : OFFSETS + 3] = -1
     for at, side in enumerate(roles):
-        told[SHIFTS + at] = form.shifts[side] + region.starts[side] if side >= 0 else 0
-        told[OFFSETS + at] = region.offsets[side] if side >= 0 else -1
-        told[STEPS + at] = last.steps[side] if side >= 0 else 0
-        reach = [(d.length - 1) * d.steps[side] for d in form.dims] if side >= 0 else []
-        told[LOWS + at] = form.shifts[side] + sum(r for r in reach if r < 0)
-        told[HIGHS + at] = form.shifts[side] + sum(r for r in reach if r > 0) + form.item
+        if side >= 0:
+            reach = [(d.length - 1) * d.steps[side] for d in form.dims]
+            told[SHIFTS + at] = form.shifts[side] + region.starts[side]
+            told[OFFSETS + at] = region.offsets[side]
+            told[STEPS + at], told[ROW_STEPS + at] = last.steps[side], rows.steps[side]
+            told[LOWS + at] = form.shifts[side] + sum(r for r in reach if r < 0)
+            told[HIGHS + at] = form.shifts[side] + sum(r for r in reach if r > 0) + form.item
     told[LOOKED_AT : LOOKED_AT + len(looked_at)] = looked_at
-    told[ROW], told[STREAMED], told[BUFFERS] = last.length * form.item, streamed, region.buffers
-    told[WORK] = work
-    told[ITEMS] = last.length if form.by_items else 0
+    told[ROW], told[ROWS], told[ITEMS] = last.length * form.item, rows.length, last.length if form.by_items else 0
+    told[STREAMED], told[BUFFERS], told[WORK] = streamed, region.buffers, work
     told[LOADS], told[STORES] = sum(side > 0 for side, *_ in copies), sum(side == 0 for side, *_ in copies)
     told[OUTER], told[INNER] = len(region.outer), len(inner)
     loops = [(n, *(steps[side] if side >= 0 else 0 for side in roles)) for n, steps in (*region.outer, *inner)]
