@@ -31,7 +31,7 @@ NUMPY = {
     "minimum": lambda x, y: np.where((x <= y) | (x != x), x, y),
 }  # fmt: skip
 """NumPy's results; where it does not say which of two zeros is the larger, the first is."""
-KINDS = {1: ("i1", "u1"), 2: ("i2",), 4: ("u4", "f4"), 8: ("i8", "f8")}
+KINDS = {1: ("i1",), 2: ("u2",), 4: ("f4",), 8: ("f8",)}
 ODD = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 quick = settings(max_examples=40, deadline=None)
 
@@ -93,6 +93,16 @@ def test_each_operation_is_numpys_bit_for_bit(name, past_the_caches, operation):
     with small_tiles(past_the_caches):
         (arithmetic.unary if name in UNARY else arithmetic.binary)(name, out, *operands)
     assert np.array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"])
+def test_each_dtype_is_compared_as_its_own(kind):
+    x, y = np.zeros((2, 5, 77), kind)
+    fill(x, 1)
+    fill(y, 2)
+    out = np.zeros_like(x)
+    arithmetic.binary("minimum", out, x, y)
+    assert np.array_equal(out, NUMPY["minimum"](x, y), equal_nan=True)
 
 
 @pytest.mark.parametrize("past_the_caches", [False, True])
