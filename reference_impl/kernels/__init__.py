@@ -85,7 +85,7 @@ def _remembered(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> Any:
 
 
 def set_threads(threads: int) -> None:
-    """Let copies use that many threads where they are large; 1 at the start.
+    """Let copies and arithmetic use that many threads where they are large; 1 at the start.
 
     Raises: ValueError below 1.
     """
@@ -96,7 +96,7 @@ def set_threads(threads: int) -> None:
 
 
 def get_threads() -> int:
-    """How many threads large copies use."""
+    """How many threads large copies and operations use."""
     return _threads
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from . import get_threads, machine, objects, strided_copy
-from .descriptor import DONE, NEAR, NO_MEMORY
+from .descriptor import DONE, MISALIGNED, NEAR, NO_MEMORY
 from .elementwise_plan import (
     BINARY,
     REDUCTIONS,
@@ -38,7 +38,7 @@ Array = npt.NDArray[Any]
 
 _KNOWN = 1024
 """Operations between layouts that are remembered."""
-_KEPT = Choice(streamed=0)
+_CACHED = Choice(streamed=0)
 """How tiles are copied: what is in the caches stays there."""
 _DTYPES = dict.fromkeys(np.dtype(kind) for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"))
 
@@ -60,15 +60,18 @@ def unary(name: str, out: Array, x: Array) -> None:
     """Apply one of `UNARY` to each element.
 
     Shapes: `x` broadcasts to `out`; both have one dtype. Raises: ValueError for another name, dtype or shape, and where
-    `out` overlaps itself or is read-only. An operand that overlaps `out` in other places is read first.
+    `out` may overlap itself or is read-only, TypeError for what is no array, MemoryError where there is none for
+    buffers. An operand that overlaps `out` in other places is read first.
 
     >>> out = np.zeros(3)
     >>> unary("relu", out, np.array([-1.0, 0.5, 2.0]))
     >>> out.tolist()
     [0.0, 0.5, 2.0]
     """
-    operation = _operations.get((name, out.dtype, out.shape, out.strides, x.dtype, x.shape, x.strides, x is out))
-    if operation is None or not out.flags.writeable or operation(out, x) == NEAR:
+    operation = isinstance(x, np.ndarray) and _operations.get(
+        (name, out.dtype, out.shape, out.strides, x.dtype, x.shape, x.strides, x is out)
+    )
+    if not operation or not out.flags.writeable or operation(out, x) == NEAR:
         _apply(name, UNARY, out, [x])
 
 
@@ -76,21 +79,22 @@ def binary(name: str, out: Array, x: Array, y: Array) -> None:
     """Apply one of `BINARY` to pairs of elements.
 
     Shapes: `x` and `y` broadcast to `out`; all have one dtype. Raises: ValueError for another name, dtype or shape, and
-    where `out` overlaps itself or is read-only. An operand that overlaps `out` in other places is read first.
+    where `out` may overlap itself or is read-only, TypeError for what is no array, MemoryError where there is none for
+    buffers. An operand that overlaps `out` in other places is read first.
 
     >>> out = np.zeros((2, 2))
     >>> binary("add", out, np.array([[1.0, 2.0], [3.0, 4.0]]).T, np.array([10.0, 20.0]))
     >>> out.tolist()
     [[11.0, 23.0], [12.0, 24.0]]
     """
-    operation = _operations.get(
+    operation = isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and _operations.get(
         (
             name, out.dtype, out.shape, out.strides,
             x.dtype, x.shape, x.strides, x is out,
             y.dtype, y.shape, y.strides, y is out,
         )
     )  # fmt: skip
-    if operation is None or not out.flags.writeable or operation(out, x, y) == NEAR:
+    if not operation or not out.flags.writeable or operation(out, x, y) == NEAR:
         _apply(name, BINARY, out, [x, y])
 
 
@@ -99,7 +103,8 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
 
     Shapes: `out` has the shape of `x` with lengths of 1 at `axes`; both have one dtype, which is what adds up.
     Raises: ValueError for another name, dtype or shape, for axes that `x` has not or that come twice, for an empty `x`
-    without a neutral element, and where `out` overlaps itself or is read-only.
+    without a neutral element, and where `out` may overlap itself or is read-only; TypeError for what is no array,
+    MemoryError where there is none for buffers.
 
     >>> out = np.zeros((1, 3))
     >>> reduce("sum", out, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), (0,))
@@ -140,7 +145,7 @@ def _reduction(
     steps: tuple[int, ...], axes: tuple[int, ...],
 ) -> _Reduction:  # fmt: skip
     """What reduces `own` shape and `steps` over some axes into a shape and strides."""
-    reduced = normalize_axis_tuple(axes, len(own))
+    reduced = normalize_axis_tuple(axes, len(own), name)
     expected = tuple(1 if d in reduced else n for d, n in enumerate(own))
     if shape != expected:
         raise ValueError(f"{name}: out has shape {shape}, should be {expected}")
@@ -160,11 +165,9 @@ def _reduction(
 
 
 def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
-    """What a reduction begins with: -0.0 is what a sum of -0.0 alone stays equal to."""
-    if name == "prod":
-        return 1
-    if name == "sum":
-        return -0.0 if dtype.kind == "f" else 0
+    """What a reduction begins with; what a sum begins with is no -0.0, as it is none of NumPy's and torch's."""
+    if name in ("sum", "prod"):
+        return int(name == "prod")
     low, high = (-inf, inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     return low if name == "amax" else high
 
@@ -180,26 +183,32 @@ def _apply(name: str, names: Sequence[str], out: Array, operands: Sequence[Array
     key = [name, out.dtype, out.shape, out.strides]
     for x, same in zip(operands, known, strict=True):
         key += [x.dtype, x.shape, x.strides, same]
-    if tuple(key) not in _operations:
-        if len(_operations) >= _KNOWN:
-            _operations.clear()
-        _operations[tuple(key)] = _elementwise(name, out.dtype, out.shape, strides, known)
-    if _operations[tuple(key)](out, *operands) != NEAR:
+    operation = _elementwise(name, out.dtype, out.shape, tuple(strides), tuple(known))
+    if len(_operations) >= _KNOWN:
+        _operations.clear()
+    _operations[tuple(key)] = operation
+    if operation(out, *operands) != NEAR:
         return
-    in_place = list(known)
-    sides = [out, *operands]
+    in_place, sides = known, [out, *operands]
     for k, x in enumerate(operands):
         if not known[k] and share_memory(out, x):
-            in_place[k] = strides[k + 1] == out.strides and x.ctypes.data == out.ctypes.data
+            in_place[k] = x.ctypes.data == out.ctypes.data and _alike(out, x)
             if not in_place[k]:
                 sides[k + 1] = x.copy()
                 strides[k + 1] = _broadcast(name, out.shape, x.shape, sides[k + 1].strides)
-    _elementwise(name, out.dtype, out.shape, strides, in_place, looks=False)(*sides)
+    _elementwise(name, out.dtype, out.shape, tuple(strides), tuple(in_place), looks=False)(*sides)
 
 
+def _alike(a: Array, b: Array) -> bool:
+    """Whether two arrays have one layout; a dimension of one element may have any stride."""
+    dims = zip(a.shape, a.strides, b.strides, strict=False)
+    return a.shape == b.shape and all(n == 1 or s == t for n, s, t in dims)
+
+
+@lru_cache(_KNOWN)
 def _elementwise(
-    name: str, dtype: np.dtype[Any], shape: tuple[int, ...], strides: Sequence[tuple[int, ...]],
-    in_place: Sequence[bool], looks: bool = True,
+    name: str, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...],
+    in_place: tuple[bool, ...], looks: bool = True,
 ) -> "_Operation":  # fmt: skip
     """What operates on some layouts, of which operands are the target itself."""
     form = form_of(shape, strides, dtype.itemsize)
@@ -209,18 +218,21 @@ def _elementwise(
 
 
 def _check(name: str, names: Sequence[str], out: Array, *operands: Array) -> None:
+    for a in (out, *operands):
+        if not isinstance(a, np.ndarray):
+            raise TypeError(f"{name}: a {type(a).__name__} is no array")
     if name not in names:
         raise ValueError(f"no operation {name!r}; there are {', '.join(names)}")
     if out.dtype not in _DTYPES or any(x.dtype != out.dtype for x in operands):
         kinds = ", ".join(str(a.dtype) for a in (out, *operands))
-        raise ValueError(f"{name}: dtypes {kinds}; should be one of {', '.join(map(str, _DTYPES))}")
+        raise ValueError(f"{name}: dtypes {kinds}; should all be one of {', '.join(map(str, _DTYPES))}")
     if not out.flags.writeable:
         raise ValueError(f"{name}: out is read-only")
 
 
 def _check_once(name: str, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
     if 0 not in shape and not normal(shape, strides, strides, itemsize).writes_once:
-        raise ValueError(f"{name}: out of shape {shape} and strides {strides} holds one element twice")
+        raise ValueError(f"{name}: out of shape {shape} and strides {strides} may hold one element twice")
 
 
 def _broadcast(name: str, shape: tuple[int, ...], own: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
@@ -239,7 +251,7 @@ class _Operation:
         in_place: bool = False, looked_at: Sequence[bool] = (),
     ) -> None:  # fmt: skip
         self._nbytes, self._roles = form.nbytes, roles
-        self._kernel = CALL(objects.kernel("arithmetic", 1, 64))
+        self._kernel = CALL(objects.kernel("arithmetic"))
         self._calls = []
         target = machine.target()
         large = form.touched >= target.cache_bytes
@@ -249,8 +261,8 @@ class _Operation:
         for region in regions(form, reduces):
             copies, told = [], []
             for side, copy in region.copies:
-                # A buffer begins with a line, and a target may begin anywhere.
-                plan = plan_for(copy, replace(target, phase=0 if side else 16), _KEPT)
+                # A buffer begins with a line. A target may begin anywhere: where most of NumPy's do, not with a line.
+                plan = plan_for(copy, replace(target, phase=0 if side else 16), _CACHED)
                 ready, lines = Ready(plan, target.width), lines_of(region, side) if large else _NONE
                 copies.append((ready, lines))
                 for k, (at, part) in enumerate(ready.told()):
@@ -259,6 +271,7 @@ class _Operation:
             row = described(form, region, roles, address, streamed, looked_at, told)
             # Tiles that are reduced into one place follow each other, and are one thread's.
             together = prod(dim.length for dim in region.outer if reduces and dim.steps[0] == 0)
+            # The last entry keeps alive what the row has addresses of.
             self._calls.append((row.ctypes.data, prod(dim.length for dim in region.outer), together, (row, copies)))
 
     def __call__(self, *sides: Array) -> int:
@@ -277,6 +290,7 @@ class _Operation:
                     return int(self._kernel(row, out, x, y, first * together | last * together << 32))
 
                 answer = share(part, tasks // together, threads)
+            assert answer != MISALIGNED
             if answer == NO_MEMORY:
                 raise MemoryError("no memory for the buffers of a tile")
             if answer:

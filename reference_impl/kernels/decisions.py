@@ -52,4 +52,4 @@ def decide(
     arrays = shapes, strides, ndims, targets, target_ndims, found, result
     told = np.array([*(a.ctypes.data for a in arrays), rank, target_rank], np.int64)
     chunks = np.empty((rank + 1, 2), np.int64)
-    CALL(objects.kernel("decisions", 1, 64))(told.ctypes.data, chunks.ctypes.data, 0, 0, len(shapes))
+    CALL(objects.kernel("decisions"))(told.ctypes.data, chunks.ctypes.data, 0, 0, len(shapes))

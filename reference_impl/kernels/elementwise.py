@@ -38,6 +38,7 @@ from .elementwise_plan import (
 from .jit import instruction, part
 from .llvm import (
     LINE,
+    MOST_LOOPS,
     allocate,
     ask,
     ask_to_write,
@@ -55,6 +56,7 @@ from .llvm import (
 
 _BLOCK = 4 * LINE
 """Bytes that are worked on at once."""
+assert 2 * _BLOCK + 8 + LINE <= 8 * MOST_LOOPS, "no room for repeated operands where an odometer would stand"
 _AHEAD = 2048
 """How far ahead operands are asked for, in bytes, where the target is stored past the caches."""
 

@@ -30,7 +30,7 @@ ROW, ITEMS, STREAMED, BUFFERS = 9, 10, 11, 12
 """Bytes of a row; how many items it has where these are worked on one by one, or 0; whether it is stored past the
 caches; bytes of all buffers."""
 LOADS, STORES, OUTER, INNER = 13, 14, 15, 16
-"""Copies before a tile and behind it; loops over tiles, and over the groups of rows of one."""
+"""Numbers of copies before a tile and behind it; of loops over tiles, and over the groups of rows of one."""
 WORK = 17
 """Address of the function that works on some rows."""
 LOOKED_AT, LOWS, HIGHS = 18, 20, 23
@@ -49,12 +49,18 @@ _RUN, _TOGETHER = 1024, 256
 _FOLDED = 16 << 10
 """Bytes of a row that is reduced: what it is added to stays in the first-level cache, and sums are sums of sums."""
 _LOAD, _STORE, _ROW, _ITEM = 0.5, 1.5, 64, 5
-"""What it costs to copy a byte to a buffer and from one, to begin a row, and to work on one item by itself."""
+"""What it costs to copy a byte to a buffer and from one, to begin a row, and to work on one item by itself: in bytes
+that are worked on in rows, each of which costs as much as any other whatever is chosen."""
 _KEPT = 4096
 """Bytes of an operand that is copied to its buffer but once, since most tiles find there what they need."""
 
+_LONG = 2048
+"""Bytes in one piece that hardware asks for by itself."""
+_ASKED = 4096
+"""Lines of a tile that are asked for, at most: not those of elements of which each lies in another."""
 
-class Dim(NamedTuple):
+
+class Axis(NamedTuple):
     """One loop: its length, and how many bytes each side goes on from one turn to the next."""
 
     length: int
@@ -65,7 +71,7 @@ class Dim(NamedTuple):
 class Form:
     """Layouts of one shape, in the order that they are gone through."""
 
-    dims: tuple[Dim, ...]
+    dims: tuple[Axis, ...]
     """Outermost first, neighbours merged where all sides step evenly; the target is the first side."""
     item: int
     shifts: tuple[int, ...]
@@ -76,9 +82,14 @@ class Form:
     """Whether items are worked on one by one, wherever they lie."""
 
     @property
+    def sides(self) -> range:
+        """All sides: the target, then the operands."""
+        return range(len(self.shifts))
+
+    @property
     def direct(self) -> list[int]:
-        """The other sides."""
-        return [k for k in range(len(self.shifts)) if k not in self.buffered]
+        """Those that go through no buffer."""
+        return [k for k in self.sides if k not in self.buffered]
 
     @property
     def nbytes(self) -> int:
@@ -97,9 +108,9 @@ class Region:
 
     starts: tuple[int, ...]
     """Bytes on each side from where the form's loops begin to where the tiles do."""
-    outer: tuple[Dim, ...]
+    outer: tuple[Axis, ...]
     """Loops over tiles."""
-    inner: tuple[Dim, ...]
+    inner: tuple[Axis, ...]
     """Loops over the rows of a tile, and the row itself last; steps of a side that goes through a buffer lie there."""
     offsets: tuple[int, ...]
     """Where each side's part of the buffers begins, -1 for none."""
@@ -107,7 +118,7 @@ class Region:
     """Bytes of all of them."""
     copies: tuple[tuple[int, Normal], ...]
     """Sides and what is copied to their buffers; from it, if it is the target's."""
-    tile: tuple[Dim, ...]
+    tile: tuple[Axis, ...]
     """What a tile spans of the form's dimensions."""
 
 
@@ -118,7 +129,7 @@ def form_of(shape: Sequence[int], strides: Sequence[Sequence[int]], item: int) -
     Units: strides and items in bytes.
 
     >>> form_of((100, 200), ((800, 4), (4, 400)), 4)
-    Form(dims=(Dim(length=100, steps=(800, 4)), Dim(length=200, steps=(4, 400))), item=4, shifts=(0, 0), \
+    Form(dims=(Axis(length=100, steps=(800, 4)), Axis(length=200, steps=(4, 400))), item=4, shifts=(0, 0), \
 buffered=frozenset({1}))
     """
     whole = [k for k, side in enumerate(strides) if k == 0 or all(s for s, n in zip(side, shape, strict=True) if n > 1)]
@@ -138,10 +149,11 @@ def reduced_form(
     Shapes: any; no length is 0. Units: strides and items in bytes; the target is dense.
 
     >>> reduced_form((100, 200), (800, 4), (0,), 4)
-    ((0, 4), Form(dims=(Dim(length=100, steps=(0, 800)), Dim(length=200, steps=(4, 4))), item=4, shifts=(0, 0), \
+    ((0, 4), Form(dims=(Axis(length=100, steps=(0, 800)), Axis(length=200, steps=(4, 4))), item=4, shifts=(0, 0), \
 buffered=frozenset()))
     """
-    natural = _order([strides])
+    # What is repeated is gone through again and again: as the nearest dimension it would stand in the way of rows.
+    natural = sorted(range(len(shape)), key=lambda d: (strides[d] != 0, -abs(strides[d])))
     kept = [d for d in natural if d not in axes]
     reduced = [d for d in natural if d in axes]
     made = []
@@ -170,14 +182,14 @@ def _form(shape: Sequence[int], strides: Sequence[Sequence[int]], order: Sequenc
             shifts = [shift + (n - 1) * s for shift, s in zip(shifts, steps, strict=True)]
             steps = tuple(-s for s in steps)
         if n > 1:
-            dims.append(Dim(n, steps))
-    merged = tuple(Dim(prod(d.length for d in group), group[-1].steps) for group in _groups(dims, range(len(strides))))
-    return Form(merged or (Dim(1, (item,) * len(strides)),), item, tuple(shifts), frozenset())
+            dims.append(Axis(n, steps))
+    merged = tuple(Axis(prod(d.length for d in group), group[-1].steps) for group in _groups(dims, range(len(strides))))
+    return Form(merged or (Axis(1, (item,) * len(strides)),), item, tuple(shifts), frozenset())
 
 
-def _groups(dims: Sequence[Dim], sides: Sequence[int]) -> list[list[Dim]]:
+def _groups(dims: Sequence[Axis], sides: Sequence[int]) -> list[list[Axis]]:
     """Dimensions, neighbours together where these sides step from one to the other evenly."""
-    groups: list[list[Dim]] = []
+    groups: list[list[Axis]] = []
     for dim in dims:
         if groups and all(groups[-1][-1].steps[k] == dim.length * dim.steps[k] for k in sides):
             groups[-1].append(dim)
@@ -210,7 +222,12 @@ def _cost(form: Form, reduces: bool = False) -> float:
 
 
 def regions(form: Form, reduces: bool = False) -> Iterator[Region]:
-    """The tiles that a form is cut into, by their shapes."""
+    """The tiles that a form is cut into, by their shapes.
+
+    >>> form = form_of((900, 900), ((3600, 4), (4, 3600)), 4)
+    >>> [[axis.length for axis in region.tile] for region in regions(form)]
+    [[64, 256], [64, 132], [4, 256], [4, 132]]
+    """
     dims = form.dims
     spans = _spans(form, reduces)
     cuts = []
@@ -220,14 +237,10 @@ def regions(form: Form, reduces: bool = False) -> Iterator[Region]:
     # Tiles that are reduced into one place follow each other.
     later = sorted(range(len(dims)), key=lambda k: reduces and dims[k].steps[0] == 0)
     for cut in product(*cuts):
-        starts = tuple(sum(at * d.steps[k] for (at, _, _), d in zip(cut, dims, strict=True)) for k in _sides(form))
-        outer = [Dim(cut[k][1], tuple(cut[k][2] * s for s in dims[k].steps)) for k in later if cut[k][1] > 1]
-        tile = [Dim(span, d.steps) for (_, _, span), d in zip(cut, dims, strict=True)]
+        starts = tuple(sum(at * d.steps[k] for (at, _, _), d in zip(cut, dims, strict=True)) for k in form.sides)
+        outer = [Axis(cut[k][1], tuple(cut[k][2] * s for s in dims[k].steps)) for k in later if cut[k][1] > 1]
+        tile = [Axis(span, d.steps) for (_, _, span), d in zip(cut, dims, strict=True)]
         yield _region(form, starts, tuple(outer), tile)
-
-
-def _sides(form: Form) -> range:
-    return range(len(form.shifts))
 
 
 def _spans(form: Form, reduces: bool) -> list[int]:
@@ -259,8 +272,8 @@ def _spans(form: Form, reduces: bool) -> list[int]:
     return spans
 
 
-def _region(form: Form, starts: tuple[int, ...], outer: tuple[Dim, ...], tile: Sequence[Dim]) -> Region:
-    item, sides = form.item, _sides(form)
+def _region(form: Form, starts: tuple[int, ...], outer: tuple[Axis, ...], tile: Sequence[Axis]) -> Region:
+    item, sides = form.item, form.sides
     groups = _groups([*(d for d in tile[:-1] if d.length > 1), tile[-1]], form.direct)
     # Where the tile's dimensions step in a buffer: rows lie a line apart, so that they do not crowd a set of the cache.
     reach, places = item, []
@@ -283,18 +296,14 @@ def _region(form: Form, starts: tuple[int, ...], outer: tuple[Dim, ...], tile: S
     for group in groups:
         at += len(group)
         steps = tuple(places[at] if k in form.buffered else group[-1].steps[k] for k in sides)
-        inner.append(Dim(prod(d.length for d in group), steps))
+        inner.append(Axis(prod(d.length for d in group), steps))
     return Region(starts, outer, tuple(inner), tuple(offsets), part * len(copies), tuple(copies), tuple(tile))
-
-
-_LONG = 2048
-"""Bytes in one piece that hardware asks for by itself."""
-_ASKED = 4096
-"""Lines of a tile that are asked for, at most: not those of elements of which each lies in another."""
 
 
 def lines_of(region: Region, side: int) -> npt.NDArray[np.int64]:
     """Offsets of the lines that a tile touches on a side, as if it began with one; none where they are too many.
+
+    Units: offsets in bytes from where the tile begins.
 
     >>> form = form_of((100, 200), ((800, 4), (4, 400)), 4)
     >>> lines_of(next(regions(form)), 1)[:5].tolist()
@@ -324,7 +333,7 @@ def described(
     target. `copies` are sides, addresses of kernels and of descriptors, tasks, the table of lines to ask for and its
     length.
     """
-    still = Dim(1, (0,) * len(form.shifts))
+    still = Axis(1, (0,) * len(form.shifts))
     *inner, rows, last = (still, *region.inner)
     told = np.zeros(FIRST, np.int64)
     told[OFFSETS : OFFSETS + 3] = -1

@@ -52,8 +52,8 @@ _lock = RLock()
 
 
 @cache
-def kernel(name: str, item: int, width: int) -> int:
-    """The address of a kernel for items and registers of so many bytes."""
+def kernel(name: str, item: int = 1, width: int = 64) -> int:
+    """The address of a kernel for items and registers of so many bytes; those of what knows neither are left out."""
     module, function = KERNELS[name]
     return _loaded(module, function, (1 if name in _OF_BYTES else item, width))
 

@@ -17,7 +17,7 @@ _PARTS = 4
 
 
 class _Job:
-    """One copy: its parts, what they answered, and how many threads are still at it."""
+    """One copy or operation: its parts, what they answered, and how many threads are still at it."""
 
     def __init__(self, part: Part, ranges: Iterator[tuple[int, int]], helpers: int) -> None:
         self._part, self._ranges = part, ranges
