@@ -3,6 +3,7 @@
 The names come from torch: a method that torch adds, or that nothing here uses, fails `test_every_member_is_covered`.
 """
 
+import ctypes
 import gc
 import os
 from pathlib import Path
@@ -498,11 +499,25 @@ CASES = [("UntypedStorage", k, e) for k, v in UNTYPED.items() for e in split(v)]
 CASES += [("TypedStorage", k, e) for k, v in TYPED.items() for e in split(v)]
 
 
+def says_what_it_cannot_decode():
+    """Whether CPython raises UnicodeDecodeError for a message that is no text; 3.11.2 raises without any message."""
+    try:
+        ctypes.pythonapi.PyErr_SetString(ctypes.py_object(RuntimeError), b"\xff")
+    except UnicodeDecodeError:
+        return True
+    except RuntimeError:
+        return False
+    raise AssertionError("nothing was raised")
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("cls", "table"), [("UntypedStorage", UNTYPED), ("TypedStorage", TYPED)])
 def test_members_agree_with_torch(cls, table, names):
-    found = [d for text in table.values() for e in split(text) if (d := disagreement(e, names))]
-    assert not found, f"{len(found)} of {sum(len(split(t)) for t in table.values())}:\n" + "\n".join(found)
+    tried = [e for text in table.values() for e in split(text)]
+    if not says_what_it_cannot_decode():
+        tried = [e for e in tried if "bytes([255])" not in e]
+    found = [d for e in tried if (d := disagreement(e, names))]
+    assert not found, f"{len(found)} of {len(tried)}:\n" + "\n".join(found)
 
 
 @pytest.mark.filterwarnings("ignore")
