@@ -5,7 +5,7 @@ in one piece; a side that does not is brought into that order tile by tile, by t
 written in the dtype of the operands: nothing is promoted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, prod
@@ -68,11 +68,10 @@ def unary(name: str, out: Array, x: Array) -> None:
     >>> out.tolist()
     [0.0, 0.5, 2.0]
     """
-    operation = isinstance(x, np.ndarray) and _operations.get(
-        (name, out.dtype, out.shape, out.strides, x.dtype, x.shape, x.strides, x is out)
-    )
-    if not operation or not out.flags.writeable or operation(out, x) == NEAR:
-        _apply(name, UNARY, out, [x])
+    key = _are_arrays(out, x) and (name, out.dtype, out.shape, out.strides, x.dtype, x.shape, x.strides, x is out)
+    operation = _operations.get(key)
+    if operation is None or not out.flags.writeable or operation(out, x) == NEAR:
+        _apply(name, UNARY, key, out, x)
 
 
 def binary(name: str, out: Array, x: Array, y: Array) -> None:
@@ -87,15 +86,14 @@ def binary(name: str, out: Array, x: Array, y: Array) -> None:
     >>> out.tolist()
     [[11.0, 23.0], [12.0, 24.0]]
     """
-    operation = isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and _operations.get(
-        (
-            name, out.dtype, out.shape, out.strides,
-            x.dtype, x.shape, x.strides, x is out,
-            y.dtype, y.shape, y.strides, y is out,
-        )
+    key = _are_arrays(out, x, y) and (
+        name, out.dtype, out.shape, out.strides,
+        x.dtype, x.shape, x.strides, x is out,
+        y.dtype, y.shape, y.strides, y is out,
     )  # fmt: skip
-    if not operation or not out.flags.writeable or operation(out, x, y) == NEAR:
-        _apply(name, BINARY, out, [x, y])
+    operation = _operations.get(key)
+    if operation is None or not out.flags.writeable or operation(out, x, y) == NEAR:
+        _apply(name, BINARY, key, out, x, y)
 
 
 def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
@@ -111,7 +109,7 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
     >>> out.tolist()
     [[5.0, 7.0, 9.0]]
     """
-    _check(name, tuple(REDUCTIONS), out, x)
+    _check(name, REDUCTIONS, out, x)
     reduction = _reduction(name, out.dtype, out.shape, out.strides, x.shape, x.strides, tuple(axes))
     suits = reduction.strides == out.strides and not np.may_share_memory(out, x)
     result = out if suits else reduction.memory()
@@ -172,7 +170,16 @@ def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
     return low if name == "amax" else high
 
 
-def _apply(name: str, names: Sequence[str], out: Array, operands: Sequence[Array]) -> None:
+def _are_arrays(*sides: Any) -> bool:
+    """Whether all sides are arrays: a scalar of NumPy's, too, has a dtype, a shape and strides."""
+    # A loop, not all(): each call asks this, and a generator takes half a microsecond.
+    for side in sides:  # noqa: SIM110
+        if not isinstance(side, np.ndarray):
+            return False
+    return True
+
+
+def _apply(name: str, names: Collection[str], key: Any, out: Array, *operands: Array) -> None:
     """Apply an operation between layouts that are seen for the first time, or sides that are near each other."""
     _check(name, names, out, *operands)
     _check_once(name, out.shape, out.strides, out.itemsize)
@@ -180,13 +187,10 @@ def _apply(name: str, names: Sequence[str], out: Array, operands: Sequence[Array
     if out.size == 0:
         return
     known = [x is out for x in operands]
-    key = [name, out.dtype, out.shape, out.strides]
-    for x, same in zip(operands, known, strict=True):
-        key += [x.dtype, x.shape, x.strides, same]
     operation = _elementwise(name, out.dtype, out.shape, tuple(strides), tuple(known))
     if len(_operations) >= _KNOWN:
         _operations.clear()
-    _operations[tuple(key)] = operation
+    _operations[key] = operation
     if operation(out, *operands) != NEAR:
         return
     in_place, sides = known, [out, *operands]
@@ -217,10 +221,9 @@ def _elementwise(
     return _Operation(f"apply_{name}", dtype, form, roles, in_place=any(in_place), looked_at=looked_at)
 
 
-def _check(name: str, names: Sequence[str], out: Array, *operands: Array) -> None:
-    for a in (out, *operands):
-        if not isinstance(a, np.ndarray):
-            raise TypeError(f"{name}: a {type(a).__name__} is no array")
+def _check(name: str, names: Collection[str], out: Array, *operands: Array) -> None:
+    if not _are_arrays(out, *operands):
+        raise TypeError(f"{name}: {', '.join(type(side).__name__ for side in (out, *operands))}; should all be arrays")
     if name not in names:
         raise ValueError(f"no operation {name!r}; there are {', '.join(names)}")
     if out.dtype not in _DTYPES or any(x.dtype != out.dtype for x in operands):

@@ -364,10 +364,12 @@ def test_what_cannot_be_done_is_said():
         arithmetic.reduce("sum", np.lib.stride_tricks.as_strided(one, (4, 1), (0, 8)), np.ones((4, 5)), (1,))
     # A scalar of NumPy's has a dtype, a shape and strides, but no memory where an array has it.
     arithmetic.binary("add", np.zeros(4), one, np.array(2.5))
-    with pytest.raises(TypeError, match="add: a float64 is no array"):
+    with pytest.raises(TypeError, match="add: ndarray, ndarray, float64; should all be arrays"):
         arithmetic.binary("add", np.zeros(4), one, np.float64(2.5))
-    with pytest.raises(TypeError, match="neg: a list is no array"):
+    with pytest.raises(TypeError, match="neg: ndarray, list; should all be arrays"):
         arithmetic.unary("neg", one, [1.0])
+    with pytest.raises(TypeError, match="sum: float, ndarray; should all be arrays"):
+        arithmetic.reduce("sum", 1.0, one, (0,))
     with pytest.raises(ValueError, match="sum: axis 5 is out of bounds"):
         arithmetic.reduce("sum", one, one, (5,))
     with pytest.raises(ValueError, match=r"an operand of shape \(2, 4\) does not broadcast to \(4,\)"):
