@@ -19,6 +19,7 @@ from . import get_threads, machine, objects, strided_copy
 from .descriptor import DONE, MISALIGNED, NEAR, NO_MEMORY
 from .elementwise_plan import (
     BINARY,
+    ORDERED,
     REDUCTIONS,
     UNARY,
     Form,
@@ -36,6 +37,10 @@ from .pool import share
 
 Array = npt.NDArray[Any]
 
+_PARTS = 8
+"""Parts that a long dimension is reduced in where results are few: each is work for another thread."""
+_PARTED, _READ = 8 << 20, 16
+"""Bytes of an operand from which on that is worth it, and how many of its elements each part's result stands for."""
 _KNOWN = 1024
 """Operations between layouts that are remembered."""
 _CACHED = Choice(streamed=0)
@@ -111,6 +116,9 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
     """
     _check(name, REDUCTIONS, out, x)
     reduction = _reduction(name, out.dtype, out.shape, out.strides, x.shape, x.strides, tuple(axes))
+    if reduction.parted is not None:
+        _reduce_parts(name, out, x, axes, reduction.parted)
+        return
     suits = reduction.strides == out.strides and not np.may_share_memory(out, x)
     result = out if suits else reduction.memory()
     result.fill(reduction.neutral)
@@ -120,16 +128,34 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
         strided_copy(out, result)
 
 
+def _reduce_parts(name: str, out: Array, x: Array, axes: Sequence[int], dim: int) -> None:
+    """Reduce the parts of a dimension, then their results; the same parts with any number of threads."""
+    reduced, length = normalize_axis_tuple(axes, x.ndim), x.shape[dim] // _PARTS
+    whole, rest = np.split(x, [length * _PARTS], dim)
+    parts = whole.reshape(*x.shape[:dim], _PARTS, length, *x.shape[dim + 1 :])
+    results = np.empty((*out.shape[:dim], _PARTS, *out.shape[dim:]), x.dtype)
+    reduce(name, results, parts, [d + (d >= dim) for d in reduced])
+    # What is left over is read before anything is written: `out` may lie in `x`.
+    others = np.empty(out.shape, x.dtype) if rest.size else None
+    if others is not None:
+        reduce(name, others, rest, reduced)
+    reduce(name, out, results.squeeze(dim + 1), (dim,))
+    if others is not None:
+        binary(REDUCTIONS[name], out, out, others)
+
+
 @dataclass(frozen=True)
 class _Reduction:
     """What reduces a layout, and the layout of a result that suits it."""
 
-    operation: Any
+    operation: "_Operation | None"
     neutral: Any
     """What the result holds at first."""
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    parted: int | None = None
+    """The dimension that is reduced in parts, so that threads can share it."""
 
     def memory(self) -> Array:
         """Memory for a result, dense in the order that the operand is gone through."""
@@ -159,7 +185,9 @@ def _reduction(
     operation = _Operation(f"{work}_{REDUCTIONS[name]}", dtype, form, roles, reduces=True)
     # A dimension of one element may have any stride.
     kept = tuple(s if n == 1 else wanted for n, s, wanted in zip(shape, strides, target, strict=True))
-    return _Reduction(operation, _neutral(name, dtype), dtype, shape, kept)
+    few = operation.shared < _PARTS and form.nbytes >= _PARTED and prod(own[d] for d in reduced) >= _PARTS * _READ
+    parted = max((d for d in reduced if few and own[d] >= _PARTS), key=lambda d: own[d], default=None)
+    return _Reduction(operation, _neutral(name, dtype), dtype, shape, kept, parted)
 
 
 def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
@@ -256,11 +284,15 @@ class _Operation:
         self._nbytes, self._roles = form.nbytes, roles
         self._kernel = CALL(objects.kernel("arithmetic"))
         self._calls = []
+        self.shared = 0
+        """Parts that threads can share."""
         target = machine.target()
         large = form.touched >= target.cache_bytes
         # What is read just before it is written lies in the caches: to write past them would cost more.
         streamed = large and not (in_place or reduces or form.by_items or 0 in form.buffered)
-        address = objects.arithmetic(work, dtype.str[1:])
+        # Bits of sums and products are the same for signed and unsigned numbers: one kernel serves both.
+        signed = dtype.kind == "i" and work.rpartition("_")[2] in ORDERED
+        address = objects.arithmetic(work, dtype.str[1:] if signed or dtype.kind == "f" else f"u{dtype.itemsize}")
         for region in regions(form, reduces):
             copies, told = [], []
             for side, copy in region.copies:
@@ -274,8 +306,10 @@ class _Operation:
             row = described(form, region, roles, address, streamed, looked_at, told)
             # Tiles that are reduced into one place follow each other, and are one thread's.
             together = prod(dim.length for dim in region.outer if reduces and dim.steps[0] == 0)
+            tasks = prod(dim.length for dim in region.outer)
+            self.shared += tasks // together
             # The last entry keeps alive what the row has addresses of.
-            self._calls.append((row.ctypes.data, prod(dim.length for dim in region.outer), together, (row, copies)))
+            self._calls.append((row.ctypes.data, tasks, together, (row, copies)))
 
     def __call__(self, *sides: Array) -> int:
         """Operate; the answer is DONE, or NEAR where nothing was done, since a side may share memory with the target.

@@ -20,6 +20,8 @@ UNARY = ("neg", "abs", "relu", "square")
 BINARY = ("add", "sub", "mul", "maximum", "minimum")
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 """Names of operations, and of those that reductions go on with."""
+ORDERED = ("abs", "relu", "maximum", "minimum")
+"""Those that compare: of integers, only these depend on whether they have a sign."""
 
 SHIFTS, OFFSETS = 0, 3
 """Where a kernel finds what it is told, in a row of 8-byte integers. Three entries each, of the target and two
@@ -266,8 +268,9 @@ def _spans(form: Form, reduces: bool) -> list[int]:
             )
     # What is small is one tile: to cut it would leave little at its edges.
     most = _BUFFERED_TILE if form.buffered and form.nbytes > _TILE else _TILE
+    folds = reduces and dims[-1].steps[0] == 0
     for k in inside_out:
-        room = (_FOLDED if reduces and k == len(dims) - 1 else most) // (item * prod(spans))
+        room = (_FOLDED if folds or reduces and k == len(dims) - 1 else most) // (item * prod(spans))
         spans[k] = max(spans[k], min(dims[k].length, spans[k] * room))
     return spans
 

@@ -43,6 +43,8 @@ def small_tiles(past_the_caches: bool):
     sizes = {"_TILE": 1024, "_BUFFERED_TILE": 512, "_RUN": 64, "_TOGETHER": 32, "_FOLDED": 600}
     with ExitStack() as stack:
         stack.enter_context(patch.multiple(elementwise_plan, **sizes))
+        if past_the_caches:
+            stack.enter_context(patch.multiple(arithmetic, _PARTED=256, _READ=2))
         stack.enter_context(patch.object(machine, "target", lambda: target))
         for forget in (
             arithmetic._operations.clear, arithmetic._elementwise.cache_clear, arithmetic._reduction.cache_clear
@@ -206,6 +208,23 @@ def test_sums_are_right_to_rounding_and_the_same_with_any_number_of_threads(kind
                 found.append(out.copy())
             assert np.allclose(found[0], array.sum(axes, np.float64, keepdims=True), rtol=32 * np.finfo(kind).eps)
             assert all(np.array_equal(found[0], other) for other in found)
+
+
+@pytest.mark.parametrize(("shape", "axes"), [((2_500_001,), (0,)), ((1703, 1500), (0,)), ((2, 1_300_000), (0, 1))])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_few_results_are_reduced_in_parts_that_threads_share(shape, axes, name):
+    x = np.ones(shape, np.float32)
+    x[-1] = 1 + (np.arange(x[-1].size) % 1000 == 7).reshape(x[-1].shape)
+    out = np.zeros([1 if d in axes else n for d, n in enumerate(shape)], np.float32)
+    kernels.set_threads(2)
+    try:
+        with patch.object(arithmetic, "share", wraps=arithmetic.share) as share:
+            arithmetic.reduce(name, out, x, axes)
+    finally:
+        kernels.set_threads(1)
+    assert max(call.args[1] for call in share.call_args_list) >= 8
+    with np.errstate(over="ignore"):
+        assert np.array_equal(out, getattr(np, name)(x, axis=axes, keepdims=True))
 
 
 @pytest.mark.parametrize("threads", [2, 8])
