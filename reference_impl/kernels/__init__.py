@@ -34,7 +34,8 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
 
     Shapes: `dst.shape == src.shape`. Arrays that overlap in memory are copied as if `src` were read first. Bit for bit:
     no element is read as a number. `threads` stands in for the number given to `set_threads`.
-    Raises: ValueError where shapes differ or `dst` cannot be written, TypeError where dtypes do.
+    Raises: ValueError where shapes differ, `dst` cannot be written or `threads` is below 1, TypeError where dtypes
+    differ.
 
     >>> import numpy as np
     >>> a = np.zeros((3, 2)).T
@@ -43,6 +44,10 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
     [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     """
     global _moved
+    if threads is None:
+        threads = _threads
+    elif threads < 1:
+        raise ValueError(f"strided_copy: {threads} threads, should be at least 1")
     nbytes = dst.nbytes
     if nbytes < _SMALL:
         # An assignment, not np.copyto: the same loop, a tenth of a microsecond sooner.
@@ -50,7 +55,7 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
             _check(dst, src)
         dst[...] = src
         return
-    if (threads or _threads) == 1 and _enter(dst, src):
+    if threads == 1 and _enter(dst, src):
         return
     ready = _known.get((dst.shape, dst.strides, src.shape, src.strides, dst.dtype, src.dtype))
     if ready is None:
@@ -62,9 +67,9 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
         dst[...] = src
         return
     cell = _engine.cell
-    answer = ready(cell(dst), cell(src), threads or _threads)
+    answer = ready(cell(dst), cell(src), threads)
     if answer:
-        _engine.copy_otherwise(dst, src, answer, threads or _threads)
+        _engine.copy_otherwise(dst, src, answer, threads)
 
 
 def _check(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:
@@ -103,7 +108,8 @@ def get_threads() -> int:
 def plan(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> "Plan":
     """How `strided_copy` copies between two arrays; `plan(…).explain()` says it in words.
 
-    Raises: ValueError where shapes or item sizes differ, or where the target is written twice in one place.
+    Raises: ValueError where shapes or item sizes differ, where there is no element, or where the target may be written
+    twice in one place.
     """
     result: Plan = _loaded().planned(dst, src)
     return result

@@ -214,16 +214,16 @@ def _apply(name: str, names: Collection[str], key: Any, out: Array, *operands: A
     strides = [out.strides, *(_broadcast(name, out.shape, x.shape, x.strides) for x in operands)]
     if out.size == 0:
         return
-    known = [x is out for x in operands]
-    operation = _elementwise(name, out.dtype, out.shape, tuple(strides), tuple(known))
+    in_place = [x is out for x in operands]
+    operation = _elementwise(name, out.dtype, out.shape, tuple(strides), tuple(in_place))
     if len(_operations) >= _KNOWN:
         _operations.clear()
     _operations[key] = operation
     if operation(out, *operands) != NEAR:
         return
-    in_place, sides = known, [out, *operands]
+    sides = [out, *operands]
     for k, x in enumerate(operands):
-        if not known[k] and share_memory(out, x):
+        if not in_place[k] and share_memory(out, x):
             in_place[k] = x.ctypes.data == out.ctypes.data and _alike(out, x)
             if not in_place[k]:
                 sides[k + 1] = x.copy()
@@ -299,6 +299,7 @@ class _Operation:
                 # A buffer begins with a line. A target may begin anywhere: where most of NumPy's do, not with a line.
                 plan = plan_for(copy, replace(target, phase=0 if side else 16), _CACHED)
                 ready, lines = Ready(plan, target.width), lines_of(region, side) if large else _NONE
+                ready.look_at_nothing()  # a buffer is near nothing
                 copies.append((ready, lines))
                 for k, (at, part) in enumerate(ready.told()):
                     asked = 0 if k else len(lines)

@@ -407,8 +407,10 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
             poke(target, buffers + peek(row + 8 * (OFFSETS + side)))
             # Of an operand that is repeated the buffer most often holds already what a tile needs.
             if peek(held + 8 * side) != peek(source):
-                answer |= call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24))
+                answer = max(answer, call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24)))
             at += _COPY
+        if answer != DONE:
+            break
         poke(held + 8, x)
         poke(held + 16, y)
         to = out if peek(row + 8 * OFFSETS) < 0 else buffers + peek(row + 8 * OFFSETS)
@@ -432,7 +434,7 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
                         _ask_for_next(copies + _COPY * copy, turn * rows + k, groups * rows, out, x, y)
             to, a, b = _advanced(inner_loops, inner, turns, to, a, b)
         for _k in range(stores):
-            answer |= call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24))
+            answer = max(answer, call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24)))
             at += _COPY
     if peek(row + 8 * STREAMED):
         fence()

@@ -101,7 +101,7 @@ class Form:
     @property
     def touched(self) -> int:
         """Bytes of the elements of all sides, none counted twice."""
-        return sum(self.item * prod(d.length for d in self.dims if d.steps[k]) for k in range(len(self.shifts)))
+        return sum(self.item * prod(d.length for d in self.dims if d.steps[k]) for k in self.sides)
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,10 @@ def form_of(shape: Sequence[int], strides: Sequence[Sequence[int]], item: int) -
     whole = [k for k, side in enumerate(strides) if k == 0 or all(s for s, n in zip(side, shape, strict=True) if n > 1)]
     orders = [_order([strides[k], *strides]) for k in whole]
     sides = range(len(strides))
-    buffered = chain.from_iterable(combinations(sides, number) for number in range(len(strides) + 1))
-    ways = list(product(map(frozenset, buffered), (False, True)))
+    subsets = chain.from_iterable(combinations(sides, number) for number in range(len(strides) + 1))
+    variants = list(product(map(frozenset, subsets), (False, True)))
     forms = [_form(shape, strides, order, item) for order in orders]
-    return min((replace(form, buffered=some, by_items=one) for form in forms for some, one in ways), key=_cost)
+    return min((replace(form, buffered=k, by_items=b) for form in forms for k, b in variants), key=_cost)
 
 
 def reduced_form(
@@ -270,7 +270,7 @@ def _spans(form: Form, reduces: bool) -> list[int]:
     most = _BUFFERED_TILE if form.buffered and form.nbytes > _TILE else _TILE
     folds = reduces and dims[-1].steps[0] == 0
     for k in inside_out:
-        room = (_FOLDED if folds or reduces and k == len(dims) - 1 else most) // (item * prod(spans))
+        room = (_FOLDED if folds or (reduces and k == len(dims) - 1) else most) // (item * prod(spans))
         spans[k] = max(spans[k], min(dims[k].length, spans[k] * room))
     return spans
 

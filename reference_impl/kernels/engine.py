@@ -97,7 +97,7 @@ def _tuned(dst: Array, src: Array, plan: Plan, target: Target) -> Choice:
         took = tuning.timed(lambda: answers.append(ready(cell(dst), cell(src), 1)))
         return took if answers == [DONE] else None
 
-    return _tuning().choose(plan, target.phase, target.width, 1, measure)
+    return _tuning().choose(plan, target, measure)
 
 
 def _target(dst: Array, src: Array, form: Normal) -> Target:
@@ -119,8 +119,10 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     if ready is None:
         if len(_elsewhere) >= _CACHED:
             _elsewhere.clear()
-        ready = _elsewhere[key] = Ready(plan_for(form, target), target.width)
+        ready = Ready(plan_for(form, target), target.width)
         ready.look_at_nothing()
+        # Only now: another thread may take it at once.
+        _elsewhere[key] = ready
     answer = ready(cell(dst), cell(src), threads)
     if answer == NO_MEMORY:
         raise MemoryError("strided_copy: no memory for the buffers of a tile")
@@ -143,13 +145,16 @@ def share_memory(a: Array, b: Array) -> bool:
 def planned(dst: Array, src: Array, choice: Choice = OWN) -> Plan:
     """The plan of a copy between two arrays.
 
-    Raises: ValueError where shapes or item sizes differ, or where the target is written twice in one place.
+    Raises: ValueError where shapes or item sizes differ, where there is no element, or where the target may be written
+    twice in one place.
     """
     if dst.shape != src.shape or dst.itemsize != src.itemsize:
         raise ValueError(f"plan: {dst.shape} of {dst.itemsize} bytes, and {src.shape} of {src.itemsize} bytes")
+    if dst.size == 0:
+        raise ValueError(f"plan: shape {dst.shape} has no elements")
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
-        raise ValueError(f"plan: strides {dst.strides} with shape {dst.shape} write one place twice")
+        raise ValueError(f"plan: strides {dst.strides} with shape {dst.shape} may write one place twice")
     return plan_for(form, _target(dst, src, form), choice)
 
 

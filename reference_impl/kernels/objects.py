@@ -8,7 +8,7 @@ file is named by all sources that make it, the versions of the compilers and the
 import hashlib
 import os
 import re
-import tempfile
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 from llvmlite import binding
 
 from . import machine
+from .files import write_whole
 
 KERNELS = {
     "runs": ("runs", "copy_runs"),
@@ -152,8 +153,16 @@ whole registers, some lie on two pages in one process of ten, and a copy of byte
 
 
 @cache
-def _key(module: str) -> str:
-    """What the machine code of a module depends on, in some letters."""
+def _here() -> str:
+    """The processor and the compilers that machine code depends on, in some letters."""
+    parts = [f"{name} {version(name)}" for name in ("numba", "llvmlite")]
+    parts += [binding.get_host_cpu_name(), _features(), str(machine.first_bytes()), str(machine.is_intel())]
+    return _digest([part.encode() for part in (*parts, str(object.__basicsize__))])
+
+
+@cache
+def _sources(module: str) -> str:
+    """The sources that the machine code of a module depends on, in some letters."""
     texts: dict[str, bytes] = {}
     wanted = [module, "objects"]
     while wanted:
@@ -162,11 +171,11 @@ def _key(module: str) -> str:
             texts[name] = (_FOLDER / f"{name}.py").read_bytes()
             for one, several in _IMPORT.findall(texts[name]):
                 wanted += [other.strip().decode() for other in (one or several).split(b",")]
-    parts = [texts[name] for name in sorted(texts)]
-    parts += [f"{name} {version(name)}".encode() for name in ("numba", "llvmlite")]
-    processor = f"{binding.get_host_cpu_name()} {_features()} {machine.first_bytes()} {machine.is_intel()}"
-    parts += [f"{processor} {object.__basicsize__}".encode()]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    return _digest([texts[name] for name in sorted(texts)])
+
+
+def _digest(parts: list[bytes]) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:12]
 
 
 _IMPORT = re.compile(rb"^from \.(\w*) import (.*)", re.MULTILINE)
@@ -185,10 +194,14 @@ def _place() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stridecheck"
 
 
+def _file(name: str, module: str) -> Path:
+    return _place() / f"{name}.{_here()}.{_sources(module)}.o"
+
+
 def _read(name: str, module: str) -> bytes | None:
     """The object file of a function; None where there is none, or one that is damaged."""
     try:
-        held = (_place() / f"{name}.{_key(module)}.o").read_bytes()
+        held = _file(name, module).read_bytes()
     except OSError:
         return None
     code = held[_CHECK:]
@@ -196,15 +209,23 @@ def _read(name: str, module: str) -> bytes | None:
 
 
 def _kept(name: str, module: str, code: bytes) -> bytes:
-    """Write an object file, whole or not at all, in the place of older ones; no harm where that cannot be."""
-    place = _place()
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        for old in place.glob(f"{name}.*.o"):
-            old.unlink(missing_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        os.replace(file.name, place / f"{name}.{_key(module)}.o")
-    except OSError:
-        pass
+    """Write an object file in the place of those of other sources; no harm where that cannot be.
+
+    Those of other processors and compilers stay: they may share the folder.
+    """
+    with suppress(OSError):
+        write_whole(_file(name, module), hashlib.sha256(code).digest() + code)
+        for old in _place().glob(f"{name}.{_here()}.*.o"):
+            if old != _file(name, module):
+                old.unlink(missing_ok=True)
     return code
+
+
+def _forget() -> None:
+    # A forked child may have been left a lock that a thread of its parent's holds.
+    global _lock
+    _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -17,29 +17,45 @@ _PARTS = 4
 
 
 class _Job:
-    """One copy or operation: its parts, what they answered, and how many threads are still at it."""
+    """One copy or operation: its parts, what they answered, and how many threads help with it."""
 
-    def __init__(self, part: Part, ranges: Iterator[tuple[int, int]], helpers: int) -> None:
+    def __init__(self, part: Part, ranges: Iterator[tuple[int, int]]) -> None:
         self._part, self._ranges = part, ranges
         self.answers: list[int] = []
         self.errors: list[BaseException] = []
-        self._finished = threading.Semaphore(0)
-        self._helpers = helpers
+        self._changed = threading.Condition()
+        self._helping, self._closed = 0, False
 
     def work(self) -> None:
         try:
             for first, last in self._ranges:
+                if self.errors:
+                    break
                 self.answers.append(self._part(first, last))
         except BaseException as error:
             self.errors.append(error)
 
     def help(self) -> None:
+        with self._changed:
+            if self._closed:
+                return
+            self._helping += 1
         self.work()
-        self._finished.release()
+        with self._changed:
+            self._helping -= 1
+            self._changed.notify()
 
-    def wait(self) -> None:
-        for _ in range(self._helpers):
-            self._finished.acquire()
+    def finish(self) -> None:
+        """Let nobody begin any more, and wait for those who have: they write to memory that may be freed afterwards."""
+        while True:
+            try:
+                with self._changed:
+                    self._closed = True
+                    self._changed.wait_for(lambda: not self._helping)
+                return
+            except BaseException as error:
+                # Ctrl-C, most likely: it is raised once nobody writes any more.
+                self.errors.append(error)
 
 
 class _Ranges:
@@ -85,11 +101,13 @@ def share(part: Part, tasks: int, threads: int) -> int:
             worker = threading.Thread(target=_serve, args=(_jobs,), daemon=True, name="stridecheck-kernel")
             worker.start()
             _workers.append(worker)
-    job = _Job(part, _Ranges(tasks, min(tasks, threads * _PARTS)), helpers)
-    for _ in range(helpers):
-        _jobs.put(job)
-    job.work()
-    job.wait()
+    job = _Job(part, _Ranges(tasks, min(tasks, threads * _PARTS)))
+    try:
+        for _ in range(helpers):
+            _jobs.put(job)
+        job.work()
+    finally:
+        job.finish()
     if job.errors:
         raise job.errors[0]
     return max(job.answers, default=0)

@@ -9,7 +9,6 @@ import dataclasses
 import json
 import os
 import re
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -17,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from .descriptor import STAGE_IN, STAGE_OUT
+from .files import write_whole
 from .normal import Normal
-from .plans import OWN, Choice, Plan
+from .plans import OWN, Choice, Plan, Target
 
 VARIABLE = "STRIDECHECK_TUNING"
 SMALLEST = 4 << 20
 """Bytes from which on a copy is worth tuning."""
 TUNED = ("transpose", "carried")
 """Kernels instead of which others may be tried."""
-_VERSION = 3
+_VERSION = 4
 _ROUNDS = 3
 
 Measure = Callable[[Choice], float | None]
@@ -68,12 +68,9 @@ class Tuning:
         self._path, self._model = path, model
         self._known = _read(path, model)
 
-    def choose(self, plan: Plan, phase: int, width: int, threads: int, measure: Measure) -> Choice:
-        """The best choice for a plan, timed now where none is remembered.
-
-        Units: `phase` and `width` in bytes.
-        """
-        key = _key(plan.form, phase, width, threads)
+    def choose(self, plan: Plan, target: Target, measure: Measure) -> Choice:
+        """The best choice for a plan that was made for a target, timed now where none is remembered."""
+        key = _key(plan.form, target)
         if key in self._known:
             return self._known[key]
         times: dict[Choice, float] = {}
@@ -91,15 +88,11 @@ class Tuning:
         return best
 
     def _write(self) -> None:
-        plans = {key: dataclasses.asdict(choice) for key, choice in self._known.items()}
+        plans = {key: dataclasses.asdict(choice) for key, choice in dict(self._known).items()}
         text = json.dumps({"version": _VERSION, "model": self._model, "plans": plans}, indent=1)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Renamed into place: two processes that tune at once leave a whole file, though only one's findings.
-            handle, name = tempfile.mkstemp(dir=self._path.parent, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, self._path)
+            # Two processes that tune at once leave a whole file, though only one's findings.
+            write_whole(self._path, text.encode())
         except OSError as error:
             warnings.warn(f"{self._path}: what was tuned cannot be kept: {error}", stacklevel=2)
 
@@ -111,9 +104,9 @@ def timed(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def _key(form: Normal, phase: int, width: int, threads: int) -> str:
+def _key(form: Normal, target: Target) -> str:
     dims = ";".join(f"{d.length},{d.dst},{d.src}" for d in form.dims)
-    return f"{dims}|{form.item}|{phase}|{width}|{threads}"
+    return f"{dims}|{form.item}|{target.phase}|{target.source_phase}|{target.width}"
 
 
 def _read(path: Path, model: str) -> dict[str, Choice]:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl import kernels
 from stridecheck.reference_impl.kernels import arithmetic, elementwise_plan, machine, planner
+from stridecheck.reference_impl.kernels.descriptor import IN_BYTES, STAGE_IN
 from stridecheck.reference_impl.kernels.elementwise_plan import (
     BINARY,
     REDUCTIONS,
@@ -21,6 +22,7 @@ from stridecheck.reference_impl.kernels.elementwise_plan import (
     regions,
 )
 from stridecheck.reference_impl.kernels.normal import Normal
+from stridecheck.reference_impl.kernels.plans import Choice
 
 from .arrays import expected, fenced, needs_fences, pairs
 
@@ -338,6 +340,21 @@ def test_no_memory_for_buffers():
         row[elementwise_plan.BUFFERS] = 1 << 60
     with pytest.raises(MemoryError, match="no memory for the buffers of a tile"):
         operation(np.zeros((200, 300)), x.T)
+
+
+@pytest.mark.skipif(machine.vector_bytes() == 0, reason="without wide registers no copy takes a buffer of its own")
+def test_no_memory_for_the_copy_to_a_buffer():
+    """Nothing is made of what the buffer held before."""
+    x, out = np.ones((300, 200)), np.zeros((200, 300))
+    with patch.object(arithmetic, "_CACHED", Choice(streamed=0, staged=STAGE_IN)):
+        operation = arithmetic._elementwise.__wrapped__("neg", x.dtype, out.shape, (out.strides, x.T.strides), (False,))
+    for _, _, _, (_, copies) in operation._calls:
+        for ready, _ in copies:
+            assert ready.plan.staged & STAGE_IN
+            ready.plan.row[IN_BYTES] = 1 << 60
+    with pytest.raises(MemoryError, match="no memory for the buffers of a tile"):
+        operation(out, x.T)
+    assert not out.any()
 
 
 def test_in_place():

@@ -57,11 +57,14 @@ def test_every_plan_on_every_kind_of_register_copies_the_same_bits(width, data, 
 
 @relaxed
 @given(pairs(), st.sampled_from([1, 2, 8]))
-def test_the_public_copy_is_right_for_any_number_of_threads(pair, threads):
+def test_copies_of_any_size_are_right_with_any_number_of_threads(pair, threads):
     dst, src, memory = pair.arrays()
     wanted = expected(dst, src, memory)
     if dst.size:
         copied(dst, src, threads)
+    assert np.array_equal(memory, wanted)
+    dst, src, memory = pair.arrays()
+    strided_copy(dst, src, threads)
     assert np.array_equal(memory, wanted)
 
 
@@ -515,6 +518,13 @@ def test_wrong_arguments_are_named():
         strided_copy(dst, np.ones((300, 300)).T)
     with pytest.raises(ValueError, match="0 threads"):
         kernels.set_threads(0)
+    for nbytes in (8, 1 << 20):
+        with pytest.raises(ValueError, match="-1 threads"):
+            strided_copy(np.zeros(nbytes, "u1"), np.ones(nbytes, "u1"), threads=-1)
+    with pytest.raises(ValueError, match=r"shape \(3, 0\) has no elements"):
+        kernels.plan(np.zeros((3, 0)), np.zeros((3, 0)))
+    with pytest.raises(ValueError, match="may write one place twice"):
+        kernels.plan(np.broadcast_to(np.zeros(3), (2, 3)), np.zeros((2, 3)))
 
 
 def test_kernels_are_loaded_by_the_first_large_copy_and_without_numba():

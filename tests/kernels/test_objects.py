@@ -1,6 +1,8 @@
 """Machine code on disk: found again, made anew where it is damaged or its sources have changed."""
 
+import os
 import re
+import sys
 
 import pytest
 from stridecheck.reference_impl.kernels import machine, objects
@@ -18,7 +20,34 @@ def test_what_was_kept_is_read_again(place):
     assert objects._read("some", "runs") is None
     assert objects._kept("some", "runs", b"code") == b"code"
     assert objects._read("some", "runs") == b"code"
-    assert [path.name for path in place.iterdir()] == [f"some.{objects._key('runs')}.o"]
+    assert [path.name for path in place.iterdir()] == [objects._file("some", "runs").name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no rights of this kind")
+def test_others_can_read_what_was_kept(place):
+    before = os.umask(0o022)
+    try:
+        objects._kept("some", "runs", b"code")
+    finally:
+        os.umask(before)
+    assert objects._file("some", "runs").stat().st_mode & 0o777 == 0o644
+
+
+def test_machines_that_share_a_folder_leave_each_others_files(place, monkeypatch):
+    objects._kept("some", "runs", b"one")
+    with monkeypatch.context() as other:
+        other.setattr(objects, "_here", lambda: "other")
+        objects._kept("some", "runs", b"two")
+    assert objects._read("some", "runs") == b"one"
+
+
+def test_a_write_that_fails_leaves_nothing_behind(place, monkeypatch):
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert objects._kept("some", "runs", b"code") == b"code"
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -38,14 +67,14 @@ def test_other_sources_are_other_code(place, tmp_path, monkeypatch, changed):
     for path in objects._FOLDER.glob("*.py"):
         (tmp_path / path.name).write_bytes(path.read_bytes() + b"# other" * (path.name == changed))
     monkeypatch.setattr(objects, "_FOLDER", tmp_path)
-    objects._key.cache_clear()
+    objects._sources.cache_clear()
     try:
         assert objects._read("some", "runs") is None
         objects._kept("some", "runs", b"new")
         assert objects._read("some", "runs") == b"new"
         assert len(list(place.iterdir())) == 1
     finally:
-        objects._key.cache_clear()
+        objects._sources.cache_clear()
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(place):

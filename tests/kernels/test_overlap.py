@@ -55,6 +55,20 @@ def test_interleaved_arrays_need_no_temporary(monkeypatch):
     assert np.array_equal(dst, wanted)
 
 
+def test_a_plan_that_looks_at_nothing_is_known_to_others_only_once_it_does_not(monkeypatch):
+    memory = np.arange(2 * 310 * 300, dtype=np.float64).reshape(310, 300, 2)
+    dst, src = memory[:300, :, 0], memory[:300, :, 1].T
+    wanted, known = src.copy(), []
+    look_at_nothing = engine.Ready.look_at_nothing
+    monkeypatch.setattr(engine, "_elsewhere", {})
+    monkeypatch.setattr(
+        engine.Ready, "look_at_nothing", lambda self: known.append(len(engine._elsewhere)) or look_at_nothing(self)
+    )
+    copied(dst, src, 1)
+    assert known == [0]
+    assert np.array_equal(dst, wanted)
+
+
 def test_a_target_that_repeats_an_element_is_left_to_numpy():
     memory = np.zeros(400, np.float32)
     dst = np.lib.stride_tricks.as_strided(memory, (100, 100), (4, 8))

@@ -8,7 +8,9 @@ import warnings
 import numpy as np
 import pytest
 from stridecheck.reference_impl.kernels import engine, tuning
-from stridecheck.reference_impl.kernels.plans import OWN
+from stridecheck.reference_impl.kernels.plans import OWN, Target
+
+AT_16 = Target(phase=16)
 
 
 @pytest.fixture
@@ -24,19 +26,19 @@ def test_the_fastest_variant_is_remembered(tmp_path, plan):
         asked.append(choice)
         return 1.0 if choice.order == "dst" else 2.0
 
-    best = tuning.Tuning(path, "some").choose(plan, 16, 64, 1, measure)
+    best = tuning.Tuning(path, "some").choose(plan, AT_16, measure)
     assert best.order == "dst"
     assert asked[0] == OWN
     count = len(asked)
-    assert tuning.Tuning(path, "some").choose(plan, 16, 64, 1, measure) == best
+    assert tuning.Tuning(path, "some").choose(plan, AT_16, measure) == best
     assert len(asked) == count
-    tuning.Tuning(path, "some").choose(plan, 0, 64, 1, measure)
+    tuning.Tuning(path, "some").choose(plan, Target(), measure)
     assert len(asked) == 2 * count
 
 
 def test_a_small_difference_leaves_the_planners_choice(tmp_path, plan):
     chosen = tuning.Tuning(tmp_path / "k.json", "some").choose(
-        plan, 0, 64, 1, lambda choice: 2.0 if choice == OWN else 1.95
+        plan, Target(), lambda choice: 2.0 if choice == OWN else 1.95
     )
     assert chosen == OWN
 
@@ -46,19 +48,19 @@ def test_a_small_difference_leaves_the_planners_choice(tmp_path, plan):
     [
         ("", "damaged: JSONDecodeError"), ("[]", "damaged: TypeError"), ('{"version": 1}', "damaged: KeyError"),
         ('{"version": 9, "model": "some", "plans": {}}', "version 9"),
-        ('{"version": 1, "model": "other", "plans": {}}', "'other'"),
-        ('{"version": 3, "model": "some", "plans": {"x": {"order": "up"}}}', "no such choice"),
-        ('{"version": 3, "model": "some", "plans": {"x": {"a_bytes": 1e9}}}', "no such choice"),
-        ('{"version": 3, "model": "some", "plans": {"x": {"z": 1}}}', "damaged: TypeError"),
-        ("\xff\xfe", "damaged"),
+        ('{"version": 4, "model": "other", "plans": {}}', "'other'"),
+        ('{"version": 4, "model": "some", "plans": {"x": {"order": "up"}}}', "no such choice"),
+        ('{"version": 4, "model": "some", "plans": {"x": {"a_bytes": 1e9}}}', "no such choice"),
+        ('{"version": 4, "model": "some", "plans": {"x": {"z": 1}}}', "damaged: TypeError"),
+        (b"\xff\xfe", "cannot be read"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_use_are_ignored_with_a_warning(tmp_path, plan, content, said):
     path = tmp_path / "kernels.json"
-    path.write_text(content, encoding="utf-8")
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.warns(UserWarning, match=said):
         tuned = tuning.Tuning(path, "some")
-    assert tuned.choose(plan, 0, 64, 1, lambda choice: 1.0) == OWN
+    assert tuned.choose(plan, Target(), lambda choice: 1.0) == OWN
     assert json.loads(path.read_text())["model"] == "some"
 
 
@@ -69,7 +71,7 @@ def test_a_directory_that_cannot_be_written_is_no_failure(tmp_path, plan):
         warnings.simplefilter("ignore")
         tuned = tuning.Tuning(path, "some")
     with pytest.warns(UserWarning, match="cannot be kept"):
-        assert tuned.choose(plan, 0, 64, 1, lambda choice: 1.0) == OWN
+        assert tuned.choose(plan, Target(), lambda choice: 1.0) == OWN
 
 
 def test_it_is_asked_for_by_the_environment(tmp_path):
