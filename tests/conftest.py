@@ -24,7 +24,7 @@ settings.load_profile("suite")
 def absent():
     """Modules whose library is not here, an adapter's as its extra declares it: what is missing, by module."""
     found = {BUNDLED[name]: _missing(name.replace("_", "-")) for name in EXTRAS}
-    found["stridecheck.reference_impl.kernels.device_tile"] = [] if _is_installed("triton") else ["triton"]
+    found["stridecheck.reference_impl.kernels.device_kernel"] = [] if _is_installed("triton") else ["triton"]
     return {module: names for module, names in found.items() if names}
 
 

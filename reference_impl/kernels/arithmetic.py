@@ -23,9 +23,9 @@ from .elementwise_plan import (
     REDUCTIONS,
     UNARY,
     Form,
-    described,
     form_of,
     lines_of,
+    operation_descriptor,
     reduced_form,
     regions,
 )
@@ -122,7 +122,7 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
     suits = reduction.strides == out.strides and not np.may_share_memory(out, x)
     result = out if suits else reduction.memory()
     result.fill(reduction.neutral)
-    if x.size:
+    if reduction.operation is not None:
         reduction.operation(result, x)
     if not suits:
         strided_copy(out, result)
@@ -303,14 +303,14 @@ class _Operation:
                 copies.append((ready, lines))
                 for k, (at, part) in enumerate(ready.told()):
                     asked = 0 if k else len(lines)
-                    told.append((side, at, part.row.ctypes.data, part.tasks, lines.ctypes.data, asked))
-            row = described(form, region, roles, address, streamed, looked_at, told)
+                    told.append((side, at, part.descriptor.ctypes.data, part.tasks, lines.ctypes.data, asked))
+            descriptor = operation_descriptor(form, region, roles, address, streamed, looked_at, told)
             # Tiles that are reduced into one place follow each other, and are one thread's.
             together = prod(dim.length for dim in region.outer if reduces and dim.steps[0] == 0)
             tasks = prod(dim.length for dim in region.outer)
             self.shared += tasks // together
             # The last entry keeps alive what the row has addresses of.
-            self._calls.append((row.ctypes.data, tasks, together, (row, copies)))
+            self._calls.append((descriptor.ctypes.data, tasks, together, (descriptor, copies)))
 
     def __call__(self, *sides: Array) -> int:
         """Operate; the answer is DONE, or NEAR where nothing was done, since a side may share memory with the target.
@@ -319,13 +319,13 @@ class _Operation:
         """
         out, x, y = [cell(sides[role]) for role in self._roles]
         threads = get_threads() if self._nbytes >= SHARED else 1
-        for row, tasks, together, _ in self._calls:
+        for descriptor, tasks, together, _ in self._calls:
             if threads == 1:
-                answer = self._kernel(row, out, x, y, tasks << 32)
+                answer = self._kernel(descriptor, out, x, y, tasks << 32)
             else:
 
-                def part(first: int, last: int, row: int = row, together: int = together) -> int:
-                    return int(self._kernel(row, out, x, y, first * together | last * together << 32))
+                def part(first: int, last: int, descriptor: int = descriptor, together: int = together) -> int:
+                    return int(self._kernel(descriptor, out, x, y, first * together | last * together << 32))
 
                 answer = share(part, tasks // together, threads)
             assert answer != MISALIGNED

@@ -22,7 +22,8 @@ from .descriptor import (
     STEPS,
 )
 from .jit import instruction, part
-from .llvm import I64, LINE, constant, copy_1, load, meaning, odometer, peek, peek_byte, store, vector
+from .llvm import I64, constant, copy_1, field, load, meaning, odometer, peek, peek_byte, store, vector
+from .plans import LINE
 from .walk import advance, begun, counts, place
 from .windows import NOT_HERE
 
@@ -33,9 +34,9 @@ def _picker(number: int) -> Any:
     @instruction
     def pick(
         typingctx: Any, dst: Any, dst_step: Any, src: Any, src_step: Any, count: Any, steps: Any, index: Any, many: Any,
-        word: Any,
+        tag: Any,
     ) -> Any:  # fmt: skip
-        window = machine.window_bytes(meaning(word)[1])
+        window = machine.window_bytes(meaning(tag)[1])
         kind = vector(window, 1)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -72,7 +73,7 @@ def _picker(number: int) -> Any:
                 store(builder, value, builder.add(dst, builder.mul(block.index, dst_step)))
             return context.get_dummy_value()
 
-        return types.void(*[types.intp] * 8, word), generate
+        return types.void(*[types.intp] * 8, tag), generate
 
     return pick
 
@@ -87,61 +88,61 @@ _of_any, _of_1, _of_2, _of_3, _of_4, _of_5, _of_6, _of_7, _of_8 = [_picker(k) fo
 
 @part
 def _pick(
-    dst: int, dst_step: int, src: int, src_step: int, count: int, steps: int, index: int, number: int, word: Any
+    dst: int, dst_step: int, src: int, src_step: int, count: int, steps: int, index: int, number: int, tag: Any
 ) -> None:
     """Fill one register of each block; what is picked is looked up once for all of them, where windows are few."""
     # Functions of their own: as cases of one, by a switch, they took a tenth longer within the caches.
     if number == 1:
-        _of_1(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_1(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 2:
-        _of_2(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_2(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 3:
-        _of_3(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_3(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 4:
-        _of_4(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_4(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 5:
-        _of_5(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_5(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 6:
-        _of_6(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_6(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 7:
-        _of_7(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_7(dst, dst_step, src, src_step, count, steps, index, number, tag)
     elif number == 8:
-        _of_8(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_8(dst, dst_step, src, src_step, count, steps, index, number, tag)
     else:
-        _of_any(dst, dst_step, src, src_step, count, steps, index, number, word)
+        _of_any(dst, dst_step, src, src_step, count, steps, index, number, tag)
 
 
 @instruction
-def _window(typingctx: Any, word: Any) -> Any:
+def _window(typingctx: Any, tag: Any) -> Any:
     """Bytes of a window, known when the kernel is compiled."""
-    window = machine.window_bytes(meaning(word)[1])
+    window = machine.window_bytes(meaning(tag)[1])
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return constant(window)
 
-    return types.intp(word), generate
+    return types.intp(tag), generate
 
 
 @part
 def copy_each(
-    dst: int, dst_step: int, src: int, src_step: int, count: int, row: int, low: int, high: int, word: Any
+    dst: int, dst_step: int, src: int, src_step: int, count: int, descriptor: int, low: int, high: int, tag: Any
 ) -> None:
     """Copy so many blocks; where windows reach below `low` or to behind `high` bytes are moved one by one."""
-    steps, index, window = peek(row + 8 * STEPS), peek(row + 8 * INDEX), _window(word)
-    low -= peek(row + 8 * BLOCK_LOW)
-    high -= peek(row + 8 * BLOCK_HIGH)
+    steps, index, window = field(descriptor, STEPS), field(descriptor, INDEX), _window(tag)
+    low -= field(descriptor, BLOCK_LOW)
+    high -= field(descriptor, BLOCK_HIGH)
     last = src + (count - 1) * src_step
     safe = min(src, last) >= low and max(src, last) <= high
-    for _ in range(peek(row + 8 * REGISTERS)):
+    for _ in range(field(descriptor, REGISTERS)):
         to, number = dst + peek(steps), peek(steps + 8)
         steps += 16
         if safe:
-            _pick(to, dst_step, src, src_step, count, steps, index, number, word)
+            _pick(to, dst_step, src, src_step, count, steps, index, number, tag)
         else:
             for block in range(count):
                 at = src + block * src_step
                 some = 1 if low <= at <= high else 0
-                _pick(to + block * dst_step, 0, at, 0, some, steps, index, number, word)
+                _pick(to + block * dst_step, 0, at, 0, some, steps, index, number, tag)
                 for k in range(0 if some else number * window):
                     chosen = peek_byte(index + k)
                     if chosen < NOT_HERE:
@@ -151,19 +152,19 @@ def copy_each(
 
 
 @part
-def copy_blocks(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_blocks(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Copy tiles of blocks, tasks `first` up to `last`."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
-    low, high = src + peek(row + 8 * SRC_LOW), src + peek(row + 8 * SRC_HIGH)
-    a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
-    b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
-    d, s = place(row, index, first)
+    low, high = src + field(descriptor, SRC_LOW), src + field(descriptor, SRC_HIGH)
+    a_dst, a_src = field(descriptor, A_DST), field(descriptor, A_SRC)
+    b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
+    d, s = place(descriptor, index, first)
     for _ in range(first, last):
-        a_count, b_count = counts(row, index)
+        a_count, b_count = counts(descriptor, index)
         for a in range(a_count):
-            copy_each(dst + d + a * a_dst, b_dst, src + s + a * a_src, b_src, b_count, row, low, high, word)
-        d, s = advance(row, index, d, s)
+            copy_each(dst + d + a * a_dst, b_dst, src + s + a * a_src, b_src, b_count, descriptor, low, high, tag)
+        d, s = advance(descriptor, index, d, s)
     return DONE

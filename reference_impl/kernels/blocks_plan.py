@@ -3,7 +3,7 @@
 from .descriptor import ONE, Loop
 from .normal import Normal
 from .pieces_plan import pieces, pieces_in_order
-from .plans import OWN, Plan, made, ordered
+from .plans import OWN, Plan, make_plan, ordered
 from .runs_plan import around, long_loop
 from .tiles import tiled
 from .windows import Block
@@ -20,4 +20,4 @@ def blocks_plan(form: Normal, block: Block, streamed: bool) -> Plan:
         loops, b = tiled(loops, block.nbytes)
     else:
         loops, a, b = around(loops, long, "dst")
-    return made("blocks", form, loops, False, a, b, tables=block.tables, c=ONE, **block.fields)
+    return make_plan("blocks", form, loops, False, a, b, 0, ONE, **block.fields)

@@ -4,39 +4,15 @@ It may be called while an exception is on its way, where Python code would lose 
 nothing is freed here: a structure is marked as given back in its field `manager_ctx`, and let go of later.
 """
 
-from typing import Any
-
-from llvmlite import ir
 from numba import cfunc, types
 
-from .jit import instruction
-from .llvm import I64, load, poke
+from .llvm import peek, peek_byte, poke
 
 _POINTER, _NAME = 16, 24
 """Where CPython's capsules have their pointer and the address of their name, in bytes."""
 CONTEXT, CONTEXT_VERSIONED = 48, 8
 """Where `manager_ctx` is in the two structures of DLPack, in bytes."""
 _LENGTH = len("dltensor")
-
-
-@instruction
-def _word(typing: Any, address: Any) -> Any:
-    """The 8 bytes at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return load(builder, args[0], I64)
-
-    return types.int64(types.int64), generate
-
-
-@instruction
-def _byte(typing: Any, address: Any) -> Any:
-    """The byte at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(load(builder, args[0], ir.IntType(8)), I64)
-
-    return types.int64(types.int64), generate
 
 
 @cfunc(types.void(types.int64), cache=True)
@@ -54,7 +30,7 @@ def given_back_versioned(held: int) -> None:
 @cfunc(types.void(types.int64), cache=True)
 def destroyed(capsule: int) -> None:
     """The destructor of a capsule: one that nobody consumed still has the name that it was made with."""
-    name = _word(capsule + _NAME)
-    if _byte(name) == 100:  # the d of dltensor; consumers write used_ before it
-        held = _word(capsule + _POINTER)
-        poke(held + (CONTEXT if _byte(name + _LENGTH) == 0 else CONTEXT_VERSIONED), 1)
+    name = peek(capsule + _NAME)
+    if peek_byte(name) == 100:  # the d of dltensor; consumers write used_ before it
+        held = peek(capsule + _POINTER)
+        poke(held + (CONTEXT if peek_byte(name + _LENGTH) == 0 else CONTEXT_VERSIONED), 1)

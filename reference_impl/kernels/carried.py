@@ -15,42 +15,43 @@ from .descriptor import (
     A_INNER,
     A_PITCH,
     A_TABLE,
+    ABREAST,
     B_INNER,
     B_TABLE,
     DONE,
     NO_MEMORY,
     OUT_BYTES,
-    RUN,
 )
 from .jit import instruction, part
 from .llvm import (
     I64,
-    LINE,
-    allocate,
-    ask,
     constant,
     fence,
+    field,
+    free,
     load,
+    malloc,
     meaning,
     odometer,
+    on_line,
     peek,
-    release,
+    prefetch,
     size_of,
     store,
     vector,
 )
-from .plans import carried_rows
+from .plans import LINE, carried_rows
 from .runs import run
 from .shuffles import by_table, columns_of, square_of
 from .walk import advance, begun, counts, place
 
-_AHEAD = 2
+_BLOCKS_AHEAD = 2
 """Blocks of source rows ahead that are asked for."""
 
 
-def _columns(builder: Any, src: Any, rows: Any, word: Any) -> list[Any]:
+def _columns(builder: Any, src: Any, rows: Any, tag: Any) -> list[Any]:
     """The registers of a block, one for each of its target rows: squares of large items are read by whole lines."""
-    item, width = meaning(word)
+    item, width = meaning(tag)
     places = by_table(builder, src, rows, width // item)
     if item < 4:
         values = columns_of(builder, places, width, item)
@@ -61,14 +62,14 @@ def _columns(builder: Any, src: Any, rows: Any, word: Any) -> list[Any]:
 
 
 @instruction
-def _height(typingctx: Any, word: Any) -> Any:
+def _height(typingctx: Any, tag: Any) -> Any:
     """How many target rows a block has, known when the kernel is compiled."""
-    rows = carried_rows(meaning(word)[0])
+    rows = carried_rows(meaning(tag)[0])
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return constant(rows)
 
-    return types.intp(word), generate
+    return types.intp(tag), generate
 
 
 def _from(builder: Any, before: Any, after: Any, first: Any) -> Any:
@@ -90,24 +91,24 @@ def _store_line(builder: Any, address: Any, before: Any, after: Any) -> None:
 
 
 @instruction
-def _begin(typingctx: Any, src: Any, rows: Any, kept: Any, heads: Any, word: Any) -> Any:
+def _begin(typingctx: Any, src: Any, rows: Any, kept: Any, heads: Any, tag: Any) -> Any:
     """Keep the first block of some rows, and once more as their heads."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        for k, value in enumerate(_columns(builder, args[0], args[1], word)):
+        for k, value in enumerate(_columns(builder, args[0], args[1], tag)):
             store(builder, value, builder.add(args[2], constant(k * LINE)))
             store(builder, value, builder.add(args[3], constant(k * LINE)))
         return context.get_dummy_value()
 
-    return types.void(*[types.intp] * 4, word), generate
+    return types.void(*[types.intp] * 4, tag), generate
 
 
 @instruction
-def _go_on(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any, word: Any) -> Any:
+def _go_on(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any, tag: Any) -> Any:
     """Store the lines in which the block that is kept ends, and keep the next one."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = _columns(builder, args[0], args[1], word)
+        values = _columns(builder, args[0], args[1], tag)
         addresses = by_table(builder, args[2], args[3], len(values))
         for k, (value, address) in enumerate(zip(values, addresses, strict=True)):
             slot = builder.add(args[4], constant(k * LINE))
@@ -115,16 +116,16 @@ def _go_on(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: An
             store(builder, value, slot)
         return context.get_dummy_value()
 
-    return types.void(*[types.intp] * 5, word), generate
+    return types.void(*[types.intp] * 5, tag), generate
 
 
 @instruction
-def _end(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any, rest: Any, word: Any) -> Any:
+def _end(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any, rest: Any, tag: Any) -> Any:
     """The same with the last block, of which only the last `rest` bytes are new, so that they may fill no line."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         rest = args[5]
-        values = _columns(builder, args[0], args[1], word)
+        values = _columns(builder, args[0], args[1], tag)
         addresses = by_table(builder, args[2], args[3], len(values))
         for k, (value, address) in enumerate(zip(values, addresses, strict=True)):
             slot = builder.add(args[4], constant(k * LINE))
@@ -135,7 +136,7 @@ def _end(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any,
             store(builder, value, slot)
         return context.get_dummy_value()
 
-    return types.void(*[types.intp] * 6, word), generate
+    return types.void(*[types.intp] * 6, tag), generate
 
 
 @instruction
@@ -162,15 +163,15 @@ def _row(src: int, next_tile: int, b_table: int, row: int, b_count: int) -> Any:
 @part
 def _all_but_ends(
     dst: int, a_table: int, src: int, b_table: int, a_count: int, b_count: int, kept: int, heads: int, next_tile: int,
-    abreast: int, word: Any,
+    abreast: int, tag: Any,
 ) -> None:  # fmt: skip
     # Of each row `abreast` blocks are written in a go: lines that are neighbours in memory, soon after each other.
-    item, height = size_of(word), _height(word)
+    item, height = size_of(tag), _height(tag)
     block = LINE // item
     groups, whole, rest = -(-a_count // height), b_count // block, b_count % block
     # Rows some blocks on are asked for, line by line, those of the next tile behind the last of this one; its own last
     # row again and again, where there is more time than rows.
-    lines, row = (a_count * item + 63) >> 6, _AHEAD * block
+    lines, row = on_line(a_count * item) // LINE, _BLOCKS_AHEAD * block
     later, left, asks = _row(src, next_tile, b_table, row, b_count), lines, -(-lines * block // groups)
     for turn in range(-(-whole // abreast)):
         for group in range(groups):
@@ -178,7 +179,7 @@ def _all_but_ends(
             at, slots = src + a * item, group * height * LINE
             for n in range(turn * abreast, min((turn + 1) * abreast, whole)):
                 for _ in range(asks):
-                    ask(later)
+                    prefetch(later)
                     later += 64
                     left -= 1
                     if left == 0:
@@ -186,13 +187,13 @@ def _all_but_ends(
                         later, left = _row(src, next_tile, b_table, row, b_count), lines
                 rows = b_table + 8 * n * block
                 if n:
-                    _go_on(at, rows, dst + n * LINE, a_table + 8 * a, kept + slots, word)
+                    _go_on(at, rows, dst + n * LINE, a_table + 8 * a, kept + slots, tag)
                 else:
-                    _begin(at, rows, kept + slots, heads + slots, word)
+                    _begin(at, rows, kept + slots, heads + slots, tag)
     for group in range(groups if rest else 0):
         a = min(group * height, a_count - height)
         rows, to = b_table + 8 * (b_count - block), dst + whole * LINE
-        _end(src + a * item, rows, to, a_table + 8 * a, kept + group * height * LINE, rest * item, word)
+        _end(src + a * item, rows, to, a_table + 8 * a, kept + group * height * LINE, rest * item, tag)
 
 
 @part
@@ -206,40 +207,40 @@ def _ends(
         slot = (a + overlap * (a >= grouped)) * LINE
         to = dst + peek(a_table + 8 * a)
         if a == 0 or not follow:
-            run(to, heads + slot, LINE - (to & 63))
+            run(to, heads + slot, LINE - (to & (LINE - 1)))
         if follow and a + 1 < a_count:
             after = (a + 1 + overlap * (a + 1 >= grouped)) * LINE
             _join(to + nbytes, kept + slot, heads + after)
         else:
-            tail = to + nbytes & 63
+            tail = to + nbytes & (LINE - 1)
             run(to + nbytes - tail, kept + slot + LINE - tail, tail)
 
 
 @part
-def copy_carried(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_carried(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
-    a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
-    memory = allocate(peek(row + 8 * OUT_BYTES) + LINE)
+    a_table, b_table = field(descriptor, A_TABLE), field(descriptor, B_TABLE)
+    memory = malloc(field(descriptor, OUT_BYTES) + LINE)
     if memory == 0:
         return NO_MEMORY
-    kept = (memory + LINE - 1) & -LINE
-    heads = kept + peek(row + 8 * OUT_BYTES) // 2
-    abreast = peek(row + 8 * RUN)
-    d, s = place(row, index, first)
+    kept = on_line(memory)
+    heads = kept + field(descriptor, OUT_BYTES) // 2
+    abreast = field(descriptor, ABREAST)
+    d, s = place(descriptor, index, first)
     for task in range(first, last):
-        a_count, b_count = counts(row, index)
-        a_count *= peek(row + 8 * A_INNER)
-        b_count *= peek(row + 8 * B_INNER)
+        a_count, b_count = counts(descriptor, index)
+        a_count *= field(descriptor, A_INNER)
+        b_count *= field(descriptor, B_INNER)
         to, at = dst + d, src + s
         if task + 1 < last:
-            d, s = advance(row, index, d, s)
-        nbytes = b_count * size_of(word)
-        _all_but_ends(to, a_table, at, b_table, a_count, b_count, kept, heads, src + s, abreast, word)
-        _ends(to, a_table, a_count, _height(word), nbytes, peek(row + 8 * A_PITCH) == nbytes, kept, heads)
+            d, s = advance(descriptor, index, d, s)
+        nbytes = b_count * size_of(tag)
+        _all_but_ends(to, a_table, at, b_table, a_count, b_count, kept, heads, src + s, abreast, tag)
+        _ends(to, a_table, a_count, _height(tag), nbytes, field(descriptor, A_PITCH) == nbytes, kept, heads)
     fence()
-    release(memory)
+    free(memory)
     return DONE

@@ -2,7 +2,7 @@
 
 from .descriptor import STREAM, Chunked, Loop
 from .normal import Normal
-from .plans import LINE, Plan, Target, carried_rows, made, ordered
+from .plans import LINE, Plan, Target, carried_rows, make_plan, ordered
 from .tiles import LONGEST, chain, chunk, offsets, pitch
 from .transpose_plan import rising
 
@@ -42,10 +42,10 @@ def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
         or nbytes < (_SHORTEST if follow else _SHORTEST_APART)
     ):
         return None
-    return made(
-        "carried", form, loops, True, a, b, tables=(a_table, b_table), mode=STREAM, a_inner=a_inner, b_inner=b_inner,
-        a_table=a_table.ctypes.data, b_table=b_table.ctypes.data, a_pitch=pitch(a_table), out_bytes=2 * slots * LINE,
-        run=_ABREAST[small],
+    return make_plan(
+        "carried", form, loops, True, a, b, mode=STREAM, a_inner=a_inner, b_inner=b_inner,
+        a_table=a_table, b_table=b_table, a_pitch=pitch(a_table), out_bytes=2 * slots * LINE,
+        abreast=_ABREAST[small],
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ moved, A is the row itself and B counts rows. Each turn of the odometer is a tas
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,10 @@ B_LENGTH, B_CHUNK, B_DST, B_SRC = 7, 8, 9, 10
 A_INNER, B_INNER, A_TABLE, B_TABLE = 11, 12, 13, 14
 """Rows of a tile for each step of the chunk; tables of rows' offsets in the target (A) and the source (B)."""
 MODE, RUN, STRIDE = 15, 16, 17
-"""Flags; number of streams that are woven, below 0 apart, or of blocks that follow each other in a row, or bytes of a
-short run or a block; bytes between streams or items."""
+"""Flags; bytes of a short run or a block; bytes between streams or items."""
+STREAMS = ABREAST = RUN
+"""The same entry for other kernels: how many streams are woven, below 0 apart; blocks of a row that are written in a
+go."""
 IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
 """Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
 IN_GROUP, OUT_GROUP = 22, 23
@@ -35,7 +37,7 @@ its chunks, or -1; its length, how many turns a tile spans, its strides in bytes
 A_SOURCES, A_GROUP, B_GROUP = 37, 38, 39
 """Table of where the rows of a tile of pieces lie in the source; how many rows, and pieces of a row, lie evenly spaced
 there, STRIDE and B_PITCH from each other."""
-REGISTERS, STEPS, INDEX, ASKS, ASKED, BLOCK_LOW, BLOCK_HIGH = 40, 41, 42, 43, 44, 45, 46
+REGISTERS, STEPS, INDEX, PREFETCHES, PREFETCHED, BLOCK_LOW, BLOCK_HIGH = 40, 41, 42, 43, 44, 45, 46
 """Of a block: its registers, 0 where runs are moved; the tables that tell what is picked where (`windows`); the one
 of its lines in the source, and how many these are; from its first item to the first byte that is read and to behind the
 last."""
@@ -45,15 +47,32 @@ table of that order, and how many rows it has."""
 FIRST_LOOP = 50
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
-STREAM, STAGE_IN, STAGE_OUT, NARROW, AHEAD, ALIGNED, CALLED, LINES, BY_ROWS = 1, 2, 4, 8, 16, 32, 64, 128, 256
-ASK_OUT, ALIKE, PAIRS = 512, 1024, 2048
-"""Flags of MODE: stores past the caches; tiles gathered into a buffer first, or written from one; registers of 16
-bytes; asking for the next tile (of runs: for the next run's head) while this one is worked on, instead of for the rows
-that come next; a target that must begin at a multiple of 64 bytes; runs that the C library copies; blocks of a line of
-each target row by 16 bytes of the source's, and target rows that are written one after the other; asking for the next
-tile while this one is written from a buffer; target rows of a tile within the caches that all begin at one place of
-their lines, and are worth an aligned start; blocks two by two, so that two lines of a target row are stored past the
-caches one after the other. BY_ROWS says of pieces that they are put together in the target's order."""
+STREAM = 1
+"""A flag of MODE, as those that follow: whole lines of the target are stored past the caches."""
+STAGE_IN, STAGE_OUT = 2, 4
+"""A tile is gathered into a buffer first; it is written from one."""
+NARROW = 8
+"""Blocks are transposed by registers of 16 bytes."""
+AHEAD = 16
+"""The next tile is prefetched while this one is worked on, not the rows that come next."""
+NEXT_RUN = AHEAD
+"""Of runs: the head of a later run is prefetched."""
+ALIGNED = 32
+"""The target must begin at a multiple of 64 bytes."""
+CALLED = 64
+"""Runs are copied by the C library."""
+LINES = 128
+"""Blocks are a line of each target row by 16 bytes of the source's."""
+BY_ROWS = 256
+"""Target rows are finished one after the other."""
+IN_ORDER = BY_ROWS
+"""Of pieces: they are put together as they follow each other in the target."""
+PREFETCH_OUT = 512
+"""The next tile is prefetched while this one is written from a buffer."""
+ALIKE = 1024
+"""Target rows of a tile within the caches all begin at one place of their lines, and are worth an aligned start."""
+PAIRS = 2048
+"""Blocks go two by two, so that two lines of a target row are stored past the caches one after the other."""
 
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since
@@ -87,27 +106,32 @@ class Chunked(NamedTuple):
         return Loop(self.loop_length, self.dst * self.chunk, self.src * self.chunk, of)
 
 
+Field = int | npt.NDArray[Any]
+"""An entry of a descriptor: a number, or a table, of which it is the address."""
+
 ONE = Chunked()
 """A dimension that is none."""
 
 
-def described(loops: Sequence[Loop], a: Chunked, b: Chunked, c: Chunked = ONE, **fields: int) -> npt.NDArray[np.int64]:
+def make_descriptor(
+    loops: Sequence[Loop], a: Chunked, b: Chunked, c: Chunked = ONE, **fields: Field
+) -> npt.NDArray[np.int64]:
     """The row of integers; `fields` are the other entries by their lower-case names.
 
-    >>> described([Loop(5, 12, 8)], ONE, ONE, run=4)[FIRST_LOOP:].tolist()
+    >>> make_descriptor([Loop(5, 12, 8)], ONE, ONE, run=4)[FIRST_LOOP:].tolist()
     [5, 12, 8]
     """
-    row = np.zeros(FIRST_LOOP + 3 * len(loops), np.int64)
-    row[LOOPS] = len(loops)
-    row[A_LOOP] = row[B_LOOP] = row[C_LOOP] = -1
+    descriptor = np.zeros(FIRST_LOOP + 3 * len(loops), np.int64)
+    descriptor[LOOPS] = len(loops)
+    descriptor[A_LOOP] = descriptor[B_LOOP] = descriptor[C_LOOP] = -1
     for k, loop in enumerate(loops):
-        row[FIRST_LOOP + 3 * k : FIRST_LOOP + 3 * k + 3] = loop[:3]
+        descriptor[FIRST_LOOP + 3 * k : FIRST_LOOP + 3 * k + 3] = loop[:3]
         if loop.of:
-            row[{"a": A_LOOP, "b": B_LOOP, "c": C_LOOP}[loop.of]] = k
-    row[A_LENGTH : A_SRC + 1] = a
-    row[B_LENGTH : B_SRC + 1] = b
-    row[C_LENGTH : C_SRC + 1] = c
-    row[A_INNER] = row[B_INNER] = row[IN_GROUP] = row[OUT_GROUP] = 1
+            descriptor[{"a": A_LOOP, "b": B_LOOP, "c": C_LOOP}[loop.of]] = k
+    descriptor[A_LENGTH : A_SRC + 1] = a
+    descriptor[B_LENGTH : B_SRC + 1] = b
+    descriptor[C_LENGTH : C_SRC + 1] = c
+    descriptor[A_INNER] = descriptor[B_INNER] = descriptor[IN_GROUP] = descriptor[OUT_GROUP] = 1
     for name, value in fields.items():
-        row[globals()[name.upper()]] = value
-    return row
+        descriptor[globals()[name.upper()]] = value.ctypes.data if isinstance(value, np.ndarray) else value
+    return descriptor

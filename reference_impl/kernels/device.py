@@ -74,7 +74,7 @@ def copy(dst: Any, src: Any, choice: DeviceChoice = OWN) -> None:
     _check_device(dst, src)
     if not target.size:
         return
-    from .device_tile import copy_tile
+    from .device_kernel import copy_tile
     from .engine import share_memory
 
     if share_memory(target, source):
@@ -105,7 +105,7 @@ def start(kernel: Any, launch: Launch, dst: int, src: int, tables: int) -> None:
 
 
 def launch_of(made: DevicePlan) -> Launch:
-    """What `device_tile.copy_tile` is compiled for and given."""
+    """What `device_kernel.copy_tile` is compiled for and given."""
     tables = tables_of(made)
     constants = {
         "ITEM": made.item,

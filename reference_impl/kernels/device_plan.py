@@ -2,7 +2,7 @@
 
 `plan_for_device` is pure, as `planner.plan_for` is, and starts from the same normal form. What differs is the machine:
 a tile holds some indices of each dimension, is read in the order of the source, written in that of the target, and
-turned from one to the other in shared memory. One kernel moves them all (`device_tile.py`), by tables of where the
+turned from one to the other in shared memory. One kernel moves them all (`device_kernel.py`), by tables of where the
 items of a tile are (`device_tables.py`).
 """
 
@@ -13,7 +13,7 @@ from itertools import product
 from math import ceil, gcd, lcm, prod
 from typing import Literal, NamedTuple
 
-from .normal import WORD, Dim, Normal
+from .normal import LARGEST_ITEM, Dim, Normal
 from .plans import in_words, touched
 
 SECTOR = 32
@@ -71,7 +71,7 @@ class Piece(NamedTuple):
 
     def access(self, item: int, address: int) -> int:
         """Items that one thread can move at once, where the first of all lies at a multiple of so many bytes."""
-        return gcd(max(1, WORD // item), address // item, self.items, self.align)
+        return gcd(max(1, LARGEST_ITEM // item), address // item, self.items, self.align)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _granule(dim: Dim, item: int) -> int:
     >>> _granule(Dim(72, 1, 9), 4), _granule(Dim(72, 3, 24), 4), _granule(Dim(68, 1, 8), 4), _granule(Dim(70, 1, 8), 4)
     (8, 8, 4, 1)
     """
-    for nbytes in (SECTOR, WORD):
+    for nbytes in (SECTOR, LARGEST_ITEM):
         whole = max(1, nbytes // item)
         granule = lcm(*(whole // gcd(whole, stride) for stride in (dim.dst, dim.src)))
         if dim.length % granule == 0:
@@ -290,8 +290,8 @@ def _cost(dims: Sequence[Dim], tile: tuple[int, ...], item: int, most: int, alig
         nbytes, access = item * piece.items, item * piece.access(item, aligns[side])
         # A piece that begins anywhere shares sectors at both ends with others. One that does not counts half a sector
         # more than it has, too: longer ones are better.
-        begins = item * gcd(max(1, WORD // item), aligns[side] // item, piece.align)
-        cost += (nbytes + SECTOR - begins) / nbytes * (1 + _NARROW * (1 - access / WORD))
+        begins = item * gcd(max(1, LARGEST_ITEM // item), aligns[side] // item, piece.align)
+        cost += (nbytes + SECTOR - begins) / nbytes * (1 + _NARROW * (1 - access / LARGEST_ITEM))
     overlap = prod(ceil(d.length / length) * length / d.length for d, length in zip(dims, tile, strict=True))
     held = prod(tile)
     return cost * overlap * (1 + _IDLE * (above(held) / held - 1)) * (1 + _SMALL * (most / above(held) - 1))

@@ -37,26 +37,31 @@ from .elementwise_plan import (
 )
 from .jit import instruction, part
 from .llvm import (
-    LINE,
-    MOST_LOOPS,
-    allocate,
-    ask,
-    ask_to_write,
     call_at,
     constant,
     fence,
+    field,
+    free,
     load,
+    malloc,
     odometer,
+    on_line,
+    on_stack,
     peek,
     poke,
-    release,
+    prefetch,
+    prefetch_for_write,
     shuffle,
     store,
 )
+from .plans import LINE
 
 _BLOCK = 4 * LINE
 """Bytes that are worked on at once."""
-assert 2 * _BLOCK + 8 + LINE <= 8 * MOST_LOOPS, "no room for repeated operands where an odometer would stand"
+_cells = on_stack(40)
+"""Where copies go from and to: three sides' places that buffers hold, then source and target."""
+_repeated = on_stack(LINE + 2 * _BLOCK + 8)
+"""Operands that are repeated, and how many rows are worked on."""
 _AHEAD = 2048
 """How far ahead operands are asked for, in bytes, where the target is stored past the caches."""
 
@@ -180,12 +185,12 @@ def _rows(row_of: Callable[..., None]) -> Any:
     """What works on some rows, given what works on one; how many they are stands behind the repeated operands."""
 
     @part
-    def rows(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
+    def rows(descriptor: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
         for _ in range(peek(blocks + 2 * _BLOCK)):
-            row_of(row, out, x, y, blocks, number)
-            out += peek(row + 8 * ROW_STEPS)
-            x += peek(row + 8 * ROW_STEPS + 8)
-            y += peek(row + 8 * ROW_STEPS + 16)
+            row_of(descriptor, out, x, y, blocks, number)
+            out += field(descriptor, ROW_STEPS)
+            x += field(descriptor, ROW_STEPS + 1)
+            y += field(descriptor, ROW_STEPS + 2)
         return DONE
 
     return rows
@@ -198,11 +203,11 @@ def _applied(name: str) -> Any:
     rest, item, two = _rest(name), _item(name), name in BINARY
 
     @part
-    def row_of(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
-        nbytes, step = peek(row + 8 * ROW), peek(row + 8 * STEPS)
-        x_step, y_step = peek(row + 8 * STEPS + 8), peek(row + 8 * STEPS + 16)
-        if peek(row + 8 * ITEMS):
-            for _ in range(peek(row + 8 * ITEMS)):
+    def row_of(descriptor: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
+        nbytes, step = field(descriptor, ROW), field(descriptor, STEPS)
+        x_step, y_step = field(descriptor, STEPS + 1), field(descriptor, STEPS + 2)
+        if field(descriptor, ITEMS):
+            for _ in range(field(descriptor, ITEMS)):
                 item(out, x, y, number)
                 out += step
                 x += x_step
@@ -218,14 +223,14 @@ def _applied(name: str) -> Any:
             y = blocks + _BLOCK
         at = 0
         # Of numbers that lie across two lines no line is made of whole ones.
-        if peek(row + 8 * STREAMED) and out & (step - 1) == 0:
+        if field(descriptor, STREAMED) and out & (step - 1) == 0:
             at = min(-out & (LINE - 1), nbytes)
             rest(out, x, y, at, number)
             while nbytes - at >= _BLOCK:
                 for k in range(0, _BLOCK, LINE):
-                    ask(x + (at + k + _AHEAD & x_moves))
+                    prefetch(x + (at + k + _AHEAD & x_moves))
                     if two:
-                        ask(y + (at + k + _AHEAD & y_moves))
+                        prefetch(y + (at + k + _AHEAD & y_moves))
                 block_past(out + at, x + (at & x_moves), y + (at & y_moves), number)
                 at += _BLOCK
             while nbytes - at >= LINE:
@@ -289,8 +294,8 @@ def _folded(name: str) -> Any:
         return types.void(types.intp, types.intp, types.intp, number), generate
 
     @part
-    def row_of(row: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
-        fold(out, x, peek(row + 8 * ROW), number)
+    def row_of(descriptor: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
+        fold(out, x, field(descriptor, ROW), number)
 
     return _rows(row_of)
 
@@ -335,27 +340,27 @@ _COPY = 48
 
 
 @part
-def _ask_for_next(copy: int, turn: int, turns: int, out: int, x: int, y: int) -> None:
+def _prefetch_next(copy: int, turn: int, turns: int, out: int, x: int, y: int) -> None:
     """Ask for this turn's share of what the next tile copies to a buffer, or from one."""
     side, table, number = peek(copy), peek(copy + 32), peek(copy + 40)
     base = x if side == 1 else y if side == 2 else out
     for k in range(number * turn // turns, number * (turn + 1) // turns):
         line = base + peek(table + 8 * k)
         if side:
-            ask(line)
+            prefetch(line)
         else:
-            ask_to_write(line)
+            prefetch_for_write(line)
 
 
 @part
-def _near(row: int, out_cell: int, cell: int, operand: int) -> Any:
+def _near(descriptor: int, out_cell: int, cell: int, operand: int) -> Any:
     """Whether an operand is looked at, and reaches into the same range of memory as the target."""
     out, x = peek(out_cell), peek(cell)
-    at = row + 8 * (operand + 1)
+    at = descriptor + 8 * (operand + 1)
     return (
-        peek(row + 8 * (LOOKED_AT + operand)) != 0
-        and out + peek(row + 8 * LOWS) < x + peek(at + 8 * HIGHS)
-        and x + peek(at + 8 * LOWS) < out + peek(row + 8 * HIGHS)
+        field(descriptor, LOOKED_AT + operand) != 0
+        and out + field(descriptor, LOWS) < x + peek(at + 8 * HIGHS)
+        and x + peek(at + 8 * LOWS) < out + field(descriptor, HIGHS)
     )
 
 
@@ -366,37 +371,36 @@ fold_add, fold_mul, fold_maximum, fold_minimum = (_folded(name) for name in REDU
 
 
 @part
-def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word: Any) -> int:
+def operate(descriptor: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, tag: Any) -> int:
     """Work on tiles, from the task in the lower half of `tasks` up to the one in its upper half, row by row.
 
     A cell is the address of a pointer, as for copies. Answers DONE, NEAR or NO_MEMORY.
     """
-    # On the stack: odometers of tiles and of rows; where copies go from and to; operands that are repeated.
     tiles, turns = odometer(), odometer()
-    cells, blocks = odometer(), odometer() + LINE - 1 & -LINE
+    cells, blocks = _cells(), on_line(_repeated())
     held, source, target = cells, cells + 24, cells + 32
-    if _near(row, out_cell, x_cell, 0) or _near(row, out_cell, y_cell, 1):
+    if _near(descriptor, out_cell, x_cell, 0) or _near(descriptor, out_cell, y_cell, 1):
         return NEAR
     memory = 0
-    if peek(row + 8 * BUFFERS):
-        memory = allocate(peek(row + 8 * BUFFERS) + LINE)
+    if field(descriptor, BUFFERS):
+        memory = malloc(field(descriptor, BUFFERS) + LINE)
         if memory == 0:
             return NO_MEMORY
-    buffers = memory + LINE - 1 & -LINE
-    outer, inner = peek(row + 8 * OUTER), peek(row + 8 * INNER)
-    outer_loops = row + 8 * FIRST
+    buffers = on_line(memory)
+    outer, inner = field(descriptor, OUTER), field(descriptor, INNER)
+    outer_loops = descriptor + 8 * FIRST
     inner_loops = outer_loops + 32 * outer
     copies = inner_loops + 32 * inner
-    loads, stores = peek(row + 8 * LOADS), peek(row + 8 * STORES)
-    work, rows = peek(row + 8 * WORK), peek(row + 8 * ROWS)
+    loads, stores = field(descriptor, LOADS), field(descriptor, STORES)
+    work, rows = field(descriptor, WORK), field(descriptor, ROWS)
     groups, answer = 1, DONE
     for k in range(inner):
         groups *= peek(inner_loops + 32 * k)
     for k in range(3):
         poke(held + 8 * k, 0)
-    out = peek(out_cell) + peek(row + 8 * SHIFTS)
-    x = peek(x_cell) + peek(row + 8 * SHIFTS + 8)
-    y = peek(y_cell) + peek(row + 8 * SHIFTS + 16)
+    out = peek(out_cell) + field(descriptor, SHIFTS)
+    x = peek(x_cell) + field(descriptor, SHIFTS + 1)
+    y = peek(y_cell) + field(descriptor, SHIFTS + 2)
     first, last = tasks & 0xFFFFFFFF, tasks >> 32
     out, x, y = _placed(outer_loops, outer, tiles, first, out, x, y)
     for _ in range(first, last):
@@ -404,7 +408,7 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
         for _k in range(loads):
             side = peek(at)
             poke(source, x if side == 1 else y)
-            poke(target, buffers + peek(row + 8 * (OFFSETS + side)))
+            poke(target, buffers + field(descriptor, OFFSETS + side))
             # Of an operand that is repeated the buffer most often holds already what a tile needs.
             if peek(held + 8 * side) != peek(source):
                 answer = max(answer, call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24)))
@@ -413,9 +417,9 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
             break
         poke(held + 8, x)
         poke(held + 16, y)
-        to = out if peek(row + 8 * OFFSETS) < 0 else buffers + peek(row + 8 * OFFSETS)
-        a = x if peek(row + 8 * OFFSETS + 8) < 0 else buffers + peek(row + 8 * OFFSETS + 8)
-        b = y if peek(row + 8 * OFFSETS + 16) < 0 else buffers + peek(row + 8 * OFFSETS + 16)
+        to = out if field(descriptor, OFFSETS) < 0 else buffers + field(descriptor, OFFSETS)
+        a = x if field(descriptor, OFFSETS + 1) < 0 else buffers + field(descriptor, OFFSETS + 1)
+        b = y if field(descriptor, OFFSETS + 2) < 0 else buffers + field(descriptor, OFFSETS + 2)
         poke(target, out)
         poke(source, to)
         out, x, y = _advanced(outer_loops, outer, tiles, out, x, y)
@@ -423,21 +427,28 @@ def operate(row: int, out_cell: int, x_cell: int, y_cell: int, tasks: int, word:
         for turn in range(groups):
             if loads + stores == 0:
                 poke(blocks + 2 * _BLOCK, rows)
-                call_at(work, row, to, a, b, blocks)
+                call_at(work, descriptor, to, a, b, blocks)
             else:
                 # Row by row, so that what the next tile copies is asked for little by little.
                 poke(blocks + 2 * _BLOCK, 1)
                 for k in range(rows):
-                    steps = row + 8 * ROW_STEPS
-                    call_at(work, row, to + k * peek(steps), a + k * peek(steps + 8), b + k * peek(steps + 16), blocks)
+                    steps = descriptor + 8 * ROW_STEPS
+                    call_at(
+                        work,
+                        descriptor,
+                        to + k * peek(steps),
+                        a + k * peek(steps + 8),
+                        b + k * peek(steps + 16),
+                        blocks,
+                    )
                     for copy in range(loads + stores):
-                        _ask_for_next(copies + _COPY * copy, turn * rows + k, groups * rows, out, x, y)
+                        _prefetch_next(copies + _COPY * copy, turn * rows + k, groups * rows, out, x, y)
             to, a, b = _advanced(inner_loops, inner, turns, to, a, b)
         for _k in range(stores):
             answer = max(answer, call_at(peek(at + 8), peek(at + 16), target, source, 0, peek(at + 24)))
             at += _COPY
-    if peek(row + 8 * STREAMED):
+    if field(descriptor, STREAMED):
         fence()
     if memory:
-        release(memory)
+        free(memory)
     return answer

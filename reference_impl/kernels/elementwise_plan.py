@@ -326,7 +326,7 @@ def lines_of(region: Region, side: int) -> npt.NDArray[np.int64]:
     return np.add.outer(apart, np.arange(low, low + run, LINE)).reshape(-1)
 
 
-def described(
+def operation_descriptor(
     form: Form, region: Region, roles: Sequence[int], work: int, streamed: bool, looked_at: Sequence[bool],
     copies: Sequence[tuple[int, ...]],
 ) -> npt.NDArray[np.int64]:  # fmt: skip

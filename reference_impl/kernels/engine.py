@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import machine, objects, tuning
 from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR, NO_MEMORY
-from .entry import Table, opened
+from .entry import HEAD, Table, opened
 from .normal import Normal, normal
 from .planner import plan_for
 from .plans import LINE, OWN, Choice, Plan, Target
@@ -32,13 +32,13 @@ CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
 class Ready:
     """A plan, its kernel and the arguments that never change: one call away from a copy."""
 
-    __slots__ = ("address", "calls", "kernel", "nbytes", "plan", "row", "tasks")
+    __slots__ = ("address", "calls", "descriptor", "kernel", "nbytes", "plan", "tasks")
 
     def __init__(self, plan: Plan, width: int) -> None:
         self.plan = plan
         self.address = objects.kernel(plan.kernel, plan.form.item, width or 64)
         self.kernel = CALL(self.address)
-        self.row = plan.row.ctypes.data
+        self.descriptor = plan.descriptor.ctypes.data
         self.tasks = plan.tasks
         self.nbytes = plan.form.nbytes
         self.calls = [Ready(more, width) for more in plan.more]
@@ -46,10 +46,10 @@ class Ready:
     def __call__(self, dst_cell: int, src_cell: int, threads: int) -> int:
         """Copy; the answer is one of DONE, NEAR, MISALIGNED and NO_MEMORY."""
         if threads == 1 or self.nbytes < SHARED:
-            answer = int(self.kernel(self.row, dst_cell, src_cell, 0, self.tasks))
+            answer = int(self.kernel(self.descriptor, dst_cell, src_cell, 0, self.tasks))
         else:
             answer = share(
-                lambda first, last: int(self.kernel(self.row, dst_cell, src_cell, first, last)),
+                lambda first, last: int(self.kernel(self.descriptor, dst_cell, src_cell, first, last)),
                 self.tasks,
                 threads,
             )
@@ -63,7 +63,7 @@ class Ready:
 
     def look_at_nothing(self) -> None:
         """Copy from now on without a look at how near the two sides are."""
-        self.plan.row[DST_HIGH] = self.plan.row[DST_LOW] = -(1 << 62)
+        self.plan.descriptor[DST_HIGH] = self.plan.descriptor[DST_LOW] = -(1 << 62)
         for call in self.calls:
             call.look_at_nothing()
 
@@ -162,16 +162,13 @@ def _probed_cell() -> Callable[[Array], int]:
     # An array object keeps the pointer to its memory right behind its head: one of NumPy's public structures. To ask
     # for it in Python takes longer than a small copy.
     probe = np.zeros(3, np.int16)[1:]
-    if ctypes.c_void_p.from_address(id(probe) + _HEAD).value == probe.ctypes.data:
+    if ctypes.c_void_p.from_address(id(probe) + HEAD).value == probe.ctypes.data:
         return _own_cell
     return _kept_cell
 
 
-_HEAD = object.__basicsize__
-
-
 def _own_cell(a: Array) -> int:
-    return id(a) + _HEAD
+    return id(a) + HEAD
 
 
 _cells: list[npt.NDArray[np.int64]] = []

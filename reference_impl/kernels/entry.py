@@ -1,4 +1,4 @@
-"""The table from pairs of layouts to calls that `entry_code.py` looks up, and the function that CPython calls."""
+"""The table from pairs of layouts to calls that `entry_kernel.py` looks up, and the function that CPython calls."""
 
 import ctypes
 from collections.abc import Callable
@@ -19,7 +19,7 @@ DIMS, SHAPE, STRIDES, DESCR, FLAGS = HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, 
 WRITEABLE = 0x400
 KIND, FIRST, SLOTS = 0, 1, 1 << 14
 """Words of the table: the type of arrays, and where its slots begin; how many there are."""
-FUNCTION, ROW, TASKS, NEXT, NBYTES, DTYPE, NDIM, LAYOUT = 0, 1, 2, 3, 4, 5, 6, 7
+FUNCTION, DESCRIPTOR, TASKS, NEXT, NBYTES, DTYPE, NDIM, LAYOUT = 0, 1, 2, 3, 4, 5, 6, 7
 """Words of a call: kernel, descriptor, number of tasks, address of the call that follows, bytes; dtype, number of
 dimensions, and length, target's and source's stride of each."""
 LONG = 1 << 16
@@ -49,7 +49,7 @@ class Table:
         following = 0
         entries = []
         for function, plan in reversed(calls):
-            words = [function, plan.row.ctypes.data, plan.tasks, following, dst.nbytes, id(dst.dtype), dst.ndim]
+            words = [function, plan.descriptor.ctypes.data, plan.tasks, following, dst.nbytes, id(dst.dtype), dst.ndim]
             entries.append(np.array([*words, *(n for step in layout for n in step)], np.int64))
             following = entries[-1].ctypes.data
         key = id(dst.dtype)

@@ -5,8 +5,8 @@ from math import gcd
 
 from .descriptor import ONE, Loop
 from .normal import Dim, Normal
-from .plans import LINE, Plan, made, ordered, touched
-from .tiles import FIRST_SETS, FIRST_WAYS, some
+from .plans import LINE, Plan, make_plan, ordered, touched
+from .tiles import FIRST_SETS, FIRST_WAYS, limited
 
 _A, _B = 64, 512
 """Turns of the outer and of the inner loop of a tile, at most."""
@@ -21,16 +21,16 @@ def items_plan(form: Normal, cached: bool) -> Plan:
         dims = [Dim(1, 0, 0), *dims]
     pairs = permutations(range(len(dims)), 2)
     a, b = min(pairs, key=lambda k: _cost(dims[k[0]], dims[k[1]], form.item, cached))
-    outer, inner = some(Loop(*dims[a]), _A), some(Loop(*dims[b]), _B)
+    outer, inner = limited(Loop(*dims[a]), _A), limited(Loop(*dims[b]), _B)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in (a, b)]
     c = ONE
     if rest and _is_small(dims[a], dims[b], form.item):
         # To turn the odometer costs as much as some items.
         near = min(rest, key=lambda x: abs(x.src))
-        c = some(near, _HELD // (form.item * outer.chunk * inner.chunk))
+        c = limited(near, _HELD // (form.item * outer.chunk * inner.chunk))
         rest.remove(near)
     loops = ordered([*rest, outer.loop("a"), inner.loop("b"), c.loop("c")], "dst")
-    return made("items", form, loops, False, outer, inner, c=c)
+    return make_plan("items", form, loops, False, outer, inner, c=c)
 
 
 def _is_small(a: Dim, b: Dim, item: int) -> bool:

@@ -13,13 +13,12 @@ from numba import types
 from numba.core import cgutils
 
 from . import machine
-from .jit import instruction
-from .plans import LARGE_FIRST
+from .jit import instruction, part
+from .plans import LARGE_FIRST, LINE
 
-LINE = 64
 _X86 = platform.machine() in ("x86_64", "AMD64")
 
-WORDS: dict[tuple[int | str, ...], Any] = {
+TAGS: dict[tuple[int | str, ...], Any] = {
     (1, 64): np.uint8(0), (2, 64): np.uint16(0), (4, 64): np.uint32(0), (8, 64): np.uint64(0),
     (16, 64): np.complex128(0),
     (1, 32): np.int8(0), (2, 32): np.int16(0), (4, 32): np.int32(0), (8, 32): np.int64(0), (16, 32): np.complex64(0),
@@ -41,9 +40,9 @@ I64 = ir.IntType(64)
 _POINTER = ir.IntType(8).as_pointer()
 
 
-def meaning(word: Any) -> tuple[int, int]:
+def meaning(tag: Any) -> tuple[int, int]:
     """Item size and register width, in bytes, that a word's Numba type stands for."""
-    return _OF_TYPE[word]
+    return _OF_TYPE[tag]
 
 
 def item_type(item: int) -> Any:
@@ -79,7 +78,7 @@ def shuffle(builder: Any, a: Any, b: Any, lanes: Any) -> Any:
     return builder.shuffle_vector(a, b, mask)
 
 
-def prefetch(builder: Any, address: Any, write: bool = False, level: int = 2) -> None:
+def emit_prefetch(builder: Any, address: Any, write: bool = False, level: int = 2) -> None:
     """Ask for the line of an address, which need not exist, into the second-level cache: a tile outgrows the first.
 
     `level`, as LLVM counts: 0 for what is read once, into the first-level cache alone; 3 for the first-level cache.
@@ -104,6 +103,16 @@ def peek(typingctx: Any, address: Any) -> Any:
 
 
 @instruction
+def field(typingctx: Any, descriptor: Any, number: Any) -> Any:
+    """One of the 8-byte integers of a descriptor."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return load(builder, builder.add(args[0], builder.mul(args[1], constant(8))), I64)
+
+    return types.intp(types.intp, types.intp), generate
+
+
+@instruction
 def peek_byte(typingctx: Any, address: Any) -> Any:
     """The byte at an address, from 0 to 255."""
 
@@ -124,15 +133,22 @@ def poke(typingctx: Any, address: Any, value: Any) -> Any:
     return types.void(types.intp, types.intp), generate
 
 
-@instruction
-def odometer(typingctx: Any) -> Any:
-    """The address of an odometer with a place for each loop, on the stack of the function that asks for it."""
+def on_stack(nbytes: int) -> Any:
+    """An intrinsic that gives the address of so many bytes on the stack of the function that asks for them."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = cgutils.alloca_once(builder, ir.ArrayType(I64, MOST_LOOPS))  # type: ignore[no-untyped-call]
-        return builder.ptrtoint(place, I64)
+    @instruction
+    def place(typingctx: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            memory = cgutils.alloca_once(builder, ir.ArrayType(I64, -(-nbytes // 8)))  # type: ignore[no-untyped-call]
+            return builder.ptrtoint(memory, I64)
 
-    return types.intp(), generate
+        return types.intp(), generate
+
+    return place
+
+
+odometer = on_stack(8 * MOST_LOOPS)
+"""The address of an odometer, which has a place for each loop."""
 
 
 def _called(name: str, numbers: int) -> Any:
@@ -164,9 +180,9 @@ def _called(name: str, numbers: int) -> Any:
     return call
 
 
-allocate, release, copy_whole = _called("malloc", 1), _called("free", 1), _called("memmove", 3)
-truth = _called("PyBool_FromLong", 1)
-let_go, take_again = _called("PyEval_SaveThread", 0), _called("PyEval_RestoreThread", 1)
+malloc, free, memmove = _called("malloc", 1), _called("free", 1), _called("memmove", 3)
+py_bool = _called("PyBool_FromLong", 1)
+release_gil, acquire_gil = _called("PyEval_SaveThread", 0), _called("PyEval_RestoreThread", 1)
 """Functions of the C library and of CPython; the last two let go of the interpreter's lock and take it again."""
 
 
@@ -182,18 +198,18 @@ def call_at(typingctx: Any, address: Any, a: Any, b: Any, c: Any, d: Any, e: Any
 
 
 @instruction
-def ask(typingctx: Any, address: Any) -> Any:
+def prefetch(typingctx: Any, address: Any) -> Any:
     """Ask for the line of an address, which need not exist."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        prefetch(builder, args[0])
+        emit_prefetch(builder, args[0])
         return context.get_dummy_value()
 
     return types.void(types.intp), generate
 
 
 @instruction
-def ask_once(typingctx: Any, address: Any) -> Any:
+def prefetch_once(typingctx: Any, address: Any) -> Any:
     """Ask for the line of an address, which need not exist and will be read once.
 
     Past the second-level cache, but where the first is small: there fewer lines can be under way to it (measured: every
@@ -204,55 +220,61 @@ def ask_once(typingctx: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         past = machine.first_bytes() >= LARGE_FIRST and not machine.is_intel()
-        prefetch(builder, args[0], level=0 if past else 2)
+        emit_prefetch(builder, args[0], level=0 if past else 2)
         return context.get_dummy_value()
 
     return types.void(types.intp), generate
 
 
 @instruction
-def ask_to_write(typingctx: Any, address: Any) -> Any:
+def prefetch_for_write(typingctx: Any, address: Any) -> Any:
     """Ask for the line of an address, to be written."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        prefetch(builder, args[0], write=True, level=3)
+        emit_prefetch(builder, args[0], write=True, level=3)
         return context.get_dummy_value()
 
     return types.void(types.intp), generate
 
 
 @instruction
-def move(typingctx: Any, src: Any, dst: Any, word: Any) -> Any:
+def move(typingctx: Any, src: Any, dst: Any, tag: Any) -> Any:
     """Move one item."""
-    kind = item_type(meaning(word)[0])
+    kind = item_type(meaning(tag)[0])
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         store(builder, load(builder, args[0], kind), args[1])
         return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp, word), generate
+    return types.void(types.intp, types.intp, tag), generate
+
+
+@part
+def on_line(address: int) -> Any:
+    """The first address from there on at which a line begins."""
+    return (address + LINE - 1) & -LINE
 
 
 @instruction
-def size_of(typingctx: Any, word: Any) -> Any:
+def size_of(typingctx: Any, tag: Any) -> Any:
     """Bytes of an item, known when the kernel is compiled."""
-    item = meaning(word)[0]
+    item = meaning(tag)[0]
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return constant(item)
 
-    return types.intp(word), generate
+    return types.intp(tag), generate
 
 
 @instruction
-def width_of(typingctx: Any, word: Any) -> Any:
+def width_of(typingctx: Any, tag: Any) -> Any:
     """Bytes of a register, known when the kernel is compiled."""
-    width = meaning(word)[1]
+    width = meaning(tag)[1]
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return constant(width)
 
-    return types.intp(word), generate
+    return types.intp(tag), generate
 
 
 @instruction

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-WORD = 16
+LARGEST_ITEM = 16
 """Largest item, in bytes, that a kernel moves as one."""
 
 
@@ -76,7 +76,7 @@ def normal(shape: Sequence[int], dst_strides: Sequence[int], src_strides: Sequen
     Normal(dims=(Dim(length=100, dst=4, src=8),), item=4, dst_shift=0, src_shift=0)
     """
     dims = [Dim(n, d, s) for n, d, s in zip(shape, dst_strides, src_strides, strict=True) if n != 1]
-    item = min(itemsize & -itemsize, WORD)
+    item = min(itemsize & -itemsize, LARGEST_ITEM)
     if item != itemsize:
         dims.append(Dim(itemsize // item, item, item))
     dst_shift = src_shift = 0
@@ -100,7 +100,7 @@ def _with_larger_items(dims: list[Dim], item: int) -> tuple[list[Dim], int]:
     if not dims or dims[-1].dst != item or dims[-1].src != item:
         return dims, item
     run = dims[-1].length * item
-    larger = min(run & -run, WORD)
+    larger = min(run & -run, LARGEST_ITEM)
     rest = dims[:-1]
     return (rest if larger == run else [*rest, Dim(run // larger, larger, larger)]), larger
 

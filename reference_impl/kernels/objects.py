@@ -33,7 +33,7 @@ KERNELS = {
     "fill": ("pick", "copy_picked"),
     "items": ("items", "copy_items"),
     "arithmetic": ("elementwise", "operate"),
-    "decisions": ("deciding", "decide"),
+    "decisions": ("decisions_kernel", "decide"),
 }
 """Module and function of each kernel."""
 _OF_BYTES = {"runs", "pieces", "blocks", "whole", "arithmetic", "decisions"}
@@ -67,16 +67,16 @@ def arithmetic(name: str, number: str) -> int:
 
 @cache
 def front_door() -> int:
-    """The address of `entry_code.enter`, which CPython is to call."""
-    return _loaded("entry_code", "enter", ())
+    """The address of `entry_kernel.enter`, which CPython is to call."""
+    return _loaded("entry_kernel", "enter", ())
 
 
-def _loaded(module: str, function: str, word: tuple[int | str, ...]) -> int:
-    name = "_".join(["stridecheck", function, *map(str, word)])
+def _loaded(module: str, function: str, tag: tuple[int | str, ...]) -> int:
+    name = "_".join(["stridecheck", function, *map(str, tag)])
     with _lock:
         engine, _ = _machine()
         if not engine.get_function_address(name):
-            code = _read(name, module) or _kept(name, module, _compiled(name, module, function, word))
+            code = _read(name, module) or _kept(name, module, _compiled(name, module, function, tag))
             engine.add_object_file(binding.ObjectFileRef.from_data(code))
             engine.finalize_object()
         return int(engine.get_function_address(name))
@@ -101,24 +101,24 @@ def _features() -> str:
         return ""
 
 
-def _compiled(name: str, module: str, function: str, word: tuple[int | str, ...]) -> bytes:
+def _compiled(name: str, module: str, function: str, tag: tuple[int | str, ...]) -> bytes:
     from importlib import import_module
 
     from numba import cfunc, types
 
-    from .llvm import WORDS
+    from .llvm import TAGS
 
     body = getattr(import_module(f".{module}", __package__), function)
-    if not word:
+    if not tag:
 
         def outer(table: int, arguments: int, number: int) -> int:
             return int(body(table, arguments, number))
 
     else:
-        kind = WORDS[word]
+        kind = TAGS[tag]
 
-        def outer(row: int, dst: int, src: int, first: int, last: int) -> int:  # type: ignore[misc]
-            return int(body(row, dst, src, first, last, kind))
+        def outer(descriptor: int, dst: int, src: int, first: int, last: int) -> int:  # type: ignore[misc]
+            return int(body(descriptor, dst, src, first, last, kind))
 
     numbers = [types.intp] * outer.__code__.co_argcount
     made = cfunc(types.intp(*numbers), error_model="numpy")(outer)

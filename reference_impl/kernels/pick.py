@@ -8,18 +8,18 @@ from . import machine
 from .descriptor import B_DST, B_SRC, DONE, MODE, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
-    LINE,
-    allocate,
     constant,
+    emit_prefetch,
     fence,
+    field,
+    free,
     item_type,
     load,
+    malloc,
     meaning,
     move,
     odometer,
-    peek,
-    prefetch,
-    release,
+    on_line,
     shuffle,
     size_of,
     store,
@@ -27,7 +27,7 @@ from .llvm import (
     vector,
     width_of,
 )
-from .plans import PAGE
+from .plans import LINE, PAGE
 from .runs import run, streamed_run
 from .shuffles import by_lanes, parted
 from .walk import advance, begun, counts, place
@@ -36,7 +36,7 @@ _AHEAD = machine.ahead_bytes()
 """Bytes ahead that are asked for."""
 _FEW_A_LINE = 16
 """Bytes from item to item above which hardware keeps up by itself: with half-line registers asking costs a tenth."""
-_ROWS_AHEAD = 8192
+_SHORT_ROWS_AHEAD = 8192
 """Bytes ahead at which a later row is asked for, where rows lie less than a page apart."""
 _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
@@ -52,15 +52,15 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
     """
 
     @instruction
-    def pick(typingctx: Any, src: Any, dst: Any, ahead: Any, word: Any) -> Any:
-        item, width = meaning(word)
+    def pick(typingctx: Any, src: Any, dst: Any, ahead: Any, tag: Any) -> Any:
+        item, width = meaning(tag)
         lanes = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if step > 0:
                 value, *_ = parted(builder, args[0], step, width, item, by_lanes(step, width, item), (step - 1) * ends)
                 for k in range(0, 0 if width < LINE and step * item > _FEW_A_LINE else step * width, LINE):
-                    prefetch(builder, builder.add(builder.add(args[0], args[2]), constant(k)))
+                    emit_prefetch(builder, builder.add(builder.add(args[0], args[2]), constant(k)))
             elif step < 0:
                 value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
                 value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
@@ -69,12 +69,12 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
                 value = builder.insert_element(vector(width, item)(None), one, constant(0))
                 value = shuffle(builder, value, value, [0] * lanes)
             for k in range(0, times * width if times > 1 and width < LINE else 0, LINE):
-                prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True, level=3)
+                emit_prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True, level=3)
             for k in range(times):
                 store(builder, value, builder.add(args[1], constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
-        return types.void(*[types.intp] * 3, word), generate
+        return types.void(*[types.intp] * 3, tag), generate
 
     return pick
 
@@ -85,21 +85,21 @@ def _stepper(step: int) -> Any:
     last, last_streamed = _picker(step, False, ends=True), _picker(step, True, ends=True)
 
     @part
-    def go_on(to: int, at: int, i: int, length: int, ahead: int, streamed: bool, word: Any) -> int:
-        item = size_of(word)
-        lanes, stride = width_of(word) // item, step * item
+    def go_on(to: int, at: int, i: int, length: int, ahead: int, streamed: bool, tag: Any) -> int:
+        item = size_of(tag)
+        lanes, stride = width_of(tag) // item, step * item
         # A register of a step is read from beyond its last item, but for the row's last one.
         while i + lanes < length:
             if streamed:
-                pick_streamed(at + i * stride, to + i * item, ahead, word)
+                pick_streamed(at + i * stride, to + i * item, ahead, tag)
             else:
-                pick(at + i * stride, to + i * item, ahead, word)
+                pick(at + i * stride, to + i * item, ahead, tag)
             i += lanes
         if streamed and i + lanes == length:
-            last_streamed(at + i * stride, to + i * item, ahead, word)
+            last_streamed(at + i * stride, to + i * item, ahead, tag)
             return length
         if length >= lanes:
-            last(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
+            last(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, tag)
             return length
         return i
 
@@ -113,118 +113,118 @@ pick_same_8 = _picker(0, False, times=8)
 
 
 @part
-def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, word: Any) -> None:
+def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, tag: Any) -> None:
     """Copy items that lie `stride` bytes apart to where they follow each other; past the caches where `asked`."""
-    item, width = size_of(word), width_of(word)
+    item, width = size_of(tag), width_of(tag)
     lanes = width // item
     i = 0
     streamed = asked and to % item == 0
     while streamed and i < length and (to + i * item) & (width - 1):
-        move(at + i * stride, to + i * item, word)
+        move(at + i * stride, to + i * item, tag)
         i += 1
     if stride == 2 * item:
-        i = _every_2(to, at, i, length, ahead, streamed, word)
+        i = _every_2(to, at, i, length, ahead, streamed, tag)
     elif stride == 3 * item:
-        i = _every_3(to, at, i, length, ahead, streamed, word)
+        i = _every_3(to, at, i, length, ahead, streamed, tag)
     elif stride == 4 * item:
-        i = _every_4(to, at, i, length, ahead, streamed, word)
+        i = _every_4(to, at, i, length, ahead, streamed, tag)
     elif stride == -item:
         while i + lanes <= length:
             if streamed:
-                pick_backs(at + i * stride, to + i * item, ahead, word)
+                pick_backs(at + i * stride, to + i * item, ahead, tag)
             else:
-                pick_back(at + i * stride, to + i * item, ahead, word)
+                pick_back(at + i * stride, to + i * item, ahead, tag)
             i += lanes
         if i < length and length >= lanes:
-            pick_back(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, word)
+            pick_back(at + (length - lanes) * stride, to + (length - lanes) * item, ahead, tag)
             return
     elif stride == 0:
         if not streamed and length >= 4 * lanes and to % item == 0:
-            pick_same(at, to, ahead, word)
+            pick_same(at, to, ahead, tag)
             i = (-to & (width - 1)) // item
         # An item that is read anew for each register takes as long as the store: the two might share memory.
         while not streamed and i + 8 * lanes <= length:
-            pick_same_8(at, to + i * item, ahead, word)
+            pick_same_8(at, to + i * item, ahead, tag)
             i += 8 * lanes
         while i + lanes <= length:
             if streamed:
-                pick_sames(at, to + i * item, ahead, word)
+                pick_sames(at, to + i * item, ahead, tag)
             else:
-                pick_same(at, to + i * item, ahead, word)
+                pick_same(at, to + i * item, ahead, tag)
             i += lanes
         if i < length and length >= lanes:
-            pick_same(at, to + (length - lanes) * item, ahead, word)
+            pick_same(at, to + (length - lanes) * item, ahead, tag)
             return
     while i < length:
-        move(at + i * stride, to + i * item, word)
+        move(at + i * stride, to + i * item, tag)
         i += 1
 
 
 @part
 def _pick_joined(
-    dst: int, src: int, step: int, stride: int, length: int, count: int, ahead: int, held: int, word: Any
+    dst: int, src: int, step: int, stride: int, length: int, count: int, ahead: int, held: int, tag: Any
 ) -> None:
     """Rows that follow each other, past the caches: the line that two of them share is put together in a buffer.
 
     It is written after the whole lines of the second one: a load of what several stores wrote waits for these. The
     buffer begins with a line and has two, for the line that a row begins in and for that in which it ends.
     """
-    item = size_of(word)
+    item = size_of(tag)
     begin = dst & (LINE - 1)  # of what is written of the first line
     for b in range(count):
         first, last, within = held + (b & 1) * LINE, held + (~b & 1) * LINE, dst & (LINE - 1)
         head = (-dst & (LINE - 1)) // item
         whole = (length - head) * item // LINE * LINE // item
-        picked(first + within, src, stride, head, 0, False, word)
-        picked(dst + head * item, src + head * stride, stride, whole, ahead, True, word)
+        picked(first + within, src, stride, head, 0, False, tag)
+        picked(dst + head * item, src + head * stride, stride, whole, ahead, True, tag)
         if within and begin:
             run(dst, first + within, head * item)
         elif within:
             stream_64(first, dst - within)
         begin = 0
-        picked(last, src + (head + whole) * stride, stride, length - head - whole, 0, False, word)
+        picked(last, src + (head + whole) * stride, stride, length - head - whole, 0, False, tag)
         dst += length * item
         src += step
     run(dst & -LINE, held + (count & 1) * LINE, dst & (LINE - 1))
 
 
 @part
-def copy_picked(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
-    stride = peek(row + 8 * STRIDE)
-    b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
-    asked = (peek(row + 8 * MODE) & STREAM) != 0
+    stride = field(descriptor, STRIDE)
+    b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
+    asked = (field(descriptor, MODE) & STREAM) != 0
     # What is asked for lies ahead in the row, or so many rows on where rows are short, and the gaps between them wide.
-    ahead = _AHEAD // 2 * abs(stride) // size_of(word)
+    ahead = _AHEAD // 2 * abs(stride) // size_of(tag)
     if 0 < abs(b_src) < PAGE:
-        ahead = b_src * (_ROWS_AHEAD // abs(b_src))
-    d, s = place(row, index, first)
+        ahead = b_src * (_SHORT_ROWS_AHEAD // abs(b_src))
+    d, s = place(descriptor, index, first)
     # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
-    memory = allocate(_HELD + LINE) if asked and b_dst & (LINE - 1) and b_dst > 0 else 0
-    held = (memory + LINE - 1) & -LINE
+    memory = malloc(_HELD + LINE) if asked and b_dst & (LINE - 1) and b_dst > 0 else 0
+    held = on_line(memory)
     for _ in range(first, last):
-        length, b_count = counts(row, index)
-        follow = memory != 0 and b_dst == length * size_of(word)
-        if follow and b_dst > _HELD // 4 and (dst + d) % size_of(word) == 0:
-            _pick_joined(dst + d, src + s, b_src, stride, length, b_count, ahead, held, word)
+        length, b_count = counts(descriptor, index)
+        follow = memory != 0 and b_dst == length * size_of(tag)
+        if follow and b_dst > _HELD // 4 and (dst + d) % size_of(tag) == 0:
+            _pick_joined(dst + d, src + s, b_src, stride, length, b_count, ahead, held, tag)
         elif follow and b_dst <= _HELD // 4:
             b = 0
             while b < b_count:
                 number = min(_HELD // b_dst, b_count - b)
                 for k in range(number):
-                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, word)
+                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, tag)
                 streamed_run(dst + d + b * b_dst, held, number * b_dst, False, False, 0)
                 b += number
         else:
             for b in range(b_count):
-                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, asked, word)
-        d, s = advance(row, index, d, s)
+                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, asked, tag)
+        d, s = advance(descriptor, index, d, s)
     if asked:
         fence()
     if memory:
-        release(memory)
+        free(memory)
     return DONE

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .descriptor import BY_ROWS, ONE, STAGE_OUT, STREAM, Loop
+from .descriptor import IN_ORDER, ONE, STAGE_OUT, STREAM, Field, Loop
 from .normal import Dim, Normal
-from .plans import LINE, TOGETHER, Choice, Plan, made, ordered
-from .tiles import chain, chunk, group, matrices, odd_lines, offsets, pitch, some
+from .plans import LINE, TOGETHER, Choice, Plan, make_plan, ordered
+from .tiles import chain, chunk, group, limited, matrices, odd_lines, offsets, pitch
 from .windows import Block
 
 _SMALL = 512
@@ -24,14 +23,9 @@ class Run:
     nbytes: int
 
     @property
-    def fields(self) -> dict[str, int]:
+    def fields(self) -> dict[str, Field]:
         """What a descriptor tells of the piece beside its length."""
         return {}
-
-    @property
-    def tables(self) -> tuple[npt.NDArray[Any], ...]:
-        """What a plan has to keep as long as its descriptor is used."""
-        return ()
 
     @property
     def near(self) -> int:
@@ -64,18 +58,19 @@ def pieces_in_order(form: Normal, dims: Sequence[Dim], piece: Run | Block) -> Pl
     window = max((d.dst for d in dims if abs(d.src) < piece.near + LINE), default=0)
     if window * piece.read_bytes // nbytes > (_KEPT if isinstance(piece, Run) else _KEPT_APART):
         return None
-    b, rest, a = some(Loop(*last), _TILE // nbytes), [Loop(*d) for d in dims[:-1]], ONE
+    b, rest, a = limited(Loop(*last), _TILE // nbytes), [Loop(*d) for d in dims[:-1]], ONE
     follow = next((x for x in rest if x.dst == last.length * nbytes), None)
     if b.loop_length == 1 and follow is not None:
-        a, rest = some(follow, _TILE // follow.dst), [x for x in rest if x is not follow]
+        a, rest = limited(follow, _TILE // follow.dst), [x for x in rest if x is not follow]
     tile = a.chunk * b.chunk * nbytes
     if tile < _SMALL:
         return None  # the odometer would be turned for each
     loops, held = ordered([*rest, a.loop("a"), b.loop("b")], "dst"), tile + TOGETHER + 2 * LINE
-    asks = piece.lines(np.zeros(1, np.int64))
-    return made(
-        "pieces", form, loops, True, a, b, STAGE_OUT, (asks, *piece.tables), ONE,
-        mode=STREAM | BY_ROWS, run=nbytes, out_bytes=held, asks=asks.ctypes.data, asked=len(asks), **piece.fields,
+    prefetches = piece.lines(np.zeros(1, np.int64))
+    return make_plan(
+        "pieces", form, loops, True, a, b, STAGE_OUT, ONE,
+        mode=STREAM | IN_ORDER, run=nbytes, out_bytes=held, prefetches=prefetches, prefetched=len(prefetches),
+        **piece.fields,
     )  # fmt: skip
 
 
@@ -107,7 +102,7 @@ def pieces(form: Normal, dims: Sequence[Dim], piece: Run | Block, choice: Choice
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table, a_sources = [offsets([*a_dims[:-1], Dim(a.chunk, a.dst, a.src)], side) for side in ("dst", "src")]
     b_table = offsets([*b_dims[:-1], Dim(b.chunk, b.dst, b.src)], "src")
-    asks = piece.lines(a_sources)
+    prefetches = piece.lines(a_sources)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     together = group(a_table, b_rows * nbytes) if b.loop_length == 1 else 1
     c = ONE
@@ -115,13 +110,12 @@ def pieces(form: Normal, dims: Sequence[Dim], piece: Run | Block, choice: Choice
         c, rest = matrices(rest, a_rows * b_rows * nbytes, _SMALL, 4096 if nbytes < 24 else 2048)
     loops = ordered([*rest, a.loop("a"), b.loop("b"), c.loop("c")], choice.order or "src")
     out_pitch = b_rows * nbytes if together > 1 or c.chunk > 1 else odd_lines(b_rows * nbytes)
-    return made(
-        "pieces", form, loops, True, a, b, STAGE_OUT, (a_table, a_sources, b_table, asks, *piece.tables), c,
+    return make_plan(
+        "pieces", form, loops, True, a, b, STAGE_OUT, c,
         mode=STREAM, run=nbytes, stride=a_dims[0].src if a_dims else 0, b_pitch=b_dims[0].src,
         a_inner=a_inner, b_inner=b_inner, a_group=_evenly_spaced(a_sources, a_dims),
         b_group=_evenly_spaced(b_table, b_dims),
-        a_table=a_table.ctypes.data, a_sources=a_sources.ctypes.data, b_table=b_table.ctypes.data,
-        asks=asks.ctypes.data, asked=len(asks),
+        a_table=a_table, a_sources=a_sources, b_table=b_table, prefetches=prefetches, prefetched=len(prefetches),
         out_pitch=out_pitch, out_group=together, out_bytes=out_pitch * a_rows * c.chunk + LINE, **piece.fields,
     )  # fmt: skip
 

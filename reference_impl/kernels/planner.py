@@ -22,17 +22,17 @@ from .descriptor import (
     SRC_LOW,
     STAGE_IN,
     STAGE_OUT,
-    STREAM,
     STRIDE,
     Chunked,
-    Loop,
 )
 from .items_plan import items_plan
 from .normal import Dim, Normal
-from .plans import LINE, OWN, PAGE, TOGETHER, Choice, Plan, Target, made, ordered
+from .pick_plan import FEW, pick_plan, picks
+from .plans import LINE, OWN, Choice, Plan, Target, make_plan
 from .runs_plan import runs_plan
-from .tiles import chain, cut, some, tiled
+from .tiles import chain
 from .transpose_plan import LONG, SMALL, transpose_plan
+from .weave_plan import weave_plan
 from .windows import Block, block_of
 
 
@@ -46,7 +46,7 @@ def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _without_table(form, target, choice, streamed)
-    own = replace(choice, streamed=-1) == OWN and target.width > 0
+    own = choice.is_own and target.width > 0
     if own and form.nbytes >= _TABLED:
         other = _other_columns(form, plan, target, streamed) if _moves_few(plan) else None
         block = _worthy_block(form, plan, target, streamed, other is not None)
@@ -64,7 +64,7 @@ def _without_table(form: Normal, target: Target, choice: Choice, streamed: bool)
     """The plan of a kernel that knows how the nearest dimensions of both sides lie, without a table of a block."""
     if (not streamed or target.width == 0) and _is_one_run(form):
         # One run within the caches: nothing is faster than the C library's own.
-        return made("whole", form, [], False, Chunked(form.nbytes, form.nbytes, 1, 1))
+        return make_plan("whole", form, [], False, Chunked(form.nbytes, form.nbytes, 1, 1))
     if target.width == 0:
         return items_plan(form, not streamed)
     last = form.dims[-1] if form.dims else Dim(1, form.item, form.item)
@@ -74,7 +74,7 @@ def _without_table(form: Normal, target: Target, choice: Choice, streamed: bool)
         return items_plan(form, not streamed)
     along = _along(form)
     if along is not None and last.src != 0:
-        woven = _woven(form, along, target, streamed)
+        woven = weave_plan(form, along, target, streamed)
         if woven is not None:
             return woven
         if streamed and _shifts(form, target.phase):
@@ -82,11 +82,8 @@ def _without_table(form: Normal, target: Target, choice: Choice, streamed: bool)
         plan = transpose_plan(form, along, target, choice, streamed)
         return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan, target) else plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
-    if last.length * form.item >= target.width and (lonely or _picks(form)):
-        if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
-            # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
-            streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
-        return _picked(form, streamed)
+    if last.length * form.item >= target.width and (lonely or picks(form)):
+        return pick_plan(form, target, streamed)
     return items_plan(form, not streamed)
 
 
@@ -123,7 +120,7 @@ def _worth(plan: Plan, target: Target, streamed: bool) -> float:
     if items:
         # Windows of 16 bytes hold few items of four bytes and more.
         return 24 / math.pow(item, 0.7 if target.window == LINE else 1.3)
-    few = plan.row[B_CHUNK] * plan.row[B_INNER] < _ENOUGH[1]
+    few = plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] < _ENOUGH[1]
     return max(_MOST_WINDOWS, 16 / item) if few else _MOST_WINDOWS
 
 
@@ -171,7 +168,10 @@ def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> 
     if along is None or item not in _ENOUGH or last.dst != item or last.src == 0:
         return None
     other = transpose_plan(form, along, target, OWN, streamed, near="src")
-    fewest, before = (min(p.row[A_CHUNK] * p.row[A_INNER], p.row[B_CHUNK] * p.row[B_INNER]) for p in (other, plan))
+    fewest, before = (
+        min(p.descriptor[A_CHUNK] * p.descriptor[A_INNER], p.descriptor[B_CHUNK] * p.descriptor[B_INNER])
+        for p in (other, plan)
+    )
     return other if fewest >= _ENOUGH[item] and (plan.kernel == "items" or before < _TOO_FEW) else None
 
 
@@ -198,28 +198,23 @@ def _in_blocks(form: Normal, block: Block, target: Target, streamed: bool) -> Pl
 
 def _along(form: Normal) -> int | None:
     """The dimension along which a register of the source holds more than one item, as the last one does not."""
-    steps = [form.item * n for n in ((1,) if _picks(form) else (1, *_STREAMS))]
+    steps = [form.item * n for n in ((1,) if picks(form) else (1, *FEW))]
     near = [(abs(d.src), k) for k, d in enumerate(form.dims[:-1]) if abs(d.src) in steps]
     return min(near)[1] if near else None
-
-
-def _picks(form: Normal) -> bool:
-    """Whether registers pick the items of a row, which lie near each other in the source, backwards, or are one."""
-    return form.dims[-1].src in (form.item * n for n in (-1, 0, *_STREAMS))
 
 
 def _is_better_by_items(plan: Plan, target: Target) -> bool:
     """Whether a tile is so narrow or small that its buffers cost more than they save."""
     halves = target.width < LINE
-    item, row = plan.form.item, plan.row
-    a_rows, b_rows = row[A_CHUNK] * row[A_INNER], row[B_CHUNK] * row[B_INNER]
+    item, descriptor = plan.form.item, plan.descriptor
+    a_rows, b_rows = descriptor[A_CHUNK] * descriptor[A_INNER], descriptor[B_CHUNK] * descriptor[B_INNER]
     cached = not plan.streamed
     few_a, few_b = _FEW if item <= 2 and cached else 5, _FEW if cached or (item <= 2 and halves) else 5
     narrow = a_rows < few_a or b_rows < few_b
     # Each row that lies apart is gathered by itself.
-    narrow |= halves and a_rows < _FEW_APART and row[IN_GROUP] == 1 and row[STRIDE] == item
+    narrow |= halves and a_rows < _FEW_APART and descriptor[IN_GROUP] == 1 and descriptor[STRIDE] == item
     held = a_rows * b_rows * item
-    large = item >= (8 if row[STRIDE] == item or halves else 16)
+    large = item >= (8 if descriptor[STRIDE] == item or halves else 16)
     small = held < 64 * item or (held == 64 * item and not halves)
     small |= cached and (large or (item > 2 and held < 2048))
     if halves and not cached:
@@ -274,62 +269,5 @@ def _beside(form: Normal, plans: Sequence[Plan]) -> Plan:
             (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
             (SRC_LOW, SRC_HIGH, form.src_shift - plan.form.src_shift, form.src_extent),
         ):
-            plan.row[low], plan.row[high] = extent[0] + shift, extent[1] + shift
+            plan.descriptor[low], plan.descriptor[high] = extent[0] + shift, extent[1] + shift
     return replace(plans[0], more=tuple(plans[1:]))
-
-
-def _woven(form: Normal, along: int, target: Target, streamed: bool) -> Plan | None:
-    """A plan for two to four streams that are woven together or apart; None where there are others."""
-    item, a, b = form.item, form.dims[along], form.dims[-1]
-    rest = [Loop(*d) for k, d in enumerate(form.dims[:-1]) if k != along]
-    if a.src != item or item > 8:
-        return None
-    if b.length in _STREAMS and a.dst == b.length * item and a.length >= 64:
-        number, stride, long, row = b.length, b.src, a, b.length * a.length * item
-    elif a.length in _STREAMS and b.src == a.length * item and b.length >= 64:
-        number, stride, long, row = -a.length, a.dst, b, b.length * item
-    else:
-        return None
-    pieces = cut(long, item * abs(number))
-    loops = ordered([*rest, pieces.loop("a")], "dst")
-    staged, held = 0, 0
-    if streamed:
-        halves, follow = target.width < LINE, a.length * b.length * item
-        shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
-        together = shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest)
-        step = math.gcd(item * number, LINE)
-        if number > 0 and any(x % step for x in (target.phase, *(x.dst for x in rest))):
-            # No whole items of all streams end where a line does: long rows are put together, too, some at a time.
-            pieces, together, follow = some(Loop(*long), PAGE // (item * number)), True, PAGE
-            loops = ordered([*rest, pieces.loop("a")], "dst")
-        if together and (number > 0 or a.dst == row):
-            staged, held = STAGE_OUT, TOGETHER + follow + 2 * LINE  # short rows are put together
-        elif number < 0 and shares and row < _SHORT and target.window:
-            return None  # lines that short rows share would be written in parts
-        elif shares and row < (PAGE // 2 if halves else _FEW_LINES):
-            streamed = False
-    kernel = "interleave" if number > 0 else "deinterleave"
-    return made(
-        kernel, form, loops, streamed, pieces, staged=staged, mode=STREAM * streamed | staged, run=number,
-        stride=stride, out_bytes=held,
-    )  # fmt: skip
-
-
-_SHORT, _FEW_LINES = 512, 15 * LINE
-"""Bytes of streams that are parted better by blocks where a window picks them, and of rows of the target that are not
-streamed, since they hold few whole lines, with registers of one."""
-_STREAMS = (2, 3, 4)
-"""Streams that are woven, and items from one that is picked to the next."""
-
-
-def _picked(form: Normal, streamed: bool) -> Plan:
-    last = form.dims[-1]
-    a = cut(last, form.item)
-    loops, b = tiled(ordered([Loop(*d) for d in form.dims[:-1]], "dst"), a.chunk * form.item)
-    loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    kernel = "step" if last.src else "fill"
-    return made(kernel, form, loops, streamed, a, b, mode=STREAM * streamed, stride=last.src)
-
-
-_LONG_ROW = 4096
-"""Bytes of rows that share lines from which on they are not put together in a buffer."""

@@ -1,14 +1,14 @@
 """What a plan of a copy is: the choices and the machine that it is made for, its loops, kernel and descriptor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Loop, described
+from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Field, Loop, make_descriptor
 from .normal import Normal
 
 LINE, PAGE = 64, 4096
@@ -29,8 +29,14 @@ class Choice:
     b_bytes: int = 0
     """Bytes of a target row in a tile."""
     staged: int = -1
-    """STAGE_IN and STAGE_OUT."""
+    """STAGE_IN and STAGE_OUT, for the buffers that tiles go through; -1 for whatever the tile asks for."""
     streamed: int = -1
+    """1 for stores past the caches, 0 for none; -1 for whatever the size asks for."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether all but stores is left to the planner."""
+        return replace(self, streamed=-1) == OWN
 
 
 OWN = Choice()
@@ -94,11 +100,12 @@ class Plan:
     form: Normal
     loops: tuple[Loop, ...]
     """Odometer of tiles, outermost first."""
-    row: npt.NDArray[np.int64]
+    descriptor: npt.NDArray[np.int64]
     """The kernel's descriptor."""
     streamed: bool
     staged: int = 0
     tables: tuple[npt.NDArray[Any], ...] = field(default=(), repr=False)
+    """What the descriptor has addresses of: it lives as long as the plan."""
     more: tuple["Plan", ...] = ()
     """Plans of what this one leaves out: strips beside the whole lines of the target, or what is no whole block."""
 
@@ -182,18 +189,22 @@ def in_words(number: int) -> str:
     return f"{number} bytes"
 
 
-def made(
+def make_plan(
     kernel: str, form: Normal, loops: Sequence[Loop], streamed: bool, a: Chunked = ONE, b: Chunked = ONE,
-    staged: int = 0, tables: tuple[npt.NDArray[Any], ...] = (), c: Chunked = ONE, **fields: int,
+    staged: int = 0, c: Chunked = ONE, **fields: Field,
 ) -> Plan:  # fmt: skip
-    """A plan with its descriptor; `fields` are those of the descriptor that the kernel alone reads."""
+    """A plan with its descriptor; `fields` are those of the descriptor that the kernel alone reads.
+
+    Of a table the descriptor has the address, and the plan keeps the table.
+    """
+    tables = tuple(value for value in fields.values() if isinstance(value, np.ndarray))
     dst_low, dst_high = form.dst_extent
     src_low, src_high = form.src_extent
-    row = described(
+    descriptor = make_descriptor(
         loops, a, b, c, dst_shift=form.dst_shift, src_shift=form.src_shift, dst_low=dst_low, dst_high=dst_high,
         src_low=src_low, src_high=src_high, **fields,
     )  # fmt: skip
-    return Plan(kernel, form, tuple(loops), row, streamed, staged, tables)
+    return Plan(kernel, form, tuple(loops), descriptor, streamed, staged, tables)
 
 
 def ordered(loops: Sequence[Loop], order: str) -> list[Loop]:

@@ -7,21 +7,19 @@ from .descriptor import (
     A_CHUNK,
     A_DST,
     A_SRC,
-    AHEAD,
     B_DST,
     B_SRC,
     CALLED,
     DONE,
     DST_SHIFT,
     MODE,
+    NEXT_RUN,
     RUN,
     SRC_SHIFT,
     STREAM,
 )
 from .jit import part
 from .llvm import (
-    ask,
-    ask_once,
     copy_1,
     copy_2,
     copy_4,
@@ -30,28 +28,29 @@ from .llvm import (
     copy_32,
     copy_64,
     copy_256,
-    copy_whole,
     fence,
+    field,
+    memmove,
     odometer,
     peek,
+    prefetch,
+    prefetch_once,
     stream_64,
     stream_256,
     width_of,
 )
-from .plans import LARGE_FIRST
+from .plans import LARGE_FIRST, LINE, PAGE
 from .walk import advance, begun, counts, place
 
 _SMALL_FIRST = machine.first_bytes() < LARGE_FIRST
 _AHEAD = 1024 if _SMALL_FIRST else 8192
 """Bytes ahead of short runs that are asked for."""
-_LINES_AHEAD = 1024 if _SMALL_FIRST else 2048
+_LINE_RUNS_AHEAD = 1024 if _SMALL_FIRST else 2048
 """The same of runs of one line: where the next tile begins (`runs_plan`)."""
 _ABREAST = machine.goes_abreast()
 _ASKED = machine.is_intel() or not _ABREAST
 """Whether long runs are asked for ahead, what of them is not copied abreast."""
-_PAGE = 4096
-"""Bytes beyond which no hardware looks ahead: four pages abreast are asked for while one would be waited for."""
-_LEAST, _MOST, _TURN = (1 << 14, 1 << 16, 512) if machine.is_intel() else (_PAGE, _PAGE, 128)
+_LEAST, _MOST, _TURN = (1 << 14, 1 << 16, 512) if machine.is_intel() else (PAGE, PAGE, 128)
 """Bytes of each of the four places that a long run is copied from abreast, and what is copied of each in one go."""
 _FAR = 4096 if machine.is_intel() else 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for."""
@@ -68,10 +67,10 @@ def run(dst: int, src: int, nbytes: int) -> None:
     """Copy any number of bytes; the last vector may overlap the one before it, so no byte outside is touched."""
     if nbytes >= 64:
         k = 0
-        if nbytes >= 512 and dst & 63:
+        if nbytes >= 512 and dst & (LINE - 1):
             # Stores that cross from one line to the next take twice as long; loads do not.
             copy_64(src, dst)
-            k = -dst & 63
+            k = -dst & (LINE - 1)
         while k + 256 <= nbytes:
             copy_256(src + k, dst + k)
             k += 256
@@ -112,7 +111,7 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
     Where it is `asked`, each line is asked for ahead, also of the next run, which begins `gap` bytes behind this one.
     """
     # Head and tail end where the whole lines begin: a line that is first cached and then streamed costs more than both.
-    head = min(-dst & 63, nbytes)
+    head = min(-dst & (LINE - 1), nbytes)
     if head:
         run(dst, src, head)
     k = head
@@ -126,7 +125,7 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
                     stream_64(src + at + line + 64, dst + at + line + 64)
         k += 4 * place
     # Hardware goes on from one run to the next where they lie near each other.
-    far = _FAR if 0 <= gap < _PAGE else _FAR_APART
+    far = _FAR if 0 <= gap < PAGE else _FAR_APART
     whole = far // nbytes if gap else 0  # so far ahead of a place are some whole runs and a part of the next
     far -= whole * nbytes
     ahead = src + far + whole * (nbytes + gap)
@@ -134,7 +133,7 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
         if asked:
             later = ahead + k + (gap if k + far >= nbytes else 0)
             for line in range(0, 256, 64):
-                ask_once(later + line)
+                prefetch_once(later + line)
         stream_256(src + k, dst + k)
         k += 256
     while k + 64 <= nbytes:
@@ -160,7 +159,7 @@ def write_rows(
 
 
 @part
-def write_rows_asking(
+def write_rows_prefetching(
     dst: int, a_table: int, buffer: int, pitch: int, a_count: int, nbytes: int, group: int,
     next_tile: int, b_table: int, b_count: int, row_bytes: int,
 ) -> None:  # fmt: skip
@@ -170,12 +169,12 @@ def write_rows_asking(
     a = 0
     while a < a_count:
         to, at, length = dst + peek(a_table + 8 * a), buffer + a * pitch, nbytes * min(group, a_count - a)
-        k = min(-to & 63, length)
+        k = min(-to & (LINE - 1), length)
         if k:
             run(to, at, k)
         while k + 64 <= length:
             if b < b_count:
-                ask(later)
+                prefetch(later)
                 later += 64
                 if later >= end:
                     b += 1
@@ -225,7 +224,7 @@ def write_waiting(held: int, begin: int, end: int, last: bool, later: int) -> in
         begin = whole
     while begin + 64 <= end:
         if later:
-            ask_once(later)
+            prefetch_once(later)
             later += 64
         stream_64(held + begin - line, begin)
         begin += 64
@@ -243,9 +242,9 @@ def _by_two(copy: Any, size: int) -> Any:
     def copy_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbytes: int, later: int) -> None:
         for _ in range(count):
             if later:
-                ask_once(src + later)
+                prefetch_once(src + later)
                 if nbytes > 64:
-                    ask_once(src + later + nbytes - 1)
+                    prefetch_once(src + later + nbytes - 1)
             copy(src, dst)
             if nbytes > size:
                 copy(src + nbytes - size, dst + nbytes - size)
@@ -269,20 +268,20 @@ def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbyte
     if nbytes > 512 or nbytes < 2:
         for _ in range(count):
             for k in range(0, asked, 64):
-                ask_once(src + later + k)
+                prefetch_once(src + later + k)
             run(dst, src, nbytes)
             dst += dst_step
             src += src_step
-    elif nbytes > 128 and nbytes & 63 == 0:
+    elif nbytes > 128 and nbytes & (LINE - 1) == 0:
         for b in range(count):
             for k in range(0, asked, 64):
-                ask_once(src + b * src_step + later + k)
+                prefetch_once(src + b * src_step + later + k)
             for k in range(0, nbytes, 64):
                 copy_64(src + b * src_step + k, dst + b * dst_step + k)
     elif nbytes > 128:
         for b in range(count):
             for k in range(0, asked, 64):
-                ask_once(src + b * src_step + later + k)
+                prefetch_once(src + b * src_step + later + k)
             run(dst + b * dst_step, src + b * src_step, nbytes)
     elif nbytes >= 64:
         _each_64(dst, dst_step, src, src_step, count, nbytes, later)
@@ -301,44 +300,44 @@ def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbyte
 @part
 def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nbytes: int, abreast: bool) -> None:
     """Copy runs of one length, whole lines of the target past the caches."""
-    whole = (to | to_step | nbytes) & 63 == 0
+    whole = (to | to_step | nbytes) & (LINE - 1) == 0
     if whole and nbytes == 64:
         for _ in range(count):
-            ask_once(at + _LINES_AHEAD)
+            prefetch_once(at + _LINE_RUNS_AHEAD)
             stream_64(at, to)
             at += at_step
             to += to_step
     elif whole and nbytes <= 512:
         for b in range(count):
             for k in range(0, nbytes, 64):
-                ask_once(at + b * at_step + k + _AHEAD)
+                prefetch_once(at + b * at_step + k + _AHEAD)
                 stream_64(at + b * at_step + k, to + b * to_step + k)
     else:
-        asked = min(_HEAD_ABREAST, nbytes) if abreast and not _ASKED and not 0 <= at_step - nbytes < _PAGE else 0
+        asked = min(_HEAD_ABREAST, nbytes) if abreast and not _ASKED and not 0 <= at_step - nbytes < PAGE else 0
         gap = at_step - nbytes if count > 1 else 0
         for b in range(count):
             for k in range(0, asked, 64):
-                ask_once(at + (b + 1) * at_step + k)
+                prefetch_once(at + (b + 1) * at_step + k)
             streamed_run(to + b * to_step, at + b * at_step, nbytes, abreast, _ASKED, gap)
 
 
 @part
-def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_runs(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Copy tiles of runs, tasks `first` up to `last`; `word` tells the registers (`llvm.WORDS`)."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     # Nothing else is stored between streamed stores: that would send the lines off half full, at a tenth of the rate.
     index = odometer()
-    a_dst, a_src = peek(row + 8 * A_DST), peek(row + 8 * A_SRC)
-    b_dst, b_src = peek(row + 8 * B_DST), peek(row + 8 * B_SRC)
-    mode = peek(row + 8 * MODE)
+    a_dst, a_src = field(descriptor, A_DST), field(descriptor, A_SRC)
+    b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
+    mode = field(descriptor, MODE)
     abreast = _ABREAST
-    later = b_src * (_RUNS_AHEAD if width_of(word) < 64 else 1) if mode & AHEAD else 0
-    d, s = place(row, index, first)
+    later = b_src * (_RUNS_AHEAD if width_of(tag) < 64 else 1) if mode & NEXT_RUN else 0
+    d, s = place(descriptor, index, first)
     for _ in range(first, last):
-        a_count, b_count = counts(row, index)
-        nbytes = peek(row + 8 * RUN)
+        a_count, b_count = counts(descriptor, index)
+        nbytes = field(descriptor, RUN)
         if nbytes == 0:  # A is the run itself
             nbytes, a_count = a_count, 1
         for a in range(a_count):
@@ -347,18 +346,18 @@ def copy_runs(row: int, dst_cell: int, src_cell: int, first: int, last: int, wor
                 _streamed_each(to, b_dst, at, b_src, b_count, nbytes, abreast)
             elif mode & CALLED:
                 for b in range(b_count):
-                    copy_whole(to + b * b_dst, at + b * b_src, nbytes)
+                    memmove(to + b * b_dst, at + b * b_src, nbytes)
             else:
                 run_each(to, b_dst, at, b_src, b_count, nbytes, later)
-        d, s = advance(row, index, d, s)
+        d, s = advance(descriptor, index, d, s)
     if mode & STREAM:
         fence()
     return DONE
 
 
 @part
-def copy_whole_run(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_whole_run(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Copy one run by the C library's `memmove`, which the two sides may share bytes for; there is one task."""
-    dst = peek(dst_cell) + peek(row + 8 * DST_SHIFT)
-    copy_whole(dst, peek(src_cell) + peek(row + 8 * SRC_SHIFT), peek(row + 8 * A_CHUNK))
+    dst = peek(dst_cell) + field(descriptor, DST_SHIFT)
+    memmove(dst, peek(src_cell) + field(descriptor, SRC_SHIFT), field(descriptor, A_CHUNK))
     return DONE

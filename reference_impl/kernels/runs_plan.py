@@ -1,15 +1,14 @@
 """Plans of runs: bytes that lie in one piece on both sides, some at a time or each for itself."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from .descriptor import AHEAD, CALLED, STREAM, Chunked, Loop
+from .descriptor import CALLED, NEXT_RUN, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .pieces_plan import Run, pieces, pieces_in_order
-from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
-from .tiles import FIRST_SETS, FIRST_WAYS, crowded, cut, some, tiled
+from .plans import LINE, Choice, Plan, Target, make_plan, ordered
+from .tiles import FIRST_SETS, FIRST_WAYS, crowded, cut, limited, tiled
 
 
 def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
@@ -24,10 +23,8 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
     shared = target.phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and shared and dims:
         if dims[-1].dst == nbytes < _LONG:
-            own = replace(choice, streamed=-1) == OWN
-            return (pieces_in_order(form, dims, Run(nbytes)) if own else None) or pieces(
-                form, dims, Run(nbytes), choice
-            )
+            in_order = pieces_in_order(form, dims, Run(nbytes)) if choice.is_own else None
+            return in_order or pieces(form, dims, Run(nbytes), choice)
         # Lines that are streamed in part are fetched all the same.
         streamed = nbytes >= _MIDDLE
     order = choice.order or ("src" if streamed else "dst")
@@ -38,20 +35,20 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
             # Some lines that follow each other in the target by some that follow in the source.
             rest = [loop for loop in loops if loop not in (near_src, near_dst)]
             if target.small_first or target.intel:
-                a, b = some(near_src, 128), some(near_dst, 512 // nbytes)
+                a, b = limited(near_src, 128), limited(near_dst, 512 // nbytes)
             else:
-                a, b = some(near_dst, 256 // nbytes), some(near_src, 2048 // nbytes)
+                a, b = limited(near_dst, 256 // nbytes), limited(near_src, 2048 // nbytes)
             loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
-            return made("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
+            return make_plan("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
     long = None if streamed else long_loop(loops, nbytes)
     if long is not None:
         loops, a, b = around(loops, long, order)
-        return made("runs", form, loops, False, a, b, run=nbytes)
+        return make_plan("runs", form, loops, False, a, b, run=nbytes)
     a = cut(Dim(nbytes, 1, 1), 1)
     mode = STREAM if streamed else _cached_mode(form, nbytes, loops[-1] if loops else None, target)
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    return made("runs", form, loops, streamed, a, b, mode=mode)
+    return make_plan("runs", form, loops, streamed, a, b, mode=mode)
 
 
 def long_loop(loops: Sequence[Loop], nbytes: int) -> Loop | None:
@@ -70,7 +67,7 @@ def long_loop(loops: Sequence[Loop], nbytes: int) -> Loop | None:
 
 def around(loops: Sequence[Loop], long: Loop, order: str) -> tuple[list[Loop], Chunked, Chunked]:
     """The loops where a tile is some turns of the innermost one and, within these, some of a long one."""
-    a, b = some(loops[-1], _FEW), some(long, _turns(long))
+    a, b = limited(loops[-1], _FEW), limited(long, _turns(long))
     return ordered([*(x for x in loops[:-1] if x is not long), a.loop("a"), b.loop("b")], order), a, b
 
 
@@ -85,7 +82,7 @@ def _cached_mode(form: Normal, nbytes: int, loop: Loop | None, target: Target) -
     if loop is None or 0 <= loop.src - nbytes < _NEAR:
         return 0  # hardware goes on to what is near
     many = target.width < LINE and loop.length >= _MANY
-    return AHEAD if many or (form.nbytes > _SECOND and nbytes >= _LONG // 2) else 0
+    return NEXT_RUN if many or (form.nbytes > _SECOND and nbytes >= _LONG // 2) else 0
 
 
 _SECOND = 1 << 20

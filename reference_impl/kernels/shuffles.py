@@ -11,7 +11,8 @@ from typing import Any
 from numba import types
 
 from .jit import instruction
-from .llvm import LINE, constant, load, meaning, prefetch, shuffle, store, vector
+from .llvm import constant, emit_prefetch, load, meaning, shuffle, store, vector
+from .plans import LINE
 
 _LANE = 16
 """Bytes within which x86 shuffles are cheapest."""
@@ -225,8 +226,8 @@ def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:
     """An intrinsic that transposes some squares of `width` bytes a row, one below the other: each line is read once."""
 
     @instruction
-    def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, ahead: Any, word: Any) -> Any:
-        item, width = meaning(word)
+    def wide(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, ahead: Any, tag: Any) -> Any:
+        item, width = meaning(tag)
         number = width // item
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -237,7 +238,7 @@ def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:
                 values = []
                 for address, asked in zip(islice(read_from, number), islice(asked_for, number), strict=True):
                     values.append(load(builder, address, vector(width, item)))
-                    prefetch(builder, asked)
+                    emit_prefetch(builder, asked)
                 held.append(square_of(builder, values, width, item))
             # Stored as soon as they are done: those of bytes are more than there are registers.
             for line, address in zip(zip(*held, strict=True), write(builder, args[2], args[3], number), strict=True):
@@ -245,7 +246,7 @@ def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:
                     store(builder, value, builder.add(address, constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
-        return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, word), generate
+        return types.void(types.intp, types.intp, types.intp, types.intp, types.intp, tag), generate
 
     return wide
 
@@ -254,8 +255,8 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
     """An intrinsic that transposes `height` bytes of rows, a register's where it is 0, by 16 bytes of columns."""
 
     @instruction
-    def tall(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, word: Any) -> Any:
-        item, width = meaning(word)
+    def tall(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, tag: Any) -> Any:
+        item, width = meaning(tag)
         per, number = _LANE // item, (height or width) // item
         width = min(height or width, width)
 
@@ -268,7 +269,7 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
                     store(builder, value, builder.add(address, constant(k * width)), width if streamed else 0)
             return context.get_dummy_value()
 
-        return types.void(types.intp, types.intp, types.intp, types.intp, word), generate
+        return types.void(types.intp, types.intp, types.intp, types.intp, tag), generate
 
     return tall
 

@@ -45,7 +45,7 @@ def cut(dim: Dim, item: int) -> Chunked:
     return Chunked(dim.length, 4 * TILE // item // LINE * LINE if long else dim.length, dim.dst, dim.src)
 
 
-def some(loop: Loop, turns: int) -> Chunked:
+def limited(loop: Loop, turns: int) -> Chunked:
     """A loop of which a tile spans so many turns at most."""
     return Chunked(loop.length, max(1, min(loop.length, turns)), loop.dst, loop.src)
 
@@ -54,7 +54,7 @@ def tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
     """The innermost loop as a tile's own: an odometer turned for each row would cost more than a short row."""
     if not loops:
         return loops, ONE
-    b = some(loops[-1], TILE // nbytes)
+    b = limited(loops[-1], TILE // nbytes)
     return [*loops[:-1], b.loop("b")], b
 
 
@@ -104,7 +104,7 @@ def matrices(rest: Sequence[Loop], nbytes: int, small: int, together: int) -> tu
     if loop is None or nbytes > small:
         return ONE, list(rest)
     turns, step = together // nbytes, LINE // gcd(nbytes, LINE)
-    return some(loop, max(turns // step * step, min(turns, step))), [x for x in rest if x is not loop]
+    return limited(loop, max(turns // step * step, min(turns, step))), [x for x in rest if x is not loop]
 
 
 def offsets(dims: Sequence[Dim], side: str) -> npt.NDArray[np.int64]:

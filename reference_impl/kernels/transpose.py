@@ -14,7 +14,6 @@ from .descriptor import (
     A_TABLE,
     AHEAD,
     ALIKE,
-    ASK_OUT,
     B_INNER,
     B_PITCH,
     B_TABLE,
@@ -35,15 +34,17 @@ from .descriptor import (
     OUT_GROUP,
     OUT_PITCH,
     PAIRS,
+    PREFETCH_OUT,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
     STRIDE,
 )
 from .jit import part
-from .llvm import LINE, allocate, ask, ask_to_write, fence, odometer, peek, release, size_of, width_of
+from .llvm import fence, field, free, malloc, odometer, on_line, peek, prefetch, prefetch_for_write, size_of, width_of
 from .pick import picked
-from .runs import run, write_joined, write_rows, write_rows_asking
+from .plans import LINE
+from .runs import run, write_joined, write_rows, write_rows_prefetching
 from .shuffles import (
     even_direct,
     even_streamed,
@@ -63,41 +64,41 @@ from .shuffles import (
 )
 from .walk import advance, begun, counts, place, turns_of_c
 
-_AHEAD = 24
+_ROWS_AHEAD = 24
 """Rows ahead that are asked for while a tile is gathered."""
 
 
 @part
-def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, word: Any) -> Any:
+def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, tag: Any) -> Any:
     """What a block asks for: its own place in the next tile, or two blocks on in its rows where that is `near`."""
-    item = size_of(word)
+    item = size_of(tag)
     if not near:
         return next_tile + a * item
-    later = a + 2 * width_of(word) // item
+    later = a + 2 * width_of(tag) // item
     return src + later * item if later < a_count else next_tile + (later - a_count) * item
 
 
 @part
 def _between_memories(
     dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
-    next_tile: int, near: bool, pairs: bool, word: Any,
+    next_tile: int, near: bool, pairs: bool, tag: Any,
 ) -> None:  # fmt: skip
     # Two lines of a target row that are stored one after the other take less than each by itself.
-    item = size_of(word)
-    block = width_of(word) // item
+    item = size_of(tag)
+    block = width_of(tag) // item
     b, end = 0, -shift
     while True:
         a = 0
         whole = b % block == 0
         pair = pairs and whole and b + 2 * block <= b_count
         while True:
-            later = _later(src, next_tile, near, a, a_count, word)
+            later = _later(src, next_tile, near, a, a_count, tag)
             if pair:
-                pair_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
+                pair_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, tag)
             elif streamed and whole:
-                wide_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
+                wide_streamed(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, tag)
             else:
-                wide_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, word)
+                wide_direct(src + a * item, b_table + 8 * b, dst + b * item, a_table + 8 * a, later, tag)
             a += block
             if a >= a_count:
                 break
@@ -111,56 +112,56 @@ def _between_memories(
 @part
 def _by_lines(
     dst: int, a_pitch: int, a_table: int, src: int, b_pitch: int, b_table: int, a_count: int, b_count: int,
-    streamed: bool, shift: int, by_rows: bool, next_tile: int, word: Any,
+    streamed: bool, shift: int, by_rows: bool, next_tile: int, tag: Any,
 ) -> None:  # fmt: skip
     # A block is a line of some target rows, whose halves are stored one after the other. `by_rows` these rows are
     # finished before the next ones are begun; else a line of each source row is used up first. A pitch of 0 says that
     # a table tells where rows lie. Meanwhile the next tile is asked for: row by row where it is read so, or lies in one
     # piece, since hardware goes on from there.
-    item = size_of(word)
+    item = size_of(tag)
     block, columns = LINE // item, 16 // item
     downs, acrosses = -(-(b_count + shift) // block), -(-a_count // columns)
     even = a_pitch != 0 and b_pitch != 0
     in_order = (even and by_rows) or b_pitch == a_count * item
-    lines = left = (a_count * item + 63) >> 6
+    lines = left = on_line(a_count * item) // LINE
     for outer in range(acrosses if by_rows else downs):
         for inner in range(downs if by_rows else acrosses):
             b = min(max((inner if by_rows else outer) * block - shift, 0), b_count - block)
             a = min((outer if by_rows else inner) * columns, a_count - columns)
             if in_order:
                 for _ in range(block // 4):
-                    ask(next_tile)
+                    prefetch(next_tile)
                     next_tile += 64
                     left -= 1
                     if left == 0:
                         left = lines
                         next_tile += b_pitch - 64 * lines
             elif even:
-                later = next_tile + (a * item & ~63) + (b + (a * item >> 4 & 3) * (block // 4)) * b_pitch
+                later = next_tile + (a * item & -LINE) + (b + (a * item >> 4 & 3) * (block // 4)) * b_pitch
                 for k in range(block // 4):
-                    ask(later + k * b_pitch)
+                    prefetch(later + k * b_pitch)
             else:
-                _ask_for_rows(next_tile, b_table, a, b, block, word)
+                _prefetch_rows(next_tile, b_table, a, b, block, tag)
             at, to, table = src + a * item, dst + b * item, b_table + 8 * b
             whole = streamed and b % block == 0
             if even and whole:
-                even_streamed(at + b * b_pitch, b_pitch, to + a * a_pitch, a_pitch, word)
+                even_streamed(at + b * b_pitch, b_pitch, to + a * a_pitch, a_pitch, tag)
             elif even:
-                even_direct(at + b * b_pitch, b_pitch, to + a * a_pitch, a_pitch, word)
+                even_direct(at + b * b_pitch, b_pitch, to + a * a_pitch, a_pitch, tag)
             elif a_pitch and not streamed:
-                line_packed(at, table, to + a * a_pitch, a_pitch, word)
+                line_packed(at, table, to + a * a_pitch, a_pitch, tag)
             elif whole:
-                line_streamed(at, table, to, a_table + 8 * a, word)
+                line_streamed(at, table, to, a_table + 8 * a, tag)
             else:
-                line_direct(at, table, to, a_table + 8 * a, word)
+                line_direct(at, table, to, a_table + 8 * a, tag)
 
 
 @part
 def _by_pairs(
-    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, next_tile: int, word: Any
+    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, next_tile: int, tag: Any
 ) -> None:
     # The same with two lines of each target row, past the caches alone; what is left of a row is a line, or two.
-    item = size_of(word)
+    item = size_of(tag)
     block, columns = LINE // item, 16 // item
     b = 0
     while b < b_count:
@@ -170,29 +171,29 @@ def _by_pairs(
         for begin in range(0, a_count, columns):
             a = min(begin, a_count - columns)
             at, to = src + a * item, dst + b * item
-            _ask_for_rows(next_tile, b_table, a, b, height, word)
+            _prefetch_rows(next_tile, b_table, a, b, height, tag)
             if pair:
-                line_pair(at, table, to, a_table + 8 * a, word)
+                line_pair(at, table, to, a_table + 8 * a, tag)
             elif whole:
-                line_streamed(at, table, to, a_table + 8 * a, word)
+                line_streamed(at, table, to, a_table + 8 * a, tag)
             else:
-                line_direct(at, table, to, a_table + 8 * a, word)
+                line_direct(at, table, to, a_table + 8 * a, tag)
         b += height
 
 
 @part
 def _memory_to_buffer(
     buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int,
-    next_tile: int, near: bool, word: Any,
+    next_tile: int, near: bool, tag: Any,
 ) -> None:  # fmt: skip
-    item = size_of(word)
-    block = width_of(word) // item
+    item = size_of(tag)
+    block = width_of(tag) // item
     b = 0
     while True:
         a = 0
         while True:
-            later = _later(src, next_tile, near, a, a_count, word)
-            wide_packed(src + a * item, b_table + 8 * b, buffer + a * pitch + b * item, pitch, later, word)
+            later = _later(src, next_tile, near, a, a_count, tag)
+            wide_packed(src + a * item, b_table + 8 * b, buffer + a * pitch + b * item, pitch, later, tag)
             a += block
             if a >= a_count:
                 break
@@ -206,26 +207,26 @@ def _memory_to_buffer(
 @part
 def _buffer_to_memory(
     dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
-    ahead: int, b_table: int, pairs: bool, word: Any,
+    ahead: int, b_table: int, pairs: bool, tag: Any,
 ) -> None:  # fmt: skip
-    item = size_of(word)
-    block, columns, both = width_of(word) // item, 16 // item, 2 * LINE // item
+    item = size_of(tag)
+    block, columns, both = width_of(tag) // item, 16 // item, 2 * LINE // item
     a = 0
     while True:
         b, end = 0, -shift
         while True:
             pair = pairs and b % block == 0 and b + both <= b_count
             if ahead:
-                _ask_for_rows(ahead, b_table, a, b, both if pair else block, word)
+                _prefetch_rows(ahead, b_table, a, b, both if pair else block, tag)
             if pair:
-                tall_pair(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
+                tall_pair(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, tag)
             elif streamed and b % block == 0:
-                tall_streamed(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
+                tall_streamed(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, tag)
             else:
                 if ahead:
                     for k in range(columns):
-                        ask_to_write(dst + peek(a_table + 8 * (a + k)) + (b + 2 * block) * item)
-                tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, word)
+                        prefetch_for_write(dst + peek(a_table + 8 * (a + k)) + (b + 2 * block) * item)
+                tall_direct(buffer + b * pitch + a * item, pitch, dst + b * item, a_table + 8 * a, tag)
             end += both if pair else block
             if end >= b_count:
                 break
@@ -237,39 +238,39 @@ def _buffer_to_memory(
 
 
 @part
-def _ask_for_rows(ahead: int, b_table: int, a: int, b: int, block: int, word: Any) -> None:
+def _prefetch_rows(ahead: int, b_table: int, a: int, b: int, block: int, tag: Any) -> None:
     # Four blocks side by side take one line of each row: each asks for a quarter of the rows of the tile that comes
     # next, so that it arrives while this one is worked on.
-    item = size_of(word)
+    item = size_of(tag)
     rows = block // 4
-    at = ahead + (a * item & ~63)
+    at = ahead + (a * item & -LINE)
     first = b_table + 8 * (b + (a * item >> 4 & 3) * rows)
     for k in range(rows):
-        ask(at + peek(first + 8 * k))
+        prefetch(at + peek(first + 8 * k))
 
 
 @part
 def _buffer_to_buffer(
     out: int, out_pitch: int, buffer: int, pitch: int, a_count: int, b_count: int, narrow: bool,
-    ahead: int, b_table: int, word: Any,
+    ahead: int, b_table: int, tag: Any,
 ) -> None:  # fmt: skip
     # Rows of the target may follow each other without a gap. A single block then hangs over its rows, and the next row
     # overwrites that; of several blocks the last is pulled back. Four blocks side by side take one line of each row
     # of the buffer: they follow each other, while it is near.
-    item = size_of(word)
+    item = size_of(tag)
     columns = 16 // item
-    block = columns if narrow else width_of(word) // item
+    block = columns if narrow else width_of(tag) // item
     for group in range(0, a_count, 4 * columns):
         b = 0
         while True:
             for a in range(group, min(group + 4 * columns, a_count), columns):
                 at, to = buffer + b * pitch + a * item, out + a * out_pitch + b * item
                 if narrow:
-                    narrow_packed(at, pitch, to, out_pitch, word)
+                    narrow_packed(at, pitch, to, out_pitch, tag)
                 else:
                     if ahead and b + block <= b_count:
-                        _ask_for_rows(ahead, b_table, a, b, block, word)
-                    tall_packed(at, pitch, to, out_pitch, word)
+                        _prefetch_rows(ahead, b_table, a, b, block, tag)
+                    tall_packed(at, pitch, to, out_pitch, tag)
             b += block
             if b >= b_count:
                 break
@@ -279,54 +280,54 @@ def _buffer_to_buffer(
 @part
 def _gather_rows(
     buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int, stride: int, group: int,
-    ask_rows: bool, word: Any,
+    prefetches_rows: bool, tag: Any,
 ) -> None:  # fmt: skip
-    item = size_of(word)
+    item = size_of(tag)
     b = 0
     while b < b_count:
-        if ask_rows and b + _AHEAD * group < b_count:
-            later = src + peek(b_table + 8 * (b + _AHEAD * group))
+        if prefetches_rows and b + _ROWS_AHEAD * group < b_count:
+            later = src + peek(b_table + 8 * (b + _ROWS_AHEAD * group))
             for k in range(0, a_count * stride * group, 64):
-                ask(later + k)
+                prefetch(later + k)
         to, at, length = buffer + b * pitch, src + peek(b_table + 8 * b), a_count * min(group, b_count - b)
         if stride == item:
             run(to, at, length * item)
         else:
-            picked(to, at, stride, length, 0, False, word)
+            picked(to, at, stride, length, 0, False, tag)
         b += group
 
 
 @part
-def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_transposed(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
-    mode = peek(row + 8 * MODE)
-    a_inner, b_inner = peek(row + 8 * A_INNER), peek(row + 8 * B_INNER)
-    a_table, b_table = peek(row + 8 * A_TABLE), peek(row + 8 * B_TABLE)
-    in_pitch, out_pitch = peek(row + 8 * IN_PITCH), peek(row + 8 * OUT_PITCH)
-    in_group, out_group = peek(row + 8 * IN_GROUP), peek(row + 8 * OUT_GROUP)
-    item, stride = size_of(word), peek(row + 8 * STRIDE)
-    c_src = peek(row + 8 * C_SRC)
+    mode = field(descriptor, MODE)
+    a_inner, b_inner = field(descriptor, A_INNER), field(descriptor, B_INNER)
+    a_table, b_table = field(descriptor, A_TABLE), field(descriptor, B_TABLE)
+    in_pitch, out_pitch = field(descriptor, IN_PITCH), field(descriptor, OUT_PITCH)
+    in_group, out_group = field(descriptor, IN_GROUP), field(descriptor, OUT_GROUP)
+    item, stride = size_of(tag), field(descriptor, STRIDE)
+    c_src = field(descriptor, C_SRC)
     lines = (mode & LINES) != 0
-    block, columns = (LINE if lines else width_of(word)) // item, 16 // item
-    memory = allocate(peek(row + 8 * IN_BYTES) + peek(row + 8 * OUT_BYTES) + 128)
+    block, columns = (LINE if lines else width_of(tag)) // item, 16 // item
+    memory = malloc(field(descriptor, IN_BYTES) + field(descriptor, OUT_BYTES) + 128)
     if memory == 0:
         return NO_MEMORY
-    gathered = (memory + 63) & ~63
-    held = gathered + peek(row + 8 * IN_BYTES)
+    gathered = on_line(memory)
+    held = gathered + field(descriptor, IN_BYTES)
     streamed, near = (mode & STREAM) != 0, (mode & AHEAD) == 0
-    d, s = place(row, index, first)
+    d, s = place(descriptor, index, first)
     for task in range(first, last):
-        a_count, b_count = counts(row, index)
+        a_count, b_count = counts(descriptor, index)
         a_count *= a_inner
         b_count *= b_inner
-        matrices = turns_of_c(row, index)
+        matrices = turns_of_c(descriptor, index)
         to, at = dst + d, src + s
         if task + 1 < last:
-            d, s = advance(row, index, d, s)
+            d, s = advance(descriptor, index, d, s)
         stage_in = (mode & STAGE_IN) != 0
         stage_out = (mode & STAGE_OUT) != 0
         # The last chunk of a dimension may be smaller than a block.
@@ -342,45 +343,45 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
             ahead = later if mode & AHEAD else 0
             out = held + matrix * a_count * out_pitch
             if stage_in:
-                _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, word)
+                _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, tag)
                 if stage_out:
                     narrow = (mode & NARROW) != 0
                     _buffer_to_buffer(
-                        out, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, word
+                        out, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, tag
                     )  # fmt: skip
                 else:
                     _buffer_to_memory(
                         to, gathered, in_pitch, a_table, a_count, b_count, streamed, shift, ahead, b_table,
-                        (mode & PAIRS) != 0, word,
+                        (mode & PAIRS) != 0, tag,
                     )  # fmt: skip
             elif lines and mode & PAIRS and not stage_out:
-                _by_pairs(to, at, a_table, b_table, a_count, b_count, later, word)
+                _by_pairs(to, at, a_table, b_table, a_count, b_count, later, tag)
             elif lines:
                 by_rows = (mode & BY_ROWS) != 0
-                base, a_pitch = (out, out_pitch) if stage_out else (to, peek(row + 8 * A_PITCH))
+                base, a_pitch = (out, out_pitch) if stage_out else (to, field(descriptor, A_PITCH))
                 _by_lines(
-                    base, a_pitch, a_table, at, peek(row + 8 * B_PITCH), b_table, a_count, b_count,
-                    streamed and not stage_out, 0 if stage_out else shift, by_rows, later, word,
+                    base, a_pitch, a_table, at, field(descriptor, B_PITCH), b_table, a_count, b_count,
+                    streamed and not stage_out, 0 if stage_out else shift, by_rows, later, tag,
                 )  # fmt: skip
             elif stage_out:
-                _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, word)
+                _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, tag)
             else:
                 _between_memories(
                     to, at, a_table, b_table, a_count, b_count, streamed, shift, later, near, (mode & PAIRS) != 0,
-                    word,
+                    tag,
                 )  # fmt: skip
             at += c_src
         if stage_out:
             rows = a_count * matrices
             together = rows if matrices > 1 else out_group
-            joined = peek(row + 8 * JOINED)
+            joined = field(descriptor, JOINED)
             if joined:
                 write_joined(
-                    to, peek(row + 8 * ORDER), peek(row + 8 * ORDERED), held, out_pitch, a_count, matrices,
+                    to, field(descriptor, ORDER), field(descriptor, ORDERED), held, out_pitch, a_count, matrices,
                     b_count * item, held + joined,
                 )  # fmt: skip
-            elif mode & ASK_OUT:
-                write_rows_asking(
+            elif mode & PREFETCH_OUT:
+                write_rows_prefetching(
                     to, a_table, held, out_pitch, rows, b_count * item, together, src + s, b_table, b_count,
                     a_count * stride,
                 )  # fmt: skip
@@ -388,5 +389,5 @@ def copy_transposed(row: int, dst_cell: int, src_cell: int, first: int, last: in
                 write_rows(to, a_table, held, out_pitch, rows, b_count * item, together, streamed)
     if streamed:
         fence()
-    release(memory)
+    free(memory)
     return DONE

@@ -13,12 +13,12 @@ from .descriptor import (
     AHEAD,
     ALIGNED,
     ALIKE,
-    ASK_OUT,
     BY_ROWS,
     LINES,
     NARROW,
     ONE,
     PAIRS,
+    PREFETCH_OUT,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -27,7 +27,7 @@ from .descriptor import (
 )
 from .half_lines import Sides, wanted_of_halves
 from .normal import Dim, Normal
-from .plans import LINE, OWN, Choice, Plan, Target, made, ordered
+from .plans import LINE, OWN, Choice, Plan, Target, make_plan, ordered
 from .tiles import (
     FIRST_SETS,
     FIRST_WAYS,
@@ -114,17 +114,15 @@ def transpose_plan(
         mode |= PAIRS
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
-    mode |= ASK_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
+    mode |= PREFETCH_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
-    return made(
-        "transpose", form, loops, streamed, a, b, staged, (a_table, b_table, table), mode=mode,
-        stride=dims[along].src, a_inner=a_inner, b_inner=b_inner,
-        a_table=a_table.ctypes.data, b_table=b_table.ctypes.data,
+    return make_plan(
+        "transpose", form, loops, streamed, a, b, staged, c, mode=mode,
+        stride=dims[along].src, a_inner=a_inner, b_inner=b_inner, a_table=a_table, b_table=b_table,
         a_pitch=pitch(a_table), b_pitch=pitch(b_table), in_pitch=in_pitch, out_pitch=out_pitch,
-        in_group=in_group, out_group=out_group,
-        in_bytes=in_pitch * (b_rows + block) + 128, c=c,
+        in_group=in_group, out_group=out_group, in_bytes=in_pitch * (b_rows + block) + 128,
         out_bytes=out_bytes + a_rows * b_rows * item * c.chunk * (order > 0) + 64, joined=out_bytes * (order > 0),
-        order=table.ctypes.data, ordered=len(table),
+        order=table, ordered=len(table),
     )  # fmt: skip
 
 

@@ -27,33 +27,34 @@ from .descriptor import (
     SRC_SHIFT,
 )
 from .jit import part
-from .llvm import peek, poke
+from .llvm import field, peek, poke
+from .plans import LINE
 
 
 @part
-def begun(row: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]:
+def begun(descriptor: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]:
     """Where the loops begin in target and source, and whether they may begin.
 
     A cell is the address of a pointer: that of an array object's own field, so that nobody in Python need ask for it.
     """
-    dst = peek(dst_cell) + peek(row + 8 * DST_SHIFT)
-    src = peek(src_cell) + peek(row + 8 * SRC_SHIFT)
+    dst = peek(dst_cell) + field(descriptor, DST_SHIFT)
+    src = peek(src_cell) + field(descriptor, SRC_SHIFT)
     answer = DONE
-    if dst + peek(row + 8 * DST_LOW) < src + peek(row + 8 * SRC_HIGH) and (
-        src + peek(row + 8 * SRC_LOW) < dst + peek(row + 8 * DST_HIGH)
+    if dst + field(descriptor, DST_LOW) < src + field(descriptor, SRC_HIGH) and (
+        src + field(descriptor, SRC_LOW) < dst + field(descriptor, DST_HIGH)
     ):
         answer = NEAR
-    elif peek(row + 8 * MODE) & ALIGNED and dst & 63:
+    elif field(descriptor, MODE) & ALIGNED and dst & (LINE - 1):
         answer = MISALIGNED
     return dst, src, answer
 
 
 @part
-def place(row: int, index: int, task: int) -> tuple[int, int]:
+def place(descriptor: int, index: int, task: int) -> tuple[int, int]:
     """Set the odometer to a task, and answer the byte offsets of its tile in target and source."""
     dst = src = 0
-    for k in range(peek(row + 8 * LOOPS) - 1, -1, -1):
-        at = row + 8 * (FIRST_LOOP + 3 * k)
+    for k in range(field(descriptor, LOOPS) - 1, -1, -1):
+        at = descriptor + 8 * (FIRST_LOOP + 3 * k)
         length = peek(at)
         turn = task % length
         poke(index + 8 * k, turn)
@@ -64,11 +65,11 @@ def place(row: int, index: int, task: int) -> tuple[int, int]:
 
 
 @part
-def advance(row: int, index: int, dst: int, src: int) -> tuple[int, int]:
+def advance(descriptor: int, index: int, dst: int, src: int) -> tuple[int, int]:
     """Go on to the next task: the offsets of its tile."""
-    k = peek(row + 8 * LOOPS) - 1
+    k = field(descriptor, LOOPS) - 1
     while k >= 0:
-        at = row + 8 * (FIRST_LOOP + 3 * k)
+        at = descriptor + 8 * (FIRST_LOOP + 3 * k)
         length = peek(at)
         turn = peek(index + 8 * k) + 1
         dst += peek(at + 8)
@@ -84,18 +85,18 @@ def advance(row: int, index: int, dst: int, src: int) -> tuple[int, int]:
 
 
 @part
-def counts(row: int, index: int) -> tuple[int, int]:
+def counts(descriptor: int, index: int) -> tuple[int, int]:
     """How much of A and of B the tile at the odometer spans: a last chunk may be shorter."""
-    a, b = peek(row + 8 * A_CHUNK), peek(row + 8 * B_CHUNK)
-    if peek(row + 8 * A_LOOP) >= 0:
-        a = min(a, peek(row + 8 * A_LENGTH) - peek(index + 8 * peek(row + 8 * A_LOOP)) * a)
-    if peek(row + 8 * B_LOOP) >= 0:
-        b = min(b, peek(row + 8 * B_LENGTH) - peek(index + 8 * peek(row + 8 * B_LOOP)) * b)
+    a, b = field(descriptor, A_CHUNK), field(descriptor, B_CHUNK)
+    if field(descriptor, A_LOOP) >= 0:
+        a = min(a, field(descriptor, A_LENGTH) - peek(index + 8 * field(descriptor, A_LOOP)) * a)
+    if field(descriptor, B_LOOP) >= 0:
+        b = min(b, field(descriptor, B_LENGTH) - peek(index + 8 * field(descriptor, B_LOOP)) * b)
     return a, b
 
 
 @part
-def turns_of_c(row: int, index: int) -> Any:
+def turns_of_c(descriptor: int, index: int) -> Any:
     """How many turns of C the tile at the odometer spans, where a kernel has such a dimension."""
-    loop, turns = peek(row + 8 * C_LOOP), peek(row + 8 * C_CHUNK)
-    return min(turns, peek(row + 8 * C_LENGTH) - peek(index + 8 * loop) * turns) if loop >= 0 else turns
+    loop, turns = field(descriptor, C_LOOP), field(descriptor, C_CHUNK)
+    return min(turns, field(descriptor, C_LENGTH) - peek(index + 8 * loop) * turns) if loop >= 0 else turns

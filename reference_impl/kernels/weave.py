@@ -5,28 +5,28 @@ from typing import Any
 from numba import types
 
 from . import machine
-from .descriptor import DONE, MODE, OUT_BYTES, RUN, STAGE_OUT, STREAM, STRIDE
+from .descriptor import DONE, MODE, OUT_BYTES, STAGE_OUT, STREAM, STREAMS, STRIDE
 from .jit import instruction, part
 from .llvm import (
-    LINE,
-    allocate,
-    ask_once,
     constant,
+    emit_prefetch,
     fence,
+    field,
+    free,
     load,
+    malloc,
     meaning,
     move,
     odometer,
-    peek,
-    prefetch,
-    release,
+    on_line,
+    prefetch_once,
     size_of,
     store,
     vector,
     width_of,
 )
 from .pick import picked
-from .plans import TOGETHER
+from .plans import LINE, TOGETHER
 from .runs import write_waiting
 from .shuffles import by_lanes, parted, woven
 from .walk import advance, begun, counts, place
@@ -46,8 +46,8 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
     ahead, level = (_NEAR, 3) if streamed and machine.is_intel() else (_AHEAD, 2)
 
     @instruction
-    def weave(typingctx: Any, src: Any, dst: Any, stride: Any, word: Any) -> Any:
-        item, width = meaning(word)
+    def weave(typingctx: Any, src: Any, dst: Any, stride: Any, tag: Any) -> Any:
+        item, width = meaning(tag)
         lanes = by_lanes(number, width, item)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -60,12 +60,12 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
                 values = woven(builder, values, width, item, lanes)
             read, written = (pieces, streams) if apart else (streams, pieces)
             for address in () if apart and width < LINE else read:
-                prefetch(builder, builder.add(address, constant(ahead)), level=level)
+                emit_prefetch(builder, builder.add(address, constant(ahead)), level=level)
             for value, address in zip(values, written, strict=True):
                 store(builder, value, address, width if streamed else 0)
             return context.get_dummy_value()
 
-        return types.void(types.intp, types.intp, types.intp, word), generate
+        return types.void(types.intp, types.intp, types.intp, tag), generate
 
     return weave
 
@@ -75,14 +75,14 @@ def _registers(number: int, streamed: bool, apart: bool) -> Any:
     weave = _weaver(number, streamed, apart)
 
     @part
-    def go_on(dst: int, src: int, stride: int, i: int, end: int, word: Any) -> int:
-        item = size_of(word)
-        lanes = width_of(word) // item
+    def go_on(dst: int, src: int, stride: int, i: int, end: int, tag: Any) -> int:
+        item = size_of(tag)
+        lanes = width_of(tag) // item
         while i + lanes <= end:
             if apart:
-                weave(src + i * number * item, dst + i * item, stride, word)
+                weave(src + i * number * item, dst + i * item, stride, tag)
             else:
-                weave(src + i * item, dst + i * number * item, stride, word)
+                weave(src + i * item, dst + i * number * item, stride, tag)
             i += lanes
         return i
 
@@ -94,13 +94,13 @@ def _of_any_number(streamed: bool, apart: bool) -> Any:
     two, three, four = [_registers(k, streamed, apart) for k in (2, 3, 4)]
 
     @part
-    def go_on(number: int, dst: int, src: int, stride: int, i: int, end: int, word: Any) -> int:
+    def go_on(number: int, dst: int, src: int, stride: int, i: int, end: int, tag: Any) -> int:
         if number == 2:
-            i = two(dst, src, stride, i, end, word)
+            i = two(dst, src, stride, i, end, tag)
         elif number == 3:
-            i = three(dst, src, stride, i, end, word)
+            i = three(dst, src, stride, i, end, tag)
         else:
-            i = four(dst, src, stride, i, end, word)
+            i = four(dst, src, stride, i, end, tag)
         return i
 
     return go_on
@@ -112,58 +112,58 @@ _weave, _weave_streamed, _part = _of_any_number(False, False), _of_any_number(Tr
 @part
 def _one_by_one(
     dst: int, dst_stream: int, dst_step: int, src: int, src_stream: int, src_step: int, number: int, i: int, end: int,
-    word: Any,
+    tag: Any,
 ) -> None:  # fmt: skip
     while i < end:
         for k in range(number):
-            move(src + k * src_stream + i * src_step, dst + k * dst_stream + i * dst_step, word)
+            move(src + k * src_stream + i * src_step, dst + k * dst_stream + i * dst_step, tag)
         i += 1
 
 
 @part
-def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
-    item, width = size_of(word), width_of(word)
+def _woven(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, tag: Any) -> None:
+    item, width = size_of(tag), width_of(tag)
     lanes, step, i = width // item, number * item, 0
     # Whole lines are streamed, where rows do not begin and end with a register: the half of a line that another row
     # holds the rest of would be streamed into the caches.
     unit = LINE if (dst | length * step) & (width - 1) else width
     while streamed and i < length and (dst + i * step) & (unit - 1) and i < unit // item:
         i += 1
-    _one_by_one(dst, item, step, src, stride, item, number, 0, i, word)
+    _one_by_one(dst, item, step, src, stride, item, number, 0, i, tag)
     if streamed and (dst + i * step) & (unit - 1) == 0:
         end = i + (length - i) * item // unit * unit // item
-        i = _weave_streamed(number, dst, src, stride, i, end, word)
+        i = _weave_streamed(number, dst, src, stride, i, end, tag)
     while i + lanes <= length:
-        i = _weave(number, dst, src, stride, i, length, word)
+        i = _weave(number, dst, src, stride, i, length, tag)
         if not streamed and i < length:
             i = length - lanes  # the last register overlaps the one before it
-    _one_by_one(dst, item, step, src, stride, item, number, i, length, word)
+    _one_by_one(dst, item, step, src, stride, item, number, i, length, tag)
 
 
 @part
-def _parted(dst: int, src: int, stride: int, number: int, length: int, word: Any) -> None:
+def _parted(dst: int, src: int, stride: int, number: int, length: int, tag: Any) -> None:
     """A register of each stream in turn."""
-    item, i = size_of(word), 0
-    lanes, step = width_of(word) // item, number * item
+    item, i = size_of(tag), 0
+    lanes, step = width_of(tag) // item, number * item
     while i + lanes <= length:
-        i = _part(number, dst, src, stride, i, length, word)
+        i = _part(number, dst, src, stride, i, length, tag)
         if i < length:
             i = length - lanes  # the last register overlaps the one before it
-    _one_by_one(dst, stride, item, src, item, step, number, i, length, word)
+    _one_by_one(dst, stride, item, src, item, step, number, i, length, tag)
 
 
 @part
-def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, word: Any) -> None:
+def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, streamed: bool, tag: Any) -> None:
     """Each stream by itself for a turn, as items that are stepped over; past the caches whole lines of it.
 
     A store on two lines takes several times as long where the next one is to another stream. Past the caches what a
     later turn is parted from is asked for meanwhile.
     """
-    item, step = size_of(word), number * size_of(word)
+    item, step = size_of(tag), number * size_of(tag)
     streamed &= (dst | stride) % item == 0
     turn = (_TURN_PAST if streamed else _TURN) // item
-    between = width_of(word) == LINE  # with half-line registers what is asked for register by register costs a tenth
-    lanes = width_of(word) // item
+    between = width_of(tag) == LINE  # with half-line registers what is asked for register by register costs a tenth
+    lanes = width_of(tag) // item
     i, later = 0, src + _AHEAD
     while i < length:
         # Within the caches no less than a register is left for a last turn: its items would be moved one by one.
@@ -173,38 +173,47 @@ def _parted_by_turns(dst: int, src: int, stride: int, number: int, length: int, 
             head = min((-to & (LINE - 1)) // item, length) if streamed else 0
             begin, end = min(i + head, length), min(i + head + some, length)
             if i == 0:
-                picked(to, at, step, head, 0, False, word)
+                picked(to, at, step, head, 0, False, tag)
             if streamed and end == length:
                 end -= (end - begin) % (LINE // item)
-                picked(to + end * item, at + end * step, step, length - end, 0, False, word)
+                picked(to + end * item, at + end * step, step, length - end, 0, False, tag)
             for _ in range(some * item // LINE if streamed and not between else 0):
-                ask_once(later)
+                prefetch_once(later)
                 later += LINE
             picked(
-                to + begin * item, at + begin * step, step, end - begin, _AHEAD * (between and k == 0), streamed, word
+                to + begin * item, at + begin * step, step, end - begin, _AHEAD * (between and k == 0), streamed, tag
             )
         i += some
 
 
 @part
 def _put_together(
-    dst: int, src: int, row: int, index: int, first: int, last: int, number: int, stride: int, held: int, word: Any
+    dst: int,
+    src: int,
+    descriptor: int,
+    index: int,
+    first: int,
+    last: int,
+    number: int,
+    stride: int,
+    held: int,
+    tag: Any,
 ) -> None:
     """As `copy_woven` past the caches, by way of a buffer: short rows, for as long as they follow each other."""
     begin = end = 0
-    d, s = place(row, index, first)
+    d, s = place(descriptor, index, first)
     for _ in range(first, last):
-        length, _ = counts(row, index)
-        to, at, nbytes = dst + d, src + s, abs(number) * length * size_of(word)
-        d, s = advance(row, index, d, s)
+        length, _ = counts(descriptor, index)
+        to, at, nbytes = dst + d, src + s, abs(number) * length * size_of(tag)
+        d, s = advance(descriptor, index, d, s)
         if to != end:
             write_waiting(held, begin, end, True, 0)
             begin = to
         end, into = to + nbytes, held + to - (begin & -LINE)
         if number > 0:
-            _woven(into, at, stride, number, length, False, word)
+            _woven(into, at, stride, number, length, False, tag)
         else:
-            _parted(into, at, stride, -number, length, word)
+            _parted(into, at, stride, -number, length, tag)
         if end - begin >= TOGETHER:
             follow = number < 0 or stride * number == nbytes  # in the source
             begin = write_waiting(held, begin, end, False, src + s if follow else 0)
@@ -212,35 +221,35 @@ def _put_together(
 
 
 @part
-def copy_woven(row: int, dst_cell: int, src_cell: int, first: int, last: int, word: Any) -> int:
+def copy_woven(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Weave RUN streams of the source together, or apart where RUN is negative, tasks `first` up to `last`."""
-    dst, src, answer = begun(row, dst_cell, src_cell)
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
-    number, stride, mode = peek(row + 8 * RUN), peek(row + 8 * STRIDE), peek(row + 8 * MODE)
-    memory = allocate(peek(row + 8 * OUT_BYTES) + LINE) if mode & STAGE_OUT else 0
-    held = (memory + LINE - 1) & -LINE
+    number, stride, mode = field(descriptor, STREAMS), field(descriptor, STRIDE), field(descriptor, MODE)
+    memory = malloc(field(descriptor, OUT_BYTES) + LINE) if mode & STAGE_OUT else 0
+    held = on_line(memory)
     if memory:
-        _put_together(dst, src, row, index, first, last, number, stride, held, word)
+        _put_together(dst, src, descriptor, index, first, last, number, stride, held, tag)
     else:
         streamed = (mode & STREAM) != 0
         # Of four streams of small items half-line registers take too many shuffles, each for itself.
-        few = number == -4 and size_of(word) < 4 and width_of(word) < LINE
-        d, s = place(row, index, first)
+        few = number == -4 and size_of(tag) < 4 and width_of(tag) < LINE
+        d, s = place(descriptor, index, first)
         for _ in range(first, last):
-            length, _ = counts(row, index)
+            length, _ = counts(descriptor, index)
             if number > 0:
-                _woven(dst + d, src + s, stride, number, length, streamed, word)
+                _woven(dst + d, src + s, stride, number, length, streamed, tag)
             elif not streamed and (
-                ((dst + d) | stride) & (LINE - 1) == 0 or few or length * size_of(word) < _SHORT * -number
+                ((dst + d) | stride) & (LINE - 1) == 0 or few or length * size_of(tag) < _SHORT * -number
             ):
-                _parted(dst + d, src + s, stride, -number, length, word)
+                _parted(dst + d, src + s, stride, -number, length, tag)
             else:
-                _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, word)
-            d, s = advance(row, index, d, s)
+                _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, tag)
+            d, s = advance(descriptor, index, d, s)
     if mode & STREAM:
         fence()
     if memory:
-        release(memory)
+        free(memory)
     return DONE

@@ -1,20 +1,20 @@
-"""Plans of blocks: bytes in one piece of the target whose places in the source repeat from block to block.
+"""Windows of a block: bytes in one piece of the target whose places in the source repeat from block to block.
 
 What fills a register of the target is picked from few *windows* of the source, each as many bytes as the register has:
 64 with AVX-512 VBMI, 16 else, whatever wider registers there are. Which window, and which byte of it, is told by a
-table that is made once for all blocks. Small matrices, a few streams woven
-together, items that are stepped over, turned or repeated are no cases of their own.
+table that is made once for all blocks. Small matrices, a few streams woven together, items that are stepped over,
+turned or repeated are no cases of their own.
 """
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .descriptor import Field
 from .normal import Dim, Normal
 from .plans import LINE
 from .tiles import offsets
@@ -77,20 +77,15 @@ class Block:
         return LINE * len(self.lines(np.zeros(1, np.int64)))
 
     @property
-    def fields(self) -> dict[str, int]:
+    def fields(self) -> dict[str, Field]:
         """What a descriptor tells of the block."""
         return {
             "registers": self.registers,
-            "steps": self.steps.ctypes.data,
-            "index": self.index.ctypes.data,
+            "steps": self.steps,
+            "index": self.index,
             "block_low": self.low,
             "block_high": self.high,
         }
-
-    @property
-    def tables(self) -> tuple[npt.NDArray[Any], ...]:
-        """What a plan has to keep as long as its descriptor is used."""
-        return self.steps, self.index
 
     def lines(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Where lines of the source begin that a block of each of some rows reads, in bytes from the first item."""

@@ -351,7 +351,7 @@ def test_no_memory_for_the_copy_to_a_buffer():
     for _, _, _, (_, copies) in operation._calls:
         for ready, _ in copies:
             assert ready.plan.staged & STAGE_IN
-            ready.plan.row[IN_BYTES] = 1 << 60
+            ready.plan.descriptor[IN_BYTES] = 1 << 60
     with pytest.raises(MemoryError, match="no memory for the buffers of a tile"):
         operation(out, x.T)
     assert not out.any()

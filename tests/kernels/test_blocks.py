@@ -129,7 +129,7 @@ def test_small_matrices_are_moved_by_blocks(shape, order, itemsize, past_caches)
     plan = copied(dst, src, WIDTHS[0], past_caches)
     assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
     if WIDTHS[0] == machine.window_bytes(WIDTHS[0]):
-        assert plan.row[REGISTERS] > 0
+        assert plan.descriptor[REGISTERS] > 0
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_small_matrices_are_moved_by_blocks(shape, order, itemsize, past_caches)
 def test_a_small_matrix_may_take_more_windows_than_streams(shape, strides, blocks):
     dense = [prod(shape[k + 1 :]) for k in range(len(shape))]
     plan = plan_for(normal(shape, tuple(dense), strides, 1), Target(64, 3 << 20, 48 << 10, intel=True, window=64))
-    assert bool(plan.row[REGISTERS]) == blocks
+    assert bool(plan.descriptor[REGISTERS]) == blocks
 
 
 @needs_fences
@@ -169,7 +169,7 @@ def test_short_runs_near_each_other_are_moved_by_blocks(run, pitch, within, past
         plan = copied(dst, source, width, past_caches)
         assert np.array_equal(dst, source)
         if width == machine.window_bytes(width):
-            assert bool(plan.row[REGISTERS]) == (past if past_caches else within)
+            assert bool(plan.descriptor[REGISTERS]) == (past if past_caches else within)
 
 
 def test_a_few_items_at_a_time_are_no_blocks():
@@ -218,7 +218,7 @@ def test_rows_of_a_tile_are_joined_as_they_follow_each_other_in_the_target(shape
         assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
         assert (guarded[:at] == 0xA5).all()
         assert (guarded[at + src.nbytes :] == 0xA5).all()
-        assert plan.kernel != "transpose" or plan.row[JOINED] > 0
+        assert plan.kernel != "transpose" or plan.descriptor[JOINED] > 0
 
 
 @pytest.mark.parametrize("past_caches", [False, True])

@@ -139,5 +139,5 @@ def test_the_last_chunk_of_a_dimension_holds_a_block_too():
     plan = permuted((200, 4112 * 3 + 1, 64), (0, 2, 1), 1, INTEL)
     for length, chunk, inner, block in ((4112 * 3 + 1, B_CHUNK, B_INNER, 64), (64, A_CHUNK, A_INNER, 16)):
         assert plan.kernel == "carried"
-        assert plan.row[inner] == 1
-        assert length % plan.row[chunk] == 0 or length % plan.row[chunk] >= block
+        assert plan.descriptor[inner] == 1
+        assert length % plan.descriptor[chunk] == 0 or length % plan.descriptor[chunk] >= block

@@ -58,14 +58,12 @@ def test_every_plan_on_every_kind_of_register_copies_the_same_bits(width, data, 
 @relaxed
 @given(pairs(), st.sampled_from([1, 2, 8]))
 def test_copies_of_any_size_are_right_with_any_number_of_threads(pair, threads):
-    dst, src, memory = pair.arrays()
-    wanted = expected(dst, src, memory)
-    if dst.size:
-        copied(dst, src, threads)
-    assert np.array_equal(memory, wanted)
-    dst, src, memory = pair.arrays()
-    strided_copy(dst, src, threads)
-    assert np.array_equal(memory, wanted)
+    for copy in (copied, strided_copy):
+        dst, src, memory = pair.arrays()
+        wanted = expected(dst, src, memory)
+        if dst.size:
+            copy(dst, src, threads)
+        assert np.array_equal(memory, wanted)
 
 
 @pytest.mark.parametrize("itemsize", sorted(TYPES))
@@ -189,7 +187,7 @@ def test_rows_whose_items_lie_nearer_to_those_of_other_rows_share_their_lines_in
 
 def test_long_runs_within_the_caches_are_the_c_librarys():
     def mode(rows, length, gap=5000):
-        return int(plan_for(normal((rows, length), (length, 1), (length + gap, 1), 1), Target()).row[MODE])
+        return int(plan_for(normal((rows, length), (length, 1), (length + gap, 1), 1), Target()).descriptor[MODE])
 
     assert mode(100, 4096) == CALLED
     assert mode(1000, 4096) == AHEAD  # beyond the second-level cache: of the next row the first lines are asked for
@@ -236,7 +234,7 @@ def test_registers_of_half_a_line_store_whole_lines_straight_from_memory(dims, m
     plan = plan_for(normal(*dims, 4), Target(width=32, first_bytes=32 << 10))
     assert (plan.kernel, plan.staged) == ("items" if mode is None else "transpose", staged)
     assert plan.streamed == (mode is not None)
-    assert mode is None or plan.row[MODE] & (LINES | BY_ROWS) == mode
+    assert mode is None or plan.descriptor[MODE] & (LINES | BY_ROWS) == mode
 
 
 @pytest.mark.parametrize(("columns", "itemsize"), [(20, 4), (100, 2), (7, 8)])
@@ -245,9 +243,9 @@ def test_rows_that_follow_each_other_are_read_through(columns, itemsize):
     rows = 2_000_000
     dims = (columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize)
     plan = plan_for(normal(*dims, itemsize), Target(width=32, first_bytes=32 << 10))
-    assert plan.row[A_CHUNK] == columns
-    assert plan.row[B_CHUNK] * itemsize % 64 == 0
-    assert (plan.staged, plan.row[MODE] & LINES) == (0, LINES)
+    assert plan.descriptor[A_CHUNK] == columns
+    assert plan.descriptor[B_CHUNK] * itemsize % 64 == 0
+    assert (plan.staged, plan.descriptor[MODE] & LINES) == (0, LINES)
 
 
 @pytest.mark.parametrize(("shape", "itemsize"), [((2001, 64, 513), 1), ((1001, 64, 257), 2), ((501, 48, 513), 4)])
@@ -256,7 +254,7 @@ def test_rows_through_several_dimensions_make_no_huge_tile(shape, itemsize):
     a, b, c = shape
     dst, src = (b * a * itemsize, a * itemsize, itemsize), (itemsize, c * itemsize, b * c * itemsize)
     plan = plan_for(normal((c, b, a), dst, src, itemsize), Target(width=32, first_bytes=32 << 10))
-    assert plan.row[IN_BYTES] + plan.row[OUT_BYTES] < 4 << 20
+    assert plan.descriptor[IN_BYTES] + plan.descriptor[OUT_BYTES] < 4 << 20
     assert plan.tasks >= 64
 
 
@@ -264,21 +262,21 @@ def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line(
     """Each piece of a line would lie on two, as of NumPy's large arrays, which begin at 16."""
     form = normal((3968, 3968), (15872, 4), (4, 15872), 4)
     aligned, within = (plan_for(form, Target(width=32, source_phase=phase)) for phase in (0, 16))
-    assert (aligned.row[A_CHUNK] * 4, within.row[A_CHUNK] * 4) == (64, 256)
+    assert (aligned.descriptor[A_CHUNK] * 4, within.descriptor[A_CHUNK] * 4) == (64, 256)
     src = np.empty(3968 * 3968 * 4 + 128, np.uint8)
     start = -src.ctypes.data % 64 + 16
     src = src[start : start + 3968 * 3968 * 4].view(np.float32).reshape(3968, 3968)
     if machine.target().width == 32:
-        assert kernels.plan(np.empty_like(src), src.T).row[A_CHUNK] * 4 == 256
+        assert kernels.plan(np.empty_like(src), src.T).descriptor[A_CHUNK] * 4 == 256
 
 
 def test_a_tile_of_items_within_the_caches_is_no_handful():
     form = normal((2, 112, 27, 2), (48384, 432, 16, 8), (8, 32, 3584, 16), 8)  # the nearest loops have two turns each
     small = plan_for(form, Target())
     assert small.kernel == "items"
-    assert small.row[A_CHUNK] * small.row[B_CHUNK] >= 512
+    assert small.descriptor[A_CHUNK] * small.descriptor[B_CHUNK] >= 512
     # Past them lines count most: two short loops make a tile, and turns of a third one are put into it.
-    large = plan_for(form, Target(cache_bytes=1 << 16)).row
+    large = plan_for(form, Target(cache_bytes=1 << 16)).descriptor
     assert large[A_CHUNK] * large[B_CHUNK] < 64
     assert large[C_CHUNK] > 1
 
@@ -319,7 +317,7 @@ def test_short_runs_go_around_a_long_loop(shape, kernel, turns):
     run, matrix = 4 * length, 4 * length * rows * columns
     dst, src = (matrix, rows * run, run, 4), (matrix, run, columns * run, 4)
     plan = plan_for(normal((number, columns, rows, length), dst, src, 4), Target(width=32, first_bytes=32 << 10))
-    assert (plan.kernel, tuple(int(plan.row[k]) for k in (A_CHUNK, B_CHUNK, C_CHUNK))) == (kernel, turns)
+    assert (plan.kernel, tuple(int(plan.descriptor[k]) for k in (A_CHUNK, B_CHUNK, C_CHUNK))) == (kernel, turns)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +337,7 @@ def test_so_many_small_matrices_make_a_tile(shape, itemsize, kernel, together):
     dst = rows * columns * itemsize, rows * itemsize, itemsize
     src = rows * columns * itemsize, itemsize, columns * itemsize
     plan = plan_for(normal((number, columns, rows), dst, src, itemsize), Target(width=32, first_bytes=32 << 10))
-    assert (plan.kernel, int(plan.row[C_CHUNK])) == (kernel, together)
+    assert (plan.kernel, int(plan.descriptor[C_CHUNK])) == (kernel, together)
 
 
 @pytest.mark.parametrize(
@@ -359,7 +357,7 @@ def test_so_many_small_matrices_make_a_tile(shape, itemsize, kernel, together):
 def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, columns, itemsize, phase, tile):
     form = normal((columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize), itemsize)
     plan = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase, source_phase=phase))
-    assert (plan.row[A_CHUNK] * itemsize, plan.row[B_CHUNK] * itemsize) == tile
+    assert (plan.descriptor[A_CHUNK] * itemsize, plan.descriptor[B_CHUNK] * itemsize) == tile
     assert bool(plan.staged & STAGE_IN) == (itemsize == 1)
 
 
@@ -371,13 +369,13 @@ def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, co
 def test_runs_within_the_caches_ask_for_later_ones_that_lie_apart(count, nbytes, gap, width, asked):
     form = normal((count, nbytes), (nbytes, 1), (nbytes + gap, 1), 1)
     plan = plan_for(form, Target(width=width, cache_bytes=1 << 30))
-    assert (plan.kernel, plan.streamed, bool(plan.row[MODE] & AHEAD)) == ("runs", False, asked)
+    assert (plan.kernel, plan.streamed, bool(plan.descriptor[MODE] & AHEAD)) == ("runs", False, asked)
 
 
 def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
     def turns(step):
         form = normal((2000, 3, 3, 3), (step, 9, 3, 1), (step, 3, 9, 1), 1)
-        row = plan_for(form, Target(width=32, first_bytes=32 << 10)).row
+        row = plan_for(form, Target(width=32, first_bytes=32 << 10)).descriptor
         return int(row[A_CHUNK]), int(row[B_CHUNK])
 
     assert turns(4096) == (3, 3)
@@ -432,7 +430,7 @@ def test_target_rows_that_begin_at_different_places_of_their_lines_go_through_a_
     form = normal((rows, columns), (columns * itemsize, itemsize), (itemsize, rows * itemsize), itemsize)
     plan = plan_for(form, Target(width=64, intel=True))
     assert (plan.kernel, plan.streamed) == ("transpose", False)
-    assert (plan.staged == STAGE_OUT, plan.row[MODE] & ALIKE != 0) == (staged, alike)
+    assert (plan.staged == STAGE_OUT, plan.descriptor[MODE] & ALIKE != 0) == (staged, alike)
     assert plan_for(form, Target(width=64)).staged == 0
 
 
@@ -473,7 +471,7 @@ def test_few_runs_at_a_time_are_put_together_as_they_follow_each_other(rows, col
     dst = columns * nbytes, nbytes, 1
     src = nbytes, rows * nbytes, 1
     plan = plan_for(normal((rows, columns, nbytes), dst, src, 1), Target(width=32, cache_bytes=0, phase=16))
-    assert (plan.kernel, bool(plan.row[MODE] & BY_ROWS)) == ("pieces", in_order)
+    assert (plan.kernel, bool(plan.descriptor[MODE] & BY_ROWS)) == ("pieces", in_order)
 
 
 def test_payloads_of_nans_are_kept():

@@ -54,7 +54,7 @@ def permuted(memory, order, itemsize=4):
 
 
 def corners(plan, most=3000):
-    """Items from the first one of either side to where tiles begin, as `device_tile` counts them."""
+    """Items from the first one of either side to where tiles begin, as `device_kernel` counts them."""
     rest = np.arange(min(plan.tiles, most))
     to = at = 0
     for turns, step, last, dst, src in tables_of(plan).hops.tolist():
@@ -228,8 +228,8 @@ needs_triton = pytest.mark.skipif(bool(_without_triton()), reason=_without_trito
 @pytest.fixture(scope="module")
 def interpreted():
     """The kernel as Triton's interpreter performs it: NumPy, over the memory at the addresses it is given."""
-    where = importlib.util.find_spec("stridecheck.reference_impl.kernels.device_tile")
-    spec = importlib.util.spec_from_file_location("interpreted_device_tile", where.origin)
+    where = importlib.util.find_spec("stridecheck.reference_impl.kernels.device_kernel")
+    spec = importlib.util.spec_from_file_location("interpreted_device_kernel", where.origin)
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_INTERPRET", "1")
@@ -285,7 +285,7 @@ def test_offsets_of_64_bits(interpreted):
 def _accesses(plan):
     """How often a thread loads and stores so many bytes, in code for compute capability 9.0, made without a device."""
     import triton
-    from stridecheck.reference_impl.kernels.device_tile import copy_tile
+    from stridecheck.reference_impl.kernels.device_kernel import copy_tile
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 

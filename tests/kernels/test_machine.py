@@ -53,8 +53,8 @@ def test_tiles_on_intel(shape, dst, src, tile):
     """Bytes of a source row and of a target row in a tile."""
     plan = plan_for(normal(shape, dst, src, 4), replace(LARGE, intel=True, cache_bytes=3 << 20))
     assert plan.kernel == "transpose"
-    assert plan.row[A_CHUNK] * 4 <= tile[0] < 2 * plan.row[A_CHUNK] * 4
-    assert plan.row[B_CHUNK] * 4 <= tile[1] < 2 * plan.row[B_CHUNK] * 4
+    assert plan.descriptor[A_CHUNK] * 4 <= tile[0] < 2 * plan.descriptor[A_CHUNK] * 4
+    assert plan.descriptor[B_CHUNK] * 4 <= tile[1] < 2 * plan.descriptor[B_CHUNK] * 4
 
 
 @pytest.mark.parametrize(("target", "nbytes"), [(LARGE, 32 << 10), (SMALL, 8 << 10)])
@@ -63,7 +63,7 @@ def test_a_tile_leaves_room_in_the_first_level_cache(target, nbytes):
     form = normal((4000, 4096), (16384, 4), (4, 16064), 4)
     plan = plan_for(form, target)
     assert plan.kernel == "transpose"
-    assert plan.row[A_CHUNK] * plan.row[B_CHUNK] * 4 == nbytes
+    assert plan.descriptor[A_CHUNK] * plan.descriptor[B_CHUNK] * 4 == nbytes
 
 
 @pytest.mark.parametrize(("width", "is_streamed"), [(4096, True), (4100, False)])

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels.descriptor import (
     A_CHUNK,
     A_INNER,
-    ASK_OUT,
     B_CHUNK,
     B_INNER,
     LINES,
     MODE,
     NARROW,
     PAIRS,
+    PREFETCH_OUT,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -48,8 +48,8 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
     plan = permuted(shape, order, itemsize, Target(64, 3 << 20, 48 << 10, intel=True, phase=phase))
     for part in (plan, *plan.more):
         if part.kernel == "transpose" and part.streamed:
-            assert part.row[MODE] & STREAM
-            assert bool(part.row[MODE] & STAGE_OUT) == bool(part.row[MODE] & ASK_OUT)
+            assert part.descriptor[MODE] & STREAM
+            assert bool(part.descriptor[MODE] & STAGE_OUT) == bool(part.descriptor[MODE] & PREFETCH_OUT)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
 def test_blocks_are_a_line_by_16_bytes_for_small_items_and_for_what_is_no_whole_squares(
     shape, order, itemsize, lines, pairs
 ):
-    mode = permuted(shape, order, itemsize).row[MODE]
+    mode = permuted(shape, order, itemsize).descriptor[MODE]
     assert (bool(mode & LINES), bool(mode & PAIRS)) == (lines, pairs)
 
 
@@ -106,7 +106,7 @@ def test_two_lines_at_a_time_hold_the_same_bits_as_one(pair, threads, width):
     plan = copy_with(width, Choice(streamed=1), dst, src, threads, intel=True)
     assert memory.tobytes() == wanted.tobytes()
     if plan.kernel == "transpose" and src.itemsize > 1:  # rows of bytes may be an odd number of lines apart
-        assert bool(plan.row[MODE] & PAIRS) == (width == 64 and not plan.staged & STAGE_OUT)
+        assert bool(plan.descriptor[MODE] & PAIRS) == (width == 64 and not plan.staged & STAGE_OUT)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -123,31 +123,31 @@ def test_each_size_of_items_is_stored_two_lines_at_a_time(itemsize, gathered, wi
     plan = copy_with(width, Choice(streamed=1), dst, src, intel=True)
     assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
     if width == 64:
-        assert plan.row[MODE] & PAIRS
+        assert plan.descriptor[MODE] & PAIRS
         assert plan.staged == (STAGE_IN if gathered else 0)
 
 
 def test_other_processors_keep_their_squares():
     for target in (Target(), Target(first_bytes=32 << 10)):
-        assert not permuted((8000, 8000), (1, 0), 1, target).row[MODE] & LINES
+        assert not permuted((8000, 8000), (1, 0), 1, target).descriptor[MODE] & LINES
 
 
 @pytest.mark.parametrize("columns", [100, 200, 400])
 def test_a_tile_takes_as_many_rows_as_make_whole_lines(columns):
     """Eight rows of 100 items of four bytes are 50 lines, one is six and a quarter."""
     plan = permuted((300, columns, 8, 64), (0, 3, 2, 1), 4)
-    assert plan.row[B_CHUNK] * plan.row[B_INNER] * 4 % 64 == 0
+    assert plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] * 4 % 64 == 0
     assert plan.staged == 0
 
 
 def test_a_tile_of_rows_that_make_no_whole_lines_goes_through_a_buffer():
     plan = permuted((300, 1021, 8, 64), (0, 3, 2, 1), 4)
     assert plan.staged == STAGE_OUT
-    assert plan.row[B_CHUNK] * plan.row[B_INNER] == 1021
+    assert plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] == 1021
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(24, 12), (100, 6), (12, 12)])
 def test_few_rows_of_bytes_are_transposed_by_registers_of_16_bytes(rows, columns):
     plan = permuted((40_000, columns, rows), (0, 2, 1), 1)
-    assert plan.row[MODE] & NARROW
-    assert plan.row[A_CHUNK] * plan.row[A_INNER] >= rows
+    assert plan.descriptor[MODE] & NARROW
+    assert plan.descriptor[A_CHUNK] * plan.descriptor[A_INNER] >= rows

@@ -32,7 +32,7 @@ def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase
     src = columns * 4, images * columns * 4, 4, rows * images * columns * 4
     form = normal((images, rows, columns, 2), dst, src, 4)
     plan = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase))
-    assert (plan.kernel, plan.streamed, bool(plan.row[MODE] & STAGE_OUT)) == ("interleave", True, together)
+    assert (plan.kernel, plan.streamed, bool(plan.descriptor[MODE] & STAGE_OUT)) == ("interleave", True, together)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_rows_of_which_no_whole_items_end_with_a_line_are_woven_by_way_of_a_buff
     length = 1_000_000
     form = normal((length, number), (number * 8, 8), (8, length * 8), 8)
     plan = plan_for(form, Target(phase=phase))
-    assert (plan.kernel, plan.streamed, bool(plan.row[MODE] & STAGE_OUT)) == ("interleave", True, together)
+    assert (plan.kernel, plan.streamed, bool(plan.descriptor[MODE] & STAGE_OUT)) == ("interleave", True, together)
 
 
 def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
@@ -74,7 +74,7 @@ def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_
         (images, 3, columns), (3 * columns * item, columns * item, item), (3 * columns * item, item, 3 * item), item
     )
     for width in (32, 64):
-        row = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase)).row
+        row = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase)).descriptor
         assert row[MODE] & STREAM
         assert bool(row[MODE] & STAGE_OUT) is together
 

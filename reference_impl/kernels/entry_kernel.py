@@ -9,6 +9,7 @@ from typing import Any
 from .descriptor import DONE
 from .entry import (
     DESCR,
+    DESCRIPTOR,
     DIMS,
     DTYPE,
     FIRST,
@@ -22,7 +23,6 @@ from .entry import (
     NBYTES,
     NDIM,
     NEXT,
-    ROW,
     SHAPE,
     SLOTS,
     STRIDES,
@@ -30,7 +30,7 @@ from .entry import (
     WRITEABLE,
 )
 from .jit import part
-from .llvm import call_at, let_go, peek, take_again, truth
+from .llvm import acquire_gil, call_at, peek, py_bool, release_gil
 
 
 @part
@@ -79,11 +79,15 @@ def enter(table: int, arguments: int, number: int) -> Any:
         if call:
             done = True
             long = peek(call + 8 * NBYTES) >= LONG
-            state = let_go() if long else 0
+            state = release_gil() if long else 0
             while call and done:
-                function, row, tasks = peek(call + 8 * FUNCTION), peek(call + 8 * ROW), peek(call + 8 * TASKS)
-                done = call_at(function, row, dst + HEAD, src + HEAD, 0, tasks) == DONE
+                function, descriptor, tasks = (
+                    peek(call + 8 * FUNCTION),
+                    peek(call + 8 * DESCRIPTOR),
+                    peek(call + 8 * TASKS),
+                )
+                done = call_at(function, descriptor, dst + HEAD, src + HEAD, 0, tasks) == DONE
                 call = peek(call + 8 * NEXT)
             if long:
-                take_again(state)
-    return truth(int(done))
+                acquire_gil(state)
+    return py_bool(int(done))

@@ -7,17 +7,22 @@ strides that are found, then the lengths of a row of shapes and of requested one
 from typing import Any
 
 from .jit import part
-from .llvm import peek, poke
+from .llvm import field, peek, poke
 
 _NEVER_FULL = (1 << 63) - 1
 
 
 @part
-def decide(row: int, chunks: int, unused: int, first: int, last: int, word: Any) -> int:
+def decide(descriptor: int, chunks: int, unused: int, first: int, last: int, tag: Any) -> int:
     """Decide layouts `first` up to `last`; `chunks` is memory for two integers more than a row of shapes has pairs."""
-    shapes, strides, ndims, targets = peek(row), peek(row + 8), peek(row + 16), peek(row + 24)
-    target_ndims, found, result = peek(row + 32), peek(row + 40), peek(row + 48)
-    width, target_width = 8 * peek(row + 56), 8 * peek(row + 64)
+    shapes, strides, ndims, targets = (
+        field(descriptor, 0),
+        field(descriptor, 1),
+        field(descriptor, 2),
+        field(descriptor, 3),
+    )
+    target_ndims, found, result = field(descriptor, 4), field(descriptor, 5), field(descriptor, 6)
+    width, target_width = 8 * field(descriptor, 7), 8 * field(descriptor, 8)
     for i in range(first, last):
         shape, stride, ndim = shapes + i * width, strides + i * width, peek(ndims + 8 * i)
         target, target_ndim = targets + i * target_width, peek(target_ndims + 8 * i)

@@ -1,0 +1,29 @@
+"""Plans of rows whose items are picked: stepped over, turned, or one that is repeated."""
+
+from .descriptor import STREAM, Loop
+from .normal import Normal
+from .plans import LINE, Plan, Target, make_plan, ordered
+from .tiles import cut, tiled
+
+FEW = (2, 3, 4)
+"""Items from one that is picked to the next, as streams that are woven: what a few shuffles serve."""
+_LONG_ROW = 4096
+"""Bytes of rows that share lines from which on they are not put together in a buffer."""
+
+
+def picks(form: Normal) -> bool:
+    """Whether registers pick the items of a row, which lie near each other in the source, backwards, or are one."""
+    return form.dims[-1].src in (form.item * n for n in (-1, 0, *FEW))
+
+
+def pick_plan(form: Normal, target: Target, streamed: bool) -> Plan:
+    """The plan where the target is in one piece along the last dimension."""
+    last = form.dims[-1]
+    if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
+        # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
+        streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
+    a = cut(last, form.item)
+    loops, b = tiled(ordered([Loop(*d) for d in form.dims[:-1]], "dst"), a.chunk * form.item)
+    loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
+    kernel = "step" if last.src else "fill"
+    return make_plan(kernel, form, loops, streamed, a, b, mode=STREAM * streamed, stride=last.src)
