@@ -218,7 +218,7 @@ def _ends(
 
 @part
 def copy_carried(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
-    """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
+    """Copy tiles, tasks `first` up to `last`; `tag` tells the item and the registers (`llvm.TAGS`)."""
     dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer

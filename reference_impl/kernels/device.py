@@ -65,10 +65,10 @@ def copy(dst: Any, src: Any, choice: DeviceChoice = OWN) -> None:
     >>> a = torch.empty(4, 3, device="cuda")  # doctest: +SKIP
     >>> copy(a, torch.arange(12.0, device="cuda").view(3, 4).T)  # doctest: +SKIP
     """
-    target, source = _described(dst), _described(src)
+    target, source = _as_array("copy", dst), _as_array("copy", src)
     if reason := unavailable():
         raise RuntimeError(f"device.copy: {reason}")
-    _check(target, source)
+    _check("copy", target, source)
     if not target.flags.writeable:
         raise ValueError("device.copy: the target is read-only")
     _check_device(dst, src)
@@ -90,8 +90,8 @@ def plan(dst: Any, src: Any, choice: DeviceChoice = OWN) -> DevicePlan:
     Raises: TypeError where an array is none of CUDA's or dtypes differ, ValueError where shapes differ, there is no
     element, or the target may be written twice in one place.
     """
-    target, source = _described(dst), _described(src)
-    _check(target, source)
+    target, source = _as_array("plan", dst), _as_array("plan", src)
+    _check("plan", target, source)
     if not target.size:
         raise ValueError(f"device.plan: no element in {target.shape}")
     return plan_of(target, source, choice)
@@ -126,23 +126,23 @@ class _Interface:
         self.__array_interface__ = interface
 
 
-def _described(array: Any) -> npt.NDArray[Any]:
+def _as_array(caller: str, array: Any) -> npt.NDArray[Any]:
     # NumPy then knows shape, strides, itemsize and address; no element of it is ever asked for.
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
-        raise TypeError(f"device.copy: a {type(array).__name__} has no __cuda_array_interface__: it is not on CUDA")
+        raise TypeError(f"device.{caller}: a {type(array).__name__} has no __cuda_array_interface__: it is not on CUDA")
     for is_left, what in (("is_conj", "conjugated"), ("is_neg", "negated")):
         if getattr(array, is_left, bool)():  # PyTorch tells the memory of those, too, as if it were the elements
-            raise TypeError(f"device.copy: elements of a {type(array).__name__} are still to be {what}")
+            raise TypeError(f"device.{caller}: elements of a {type(array).__name__} are still to be {what}")
     told = {name: interface.get(name) for name in ("shape", "typestr", "data", "strides")}
     return np.asarray(_Interface({**told, "version": 3}))
 
 
-def _check(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:
+def _check(caller: str, dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:
     if dst.shape != src.shape:
-        raise ValueError(f"device.copy: shapes differ: {dst.shape} and {src.shape}")
+        raise ValueError(f"device.{caller}: shapes differ: {dst.shape} and {src.shape}")
     if dst.dtype != src.dtype:
-        raise TypeError(f"device.copy: dtypes differ: {dst.dtype} and {src.dtype}")
+        raise TypeError(f"device.{caller}: dtypes differ: {dst.dtype} and {src.dtype}")
 
 
 def _check_device(dst: Any, src: Any) -> None:
@@ -159,7 +159,7 @@ def plan_of(dst: npt.NDArray[Any], src: npt.NDArray[Any], choice: DeviceChoice =
     """The plan for two arrays wherever they lie; raises ValueError where one place may be written twice."""
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
-        raise ValueError(f"device.copy: strides {dst.strides} with shape {dst.shape} may write one place twice")
+        raise ValueError(f"device: strides {dst.strides} with shape {dst.shape} may write one place twice")
     aligns = (_align(dst.ctypes.data + form.dst_shift), _align(src.ctypes.data + form.src_shift))
     return plan_for_device(form, *aligns, choice)
 

@@ -103,11 +103,6 @@ class DevicePlan:
         """Number of blocks of threads."""
         return prod(hop.turns for hop in self.hops)
 
-    @property
-    def waste(self) -> float:
-        """Items that are moved over those that there are: tiles overlap where a length is no multiple of theirs."""
-        return self.items * self.tiles / prod(d.length for d in self.dims)
-
     def piece(self, side: Side) -> Piece:
         """What of a tile lies side by side."""
         return _piece(self.dims, self.tile, side)

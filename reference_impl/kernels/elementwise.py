@@ -1,6 +1,6 @@
 """Kernels of arithmetic: rows of one, two or three sides, tile by tile (`elementwise_plan.py`).
 
-The operation is part of the kernel, the number that it works on is told by the *type* of an argument (`llvm.WORDS`).
+The operation is part of the kernel, the number that it works on is told by the *type* of an argument (`llvm.TAGS`).
 Vectors are as LLVM has them, 64 bytes long: it makes two registers of each where they are shorter.
 """
 

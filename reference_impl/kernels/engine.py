@@ -171,6 +171,7 @@ def _own_cell(a: Array) -> int:
     return id(a) + HEAD
 
 
+# Where the probe fails: cells are kept for the last 64 calls, more than threads copy at once.
 _cells: list[npt.NDArray[np.int64]] = []
 
 

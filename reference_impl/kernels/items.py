@@ -10,7 +10,7 @@ from .walk import advance, begun, counts, place, turns_of_c
 
 @part
 def copy_items(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
-    """Copy tiles item by item, tasks `first` up to `last`; `word` tells the item (`llvm.WORDS`)."""
+    """Copy tiles item by item, tasks `first` up to `last`; `tag` tells the item (`llvm.TAGS`)."""
     dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer

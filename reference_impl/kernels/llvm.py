@@ -1,6 +1,6 @@
 """Memory by address: loads, stores and hints that Numba has no words for, as LLVM instructions.
 
-The item that is moved is told by the *type* of an argument (`WORDS`), so that one kernel compiles once for each item
+The item that is moved is told by the *type* of an argument (`TAGS`), so that one kernel compiles once for each item
 size and register width, and its machine code can be kept on disk.
 """
 

@@ -217,7 +217,7 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
                 number = min(_HELD // b_dst, b_count - b)
                 for k in range(number):
                     picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, tag)
-                streamed_run(dst + d + b * b_dst, held, number * b_dst, False, False, 0)
+                streamed_run(dst + d + b * b_dst, held, number * b_dst)
                 b += number
         else:
             for b in range(b_count):

@@ -262,7 +262,7 @@ def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
 
 
 def _beside(form: Normal, plans: Sequence[Plan]) -> Plan:
-    """Plans that copy one form together, as one."""
+    """Plans that copy one form together, as one; their descriptors are written to: they should be nobody else's."""
     for plan in plans:
         # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
         for low, high, shift, extent in (

@@ -48,7 +48,7 @@ _AHEAD = 1024 if _SMALL_FIRST else 8192
 _LINE_RUNS_AHEAD = 1024 if _SMALL_FIRST else 2048
 """The same of runs of one line: where the next tile begins (`runs_plan`)."""
 _ABREAST = machine.goes_abreast()
-_ASKED = machine.is_intel() or not _ABREAST
+_PREFETCHES = machine.is_intel() or not _ABREAST
 """Whether long runs are asked for ahead, what of them is not copied abreast."""
 _LEAST, _MOST, _TURN = (1 << 14, 1 << 16, 512) if machine.is_intel() else (PAGE, PAGE, 128)
 """Bytes of each of the four places that a long run is copied from abreast, and what is copied of each in one go."""
@@ -105,17 +105,33 @@ def run(dst: int, src: int, nbytes: int) -> None:
 
 
 @part
-def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, gap: int) -> None:
-    """Copy any number of bytes, whole lines of the target past the caches; `abreast`: from four places at a time.
-
-    Where it is `asked`, each line is asked for ahead, also of the next run, which begins `gap` bytes behind this one.
-    """
+def streamed_run(dst: int, src: int, nbytes: int) -> None:
+    """Copy any number of bytes, whole lines of the target past the caches."""
     # Head and tail end where the whole lines begin: a line that is first cached and then streamed costs more than both.
+    k = min(-dst & (LINE - 1), nbytes)
+    if k:
+        run(dst, src, k)
+    while k + 256 <= nbytes:
+        stream_256(src + k, dst + k)
+        k += 256
+    while k + 64 <= nbytes:
+        stream_64(src + k, dst + k)
+        k += 64
+    if k < nbytes:
+        run(dst + k, src + k, nbytes - k)
+
+
+@part
+def _long_streamed_run(dst: int, src: int, nbytes: int, gap: int) -> None:
+    """The same of a run from memory: from four places at a time, or prefetched, whichever the processor likes.
+
+    Also the next run is prefetched, which begins `gap` bytes behind this one.
+    """
     head = min(-dst & (LINE - 1), nbytes)
     if head:
         run(dst, src, head)
     k = head
-    while abreast and k + 4 * _LEAST <= nbytes:
+    while _ABREAST and k + 4 * _LEAST <= nbytes:
         place = min((nbytes - k) // 4 & -_TURN, _MOST)
         for j in range(k, k + place, _TURN):
             for n in range(4):
@@ -130,7 +146,7 @@ def streamed_run(dst: int, src: int, nbytes: int, abreast: bool, asked: bool, ga
     far -= whole * nbytes
     ahead = src + far + whole * (nbytes + gap)
     while k + 256 <= nbytes:
-        if asked:
+        if _PREFETCHES:
             later = ahead + k + (gap if k + far >= nbytes else 0)
             for line in range(0, 256, 64):
                 prefetch_once(later + line)
@@ -152,7 +168,7 @@ def write_rows(
     while a < a_count:
         to, length = dst + peek(a_table + 8 * a), nbytes * min(group, a_count - a)
         if streamed:
-            streamed_run(to, buffer + a * pitch, length, False, False, 0)
+            streamed_run(to, buffer + a * pitch, length)
         else:
             run(to, buffer + a * pitch, length)
         a += group
@@ -203,11 +219,11 @@ def write_joined(
         if matrix < matrices and a < a_count:
             to = dst + peek(at + 16)
             if to != end:
-                streamed_run(begin, joined, end - begin, False, False, 0)
+                streamed_run(begin, joined, end - begin)
                 begin = to
             run(joined + to - begin, buffer + (matrix * a_count + a) * pitch, nbytes)
             end = to + nbytes
-    streamed_run(begin, joined, end - begin, False, False, 0)
+    streamed_run(begin, joined, end - begin)
 
 
 @part
@@ -298,7 +314,7 @@ def run_each(dst: int, dst_step: int, src: int, src_step: int, count: int, nbyte
 
 
 @part
-def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nbytes: int, abreast: bool) -> None:
+def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nbytes: int) -> None:
     """Copy runs of one length, whole lines of the target past the caches."""
     whole = (to | to_step | nbytes) & (LINE - 1) == 0
     if whole and nbytes == 64:
@@ -313,17 +329,17 @@ def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nby
                 prefetch_once(at + b * at_step + k + _AHEAD)
                 stream_64(at + b * at_step + k, to + b * to_step + k)
     else:
-        asked = min(_HEAD_ABREAST, nbytes) if abreast and not _ASKED and not 0 <= at_step - nbytes < PAGE else 0
+        asked = min(_HEAD_ABREAST, nbytes) if _ABREAST and not _PREFETCHES and not 0 <= at_step - nbytes < PAGE else 0
         gap = at_step - nbytes if count > 1 else 0
         for b in range(count):
             for k in range(0, asked, 64):
                 prefetch_once(at + (b + 1) * at_step + k)
-            streamed_run(to + b * to_step, at + b * at_step, nbytes, abreast, _ASKED, gap)
+            _long_streamed_run(to + b * to_step, at + b * at_step, nbytes, gap)
 
 
 @part
 def copy_runs(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
-    """Copy tiles of runs, tasks `first` up to `last`; `word` tells the registers (`llvm.WORDS`)."""
+    """Copy tiles of runs, tasks `first` up to `last`; `tag` tells the registers (`llvm.TAGS`)."""
     dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
@@ -332,7 +348,6 @@ def copy_runs(descriptor: int, dst_cell: int, src_cell: int, first: int, last: i
     a_dst, a_src = field(descriptor, A_DST), field(descriptor, A_SRC)
     b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
     mode = field(descriptor, MODE)
-    abreast = _ABREAST
     later = b_src * (_RUNS_AHEAD if width_of(tag) < 64 else 1) if mode & NEXT_RUN else 0
     d, s = place(descriptor, index, first)
     for _ in range(first, last):
@@ -343,7 +358,7 @@ def copy_runs(descriptor: int, dst_cell: int, src_cell: int, first: int, last: i
         for a in range(a_count):
             to, at = dst + d + a * a_dst, src + s + a * a_src
             if mode & STREAM:
-                _streamed_each(to, b_dst, at, b_src, b_count, nbytes, abreast)
+                _streamed_each(to, b_dst, at, b_src, b_count, nbytes)
             elif mode & CALLED:
                 for b in range(b_count):
                     memmove(to + b * b_dst, at + b * b_src, nbytes)

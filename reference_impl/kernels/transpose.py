@@ -80,10 +80,11 @@ def _later(src: int, next_tile: int, near: bool, a: int, a_count: int, tag: Any)
 
 @part
 def _between_memories(
-    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
-    next_tile: int, near: bool, pairs: bool, tag: Any,
-) -> None:  # fmt: skip
+    descriptor: int, dst: int, src: int, a_count: int, b_count: int, shift: int, next_tile: int, tag: Any
+) -> None:
     # Two lines of a target row that are stored one after the other take less than each by itself.
+    a_table, b_table, mode = field(descriptor, A_TABLE), field(descriptor, B_TABLE), field(descriptor, MODE)
+    streamed, near, pairs = (mode & STREAM) != 0, (mode & AHEAD) == 0, (mode & PAIRS) != 0
     item = size_of(tag)
     block = width_of(tag) // item
     b, end = 0, -shift
@@ -111,13 +112,15 @@ def _between_memories(
 
 @part
 def _by_lines(
-    dst: int, a_pitch: int, a_table: int, src: int, b_pitch: int, b_table: int, a_count: int, b_count: int,
-    streamed: bool, shift: int, by_rows: bool, next_tile: int, tag: Any,
+    descriptor: int, dst: int, a_pitch: int, src: int, a_count: int, b_count: int, streamed: bool, shift: int,
+    next_tile: int, tag: Any,
 ) -> None:  # fmt: skip
     # A block is a line of some target rows, whose halves are stored one after the other. `by_rows` these rows are
     # finished before the next ones are begun; else a line of each source row is used up first. A pitch of 0 says that
     # a table tells where rows lie. Meanwhile the next tile is asked for: row by row where it is read so, or lies in one
     # piece, since hardware goes on from there.
+    a_table, b_table, b_pitch = field(descriptor, A_TABLE), field(descriptor, B_TABLE), field(descriptor, B_PITCH)
+    by_rows = (field(descriptor, MODE) & BY_ROWS) != 0
     item = size_of(tag)
     block, columns = LINE // item, 16 // item
     downs, acrosses = -(-(b_count + shift) // block), -(-a_count // columns)
@@ -157,10 +160,9 @@ def _by_lines(
 
 
 @part
-def _by_pairs(
-    dst: int, src: int, a_table: int, b_table: int, a_count: int, b_count: int, next_tile: int, tag: Any
-) -> None:
+def _by_pairs(descriptor: int, dst: int, src: int, a_count: int, b_count: int, next_tile: int, tag: Any) -> None:
     # The same with two lines of each target row, past the caches alone; what is left of a row is a line, or two.
+    a_table, b_table = field(descriptor, A_TABLE), field(descriptor, B_TABLE)
     item = size_of(tag)
     block, columns = LINE // item, 16 // item
     b = 0
@@ -183,9 +185,9 @@ def _by_pairs(
 
 @part
 def _memory_to_buffer(
-    buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int,
-    next_tile: int, near: bool, tag: Any,
-) -> None:  # fmt: skip
+    descriptor: int, buffer: int, pitch: int, src: int, a_count: int, b_count: int, next_tile: int, tag: Any
+) -> None:
+    b_table, near = field(descriptor, B_TABLE), (field(descriptor, MODE) & AHEAD) == 0
     item = size_of(tag)
     block = width_of(tag) // item
     b = 0
@@ -206,9 +208,10 @@ def _memory_to_buffer(
 
 @part
 def _buffer_to_memory(
-    dst: int, buffer: int, pitch: int, a_table: int, a_count: int, b_count: int, streamed: bool, shift: int,
-    ahead: int, b_table: int, pairs: bool, tag: Any,
-) -> None:  # fmt: skip
+    descriptor: int, dst: int, buffer: int, pitch: int, a_count: int, b_count: int, shift: int, ahead: int, tag: Any
+) -> None:
+    a_table, b_table, mode = field(descriptor, A_TABLE), field(descriptor, B_TABLE), field(descriptor, MODE)
+    streamed, pairs = (mode & STREAM) != 0, (mode & PAIRS) != 0
     item = size_of(tag)
     block, columns, both = width_of(tag) // item, 16 // item, 2 * LINE // item
     a = 0
@@ -251,12 +254,13 @@ def _prefetch_rows(ahead: int, b_table: int, a: int, b: int, block: int, tag: An
 
 @part
 def _buffer_to_buffer(
-    out: int, out_pitch: int, buffer: int, pitch: int, a_count: int, b_count: int, narrow: bool,
-    ahead: int, b_table: int, tag: Any,
+    descriptor: int, out: int, out_pitch: int, buffer: int, pitch: int, a_count: int, b_count: int, ahead: int,
+    tag: Any,
 ) -> None:  # fmt: skip
     # Rows of the target may follow each other without a gap. A single block then hangs over its rows, and the next row
     # overwrites that; of several blocks the last is pulled back. Four blocks side by side take one line of each row
     # of the buffer: they follow each other, while it is near.
+    b_table, narrow = field(descriptor, B_TABLE), (field(descriptor, MODE) & NARROW) != 0
     item = size_of(tag)
     columns = 16 // item
     block = columns if narrow else width_of(tag) // item
@@ -279,9 +283,9 @@ def _buffer_to_buffer(
 
 @part
 def _gather_rows(
-    buffer: int, pitch: int, src: int, b_table: int, a_count: int, b_count: int, stride: int, group: int,
-    prefetches_rows: bool, tag: Any,
-) -> None:  # fmt: skip
+    descriptor: int, buffer: int, pitch: int, src: int, a_count: int, b_count: int, prefetches_rows: bool, tag: Any
+) -> None:
+    b_table, stride, group = field(descriptor, B_TABLE), field(descriptor, STRIDE), field(descriptor, IN_GROUP)
     item = size_of(tag)
     b = 0
     while b < b_count:
@@ -298,19 +302,36 @@ def _gather_rows(
 
 
 @part
+def _write_out(
+    descriptor: int, dst: int, buffer: int, a_count: int, b_count: int, matrices: int, next_tile: int, tag: Any
+) -> None:
+    # From the buffer of a tile, or of some small matrices in a row.
+    a_table, mode, joined = field(descriptor, A_TABLE), field(descriptor, MODE), field(descriptor, JOINED)
+    pitch, nbytes, rows = field(descriptor, OUT_PITCH), b_count * size_of(tag), a_count * matrices
+    group = rows if matrices > 1 else field(descriptor, OUT_GROUP)
+    if joined:
+        order, ordered = field(descriptor, ORDER), field(descriptor, ORDERED)
+        write_joined(dst, order, ordered, buffer, pitch, a_count, matrices, nbytes, buffer + joined)
+    elif mode & PREFETCH_OUT:
+        write_rows_prefetching(
+            dst, a_table, buffer, pitch, rows, nbytes, group,
+            next_tile, field(descriptor, B_TABLE), b_count, a_count * field(descriptor, STRIDE),
+        )  # fmt: skip
+    else:
+        write_rows(dst, a_table, buffer, pitch, rows, nbytes, group, (mode & STREAM) != 0)
+
+
+@part
 def copy_transposed(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
-    """Copy tiles, tasks `first` up to `last`; `word` tells the item and the registers (`llvm.WORDS`)."""
+    """Copy tiles, tasks `first` up to `last`; `tag` tells the item and the registers (`llvm.TAGS`)."""
     dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
     mode = field(descriptor, MODE)
     a_inner, b_inner = field(descriptor, A_INNER), field(descriptor, B_INNER)
-    a_table, b_table = field(descriptor, A_TABLE), field(descriptor, B_TABLE)
-    in_pitch, out_pitch = field(descriptor, IN_PITCH), field(descriptor, OUT_PITCH)
-    in_group, out_group = field(descriptor, IN_GROUP), field(descriptor, OUT_GROUP)
-    item, stride = size_of(tag), field(descriptor, STRIDE)
-    c_src = field(descriptor, C_SRC)
+    in_pitch, out_pitch, a_pitch = field(descriptor, IN_PITCH), field(descriptor, OUT_PITCH), field(descriptor, A_PITCH)
+    item, c_src = size_of(tag), field(descriptor, C_SRC)
     lines = (mode & LINES) != 0
     block, columns = (LINE if lines else width_of(tag)) // item, 16 // item
     memory = malloc(field(descriptor, IN_BYTES) + field(descriptor, OUT_BYTES) + 128)
@@ -318,7 +339,7 @@ def copy_transposed(descriptor: int, dst_cell: int, src_cell: int, first: int, l
         return NO_MEMORY
     gathered = on_line(memory)
     held = gathered + field(descriptor, IN_BYTES)
-    streamed, near = (mode & STREAM) != 0, (mode & AHEAD) == 0
+    streamed = (mode & STREAM) != 0
     d, s = place(descriptor, index, first)
     for task in range(first, last):
         a_count, b_count = counts(descriptor, index)
@@ -343,50 +364,24 @@ def copy_transposed(descriptor: int, dst_cell: int, src_cell: int, first: int, l
             ahead = later if mode & AHEAD else 0
             out = held + matrix * a_count * out_pitch
             if stage_in:
-                _gather_rows(gathered, in_pitch, at, b_table, a_count, b_count, stride, in_group, ahead == 0, tag)
+                _gather_rows(descriptor, gathered, in_pitch, at, a_count, b_count, ahead == 0, tag)
                 if stage_out:
-                    narrow = (mode & NARROW) != 0
-                    _buffer_to_buffer(
-                        out, out_pitch, gathered, in_pitch, a_count, b_count, narrow, ahead, b_table, tag
-                    )  # fmt: skip
+                    _buffer_to_buffer(descriptor, out, out_pitch, gathered, in_pitch, a_count, b_count, ahead, tag)
                 else:
-                    _buffer_to_memory(
-                        to, gathered, in_pitch, a_table, a_count, b_count, streamed, shift, ahead, b_table,
-                        (mode & PAIRS) != 0, tag,
-                    )  # fmt: skip
+                    _buffer_to_memory(descriptor, to, gathered, in_pitch, a_count, b_count, shift, ahead, tag)
             elif lines and mode & PAIRS and not stage_out:
-                _by_pairs(to, at, a_table, b_table, a_count, b_count, later, tag)
+                _by_pairs(descriptor, to, at, a_count, b_count, later, tag)
+            elif lines and stage_out:
+                _by_lines(descriptor, out, out_pitch, at, a_count, b_count, False, 0, later, tag)
             elif lines:
-                by_rows = (mode & BY_ROWS) != 0
-                base, a_pitch = (out, out_pitch) if stage_out else (to, field(descriptor, A_PITCH))
-                _by_lines(
-                    base, a_pitch, a_table, at, field(descriptor, B_PITCH), b_table, a_count, b_count,
-                    streamed and not stage_out, 0 if stage_out else shift, by_rows, later, tag,
-                )  # fmt: skip
+                _by_lines(descriptor, to, a_pitch, at, a_count, b_count, streamed, shift, later, tag)
             elif stage_out:
-                _memory_to_buffer(out, out_pitch, at, b_table, a_count, b_count, later, near, tag)
+                _memory_to_buffer(descriptor, out, out_pitch, at, a_count, b_count, later, tag)
             else:
-                _between_memories(
-                    to, at, a_table, b_table, a_count, b_count, streamed, shift, later, near, (mode & PAIRS) != 0,
-                    tag,
-                )  # fmt: skip
+                _between_memories(descriptor, to, at, a_count, b_count, shift, later, tag)
             at += c_src
         if stage_out:
-            rows = a_count * matrices
-            together = rows if matrices > 1 else out_group
-            joined = field(descriptor, JOINED)
-            if joined:
-                write_joined(
-                    to, field(descriptor, ORDER), field(descriptor, ORDERED), held, out_pitch, a_count, matrices,
-                    b_count * item, held + joined,
-                )  # fmt: skip
-            elif mode & PREFETCH_OUT:
-                write_rows_prefetching(
-                    to, a_table, held, out_pitch, rows, b_count * item, together, src + s, b_table, b_count,
-                    a_count * stride,
-                )  # fmt: skip
-            else:
-                write_rows(to, a_table, held, out_pitch, rows, b_count * item, together, streamed)
+            _write_out(descriptor, to, held, a_count, b_count, matrices, src + s, tag)
     if streamed:
         fence()
     free(memory)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import narrow_blocks
+from . import half_lines, narrow_blocks
 from .descriptor import (
     AHEAD,
     ALIGNED,
@@ -25,9 +25,11 @@ from .descriptor import (
     Chunked,
     Loop,
 )
-from .half_lines import Sides, wanted_of_halves
+from .half_lines import wanted_of_halves
+from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Plan, Target, make_plan, ordered
+from .square_tiles import wanted_of_gathered, wanted_of_squares
 from .tiles import (
     FIRST_SETS,
     FIRST_WAYS,
@@ -44,7 +46,6 @@ from .tiles import (
     offsets,
     pitch,
     rows_of_block,
-    shares,
 )
 
 LONG = 2048
@@ -199,43 +200,54 @@ def _tile(
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (target.small_tiles or target.intel)) or not crowds
     halves, lines = _has_halves(target, streamed), target.narrow_blocks and whole and item < 4
-    by_rows = pairs = False
     staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
-        a_bytes, b_bytes = 1024, 1024 if far else 512 if streamed else 256
+        wanted = Wanted(1024, 1024 if far else 512 if streamed else 256, staged, lines)
     elif halves and whole:
-        a_bytes, b_bytes, staged, lines, by_rows, pairs = wanted_of_halves(
-            Sides(dims, along, b_dims, item, target.source_phase), far
-        )
+        wanted = wanted_of_halves(half_lines.Sides(dims, along, b_dims, item, target.source_phase), far)
     elif halves and blocks:
-        a_bytes, b_bytes = 1024, 1024
+        wanted = Wanted(1024, 1024, staged, lines)
     elif target.narrow_blocks and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
         even = dims[along].dst // LINE % 2 == 0
-        sides = narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds)
-        a_bytes, b_bytes, staged, lines, by_rows, pairs = narrow_blocks.wanted_of_lines(sides)
+        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds))
     else:
-        a_bytes, b_bytes = (_wanted if whole else _gathered)(b_dims, item, far, target)
+        rule = wanted_of_squares if whole else wanted_of_gathered
+        wanted = rule(b_dims, item, far, target)._replace(staged=staged, lines=lines)
     if target.intel and streamed and not far:
-        b_bytes = max(b_bytes, narrow_blocks.whole_lines(b_dims, item))
-    a_bytes, b_bytes = choice.a_bytes or a_bytes, choice.b_bytes or b_bytes
-    b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
-    a_chain = chain(dims, along, "src", {along, *b_chain}, unit, a_bytes * unit // item)
-    if whole and not streamed and choice == OWN and _unlike(dims, a_chain, b_dims, item, target):
-        staged, a_bytes, b_bytes = STAGE_OUT, LINE * _blocks(dims[along].length, block), _LONG_RUN
-        b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
-        a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
-    elif whole and not streamed and item > 1 and choice == OWN and _crowds(dims, a_chain, a_bytes // item, "dst"):
-        # Lines that are written drive each other out of the first-level cache before they are whole.
-        if _crowds(dims, b_chain, b_bytes // item, "src"):
-            staged, a_bytes, b_bytes = STAGE_OUT, 256, 1024
-        else:
-            a_bytes, b_bytes = LINE, 2048
-        b_chain = chain(dims, last, "dst", {*a_chain, last}, item, b_bytes)
-        a_chain = chain(dims, along, "src", {along, *b_chain}, item, a_bytes)
-    staged = choice.staged if choice.staged >= 0 else staged
-    return _Tile(a_chain, b_chain, Wanted(a_bytes, b_bytes, staged, lines, by_rows, pairs))
+        wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(b_dims, item)))
+    wanted = wanted._replace(a_bytes=choice.a_bytes or wanted.a_bytes, b_bytes=choice.b_bytes or wanted.b_bytes)
+
+    def chains() -> tuple[list[int], list[int]]:
+        b = chain(dims, last, "dst", {*a_chain, last}, item, wanted.b_bytes)
+        return chain(dims, along, "src", {along, *b}, unit, wanted.a_bytes * unit // item), b
+
+    a_chain, b_chain = chains()
+    if whole and not streamed and choice == OWN:
+        other = _within_caches(dims, a_chain, b_chain, b_dims, wanted, along, item, target)
+        if other is not wanted:
+            wanted = other
+            a_chain, b_chain = chains()
+    if choice.staged >= 0:
+        wanted = wanted._replace(staged=choice.staged)
+    return _Tile(a_chain, b_chain, wanted)
+
+
+def _within_caches(
+    dims: Sequence[Dim], a_chain: Sequence[int], b_chain: Sequence[int], b_dims: Sequence[Dim], wanted: Wanted,
+    along: int, item: int, target: Target,
+) -> Wanted:  # fmt: skip
+    """Another tile where the first-level cache would not keep the lines of this one until they are whole."""
+    if _unlike(dims, a_chain, b_dims, item, target):
+        return wanted._replace(
+            staged=STAGE_OUT, a_bytes=LINE * _blocks(dims[along].length, target.width // item), b_bytes=_LONG_RUN
+        )
+    if item == 1 or not _crowds(dims, a_chain, wanted.a_bytes // item, "dst"):
+        return wanted
+    if _crowds(dims, b_chain, wanted.b_bytes // item, "src"):
+        return wanted._replace(staged=STAGE_OUT, a_bytes=256, b_bytes=1024)
+    return wanted._replace(a_bytes=LINE, b_bytes=2048)
 
 
 def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, target: Target) -> bool:
@@ -270,64 +282,3 @@ def _crowds(dims: Sequence[Dim], chained: Sequence[int], items: int, side: str) 
     found = [dims[k] for k in chained]
     part, _ = chunk(found, items, 1)
     return crowded(offsets([*found[:-1], found[-1]._replace(length=part.chunk)], side), FIRST_SETS, 2 * FIRST_WAYS)
-
-
-def _wanted(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
-    """Bytes of a source row and of a target row that make a good tile of whole blocks."""
-    b_bytes = item * prod(d.length for d in b_dims)
-    if item < 4:
-        return _wanted_small(b_dims, item, far, target)
-    if far:
-        return 512, LONGEST
-    if b_bytes < _SHORTEST:
-        # Where the target's rows are short, more of them make a tile.
-        a_bytes = min(1024, 128 * 2048 // b_bytes)
-        return max(4 * LINE, min(a_bytes, 128 * 1024 // b_bytes)) if target.small_tiles else a_bytes, LONGEST
-    if shares(b_dims):
-        return 2 * LINE if target.intel else 1024, 2048
-    # A line of each row and no more, or what the first-level cache holds, if all these lines and the next ones, which
-    # are asked for, are kept until then.
-    if target.smallest_tiles:
-        tiles = [(LINE, 128 * item)]
-    else:
-        tiles = [(4 * LINE, 512)] if target.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
-    return next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048))
-
-
-def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
-    """What makes a good tile of whole blocks of one- and two-byte items: bytes of a source row, of a target row."""
-    b_bytes = item * prod(d.length for d in b_dims)
-    if far:
-        # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
-        short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
-        a_bytes = short if target.small_tiles and not shares(b_dims) else 256
-        return a_bytes, LONGEST if b_bytes <= LONGEST else LONGEST // 2
-    if shares(b_dims):
-        whole = max(abs(d.src) for d in b_dims) <= 1024
-        return (1024, 256) if whole or not target.small_tiles else (2 * LINE, 512)
-    if b_bytes < _SHORTEST:
-        return 256, 1024
-    return (LINE if target.smallest_tiles and item == 2 else 2 * LINE), 1024
-
-
-def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bool:
-    """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
-    b, _ = chunk(b_dims, b_bytes // item, 1)
-    rows = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
-    return not crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
-
-
-def _gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> tuple[int, int]:
-    """The same of a tile that is no whole blocks, of any items: its rows are gathered into a buffer."""
-    b_bytes = item * prod(d.length for d in b_dims)
-    if target.smallest_tiles and not far and b_bytes < 256:
-        return 2 * LINE, 512
-    most = 512 if b_bytes < LINE else 1024
-    if item >= 4:
-        return (most, 1024) if far else (min(most, max(128, 128 * 2048 // b_bytes)), 2048)
-    return (most, 2048) if far else (most if b_bytes < LINE or shares(b_dims) else 256, 256)
-
-
-_SHORTEST = 1024
-_LAST_WAYS, _KEPT = 10, 2
-"""Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""

@@ -90,7 +90,6 @@ def test_the_tiles_of_a_plan_move_each_item_once(pair, choice):
         for begin, items in zip(corners(plan), (written, taken), strict=True)
     )
     assert len(np.unique(written)) == dst.nbytes // plan.item
-    assert plan.waste * len(np.unique(written)) == pytest.approx(plan.tiles * plan.items)
     byte = np.arange(plan.item)
     memory[written[:, None] * plan.item + byte + to - memory.ctypes.data] = source[
         taken[:, None] * plan.item + byte + at - source.ctypes.data
@@ -128,7 +127,7 @@ def test_both_sides_of_a_permutation_are_accessed_16_bytes_at_a_time_and_side_by
     assert sectors(plan, "src") <= most
     assert sectors(plan, "dst") <= most
     assert plan.limit == 1
-    assert plan.waste <= 1.07
+    assert plan.tiles * plan.items <= 1.07 * np.prod([d.length for d in plan.dims])
     assert conflicts(tables_of(plan).places, 16 // plan.item, plan.item) <= 8
 
 
