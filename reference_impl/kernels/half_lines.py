@@ -3,7 +3,7 @@
 Where eight of a block's rows, or six of large items in the target, fall into one set of the first-level cache they
 *crowd* it: lines are gone before all of their items are taken, or whole. The numbers are those that were best, or next
 to it, in some 1200 layouts, drawn and chosen, on a processor with 32 KB of first-level and 512 KB of second-level cache
-(docs/kernels.md).
+(docs/kernel-decisions.md).
 """
 
 from collections.abc import Sequence

@@ -42,7 +42,7 @@ def _cost(a: Dim, b: Dim, item: int, cached: bool) -> float:
     """What an item of a tile costs: lines that the tile takes, turns of its loops, and lines that are changed for.
 
     The weights are those that came nearest to the best of all pairs in 220 drawn copies within the caches, and in 283
-    past them (docs/kernels.md).
+    past them (docs/kernel-decisions.md).
     """
     read, written, changed = (1, 1, 0.5) if cached else (4, 8, 1)
     outer, inner = min(a.length, _A), min(b.length, _B)

@@ -5,7 +5,7 @@ long again by themselves. Of large items blocks are squares. Of small ones they 
 source rows: their shuffles go through one port, and a square of 64 rows needs more of them, and more registers than
 there are. So are those of items of any size where a source row is no whole number of squares, since the last one
 overlaps the one before it. Target rows that begin anywhere in a line go through a buffer, or are carried. The numbers
-are those that were best, or next to it, in some hundred drawn layouts of each size of items (docs/kernels.md).
+are those that were best, or next to it, in some hundred drawn layouts of each size of items (docs/kernel-decisions.md).
 """
 
 from collections.abc import Sequence

@@ -124,7 +124,7 @@ class Plan:
     def predicted(self) -> float:
         """Time over that of a dense copy of as many bytes, as expected of a large copy on one thread.
 
-        The share of traffic, times what this kernel took beyond it on the machine of docs/kernels.md.
+        The share of traffic, times what this kernel took beyond it on AMD's family 26 (docs/kernel-figures.md).
         """
         factor = _BEYOND.get(self.kernel, 1.0)
         if self.kernel == "transpose":
