@@ -14,7 +14,7 @@ _NEVER_FULL = (1 << 63) - 1
 
 @part
 def decide(descriptor: int, chunks: int, unused: int, first: int, last: int, tag: Any) -> int:
-    """Decide layouts `first` up to `last`; `chunks` has room for a pair of integers for each length of a shape, and one."""
+    """Decide layouts `first` up to `last`; `chunks` has room for a pair of integers for each length, and one more."""
     shapes, strides, ndims, targets = (
         field(descriptor, 0),
         field(descriptor, 1),
