@@ -67,6 +67,11 @@ def says(handover: Handover) -> str:
     return ", ".join(parts)
 
 
+def line(handover: Handover) -> str:
+    """One that is told by itself: which way, which array, and what came of it."""
+    return f"{handover.producer} → {handover.consumer}, {handover.protocol}, {handover.case}: {says(handover)}"
+
+
 def headline(handovers: Sequence[Handover]) -> str:
     """All of it in one line."""
     pairs = {(one.producer, one.consumer) for one in handovers}
@@ -88,5 +93,4 @@ def lines(handovers: Sequence[Handover]) -> Iterator[str]:
         for consumer, cell in zip(table.consumers, cells, strict=True):
             yield f"  {producer} → {consumer}: {cell}"
     for one in table.harm:
-        mark = "✗" if not one.is_known else "·"
-        yield f"  {mark} {one.producer} → {one.consumer}, {one.protocol}, {one.case}: {says(one)}"
+        yield f"  {'·' if one.is_known else '✗'} {line(one)}"

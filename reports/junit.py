@@ -1,4 +1,4 @@
-"""JUnit XML of a run: one test suite per adapter, one test case per rule.
+"""JUnit XML of a run: a suite per adapter with a case per rule, one of what was exchanged, and one of mutants.
 
 What CI systems agree on is used and nothing else: `testsuites`, `testsuite`, `properties`, `testcase`,
 `failure`, `error`, `skipped`. Known deviations are skipped with their reason: CI shows them and
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
+from . import handovers, mutants
+from .records import Handover
 from .run import Run
 from .summary import AdapterSummary, family_of, summaries
-from .text import clean
+from .text import clean, listed
 from .verdicts import State, rule_verdicts
 
 _STATES = ("failure", "error", "skipped")
@@ -26,7 +28,11 @@ def junit(run: Run) -> str:
     Source: https://github.com/testmoapp/junitxml, where the common practice is written down.
     """
     root = ElementTree.Element("testsuites", name="stridecheck", time=f"{run.seconds:.3f}")
-    suites = [_suite(run, summary) for summary in summaries(run)]
+    suites = [_adapter(run, summary) for summary in summaries(run)]
+    if run.handovers:
+        suites.append(_exchange(run))
+    if run.mutants:
+        suites.append(_mutants(run))
     if not run.complete:
         suites.append(_incomplete(run))
     for suite in suites:
@@ -41,9 +47,13 @@ def junit(run: Run) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False)
 
 
-def _suite(run: Run, summary: AdapterSummary) -> ElementTree.Element:
+def _suite(run: Run, name: str) -> ElementTree.Element:
+    return ElementTree.Element("testsuite", name=name, timestamp=clean(run.header.started))
+
+
+def _adapter(run: Run, summary: AdapterSummary) -> ElementTree.Element:
     name = clean(summary.name)
-    suite = ElementTree.Element("testsuite", name=name, timestamp=clean(run.header.started))
+    suite = _suite(run, name)
     properties = ElementTree.SubElement(suite, "properties")
     values = {
         **{f"version.{key}": value for key, value in summary.adapter.versions.items()},
@@ -69,8 +79,38 @@ def _suite(run: Run, summary: AdapterSummary) -> ElementTree.Element:
     return suite
 
 
+def _exchange(run: Run) -> ElementTree.Element:
+    """A case for each protocol between two libraries, as the terminal tells of it."""
+    suite = _suite(run, "exchange")
+    ways: dict[str, list[Handover]] = {}
+    for one in run.handovers:
+        ways.setdefault(f"{one.producer} → {one.consumer}, {one.protocol}", []).append(one)
+    for name, found in ways.items():
+        case = _case(suite, "exchange", name)
+        red = [handovers.line(one) for one in found if not one.is_known]
+        harm = [handovers.line(one) for one in found if one.is_harm]
+        if red:
+            _state(case, "failure", red[0], "\n".join(red))
+        elif harm:
+            _state(case, "skipped", f"known harm: {listed(harm, 3)}")
+        elif all(one.outcome == "not offered" for one in found):
+            _state(case, "skipped", "not offered")
+    return suite
+
+
+def _mutants(run: Run) -> ElementTree.Element:
+    """A case for each mutant, that nothing found out a failure."""
+    suite = _suite(run, "mutants")
+    for mutant in run.mutants:
+        case = _case(suite, "mutants", mutant.name)
+        if mutant.outcome != "killed":
+            state = "error" if mutant.outcome == "untried" else "failure"
+            _state(case, state, mutants.by(mutant), mutant.sentence)
+    return suite
+
+
 def _incomplete(run: Run) -> ElementTree.Element:
-    suite = ElementTree.Element("testsuite", name="stridecheck", timestamp=clean(run.header.started))
+    suite = _suite(run, "stridecheck")
     _state(_case(suite, "stridecheck", "run"), "error", "the run ended before it was done")
     return suite
 

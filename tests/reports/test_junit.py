@@ -1,10 +1,11 @@
 """The XML is JUnit as CI systems read it, and colours a build only where nobody expected it."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 from stridecheck.reports.junit import junit
-from stridecheck.reports.records import Unit
+from stridecheck.reports.records import Handover, Mutant, Unit
 from stridecheck.reports.run import load
 
 CHILDREN = {
@@ -108,3 +109,33 @@ def test_red_counts_without_a_failure_record_fail_their_rule(parse, sample):
 def test_only_timings_make_empty_suites(parse, sample):
     root = parse([sample.header(), *sample.timings(), sample.footer(0)])
     assert root.get("tests") == "0"
+
+
+def test_a_way_that_arrays_were_handed_is_a_case(parse, sample):
+    """A failure where something was not expected, in the terminal's words; known harm and nothing offered skipped."""
+    shared = Handover("numpy", "torch", "dlpack", "row-major", "shared", strides=True, writes="fb")
+    crash = replace(shared, case="reversed", outcome="crash", detail="killed by SIGABRT", is_known=False)
+    lost = replace(shared, protocol="buffer", case="read-only", read_only="lost")
+    nothing = replace(shared, producer="torch", consumer="numpy", outcome="not offered", strides=None)
+    root = parse(
+        [sample.header(), shared, crash, lost, replace(shared, protocol="interface"), nothing, sample.footer()]
+    )
+    told = cases(root, "exchange")
+    failure = told["numpy → torch, dlpack"].find("failure")
+    assert failure.get("message") == "numpy → torch, dlpack, reversed: crash: killed by SIGABRT, not expected"
+    assert "read-only no more" in told["numpy → torch, buffer"].find("skipped").get("message")
+    assert len(told["numpy → torch, interface"]) == 0
+    assert told["torch → numpy, dlpack"].find("skipped").get("message") == "not offered"
+    assert (root.get("tests"), root.get("failures")) == ("4", "1")
+
+
+def test_a_mutant_is_a_case(parse, sample):
+    """One that survived is a failure, one that could not be tried an error, in the terminal's words."""
+    killed = Mutant("clone.gaps", "clone keeps gaps.", "reference", "killed", 14, 3)
+    survived = Mutant("view.copies", "view copies.", "reference", "survived", 400, 7)
+    untried = Mutant("add.wraps", "add wraps.", "torch", "untried", 0, 0, message="torch is not installed here")
+    root = parse([sample.header(), killed, survived, untried, sample.footer()])
+    told = cases(root, "mutants")
+    assert len(told["clone.gaps"]) == 0
+    assert told["view.copies"].find("failure").get("message") == "not found out by 7 programs that could show it"
+    assert told["add.wraps"].find("error").get("message") == "not tried: torch is not installed here"
