@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 import stridecheck.reference_impl as ref
+from stridecheck.reference_impl import errors
 
 from .agreement import disagreement
 from .test_storage_surface import split
@@ -381,3 +382,14 @@ def test_an_array_over_memory_that_was_given_up_is_refused():
             with pytest.raises(RuntimeError) as caught:
                 read()
             assert (caught.value.kind, caught.value.fatal) == ("bounds", True)
+
+
+ERRORS = [kind for name, kind in vars(errors).items() if name.startswith("Layout")]
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_travels_whole(kind):
+    """A process that raises one tells another what it was, of which kind, and what was noted on it."""
+    error = errors.fatal(kind("resize", "shared memory cannot be resized"))
+    other = pickle.loads(pickle.dumps(error))
+    assert (type(other), other.args, vars(other)) == (kind, error.args, {"kind": "resize", "fatal": True})
