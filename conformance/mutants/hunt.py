@@ -22,6 +22,7 @@ from ..adapters import reference
 from ..execute import execute
 from ..judge import judge
 from ..memory import FOLDERS
+from ..processes import signal_name
 from ..protocol import Unsupported
 from .adapter import Mutated
 from .mutant import Mutant
@@ -122,9 +123,7 @@ class _Chase:
         self.process.join()
         if isinstance(found, Hunted):
             return found
-        code = self.process.exitcode
-        said = f"ended by signal {-code}" if code is not None and code < 0 else f"exit status {code}"
-        return Hunted(reached, Shown(place, None, "crash", said))
+        return Hunted(reached, Shown(place, None, "crash", signal_name(self.process.exitcode or 0)))
 
     def stopped(self, timeout: float) -> Hunted:
         """What is told of one that hangs."""

@@ -108,7 +108,7 @@ def score(options: Options, out: Path, progress: Progress | None = None, globs: 
         for record in _records(options):
             writer.write(record)
             progress.advance(1)
-            outcomes.add(record.outcome if record.reached else "unreached")
+            outcomes.add("unreached" if record.outcome == "survived" and not record.reached else record.outcome)
         code = _exit_code(outcomes)
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     return code

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 import pytest
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.check import Options
 from stridecheck.conformance.classify import events
 from stridecheck.conformance.discovery import UnknownAdapter, find
@@ -21,6 +22,7 @@ from stridecheck.conformance.mutants.score import score
 from stridecheck.conformance.mutants.wrongs import crashes, refuses
 from stridecheck.conformance.operations import OPERATIONS
 from stridecheck.conformance.program import Input, Program, Ref, Slice, Step, Storage
+from stridecheck.conformance.runner import Worker
 from stridecheck.conformance.situations import OFFSET
 from stridecheck.conformance.units import drawings, whole
 from stridecheck.reports import records
@@ -160,7 +162,20 @@ def test_a_crash_finds_a_mutant_out(tried, monkeypatch):
     assert FLEET["as_strided.huge-offset"].does is crashes
     code, found = tried("as_strided.huge-offset", "clone.counts")
     assert code == 0
-    assert found["as_strided.huge-offset"].aspect == "crash"
+    told = found["as_strided.huge-offset"]
+    assert (told.aspect, told.message) == ("crash", "killed by SIGABRT")
+
+
+def test_a_mutant_that_cannot_be_tried_is_no_survivor(tried, monkeypatch):
+    """3 says that a process did not start: no program has reached the mutant, and one might have found it out."""
+
+    def fails(worker):
+        raise AdapterFailed("error", "its process died")
+
+    monkeypatch.setattr(Worker, "start", fails)
+    code, found = tried("view.needs-contiguous-in-torch", programs=400)
+    assert (code, found["view.needs-contiguous-in-torch"].outcome) == (3, "untried")
+    assert found["view.needs-contiguous-in-torch"].reached == 0
 
 
 def test_programs_are_the_same_wherever_they_are_drawn(oracle):
