@@ -19,17 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from stridecheck.conformance import discovery, machine, processes
-from stridecheck.conformance.check import (
-    COULD_NOT_RUN,
-    EXPECTED,
-    NOTHING_JUDGED,
-    UNEXPECTED,
-    USAGE,
-    Progress,
-    Silent,
-    refuse_nothing,
-)
+from stridecheck.conformance.check import Progress, Silent, refuse_nothing
 from stridecheck.reports import records
+from stridecheck.reports.records import ExitCode
 
 from . import clock
 from .cases import AnyCase, select
@@ -72,12 +64,10 @@ class _Tally:
     kinds: list[str] = field(default_factory=list)
     """Why adapters that were asked for could not be loaded: unknown, missing or error."""
 
-    def exit_code(self) -> int:
-        if self.errors:
-            return UNEXPECTED
-        if self.kinds:
-            return USAGE if all(kind == "unknown" for kind in self.kinds) else COULD_NOT_RUN
-        return EXPECTED if self.measured else NOTHING_JUDGED
+    def exit_code(self) -> ExitCode:
+        codes = [ExitCode.EXPECTED if self.measured else ExitCode.NOTHING_JUDGED]
+        codes += [ExitCode.USAGE if kind == "unknown" else ExitCode.COULD_NOT_RUN for kind in self.kinds]
+        return ExitCode.of([*codes, ExitCode.UNEXPECTED] if self.errors else codes)
 
 
 def bench(options: Options, out: Path, progress: Progress | None = None, cases: Sequence[AnyCase] | None = None) -> int:
@@ -118,7 +108,7 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
                     progress.advance(1)
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
-    if code == USAGE and not tally.measured:
+    if code == ExitCode.USAGE and not tally.measured:
         refuse_nothing(path)
     return code
 

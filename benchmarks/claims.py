@@ -22,8 +22,9 @@ from statistics import median, median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stridecheck.conformance import machine, processes
-from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
+from stridecheck.conformance.check import Progress, Silent
 from stridecheck.reports import records
+from stridecheck.reports.records import ExitCode
 
 from . import clock
 
@@ -290,7 +291,8 @@ def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Cla
                 writer.write(records.Claim(claim.id, claim.says, claim.claimed, "not tried", why.reason))
             else:
                 writer.write(_judged(claim, tried))
-        code = (UNEXPECTED if failed else EXPECTED if chosen else NOTHING_JUDGED) if here else COULD_NOT_RUN
+        codes = [ExitCode.EXPECTED if chosen else ExitCode.NOTHING_JUDGED] if here else [ExitCode.COULD_NOT_RUN]
+        code = ExitCode.of([*codes, ExitCode.UNEXPECTED] if failed else codes)
         if reason:
             progress.note(f"torch: skipped, {reason}")
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))

@@ -30,10 +30,10 @@ from stridecheck.conformance.check import Silent, check
 from stridecheck.conformance.exchanges import exchange
 from stridecheck.conformance.options import Options
 from stridecheck.reference_impl.kernels import device
+from stridecheck.reports.records import ExitCode
 
 OUT = Path("out", "gpu")
 RESULT = Path("out", "gpu.zip")
-MISSING = 3
 SIZES = (1 << 12, 1 << 20, 1 << 26)
 """Elements of the float32 tensors that are timed: in cache, in the second level, in memory."""
 REPEATS, FIRST = 20, 3
@@ -201,10 +201,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import torch
     except ImportError as error:
         print(f"no torch here ({error}): nothing was run")
-        return MISSING
+        return ExitCode.COULD_NOT_RUN
     if not torch.cuda.is_available():
         print(f"no GPU: torch {torch.__version__} finds none, nothing was run")
-        return MISSING
+        return ExitCode.COULD_NOT_RUN
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     summary: dict[str, Any] = {

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from stridecheck.conformance import corpus
 from stridecheck.conformance.expectations import BUNDLED
+from stridecheck.reports.records import ExitCode
 
 from .findings import Finding, alone, forked, read_findings, show
 
@@ -30,8 +31,6 @@ OUT = Path("out", "libraries")
 INSTALL_SECONDS = 600
 CHECK_SECONDS = 1200
 NO_SPACES = "inductor hands paths of its environment to the C++ compiler without quotes, and these have a space"
-MISSING = 3
-"""Exit code of a check whose library is not here."""
 
 
 class Library(NamedTuple):
@@ -205,7 +204,7 @@ def main() -> int:
         mark = "✗" if outcome.red else "✓" if outcome.had else "–"
         print(f"{mark} {library.name}: {outcome.told} ({time.monotonic() - begun:.0f} s)", flush=True)
     if not any(outcome.had for outcome in outcomes):
-        return MISSING
+        return ExitCode.COULD_NOT_RUN
     return int(any(outcome.red for outcome in outcomes))
 
 
@@ -214,7 +213,7 @@ def _one(library: Library, options: argparse.Namespace) -> Outcome:
     if python is None:
         return Outcome(False, False, f"cannot be had here, {reason}")
     code, told = check(library, python, options.programs, update=options.update)
-    if code == MISSING and not library.is_apart:  # a mode of torch that this machine lacks something for: a compiler
+    if code == ExitCode.COULD_NOT_RUN and not library.is_apart:  # a mode of torch that lacks something here: a compiler
         return Outcome(False, False, told)
     # What is not listed yet is red while the list is being written; an exchange then is so where an adapter fails.
     is_red = code not in ((0, 1) if options.update and library is not EXCHANGE else (0,))

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stridecheck.reports.records import ARRIVED, Handover
+from stridecheck.reports.records import ARRIVED, HARMFUL, Handover
 
 from .expectations import ExpectationError
 from .offers import CASES
 
 _MADE_WITH = "# made with"
 _OTHERS = "*"
-_ENDS = ("damaged", "crash", "timeout", "error")
 
 Pair = tuple[str, str]
 """Producer and consumer, by their adapters' own names."""
@@ -51,7 +50,7 @@ def harm(arrived: str) -> str:
     'read-only lost, other strides'
     """
     parts = arrived.split(", ")
-    ends = [part for part in parts if part.split(" ")[0] in _ENDS]
+    ends = [part for part in parts if part.split(" ")[0] in HARMFUL]
     return ", ".join([*ends, *(part for part in ("read-only lost", "other strides") if part in parts)])
 
 

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
+from stridecheck.reports.aspects import ASPECTS as ASPECTS
+
 from .observation import Observation, StorageObject, TensorState
 from .program import ITEMSIZES, QUANTISED, Argument, DType, MemoryFormat, Program, Step, refs_in
 
 Json: TypeAlias = Any
-
-ASPECTS = (
-    "raises", "error-kind", "shape", "values", "sharing", "strides", "layout", "contiguity", "storage", "flags",
-)  # fmt: skip
-"""Every aspect of an observation that can be judged, apart from each other."""
 
 FEATURES: Mapping[str, str] = {
     "free-strides": "tensors of any non-negative strides and offset over given memory",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from stridecheck.reports import records
+from stridecheck.reports.records import ExitCode
 
 from . import corpus, examples, machine, small_scope
 from .answers import AdapterFailed
@@ -29,9 +30,6 @@ from .rules import catalogue, matching_none
 from .runner import Worker
 from .session import expectations, oracle
 from .units import Drawing, Part, Unit, plan
-
-EXPECTED, UNEXPECTED, USAGE, COULD_NOT_RUN, NOTHING_JUDGED = range(5)
-"""Exit codes: as expected · unexpected outcomes · wrong usage · could not run · judged nothing."""
 
 
 class Progress(Protocol):
@@ -102,13 +100,11 @@ class _Results:
                 if record.outcome in records.RED and not record.source.startswith("corpus"):
                     self.failures[record.adapter].append(record)
 
-    def exit_code(self) -> int:
+    def exit_code(self) -> ExitCode:
         """How the run ends."""
-        if self.red:
-            return UNEXPECTED
-        if self.failed:
-            return USAGE if all(error.kind == "unknown" for error in self.failed) else COULD_NOT_RUN
-        return EXPECTED if self.judged else NOTHING_JUDGED
+        codes = [ExitCode.EXPECTED if self.judged else ExitCode.NOTHING_JUDGED]
+        codes += [ExitCode.USAGE if one.kind == "unknown" else ExitCode.COULD_NOT_RUN for one in self.failed]
+        return ExitCode.of([*codes, ExitCode.UNEXPECTED] if self.red else codes)
 
 
 def check(options: Options, out: Path, progress: Progress | None = None) -> int:
@@ -168,7 +164,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
                 _check_one(spec, options, programs, results, places, progress)
         code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
-    if code == USAGE and not results.judged and not done:
+    if code == ExitCode.USAGE and not results.judged and not done:
         refuse_nothing(path)
     return code
 

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stridecheck.reports.records import Adapter, Footer, Handover, Header, ResultsWriter
+from stridecheck.reports.records import Adapter, ExitCode, Footer, Handover, Header, ResultsWriter
 
 from . import arrivals, machine
 from .answers import AdapterFailed, Broken
-from .check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, USAGE, Progress, Silent, refuse_nothing
+from .check import Progress, Silent, refuse_nothing
 from .discovery import find
 from .expectations import BUNDLED
 from .offers import CASES, PROTOCOLS
@@ -84,7 +84,7 @@ def exchange(
             progress.note(f"{name}: nothing was handed to it, or by it")
         code = matrix.code(skip_missing)
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
-    if code == USAGE and not matrix.whole:
+    if code == ExitCode.USAGE and not matrix.whole:
         refuse_nothing(out / "results.jsonl")
     if update and matrix.whole:
         anew = known.updated(matrix.whole, matrix.versions)
@@ -157,15 +157,15 @@ class _Matrix:
         self._writer.write(Adapter(worker.spec, status, error.reason))
         self._progress.note(f"{worker.spec}: {error.reason}")
 
-    def code(self, skip_missing: bool) -> int:
+    def code(self, skip_missing: bool) -> ExitCode:
         """The exit code of what was tried, with libraries that are not there taken for an error or skipped."""
-        if self._seen and (self._failed or not all(self._is_known.values())):
-            return UNEXPECTED
-        if self._unknown:
-            return USAGE
-        if not self._seen or (self._missing and not skip_missing):
-            return COULD_NOT_RUN
-        return NOTHING_JUDGED if self.idle else EXPECTED
+        is_red = self._seen and (self._failed or not all(self._is_known.values()))
+        is_absent = (self._missing and not (skip_missing and self._seen)) or (self._failed and not self._seen)
+        codes = [ExitCode.NOTHING_JUDGED if self.idle else ExitCode.EXPECTED]
+        codes += [ExitCode.UNEXPECTED] if is_red else []
+        codes += [ExitCode.COULD_NOT_RUN] if is_absent else []
+        codes += [ExitCode.USAGE] if self._unknown else []
+        return ExitCode.of(codes)
 
     @property
     def idle(self) -> list[str]:

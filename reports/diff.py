@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from .compare import VERDICTS, Changed, compare_failures, compare_timings, only_timed_before
-from .records import ResultsError, Timing
+from .records import ExitCode, ResultsError, Timing
 from .run import Run
 from .text import count, time_ns
 
@@ -39,10 +39,10 @@ class Diff:
     """What a reader must know about the runs."""
 
     @property
-    def exit_code(self) -> int:
-        """1 where a failure that nobody expected is new, or a case is slower or fails now."""
+    def exit_code(self) -> ExitCode:
+        """`UNEXPECTED` where a failure that nobody expected is new, or a case is slower or fails now."""
         slower = self.timings is not None and bool((self.timings["verdict"] == "slower").any())
-        return int(slower or bool(self.failures.red) or bool(self.broken))
+        return ExitCode.UNEXPECTED if slower or self.failures.red or self.broken else ExitCode.EXPECTED
 
     def lines(self) -> Iterator[str]:
         """The changes, most important first."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .handovers import says
-from .records import ARRIVED, Handover
+from .records import ARRIVED, HARMFUL, Handover
 
 ODD: Mapping[str, tuple[str, ...]] = {
     "odd": ("transposed", "permuted 4-d", "stepped", "padded rows"),
@@ -17,7 +17,6 @@ ODD: Mapping[str, tuple[str, ...]] = {
 """Arrays whose strides are not a row-major array's, by what is odd of them."""
 READ_ONLY = "read-only"
 """The array that its producer had made read-only."""
-_HARM = ("damaged", "crash", "timeout", "error")
 _BOTH = {
     "fb": "both ways", "f-": "consumer's alone", "-b": "producer's alone", "--": "neither's", "..": "not tried",
     "!!": "both refused",
@@ -116,7 +115,7 @@ def _way(protocol: str, found: Sequence[Handover]) -> Way:
 
 
 def _harm_of(one: Handover) -> str:
-    if one.outcome in _HARM:
+    if one.outcome in HARMFUL:
         return f"{one.outcome} {one.damage}".strip()
     return "read-only lost" if one.read_only == "lost" else "other strides"
 

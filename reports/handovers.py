@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .records import ARRIVED, Handover
+from .records import ARRIVED, HARMFUL, Handover
 from .text import count
 
-_ORDER = ("shared", "copied", "arrived", "empty", "refused", "damaged", "crash", "timeout", "error")
+_ORDER = (*ARRIVED, "empty", "refused", *HARMFUL)
 
 
 class Matrix(NamedTuple):

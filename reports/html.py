@@ -16,6 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from . import claims, exchange_view, handovers, text
+from .aspects import ASPECTS
 from .frames import COLUMNS
 from .mutants import by, found_out
 from .records import Claim
@@ -25,19 +26,6 @@ from .timing_view import SERIES, time_groups
 from .view import FULL, cell, failure_groups, families, known_groups, verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"
-
-_ASPECTS: Mapping[str, str] = {
-    "raises": "whether the step raises an error",
-    "error-kind": "which kind of error, where the library's error could be classified",
-    "shape": "shape and dtype of the result",
-    "values": "the elements",
-    "sharing": "view or copy: whose memory the result lies in, and whether writes go through",
-    "strides": "strides of dimensions longer than 1, of tensors that are not empty",
-    "layout": "every stride and the offset, meaningful or not",
-    "contiguity": "is_contiguous in each memory format",
-    "storage": "every specified byte of every storage, and the guard bytes around it",
-    "flags": "version counter, base, conjugate and negative bits, requires_grad",
-}
 
 _OUTCOMES: Mapping[str, str] = {
     "pass": "as PyTorch does",
@@ -84,7 +72,7 @@ def page(run: Run, out: Path, limit: int = FULL) -> str:
         claim_symbols=claims.SYMBOLS,
         time_groups=time_groups(run.frames.timings) if run.timings else [],
         columns=COLUMNS,
-        aspect_words=_ASPECTS,
+        aspect_words=ASPECTS,
         outcome_words=_OUTCOMES,
         facts=list(_facts(run)),
         commands=list(dict.fromkeys(source.header.command for source in run.sources)),

@@ -13,8 +13,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -28,6 +29,27 @@ OUTCOMES = ("pass", "fail", "xfail", "xpass", "unsupported", "error", "crash", "
 
 RED = ("fail", "xpass", "error", "crash", "timeout")
 """Outcomes that nobody expected: a run that holds one of them exits 1."""
+
+
+class ExitCode(IntEnum):
+    """How a run ends."""
+
+    EXPECTED = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    COULD_NOT_RUN = 3
+    NOTHING_JUDGED = 4
+
+    @classmethod
+    def of(cls, parts: Iterable[int]) -> ExitCode:
+        """That of the whole, from its parts': what is red comes first, and an idle part does not hide a busy one.
+
+        >>> ExitCode.of([4, 0, 3]), ExitCode.of([3, 1])
+        (<ExitCode.COULD_NOT_RUN: 3>, <ExitCode.UNEXPECTED: 1>)
+        """
+        found = {*parts}
+        order = cls.UNEXPECTED, cls.COULD_NOT_RUN, cls.USAGE, cls.EXPECTED, cls.NOTHING_JUDGED
+        return next((code for code in order if code in found), cls.EXPECTED)
 
 
 Outcome: TypeAlias = str
@@ -240,6 +262,9 @@ class Claim:
 ARRIVED = ("shared", "copied", "arrived")
 """Outcomes of arrays that have elements where they are taken, and the right ones."""
 
+HARMFUL = ("damaged", "crash", "timeout", "error")
+"""Outcomes of arrays that did harm, whatever else is said of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Handover:
@@ -277,8 +302,7 @@ class Handover:
     @property
     def is_harm(self) -> bool:
         """Whether something arrived otherwise than promised, and no error said so."""
-        ended = self.outcome in ("damaged", "crash", "timeout", "error")
-        return ended or self.read_only == "lost" or self.strides is False
+        return self.outcome in HARMFUL or self.read_only == "lost" or self.strides is False
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +336,7 @@ _WORDS: Mapping[tuple[type[Record], str], tuple[str, ...]] = {
     (Mutant, "outcome"): ("killed", "survived", "untried"),
     (Claim, "verdict"): ("confirmed", "refuted", "depends", "cannot tell", "measured", "not tried"),
     (Handover, "outcome"): (
-        *ARRIVED, "empty", "refused", "damaged", "crash", "timeout", "error", "not offered"
+        *ARRIVED, "empty", "refused", *HARMFUL, "not offered"
     ),
 }  # fmt: skip
 """Fields that hold one of a few words: what is told and what is red hangs on them, so that no other will do."""

@@ -17,6 +17,7 @@ from .records import (
     RED,
     Adapter,
     Claim,
+    ExitCode,
     Failure,
     Footer,
     Handover,
@@ -67,9 +68,9 @@ class Run:
     measurements: tuple[Timing, ...] = ()
     """One for each case, library and measuring process."""
     mutants: tuple[Mutant, ...] = ()
+    """Libraries that are wrong on purpose: the suite's own score."""
     claims: tuple[Claim, ...] = ()
     handovers: tuple[Handover, ...] = ()
-    """Libraries that are wrong on purpose: the suite's own score."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
 
@@ -104,18 +105,11 @@ class Run:
         return tuple([failure for failure in self.failures if failure.outcome == "xfail"])
 
     @property
-    def exit_code(self) -> int:
-        """0 as expected, 1 unexpected outcomes, 3 could not run or died, 4 judged and measured nothing.
-
-        A file with nothing judged lets the others decide: an idle shard does not hide a busy one.
-        """
-        codes = {source.footer.exit_code if source.footer else 3 for source in self.sources}
+    def exit_code(self) -> ExitCode:
+        """That of all files together; one without a footer is of a run that died, and could not run."""
+        codes = [source.footer.exit_code if source.footer else ExitCode.COULD_NOT_RUN for source in self.sources]
         has_red = bool(self.red) or any(unit.outcomes.get(name) for unit in self.units for name in RED)
-        if has_red:
-            codes.add(1)
-        if has_red and not self.complete:
-            return 1
-        return next((code for code in (3, 2, 1) if code in codes), 4 if codes == {4} else 0)
+        return ExitCode.of([*codes, ExitCode.UNEXPECTED] if has_red else codes)
 
     @cached_property
     def timings(self) -> tuple[Timing, ...]:

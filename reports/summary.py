@@ -7,23 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from .aspects import ASPECTS
 from .records import RED, Adapter
 from .run import Run
 from .text import percent
-
-ASPECTS = (
-    "raises",
-    "error-kind",
-    "shape",
-    "values",
-    "sharing",
-    "strides",
-    "layout",
-    "contiguity",
-    "storage",
-    "flags",
-)
-"""Aspects in the order in which they are shown; unknown ones follow in alphabetical order."""
 
 FAILED = ("fail", "error", "crash", "timeout")
 """Outcomes of a step that is not as PyTorch's, and not known to be so."""

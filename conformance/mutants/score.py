@@ -21,20 +21,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stridecheck.reports import records
+from stridecheck.reports.records import ExitCode
 
 from .. import corpus, machine, recorded
 from ..adapters import reference
 from ..answers import AdapterFailed, Answer, Broken, Unsupported
-from ..check import (
-    COULD_NOT_RUN,
-    EXPECTED,
-    NOTHING_JUDGED,
-    UNEXPECTED,
-    Options,
-    Progress,
-    Silent,
-    command_line,
-)
+from ..check import Options, Progress, Silent, command_line
 from ..classify import Event, events
 from ..exchange import Exchange
 from ..judge import judge
@@ -91,7 +83,7 @@ def score(options: Options, out: Path, progress: Progress | None = None, globs: 
     `globs` is what they were chosen by, for the command line that the report shows.
 
     The corpus comes first, then, for those that are left, random programs: 0 if all are found out, 1 if some are not,
-    3 if one could not be tried, 4 if no program reached any.
+    else 3 if one could not be tried, 4 if no program reached any.
 
     Raises
     ------
@@ -120,12 +112,18 @@ def _command(options: Options, globs: Sequence[str]) -> str:
     return shlex.join([*shlex.split(asked), *(part for glob in globs for part in ("--only", glob))])
 
 
-def _exit_code(outcomes: set[str]) -> int:
-    if "untried" in outcomes:
-        return COULD_NOT_RUN
+_CODES = {
+    "killed": ExitCode.EXPECTED,
+    "survived": ExitCode.UNEXPECTED,
+    "unreached": ExitCode.UNEXPECTED,
+    "untried": ExitCode.COULD_NOT_RUN,
+}
+
+
+def _exit_code(outcomes: set[str]) -> ExitCode:
     if outcomes <= {"unreached"}:
-        return NOTHING_JUDGED
-    return EXPECTED if outcomes == {"killed"} else UNEXPECTED
+        return ExitCode.NOTHING_JUDGED
+    return ExitCode.of(_CODES[outcome] for outcome in outcomes)
 
 
 def _records(options: Options) -> Iterator[records.Mutant]:

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from stridecheck.benchmarks import bench as benchmarks
 from stridecheck.benchmarks.cases import describe, select
 from stridecheck.benchmarks.self_test import self_test as measure_trust
-from stridecheck.conformance.check import NOTHING_JUDGED, USAGE
+from stridecheck.reports.records import ExitCode
 from stridecheck.reports.run import Run, load
 
 from .common import Bars, count_option, fail, out_option, run_in, show_comparison, told
@@ -93,14 +93,17 @@ def bench_command(
     asked = context.get_parameter_source("adapters") is not ParameterSource.DEFAULT
     names = tuple(name.strip() for name in adapters.split(",") if name.strip()) if asked else ()
     if asked and not names:
-        fail(USAGE, "--adapters names none")
+        fail(ExitCode.USAGE, "--adapters names none")
     if self_test and baseline is not None:
-        fail(USAGE, "--self-test makes its own runs: it compares with no --baseline")
+        fail(ExitCode.USAGE, "--self-test makes its own runs: it compares with no --baseline")
     options = benchmarks.Options(cases, names, threads, quick, processes, visits, cold)
     if self_test:
         with told(out), Bars("cases") as bars:
             if not select(cases, quick=quick):
-                fail(NOTHING_JUDGED, "none of the cases that match is in the quick set: ask for them without --quick")
+                fail(
+                    ExitCode.NOTHING_JUDGED,
+                    "none of the cases that match is in the quick set: ask for them without --quick",
+                )
             rates = measure_trust(options, pairs, out, bars)
         click.echo("\n".join(rates.lines()))
         return

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from stridecheck.conformance.check import USAGE, Options, check
+from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.draw.programs import DRAWS
+from stridecheck.reports.records import ExitCode
 
 from .common import Seconds, count_option, fail, out_option, run_in, seconds_option
 from .exit_codes import EXIT_CODES
@@ -132,8 +133,11 @@ def _refuse_idle(options: dict[str, Any]) -> None:
     from stridecheck.conformance.rules import matching_none
 
     if problem := matching_none(glob.strip() for glob in options["rules"].split(",")):
-        fail(USAGE, problem)
+        fail(ExitCode.USAGE, problem)
     if options["example_database"] and options["driver"] != "hypothesis":
-        fail(USAGE, "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed")
+        fail(
+            ExitCode.USAGE,
+            "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed",
+        )
     if options["relayouts"] and not options["opinfo"]:
-        fail(USAGE, "--relayouts needs --opinfo: it lays those samples out anew")
+        fail(ExitCode.USAGE, "--relayouts needs --opinfo: it lays those samples out anew")

@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from stridecheck.benchmarks.cases import UnknownCase
-from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
@@ -26,7 +25,7 @@ from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.options import LONGEST
 from stridecheck.conformance.resume import ResumeError
-from stridecheck.reports.records import ResultsError
+from stridecheck.reports.records import ExitCode, ResultsError
 
 from .directory import InUse, begun_in
 from .exit_codes import INTERRUPTED
@@ -47,7 +46,7 @@ def matching(what: str, globs: Sequence[str], names: Sequence[str]) -> list[str]
         if not any(fnmatchcase(name, glob) for name in names):
             close = get_close_matches(glob, names, 3)
             hint = f"did you mean {', '.join(close)}?" if close else f"`stridecheck {what}s --list` names all"
-            fail(USAGE, f"no {what} matches {glob!r}; {hint}")
+            fail(ExitCode.USAGE, f"no {what} matches {glob!r}; {hint}")
     return [name for name in names if not globs or any(fnmatchcase(name, glob) for glob in globs)]
 
 
@@ -59,13 +58,13 @@ def told(out: Path | None = None) -> Iterator[None]:
     except (
         ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter, DatabaseError
     ) as error:  # fmt: skip
-        fail(USAGE, _noted(str(error), error))
+        fail(ExitCode.USAGE, _noted(str(error), error))
     except (SchedulerError, InUse) as error:
-        fail(COULD_NOT_RUN, _noted(str(error), error))
+        fail(ExitCode.COULD_NOT_RUN, _noted(str(error), error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly
     except OSError as error:
-        fail(COULD_NOT_RUN, _noted(f"{error.filename or out or ''}: {error.strerror or error}", error))
+        fail(ExitCode.COULD_NOT_RUN, _noted(f"{error.filename or out or ''}: {error.strerror or error}", error))
     except KeyboardInterrupt as error:
         said = _noted("interrupted", error)
         if said == "interrupted" and out is not None and (out / "results.jsonl").exists():
@@ -198,7 +197,7 @@ def render(directories: list[Path], out: Path) -> None:
     except OSError as error:
         again = shlex.join(["stridecheck", "report", *map(str, directories), "--out"])
         hint = f"the results are there (render them elsewhere: {again} ELSEWHERE)"
-        fail(COULD_NOT_RUN, f"{error.filename or out}: {error.strerror or error}; {hint}")
+        fail(ExitCode.COULD_NOT_RUN, f"{error.filename or out}: {error.strerror or error}; {hint}")
     page = next(path for path in paths if path.suffix == ".html")
     click.echo(f"report: {page}")
     paths += [file for directory in directories for file in results_files(directory)]

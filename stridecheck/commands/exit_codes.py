@@ -10,6 +10,7 @@ Exit codes
   2  wrong usage: unknown adapter, bad option, broken file
   3  could not run: library not installed, directory not writable
   4  nothing was judged or measured
+     (of several the first of 1, 3, 2, 0 and 4: what is red comes first)
 130  interrupted by Ctrl-C: what was done is in results.jsonl
 """
 

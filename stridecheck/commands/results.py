@@ -7,11 +7,10 @@ from pathlib import Path
 import click
 
 from stridecheck.conformance import corpus
-from stridecheck.conformance.check import COULD_NOT_RUN, USAGE
 from stridecheck.conformance.corpus import PROMOTED
 from stridecheck.conformance.listing import listing
 from stridecheck.conformance.program import Program
-from stridecheck.reports.records import Failure, Header, read_results
+from stridecheck.reports.records import ExitCode, Failure, Header, read_results
 from stridecheck.reports.run import load
 
 from .common import Directory, fail, render, show_comparison, told
@@ -62,7 +61,7 @@ def repro(results: Path, program: str) -> None:
         scripts = [failure.repro for failure in _found_again(path, failures[0]) if failure.repro]
     if not scripts:
         message = f"{failures[0].message}: no script shows it in the library's own idiom; the program is in {path}"
-        fail(COULD_NOT_RUN, message)
+        fail(ExitCode.COULD_NOT_RUN, message)
     click.echo(scripts[0], nl=False)
 
 
@@ -102,12 +101,12 @@ def promote(results: Path, program: str, target: Path) -> None:
 def _failures_of(results: Path, program: str) -> tuple[Path, list[Failure]]:
     """The results file, and the failures in it of programs whose ids begin so; a message where there are none."""
     if not program:
-        fail(USAGE, "an empty ID is the beginning of every program's: give the first characters of one")
+        fail(ExitCode.USAGE, "an empty ID is the beginning of every program's: give the first characters of one")
     path = results / "results.jsonl" if results.is_dir() else results
     with told():
         failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]
     if not failures:
-        fail(USAGE, f"{path} has no failure of a program {program!r}")
+        fail(ExitCode.USAGE, f"{path} has no failure of a program {program!r}")
     return path, failures
 
 
@@ -127,4 +126,4 @@ def _found_again(path: Path, failure: Failure) -> list[Failure]:
             ]
         except AdapterFailed as error:
             reason = error.reason
-    return fail(COULD_NOT_RUN, reason)
+    return fail(ExitCode.COULD_NOT_RUN, reason)

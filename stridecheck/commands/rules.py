@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from stridecheck.conformance.check import USAGE
 from stridecheck.conformance.program import Program
+from stridecheck.reports.records import ExitCode
 
 from .common import fail, told
 
@@ -30,7 +30,7 @@ def rules(rule: str | None) -> None:
 
         close = difflib.get_close_matches(rule, known, 3)
         hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
-        fail(USAGE, f"no rule {rule!r}{hint}")
+        fail(ExitCode.USAGE, f"no rule {rule!r}{hint}")
     one = known[rule]
     click.echo(f"{one.id}\n\n  {one.sentence}\n")
     click.echo(

@@ -32,7 +32,7 @@ def test_a_failure_makes_an_incomplete_run_red(write, sample):
 
 
 @pytest.mark.parametrize(
-    ("codes", "overall"), [((0, 0), 0), ((0, 4), 0), ((4, 4), 4), ((0, 1), 1), ((1, 3), 3), ((2, 0), 2)]
+    ("codes", "overall"), [((0, 0), 0), ((0, 4), 0), ((4, 4), 4), ((0, 1), 1), ((1, 3), 1), ((3, 2), 3), ((2, 0), 2)]
 )
 def test_the_worst_file_decides_but_an_idle_shard_hides_nothing(write, sample, codes, overall):
     directories = [write([sample.header(), sample.footer(code)], f"shard{n}") for n, code in enumerate(codes)]
