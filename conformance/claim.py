@@ -9,7 +9,16 @@ import numpy as np
 
 from .elements import NUMPY_DTYPES, elements
 from .judge import Difference
-from .observation import ForeignState, Observation, State, StorageObject, StorageState, TensorState, same_objects
+from .observation import (
+    ForeignState,
+    Observation,
+    State,
+    StorageObject,
+    StorageState,
+    TensorState,
+    owner_of,
+    same_objects,
+)
 from .program import Program
 from .repro import Claim
 
@@ -93,12 +102,13 @@ def _check(
 
 def _said(name: str, states: dict[str, State]) -> str:
     """A storage by a name that a script has for it; empty where it has none: an array's memory is no storage."""
-    if not name.startswith("v"):
+    owner = owner_of(name)
+    if owner is None:
         return name if name.startswith("s") else ""
-    first = states.get(name[1:].rstrip("'"))
+    first = states.get(owner)
     if isinstance(first, ForeignState):
         return ""
-    return name if isinstance(first, TensorState) else name[1:]
+    return name if isinstance(first, TensorState) else owner
 
 
 def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from .observation import ForeignState, State, StorageObject, StorageState, TensorState
+from .observation import ForeignState, State, StorageObject, StorageState, TensorState, owner_of
 
 Facet: TypeAlias = tuple[str, Any, Any, str]
 """Aspect, what is expected, what was got, and a sentence with a place for it."""
@@ -52,8 +52,7 @@ def homes_differ(ours: StorageState, theirs: StorageState) -> Facet | None:
         return None
     sides = ours.home, theirs.home
     length = any(home is not None and home[0] == "meta" for home in sides)
-    a, b = ("in memory of its own" if home is None else f"at byte {home[1]} of {_place(home[0])}" for home in sides)
-    return "storage" if length else "sharing", a, b, "lies {got}"
+    return "storage" if length else "sharing", _home(ours.home), _home(theirs.home), "lies {got}"
 
 
 def _of_tensors(ours: TensorState, theirs: TensorState) -> Iterator[Facet]:
@@ -103,8 +102,19 @@ def _place(storage: str | None) -> str:
     """A storage in words."""
     if storage is None:
         return "no memory that is known"
-    is_own = storage.startswith("s")
-    return f"storage {storage}" if is_own else f"the memory that value {storage[1:]} was the first in"
+    owner = owner_of(storage)
+    if owner is None:
+        return f"storage {storage}" if storage.startswith("s") else storage
+    first = f"the memory that value {owner} was the first in"
+    return first if storage == f"v{owner}" else f"memory that value {owner} was given later ({storage})"
+
+
+def _home(home: tuple[str, int] | None) -> str:
+    """Where the bytes of a storage lie, in words."""
+    if home is None:
+        return "in memory of its own"
+    name, number = home
+    return f"on meta ({number} bytes)" if name == "meta" else f"at byte {number} of {_place(name)}"
 
 
 def _view(state: TensorState) -> str:

@@ -16,7 +16,7 @@ from .capabilities import ASPECTS, Capabilities
 from .elements import alike, differing, differing_bytes, elements, marks, show
 from .facets import facets, homes_differ, strides_differ, what_it_is
 from .listing import key_name
-from .observation import Observation, State, StorageObject, StorageState, same_objects
+from .observation import Observation, State, StorageObject, StorageState, owner_of, same_objects
 from .operations import OPERATIONS, overload, writes_to
 from .program import Program
 from .written import Written
@@ -357,8 +357,9 @@ class _Bench:
 
     def _laid_out_anew(self, name: str) -> bool:
         """Whether a new storage holds its tensor in another order: told as strides, and its elements as values."""
-        ours, theirs = self._expected.get(name[1:]), self._got.get(name[1:])
-        if not name.startswith("v") or ours is None or theirs is None:
+        owner = owner_of(name) or ""
+        ours, theirs = self._expected.get(owner), self._got.get(owner)
+        if ours is None or theirs is None:
             return False
         return what_it_is(ours) == what_it_is(theirs) and strides_differ(ours, theirs)
 

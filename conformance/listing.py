@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .idiom import print_template, torch_template, write_argument
+from .observation import owner_of
 from .program import Argument, Program, Ref, Step
 
 
@@ -17,9 +18,10 @@ def key_name(key: str, program: Program) -> str:
     """Name of a value's or storage's key as observations have it: `3.1` is `r2[1]` with one input, `v3` its storage."""
     if key.startswith(("s", "file")):
         return key
-    slot, _, item = key.removeprefix("v").rstrip("'").partition(".")
-    name = value_name(Ref(int(slot), int(item) if item else None), program)
-    return f"the storage of {name}" if key.startswith("v") else name
+    if (owner := owner_of(key)) is not None:
+        return f"the storage of {key_name(owner, program)}"
+    slot, _, item = key.partition(".")
+    return value_name(Ref(int(slot), int(item) if item else None), program)
 
 
 def write_step(step: Step, program: Program) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from .observation import Observation, State, StorageState, TensorState, same_objects
+from .observation import Observation, State, StorageState, TensorState, owner_of, same_objects
 from .program import ITEMSIZES, Argument, Input, Program, Ref, Step, Storage
 
 
@@ -74,7 +74,7 @@ def without_steps(program: Program, seen: Sequence[Observation], first: int, las
         if not isinstance(state, TensorState) or not _is_plain(state):
             raise LookupError
         if name not in places:
-            if name not in scene.contents or (first and _owner(name) not in made) or scene.contents[name].home:
+            if name not in scene.contents or (first and owner_of(name) not in made) or scene.contents[name].home:
                 raise LookupError
             places[name] = len(storages)
             storages.append(_as_left(scene.contents[name], "owned"))
@@ -124,11 +124,6 @@ def _is_plain(state: TensorState) -> bool:
 
 def _slot(key: str) -> int:
     return int(key.partition(".")[0])
-
-
-def _owner(name: str) -> str:
-    """Key of the value that a storage is named after."""
-    return name[1:].rstrip("'")
 
 
 def _as_left(content: StorageState, backing: str) -> Storage:

@@ -113,6 +113,17 @@ class Observation(NamedTuple):
     """Storages whose guard bytes were overwritten."""
 
 
+def owner_of(name: str) -> str | None:
+    """Key of the value that a storage is named after; None of what has a name of its own, as a program's storages have.
+
+    A value that is given another storage names that, too, with a stroke behind.
+
+    >>> owner_of("v3.1"), owner_of("v5'"), owner_of("s0"), owner_of("file0")
+    ('3.1', '5', None, None)
+    """
+    return name[1:].rstrip("'") if name.startswith("v") else None
+
+
 def same_objects(observation: Observation, slot: int) -> Iterator[tuple[str, str]]:
     """(key of a result, key of the live value that it *is*) for every result of a step that is no new object.
 

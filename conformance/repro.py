@@ -15,7 +15,8 @@ from typing import Any, Protocol, TypeAlias
 
 from .errors import built_in
 from .idiom import modules_of, print_template
-from .listing import value_name
+from .listing import key_name, value_name
+from .observation import owner_of
 from .program import FILL_SOURCES, Argument, File, Input, Program, Ref, Step, Storage
 
 Json: TypeAlias = Any
@@ -272,8 +273,6 @@ def step_source(program: Program, number: int, idiom: Idiom) -> str | None:
 
 def _name(value: str, program: Program, idiom: Idiom) -> str:
     """Source that means a value, or a storage: `s0` of the program, `v3` the one that value 3 showed first."""
-    if value.startswith(("s", "file")):
-        return value
-    slot, _, item = value.removeprefix("v").rstrip("'").partition(".")
-    name = value_name(Ref(int(slot), int(item) if item else None), program)
-    return idiom.checks["storage-of"].replace("{x}", name) if value.startswith("v") else name
+    owner = owner_of(value)
+    name = key_name(owner or value, program)
+    return name if owner is None else idiom.checks["storage-of"].replace("{x}", name)

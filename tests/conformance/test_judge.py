@@ -314,6 +314,38 @@ def test_each_thing_that_differs_is_reported_as_what_it_is(change, places):
     holds()
 
 
+@pytest.mark.parametrize("name", ["v1", "v1'"])
+def test_a_storage_that_holds_its_tensor_in_another_order_is_told_as_strides(name):
+    """Also the storage that a value was given after its first: its bytes say no more than the strides do."""
+    program = Program((Storage(4),), (Input("int8", (2, 2), (2, 1)),), (Step("clone", (Ref(0),)),))
+
+    def ran(strides, data):
+        made = TensorState("int8", (2, 2), strides, 0, "T--", name, 0, None, "")
+        return [Observation(), Observation((None,), values={"1": made}, storages={name: StorageState(data)})]
+
+    found = differences(program, ran((2, 1), b"abcd"), ran((1, 2), b"acbd"))
+    assert [difference.aspect for difference in found] == ["strides", "layout"]
+
+
+@pytest.mark.parametrize(
+    ("home", "aspect", "says"),
+    [
+        (("meta", 8), "storage", "lies on meta (8 bytes), but should lie in memory of its own"),
+        (("file0", 2), "sharing", "lies at byte 2 of file0, but should lie in memory of its own"),
+        (("s0", 2), "sharing", "lies at byte 2 of storage s0, but should lie in memory of its own"),
+        (("v2", 2), "sharing", "lies at byte 2 of the memory that value 2 was the first in, but"),
+        (("v2'", 2), "sharing", "lies at byte 2 of memory that value 2 was given later (v2'), but"),
+    ],
+)
+def test_where_a_storage_lies_is_told_in_words(home, aspect, says):
+    """In which memory, by the value that was the first in it where it has no name of its own."""
+    program = Program((Storage(4),), (Input("int8", (4,), (1,)),), (Step("clone", (Ref(0),)),))
+    ours, theirs = (Observation((None,), storages={"v1": StorageState(b"abcd", None, at)}) for at in (None, home))
+    (found,) = differences(program, [Observation(), ours], [Observation(), theirs])
+    assert found.aspect == aspect
+    assert says in found.message
+
+
 def test_an_aspect_that_is_not_claimed_is_not_judged(whole_corpus):
     """A difference in an aspect that the library does not claim is none, and the aspect is not among those judged."""
     program, expected = next(e for e in whole_corpus if len(e.program.steps) == 1 and e.observations[1].values)
