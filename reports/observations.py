@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from .records import Json
 from .text import compact, shorten
 
-TENSOR = ("dtype", "shape", "strides", "offset", "contiguity", "storage", "version", "base", "flags", "data")
+TENSOR = (
+    "dtype", "shape", "strides", "offset", "contiguity", "storage", "version", "base", "flags", "data", "quantizer",
+)  # fmt: skip
 """What stands at each place of a tensor's list."""
+_AT_NEED = (" data", " quantizer")
+"""Ends of the names of what is only written where there is something to say."""
 
 _WINDOW = 16
 """Bytes shown of a storage, around the first that differs."""
@@ -61,7 +65,7 @@ def compare(expected: Json, got: Json) -> Comparison:
             part = Part(name, _text(one), _text(other))
         if one == other:
             found["agreeing"].append(part)
-        elif name in left and name in right and _is_untold(name, one, other):
+        elif (name.endswith(_AT_NEED) or (name in left and name in right)) and _is_untold(name, one, other):
             found["untold"].append(part)
         else:
             found["differing"].append(part)
@@ -124,6 +128,8 @@ def _storage(slot: str, state: Json) -> Iterator[tuple[str, Json]]:
     if isinstance(state, list) and state and isinstance(state[0], str):
         # The second entry says which bytes are specified; the first differing one is found without it.
         yield f"{slot} bytes", _decoded(state[0])
+        if len(state) > 2:
+            yield f"{slot} home", state[2]
     else:
         yield slot, state
 

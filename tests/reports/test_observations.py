@@ -30,6 +30,21 @@ def test_what_a_library_knows_nothing_of_is_no_difference():
     assert [part.name for part in parts.untold] == ["value 1 contiguity", "value 1 version", "value 1 flags"]
 
 
+def test_the_quantizer_of_a_tensor_is_a_part_like_any_other():
+    plain = ["qint8", [2], [1], 0, "TFF", "s0", 0, None, ""]
+    one, other = ({"values": {"1": [*plain, None, f"per_tensor_affine {scale} 0"]}} for scale in (0.5, 0.25))
+    (part,) = compare(one, other).differing
+    assert part == Part("value 1 quantizer", "per_tensor_affine 0.5 0", "per_tensor_affine 0.25 0")
+    silent = compare(one, {"values": {"1": plain}})
+    assert (silent.differing, [part.name for part in silent.untold]) == ((), ["value 1 quantizer"])
+
+
+def test_a_storage_that_lies_elsewhere_is_a_difference():
+    own, within = (_storage(b"abcd") for _ in range(2))
+    within["storages"]["s0"] += [None, ["v1", 8]]
+    assert compare(own, within).differing == (Part("storage s0 home", "", '["v1", 8]'),)
+
+
 def test_a_value_that_one_side_alone_changed_is_a_difference():
     parts = compare({"values": {"1": ["f4", [2]]}}, {"values": {}})
     assert parts.differing == (Part("value 1 dtype", "f4", ""), Part("value 1 shape", "[2]", ""))
