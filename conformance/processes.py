@@ -30,7 +30,7 @@ from .memory import FOLDERS, remove_left_by
 WORKER = Path(__file__).with_name("worker.py")
 
 _PIPE_BYTES = 1 << 20
-_F_SETPIPE_SZ = 1031
+_F_SETPIPE_SZ = 1031  # only Linux has it, and the name in `fcntl`: elsewhere it is an error, which costs nothing
 _MAX_LINE = 64 << 20
 _GATHER_SECONDS = 0.002
 """How long answers may lie before they are read: to be woken for each takes longer than to read it."""

@@ -385,7 +385,6 @@ def fill_(input: "Tensor", value: Any) -> "Tensor":
 def write_fill(self: "Tensor", value: Any) -> None:
     """`fill_` without its bookkeeping of versions and history."""
     d = self.dtype
-    marks = None
     if isinstance(value, TensorBase):
         if value._layout.shape:
             raise LayoutError("dimension", f"fill_ needs a value without dimensions, got shape {value._layout.shape}")
@@ -403,10 +402,9 @@ def write_fill(self: "Tensor", value: Any) -> None:
     result = scalar_array(value, d)
     if not self._bits:
         array(self)[...] = result
-        if marks is not None or self._storage._shadow is not None:
-            shadow.stamp(self, marks)
+        shadow.stamp(self, None)
     else:
-        store(self, np.broadcast_to(result, self._layout.shape), marks)
+        store(self, np.broadcast_to(result, self._layout.shape))
 
 
 def scalar_array(value: Any, d: dtype) -> Any:
@@ -511,7 +509,7 @@ def resolve_conj(input: "Tensor") -> "Tensor":
     >>> x.resolve_conj() is x, x.conj().resolve_conj().is_conj()
     (True, False)
     """
-    return clone(input) if input._bits & 1 else input
+    return clone(input) if input._bits & CONJ else input
 
 
 def resolve_neg(input: "Tensor") -> "Tensor":
@@ -521,7 +519,7 @@ def resolve_neg(input: "Tensor") -> "Tensor":
     >>> x.is_neg(), x.resolve_neg().is_neg()
     (True, False)
     """
-    return clone(input) if input._bits & 2 else input
+    return clone(input) if input._bits & NEG else input
 
 
 TYPE_NAMES = {
