@@ -224,7 +224,7 @@ class Campaign:
         return replace(found, outcome=outcome, source=judged.name, rules=wanted)
 
     def _against(self, judged: Judged, program: Program, entry: Expectation | None, outcome: str) -> str:
-        """The outcome of what went wrong where an expectation covers it, None where none does."""
+        """The outcome of what went wrong: a known deviation where an expectation covers it."""
         if entry is not None:
             covered = judged.covered[entry.name]
             if judged.from_corpus:

@@ -148,11 +148,9 @@ def _check_lifetime(
     assert block is not None
     del anew
     if shares and not is_held(block):
-        raise (
-            Harm("dangling", "the memory that it shares is not kept alive by what arrived")
-            if is_told
-            else (_forbidden(shared=False))
-        )
+        if is_told:
+            raise Harm("dangling", "the memory that it shares is not kept alive by what arrived")
+        raise _forbidden(shared=False)
     del y
     if is_let_go(block):
         return

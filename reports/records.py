@@ -110,7 +110,7 @@ class Unit:
     record: ClassVar[str] = "unit"
     adapter: str
     unit: str
-    """Name of the work unit, `corpus:0-256` or `random:7`; the same arguments give the same units."""
+    """Name of the work unit, `corpus:0-128` or `random:7:0-128`; the same arguments give the same units."""
     programs: Count
     """Programs run, unsupported ones included."""
     outcomes: Mapping[Outcome, Count]

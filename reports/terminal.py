@@ -76,9 +76,9 @@ def _says(summary: AdapterSummary, run: Run) -> str:
     if summary.programs or not timings:
         parts += [
             f"{summary.score.text:>7}",
-            f"{count(summary.programs)} programs",
+            count(summary.programs, "program"),
             f"{count(summary.red)} unexpected",
-            f"{count(summary.known)} known deviations",
+            count(summary.known, "known deviation"),
             f"{count(summary.not_run)} unsupported",
         ]
     if timings:

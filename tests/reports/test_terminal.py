@@ -14,6 +14,12 @@ def test_the_verdict_and_one_line_an_adapter(write, sample):
     assert adapters[3].endswith("skipped: no CUDA device: cudaErrorNoDevice")
 
 
+def test_one_program_is_no_programs(write, sample):
+    unit = replace(sample.units()[0], programs=1, outcomes={"xfail": 1})
+    _, line = lines(load([write([sample.header(), unit, sample.footer(0)])]))
+    assert "1 program  0 unexpected  1 known deviation  0 unsupported" in line
+
+
 def test_times_are_printed_where_they_are_all_there_is_to_say(write, sample):
     _, *said = lines(load([write([sample.header(), *sample.adapters(), *sample.timings(), sample.footer()])]))
     heading, second, *times = said[4:]
