@@ -23,7 +23,7 @@ _MAPS = frozenset({"UntypedStorage.from_file"})
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class Access:
     """Where a tensor lies in its storage: strides and offset in elements, itemsize in bytes."""
 
     shape: tuple[int, ...]
@@ -32,19 +32,19 @@ class Extent:
     itemsize: int
 
 
-def lines_touched(extents: Iterable[Extent]) -> int:
+def lines_touched(accesses: Iterable[Access]) -> int:
     """Number of different cache lines on which the elements of tensors in one storage lie.
 
     Exact for every layout: overlapping, stepped, negative, and elements that cross from one line to the next.
 
-    >>> lines_touched([Extent((100,), (1,), 0, 4)])  # 400 bytes in a row
+    >>> lines_touched([Access((100,), (1,), 0, 4)])  # 400 bytes in a row
     7
-    >>> lines_touched([Extent((100,), (16,), 0, 4)])  # each on a line of its own
+    >>> lines_touched([Access((100,), (16,), 0, 4)])  # each on a line of its own
     100
     """
     firsts, lasts = [], []
-    for extent in extents:
-        starts, length = _runs(extent)
+    for access in accesses:
+        starts, length = _runs(access)
         firsts.append(starts // LINE)
         lasts.append((starts + length - 1) // LINE)
     first, last = np.concatenate([_NONE, *firsts]), np.concatenate([_NONE, *lasts])
@@ -60,17 +60,17 @@ def lines_touched(extents: Iterable[Extent]) -> int:
 _NONE: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
-def _runs(extent: Extent) -> tuple[NDArray[np.int64], int]:
+def _runs(access: Access) -> tuple[NDArray[np.int64], int]:
     """First bytes of runs of equal length in which no line is left out, and that length in bytes.
 
     Dimensions join the run from the smallest stride on, as long as no whole line fits between two of its parts.
     """
-    if 0 in extent.shape:
+    if 0 in access.shape:
         return _NONE, 0
-    start, length = extent.offset * extent.itemsize, extent.itemsize
+    start, length = access.offset * access.itemsize, access.itemsize
     dims = []
-    for size, stride in zip(extent.shape, extent.strides, strict=True):
-        step = stride * extent.itemsize
+    for size, stride in zip(access.shape, access.strides, strict=True):
+        step = stride * access.itemsize
         if size > 1 and step:
             start += min(0, (size - 1) * step)
             dims.append((abs(step), size))
@@ -114,11 +114,11 @@ def _read(step: Step) -> list[str]:
 
 
 def _lines(states: Sequence[TensorState]) -> int:
-    by_storage: dict[str, list[Extent]] = {}
+    by_storage: dict[str, list[Access]] = {}
     for number, state in enumerate(states):
         shape, itemsize = state.shape, ITEMSIZES.get(state.dtype, 1)
         strides = contiguous_strides(shape) if state.strides is None else state.strides
         # Where the storage cannot be seen, each tensor counts as one of its own.
         name = f"#{number}" if state.storage is None else state.storage
-        by_storage.setdefault(name, []).append(Extent(shape, strides, state.offset or 0, itemsize))
-    return sum(lines_touched(extents) for extents in by_storage.values())
+        by_storage.setdefault(name, []).append(Access(shape, strides, state.offset or 0, itemsize))
+    return sum(lines_touched(accesses) for accesses in by_storage.values())

@@ -15,7 +15,7 @@ from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED, element_marks
 from stridecheck import reference_impl
 
 from .observation import ForeignState, State, StorageObject, StorageState, TensorState
-from .program import ITEMSIZES, PACKED, QUANTISED, span
+from .program import ITEMSIZES, PACKED, QUANTISED, extent
 
 MAX_ELEMENTS = 1 << 20
 """Elements of one value that are compared; expanded tensors can have more than any memory."""
@@ -69,7 +69,7 @@ def gather(data: bytes, state: TensorState | ForeignState, itemsize: int) -> NDA
         return None
     else:
         strides, offset = tuple([s * itemsize for s in state.strides]), state.offset * itemsize
-    low, past = span(state.shape, strides, offset)
+    low, past = extent(state.shape, strides, offset)
     if low < 0 or past - 1 + itemsize > len(data):
         return None
     strides = reaching(state.shape, strides)

@@ -18,7 +18,7 @@ from stridecheck.reference_impl import views
 from stridecheck.reference_impl.errors import LayoutError
 from stridecheck.reference_impl.layout import Layout
 
-from .program import Input, Program, Ref, Step, Storage, span
+from .program import Input, Program, Ref, Step, Storage, extent
 
 Shape = tuple[int, ...]
 
@@ -141,7 +141,7 @@ def programs(*, rank: int = 4) -> Iterator[Program]:
 
 
 def _program(layout: Layout, target: Shape) -> Program:
-    nbytes = span(layout.shape, layout.strides, 0)[1] * 4
+    nbytes = extent(layout.shape, layout.strides, 0)[1] * 4
     return Program(
         (Storage(nbytes),), (Input("float32", layout.shape, layout.strides),), (Step("view", (Ref(0), target)),)
     )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .observation import ForeignState
 
 
-class Extent(NamedTuple):
+class Block(NamedTuple):
     """A range of memory: the address that it begins at, and its length in bytes."""
 
     address: int
@@ -29,7 +29,7 @@ class Described(NamedTuple):
 
     state: ForeignState
     address: int | None = None
-    owned: Extent | None = None
+    owned: Block | None = None
 
 
 def is_foreign(x: Any) -> bool:
@@ -85,7 +85,7 @@ def _array(a: Any) -> Described:
     return Described(state, a.__array_interface__["data"][0], _extent(root))
 
 
-def _extent(a: Any) -> Extent:
+def _extent(a: Any) -> Block:
     """The memory from the first to the last byte that an array addresses."""
     low = high = a.__array_interface__["data"][0]
     for size, stride in zip(a.shape, a.strides, strict=True):
@@ -93,7 +93,7 @@ def _extent(a: Any) -> Extent:
             low += (size - 1) * stride
         else:
             high += (size - 1) * stride
-    return Extent(low, high + a.itemsize - low)
+    return Block(low, high + a.itemsize - low)
 
 
 def _interface(data: dict[str, Any]) -> Described:

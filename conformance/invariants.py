@@ -17,7 +17,7 @@ from .classify import NOTHING, Event, events
 from .elements import can_be_seen, elements, itemsize_of, reaching
 from .observation import Observation, State, StorageState, TensorState
 from .operations import writes_to
-from .program import Program, refs_in, span
+from .program import Program, extent, refs_in
 from .rules import _define
 
 _KEEPING = "view view_as reshape reshape_as flatten unflatten ravel squeeze unsqueeze contiguous clone detach"
@@ -142,7 +142,7 @@ def _is_outside(state: TensorState, contents: Mapping[str, StorageState]) -> boo
     if content.home is not None and content.home[0] == "meta":
         return False  # nothing is there to lie outside of
     nbytes = len(content.data)
-    low, past = span(state.shape, state.strides, state.offset)
+    low, past = extent(state.shape, state.strides, state.offset)
     return past > low and (low < 0 or past * itemsize > nbytes)
 
 
@@ -202,7 +202,7 @@ def _addressed(state: TensorState, begin: int, nbytes: int) -> NDArray[np.bool_]
     itemsize = itemsize_of(state)
     if itemsize is None or not can_be_seen(state.shape):
         return ~found
-    low, past = span(state.shape, state.strides, state.offset)
+    low, past = extent(state.shape, state.strides, state.offset)
     if past > low and low * itemsize + begin >= 0 and past * itemsize + begin <= nbytes:
         strides = (*[stride * itemsize for stride in reaching(state.shape, state.strides)], 1)
         np.ndarray((*state.shape, itemsize), np.bool_, found, state.offset * itemsize + begin, strides)[...] = True

@@ -17,7 +17,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from .foreign import Described, Extent
+from .foreign import Block, Described
 from .observation import StorageState
 from .program import File, Storage
 from .protocol import Adapter, Undefined
@@ -366,7 +366,7 @@ remove_folders = atexit.register(FOLDERS.remove)
 class _Foreign:
     """Memory that something keeps alive which is no storage of the library; its value is live as long as the run is."""
 
-    def __init__(self, extent: Extent, shadow: bytes | None) -> None:
+    def __init__(self, extent: Block, shadow: bytes | None) -> None:
         self.extent, self.shadow = extent, shadow
 
     def read(self) -> bytes:

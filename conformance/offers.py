@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from . import foreign
 from .capabilities import Capabilities
 from .errors import text_of
-from .program import ITEMSIZES, fill_bytes, span
+from .program import ITEMSIZES, extent, fill_bytes
 from .protocol import Adapter, Unsupported
 
 ALIGNMENT = 64
@@ -126,7 +126,7 @@ def make(producer: Library, case: Case) -> Made:
         It claims them, and failed.
     """
     itemsize = ITEMSIZES[case.dtype]
-    low, high = span(case.shape, case.strides, case.offset)
+    low, high = extent(case.shape, case.strides, case.offset)
     assert low >= 0
     contents = fill_bytes("bool1" if case.dtype == "bool" else "ramp1", max(high, 1) * itemsize + 2 * ALIGNMENT)
     features = producer.capabilities.features

@@ -18,7 +18,7 @@ from .classify import Event, events
 from .elements import marks
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .operations import OPERATIONS
-from .program import ITEMSIZES, Program, span
+from .program import ITEMSIZES, Program, extent
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> 
     content, itemsize = contents.get(state.storage or ""), ITEMSIZES.get(state.dtype)
     if content is None or itemsize is None or state.strides is None or state.offset is None:
         return None
-    if span(state.shape, state.strides, state.offset)[1] * itemsize > len(content.data):
+    if extent(state.shape, state.strides, state.offset)[1] * itemsize > len(content.data):
         return None
     known = marks(state, contents)
     for number, place in enumerate(addressed(state.shape, state.strides, state.offset)):

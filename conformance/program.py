@@ -289,7 +289,7 @@ class Program:
                 raise ValueError(f"input {number}: no storage {item.storage}")
             if len(item.shape) != len(item.strides) or min(item.shape, default=0) < 0:
                 raise ValueError(f"input {number}: shape {item.shape} and strides {item.strides} are no layout")
-            first, last = span(item.shape, item.strides, item.offset)
+            first, last = extent(item.shape, item.strides, item.offset)
             nbytes = self.storages[item.storage].nbytes
             if item.offset < 0 or first < 0 or last * ITEMSIZES[item.dtype] > nbytes:
                 raise ValueError(
@@ -302,10 +302,10 @@ class Program:
                     raise ValueError(f"step {number} ({step.op}): value {ref.key} does not come before it")
 
 
-def span(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
+def extent(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
     """First and one past the last element that a layout addresses; (0, 0) for an empty one, which addresses none.
 
-    >>> span((2, 3), (5, 2), 1)
+    >>> extent((2, 3), (5, 2), 1)
     (1, 11)
     """
     if 0 in shape:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from .midway import with_refs, without_steps
 from .observation import Observation
-from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, span
+from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, extent
 
 MAX_ATTEMPTS = 600
 
@@ -397,7 +397,7 @@ def _plain_fill(program: Program, number: int) -> str:
 def _needed(program: Program, number: int) -> int:
     """Bytes that the inputs reach in a storage."""
     inputs = (item for item in program.inputs if item.storage == number)
-    return max((span(x.shape, x.strides, x.offset)[1] * ITEMSIZES[x.dtype] for x in inputs), default=0)
+    return max((extent(x.shape, x.strides, x.offset)[1] * ITEMSIZES[x.dtype] for x in inputs), default=0)
 
 
 # Arguments.

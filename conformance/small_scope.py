@@ -16,7 +16,7 @@ from stridecheck.reference_impl.layout import Layout
 
 from . import exhaustive
 from .exhaustive import dense_layouts, shapes
-from .program import Argument, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, span
+from .program import Argument, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, extent
 
 Arguments: TypeAlias = tuple[Argument, ...]
 
@@ -143,7 +143,7 @@ def programs() -> Iterator[Program]:
     True
     """
     for layout in layouts():
-        storage = Storage(4 * (span(*layout)[1] + layout.offset * (0 in layout.shape)))
+        storage = Storage(4 * (extent(*layout)[1] + layout.offset * (0 in layout.shape)))
         inputs = (Input("float32", layout.shape, layout.strides, layout.offset),)
         for name, arguments in OPERATIONS.items():
             for args in arguments(layout):

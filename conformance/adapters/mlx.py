@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from ..capabilities import Capabilities
 from ..discovery import without_variants
-from ..program import ITEMSIZES, span
+from ..program import ITEMSIZES, extent
 from .numpy_style import numpy_like
 from .table_style import dtypes_of, takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
@@ -77,7 +77,7 @@ class Mlx(ValueStyle):
 
     def laid_out(self, storage: bytes, dtype: str, shape: Any, strides: Any, offset: int) -> Any:
         """Any strided view of the elements: one that overlaps, or goes backwards, can be handed over as well."""
-        nbytes = max(span(shape, strides, offset)[1], 1) * ITEMSIZES[dtype]
+        nbytes = max(extent(shape, strides, offset)[1], 1) * ITEMSIZES[dtype]
         row = self._make_row(storage.ljust(nbytes, b"\0")[:nbytes], self.dtype(dtype))
         return mx.as_strided(row, shape, strides, offset)
 

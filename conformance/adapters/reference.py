@@ -20,7 +20,7 @@ from stridecheck import __version__, reference_impl
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
 from ..idiom import TEMPLATE
-from ..program import ITEMSIZES, QUANTISED, Step, span
+from ..program import ITEMSIZES, QUANTISED, Step, extent
 from ..protocol import OracleError, Undefined
 from .torch_style import TorchStyle
 
@@ -71,7 +71,7 @@ class Reference(TorchStyle):
     def tensor(self, storage: Any, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         """A tensor over the storage, which `set_` would make longer where the layout does not fit."""
         found = self._dtypes[dtype]
-        if span(shape, strides, offset)[1] * found.itemsize > len(storage._bytes):
+        if extent(shape, strides, offset)[1] * found.itemsize > len(storage._bytes):
             return super().tensor(storage, dtype, shape, strides, offset)
         return build(storage, Layout(shape, strides, offset), found)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..idiom import compile_template, is_possible, torch_template, write_argument
 from ..operations import OPERATIONS, Operation, overload
-from ..program import Argument, Input, Ref, Step, Storage, span
+from ..program import Argument, Input, Ref, Step, Storage, extent
 from .table_style import takes_by
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
@@ -104,7 +104,7 @@ CHECKS: Mapping[str, str] = {
 
 def _numbers(x: Any) -> list[Any]:
     """The elements of a tensor, RuntimeError where its storage holds them no more: PyTorch would read past its end."""
-    past = span(tuple(x.shape), tuple(x.stride()), x.storage_offset())[1]
+    past = extent(tuple(x.shape), tuple(x.stride()), x.storage_offset())[1]
     if x.numel() and past * x.element_size() > x.untyped_storage().nbytes():
         raise RuntimeError("the storage of a quantizer's parameter is too small")
     numbers: list[Any] = x.tolist()

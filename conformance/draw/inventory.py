@@ -12,7 +12,7 @@ from stridecheck.reference_impl.shadow import UNSPECIFIED
 
 from ..execute import Execution
 from ..observation import ForeignState, StorageObject, StorageState, TensorState
-from ..program import ITEMSIZES, QUANTISED, Ref, Storage, span
+from ..program import ITEMSIZES, QUANTISED, Ref, Storage, extent
 from .source import Source
 from .steps import Arguments, Drawer, Values, ref_of
 
@@ -89,7 +89,7 @@ def inventory_of(execution: Execution, storages: Sequence[Storage]) -> Inventory
 @lru_cache(maxsize=1 << 12)
 def _extent(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
     """Number of elements, and of those that a storage must hold; asked after every step, of mostly the same layouts."""
-    return prod(shape), span(shape, strides, offset)[1]
+    return prod(shape), extent(shape, strides, offset)[1]
 
 
 def _is_operand(state: TensorState, reach: int, content: StorageState) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from ..program import span
+from ..program import extent
 from .source import Source, weighted
 
 MAX_SPAN = 360
@@ -58,10 +58,10 @@ def draw_layout(
     strides = list(_draw_strides(source, kind, shape))
     if negative:
         strides = [-s if source.chance(30) else s for s in strides]
-    low, high = span(shape, tuple(strides), 0)
+    low, high = extent(shape, tuple(strides), 0)
     if high - low > most:
         strides = list(row_major(shape))
-        low, high = span(shape, tuple(strides), 0)
+        low, high = extent(shape, tuple(strides), 0)
     offset = source.integer(1, 7) if kind != "row-major" and source.chance(50) else 0
     return Drawn(shape, tuple(strides), offset - low, offset - low + high)
 

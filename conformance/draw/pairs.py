@@ -7,7 +7,7 @@ kind only. Where operands are drawn each for itself two dtypes that fit seldom c
 from __future__ import annotations
 
 from ..operations import group
-from ..program import ITEMSIZES, Argument, DType, Step, span
+from ..program import ITEMSIZES, Argument, DType, Step, extent
 from .layouts import Drawn, draw_shape
 from .source import weighted
 from .stage import REAL, Scene, Stage, on, step
@@ -201,7 +201,7 @@ def _seen_wider(stage: Stage) -> Step:
             shape[-1] += part
         else:
             shape[-1], strides[-1] = source.choice((shape[-1], 1, 0)), 2
-    _, reach = span(tuple(shape), tuple(strides), offset)
+    _, reach = extent(tuple(shape), tuple(strides), offset)
     x = stage.laid(Drawn(tuple(shape), tuple(strides), offset, max(reach, offset)), stage.dtype)
     return step("view", x, DType(dtype))
 

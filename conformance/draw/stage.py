@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import TypeAlias
 
-from ..program import ITEMSIZES, Input, Ref, Step, Storage, span
+from ..program import ITEMSIZES, Input, Ref, Step, Storage, extent
 from .layouts import MAX_SPAN, Drawn, draw_layout
 from .source import Source, weighted
 from .steps import ODD
@@ -68,7 +68,7 @@ class Stage:
         # Loops go over operands that lie alike in the order that they lie in.
         kin = [item for item in self.inputs if item.shape == shape]
         if kin and kind is None and source.chance(alike):
-            _, last = span(shape, kin[0].strides, kin[0].offset)
+            _, last = extent(shape, kin[0].strides, kin[0].offset)
             drawn = Drawn(shape, kin[0].strides, kin[0].offset, max(last, kin[0].offset))
         nbytes = drawn.reach * ITEMSIZES[dtype]
         if beside is not None and source.chance(14):

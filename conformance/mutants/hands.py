@@ -11,7 +11,7 @@ from typing import Any
 
 from stridecheck.reference_impl.layout import Layout
 
-from ..program import span
+from ..program import extent
 from .call import Geometry
 
 GUARDED = 64
@@ -23,7 +23,7 @@ def fits(geometry: Geometry, nbytes: int) -> bool:
     _, shape, strides, offset = geometry
     if len(shape) != len(strides) or min((*shape, *strides, offset)) < 0:
         return False
-    return span(shape, strides, offset)[1] * geometry.itemsize <= nbytes
+    return extent(shape, strides, offset)[1] * geometry.itemsize <= nbytes
 
 
 def lay_out(x: Any, geometry: Geometry) -> None:

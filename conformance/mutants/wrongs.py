@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from ..perturb import addressed
-from ..program import span
+from ..program import extent
 from ..situations import row_major
 from . import hands
 from .call import Call, Geometry
@@ -246,19 +246,19 @@ def beyond(count: int) -> Places:
 
 def after(x: Geometry) -> list[int]:
     """The place after the furthest element."""
-    return [] if 0 in x.shape else [span(*x[1:])[1]]
+    return [] if 0 in x.shape else [extent(*x[1:])[1]]
 
 
 def before(x: Geometry) -> list[int]:
     """The place before the nearest element, where the storage has one."""
-    low = span(*x[1:])[0]
+    low = extent(*x[1:])[0]
     return [low - 1] if low else []
 
 
 def gaps(x: Geometry) -> list[int]:
     """Places between the elements."""
     mine = set(every(x))
-    return [place for place in range(*span(*x[1:])) if place not in mine]
+    return [place for place in range(*extent(*x[1:])) if place not in mine]
 
 
 # Refusing and accepting.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..classify import NOTHING, Event
 from ..observation import TensorState
 from ..operations import OPERATIONS, group
-from ..program import ITEMSIZES, Ref, span
+from ..program import ITEMSIZES, Ref, extent
 from ._define import GEOMETRY, WRITING, Family, is_channels_last, is_dense, is_expanded, numel, strides, succeeded
 
 family = Family("in-place")
@@ -24,7 +24,7 @@ def _by_tensors(e: Event) -> bool:
 
 
 def _bytes(state: TensorState) -> tuple[int, int]:
-    low, high = span(state.shape, strides(state), state.offset or 0)
+    low, high = extent(state.shape, strides(state), state.offset or 0)
     itemsize = ITEMSIZES.get(state.dtype, 1)
     return low * itemsize, high * itemsize
 

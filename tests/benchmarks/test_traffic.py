@@ -5,31 +5,31 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stridecheck.benchmarks.traffic import LINE, Extent, lines_touched, touched_bytes
+from stridecheck.benchmarks.traffic import LINE, Access, lines_touched, touched_bytes
 from stridecheck.conformance.observation import TensorState
 from stridecheck.conformance.program import File, Ref, Step
 
 
-def counted(extents):
+def counted(accesses):
     lines = set()
-    for extent in extents:
-        for index in itertools.product(*map(range, extent.shape)):
-            place = extent.offset + sum(i * s for i, s in zip(index, extent.strides, strict=True))
-            first = place * extent.itemsize
-            lines |= set(range(first // LINE, (first + extent.itemsize - 1) // LINE + 1))
+    for access in accesses:
+        for index in itertools.product(*map(range, access.shape)):
+            place = access.offset + sum(i * s for i, s in zip(index, access.strides, strict=True))
+            first = place * access.itemsize
+            lines |= set(range(first // LINE, (first + access.itemsize - 1) // LINE + 1))
     return len(lines)
 
 
 @st.composite
-def extents(draw):
+def accesses(draw):
     ndim = draw(st.integers(0, 4))
     shape = tuple(draw(st.lists(st.integers(0, 5), min_size=ndim, max_size=ndim)))
     strides = tuple(draw(st.lists(st.integers(-40, 70), min_size=ndim, max_size=ndim)))
     low = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s < 0 and n)
-    return Extent(shape, strides, draw(st.integers(0, 40)) - low, draw(st.sampled_from([1, 2, 4, 8, 16])))
+    return Access(shape, strides, draw(st.integers(0, 40)) - low, draw(st.sampled_from([1, 2, 4, 8, 16])))
 
 
-@given(st.lists(extents(), max_size=3))
+@given(st.lists(accesses(), max_size=3))
 def test_lines_are_counted_as_if_element_by_element(several):
     assert lines_touched(several) == counted(several)
 
@@ -37,12 +37,12 @@ def test_lines_are_counted_as_if_element_by_element(several):
 @pytest.mark.parametrize("stride", range(1, 40))
 def test_every_step_width_around_a_line_is_counted_right(stride):
     for offset, itemsize in itertools.product((0, 1, 15, 16), (1, 4, 16)):
-        extent = Extent((9,), (stride,), offset, itemsize)
-        assert lines_touched([extent]) == counted([extent])
+        access = Access((9,), (stride,), offset, itemsize)
+        assert lines_touched([access]) == counted([access])
 
 
 def test_millions_of_scattered_elements_are_counted():
-    assert lines_touched([Extent((1000, 1000), (64_000, 64), 0, 4)]) == 1_000_000
+    assert lines_touched([Access((1000, 1000), (64_000, 64), 0, 4)]) == 1_000_000
 
 
 def state(shape, strides, storage, dtype="float32"):

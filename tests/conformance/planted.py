@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stridecheck import reference_impl
 from stridecheck.conformance.adapters.reference import Reference
-from stridecheck.conformance.program import ITEMSIZES, span
+from stridecheck.conformance.program import ITEMSIZES, extent
 from stridecheck.reference_impl import Tensor
 
 
@@ -24,7 +24,7 @@ def __getattr__(name):
 
 def reach(x):
     """One past the last byte that a tensor addresses."""
-    return span(tuple(x.shape), tuple(x.stride()), x.storage_offset())[1] * x.element_size()
+    return extent(tuple(x.shape), tuple(x.stride()), x.storage_offset())[1] * x.element_size()
 
 '''
 TAIL = """

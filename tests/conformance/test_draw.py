@@ -16,7 +16,7 @@ from stridecheck.conformance.draw.programs import MAX_STEPS, draw_program
 from stridecheck.conformance.draw.source import Seeded, weighted
 from stridecheck.conformance.draw.strategies import Drawn, layouts
 from stridecheck.conformance.operations import OPERATIONS, overload
-from stridecheck.conformance.program import ITEMSIZES, Input, Program, Storage, span
+from stridecheck.conformance.program import ITEMSIZES, Input, Program, Storage, extent
 
 LAYOUTS = 4_000
 PROGRAMS = 2_500
@@ -104,7 +104,7 @@ def test_negative_strides_only_where_they_are_asked_for(many_layouts):
 @settings(max_examples=300)
 def test_a_layout_stays_inside_its_reach(layout):
     """No drawn layout addresses anything before its storage's begin or after its reach, and the offset is legal."""
-    low, high = span(layout.shape, layout.strides, layout.offset)
+    low, high = extent(layout.shape, layout.strides, layout.offset)
     assert low >= 0
     assert high <= layout.reach
     assert layout.offset >= 0

@@ -22,8 +22,8 @@ from stridecheck.conformance.program import (
     Storage,
     argument_from_json,
     argument_to_json,
+    extent,
     fill_bytes,
-    span,
 )
 
 ONE = Program((Storage(24),), (Input("float32", (2, 3), (3, 1)),), (Step("view", (Ref(0), (3, 2))),))
@@ -144,11 +144,11 @@ def test_an_empty_tensor_may_lie_anywhere():
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(-5, 5)), max_size=4), st.integers(0, 50))
 def test_span_is_the_range_of_addressed_elements(dims, offset):
-    """`span` has the least and one past the greatest place that an index reaches."""
+    """`extent` has the least and one past the greatest place that an index reaches."""
     places = {offset}
     for size, stride in dims:
         places = {place + i * stride for place in places for i in range(size)}
-    assert span(tuple(n for n, _ in dims), tuple(s for _, s in dims), offset) == (min(places), max(places) + 1)
+    assert extent(tuple(n for n, _ in dims), tuple(s for _, s in dims), offset) == (min(places), max(places) + 1)
 
 
 @pytest.mark.parametrize("fill", FILLS)

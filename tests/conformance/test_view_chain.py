@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.conformance.execute import execute
-from stridecheck.conformance.program import Input, Program, Storage, span
+from stridecheck.conformance.program import Input, Program, Storage, extent
 from stridecheck.conformance.view_chain import as_view_chain, needed_length
 
 
@@ -43,7 +43,7 @@ def test_a_chain_ends_in_the_layout_that_was_asked_for(oracle, data):
     shape = tuple(data.draw(st.lists(st.integers(0, 4), max_size=4), label="shape"))
     strides = tuple(data.draw(st.integers(-1, 24), label="stride") for _ in shape)
     offset = data.draw(st.integers(0, 5), label="offset")
-    length = max(needed_length(shape, strides, offset), span(shape, strides, offset)[1], 1)
+    length = max(needed_length(shape, strides, offset), extent(shape, strides, offset)[1], 1)
     _check(oracle, shape, strides, offset, length + data.draw(st.integers(0, 3), label="spare"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...program import Ref, Slice, span
+from ...program import Ref, Slice, extent
 from ...situations import (
     EMPTY,
     FILLED,
@@ -87,8 +87,8 @@ def _past_its_end(event: Any) -> bool:
     offset = event.argument("storage_offset")
     if min((*size, *stride, offset or 0, 1)) < 0 or 0 in size:
         return False
-    asked_for = span(size, stride, event.x.offset if offset is None else offset)[1]
-    return asked_for > span(event.x.shape, event.x.strides, event.x.offset)[1]
+    asked_for = extent(size, stride, event.x.offset if offset is None else offset)[1]
+    return asked_for > extent(event.x.shape, event.x.strides, event.x.offset)[1]
 
 
 def _nothing_far_away(event: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...classify import Event
 from ...observation import TensorState
-from ...program import Ref, Slice, span
+from ...program import Ref, Slice, extent
 from ...situations import (
     ALWAYS,
     AMBIGUOUS,
@@ -69,7 +69,7 @@ from ..wrongs import (
 
 
 def _range(state: TensorState) -> tuple[int, int]:
-    return span(state.shape, strides(state), state.offset or 0)
+    return extent(state.shape, strides(state), state.offset or 0)
 
 
 def _disjoint(event: Event) -> bool:

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
-from ...program import span
+from ...program import extent
 from ...situations import (
     EMPTY,
     GAPS,
@@ -206,7 +206,7 @@ def _in_order_of(place: int) -> Wrong:
         if len(operands) <= place:
             return y
         by = operands[place]
-        is_dense = len(set(every(by))) == prod(by.shape) == span(*by[1:])[1] - span(*by[1:])[0]
+        is_dense = len(set(every(by))) == prod(by.shape) == extent(*by[1:])[1] - extent(*by[1:])[0]
         if call.event.outs or by.shape != tuple(y.shape) or not is_dense:
             return y
         empty = call.adapter.namespace.empty_strided(by.shape, by.strides, dtype=y.dtype)

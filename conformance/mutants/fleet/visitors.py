@@ -8,7 +8,7 @@ from typing import Any
 from stridecheck.reference_impl.dlpack import _STRUCTURES, _pointer
 
 from ...classify import Event
-from ...program import DType, span
+from ...program import DType, extent
 from ...situations import (
     CODES,
     CONJUGATED,
@@ -150,7 +150,7 @@ def _no_index_from_end(call: Call) -> Any:
 
 def _spanned(call: Call) -> Any:
     x = call.before
-    low, high = span(*x[1:])
+    low, high = extent(*x[1:])
     return (high - low) * x.itemsize
 
 
