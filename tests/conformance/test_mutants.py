@@ -14,6 +14,7 @@ from stridecheck.conformance.discovery import UnknownAdapter, find
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.mutants import hunt as hunting
+from stridecheck.conformance.mutants import score as scoring
 from stridecheck.conformance.mutants.adapter import Mutated, adapter
 from stridecheck.conformance.mutants.drawers import drawn
 from stridecheck.conformance.mutants.fleet import FLEET
@@ -176,6 +177,14 @@ def test_a_mutant_that_cannot_be_tried_is_no_survivor(tried, monkeypatch):
     code, found = tried("view.needs-contiguous-in-torch", programs=400)
     assert (code, found["view.needs-contiguous-in-torch"].outcome) == (3, "untried")
     assert found["view.needs-contiguous-in-torch"].reached == 0
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"), [("killed", 0), ("killed unreached", 1), ("untried survived", 1), ("untried killed", 3)]
+)
+def test_survivors_come_before_what_could_not_be_tried(outcomes, code):
+    """As in every run what is red comes first."""
+    assert scoring._exit_code({*outcomes.split()}) == code
 
 
 def test_programs_are_the_same_wherever_they_are_drawn(oracle):
