@@ -27,6 +27,7 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from typing import Any, Protocol
+from uuid import uuid4
 
 from stridecheck.reports import records
 
@@ -107,52 +108,73 @@ class _Sessions:
     """The sessions of this process, one for each thread that runs tasks: a library is started once, not for each."""
 
     def __init__(self) -> None:
-        self._open: dict[int, tuple[tuple[str, str], Session]] = {}
+        self._lock = threading.Lock()
+        self._idle: dict[int, tuple[tuple[str, str], Session]] = {}
+        """Those that no task has, by thread, with the run and the library that they are of."""
+        self._ended: set[str] = set()
 
-    def get(self, settings: str, spec: str) -> Session:
-        """The session of this thread."""
-        thread, key = threading.get_ident(), (settings, spec)
-        if thread in self._open and self._open[thread][0] != key:
-            self._open.pop(thread)[1].stop()
-        if thread not in self._open:
-            self._open[thread] = key, Session(Options.from_json(json.loads(settings)), spec)
-        return self._open[thread][1]
+    @contextmanager
+    def taken(self, run: str, spec: str) -> Iterator[Session]:
+        """The session of this thread; it is ended where something goes wrong in it, or its run has ended meanwhile."""
+        thread, key = threading.get_ident(), (run, spec)
+        with self._lock:
+            last, session = self._idle.pop(thread, (None, None))
+        if session is not None and last != key:
+            session.stop()
+            session = None
+        if session is None:
+            session = Session(Options.from_json(json.loads(run)["options"]), spec)
+        try:
+            yield session
+        except BaseException:
+            session.stop()
+            raise
+        with self._lock:
+            is_over = run in self._ended
+            if not is_over:
+                self._idle[thread] = key, session
+        if is_over:
+            session.stop()
 
-    def close(self) -> None:
-        """End all of them."""
-        while self._open:
-            self._open.popitem()[1][1].stop()
+    def close(self, run: str) -> None:
+        """End those of a run: at once where no task has them, for another run may be at work in the same process."""
+        with self._lock:
+            self._ended.add(run)
+            over = [self._idle.pop(thread)[1] for thread, (key, _) in [*self._idle.items()] if key[0] == run]
+        for session in over:
+            session.stop()
 
 
 _SESSIONS = _Sessions()
 
 
-def introduce(settings: str, spec: str) -> tuple[str, str]:
+def introduce(run: str, spec: str) -> tuple[str, str]:
     """What a library says of itself, as a record's line; or the kind and the reason of its failure."""
     try:
-        return "", records.to_line(_SESSIONS.get(settings, spec).introduction)
+        with _SESSIONS.taken(run, spec) as session:
+            return "", records.to_line(session.introduction)
     except AdapterFailed as error:
         return error.kind, error.reason
 
 
-def run_parts(settings: str, spec: str, parts: str) -> tuple[list[list[str]], tuple[str, str] | None]:
+def run_parts(run: str, spec: str, parts: str) -> tuple[list[list[str]], tuple[str, str] | None]:
     """The lines of each part's records; and the kind and reason where the library failed for good."""
     done: list[list[str]] = []
     try:
-        session = _SESSIONS.get(settings, spec)
-        # One at a time: what comes before an error stays.
-        done.extend(
-            [records.to_line(record) for record in found] for found in session.run(map(from_json, json.loads(parts)))
-        )
+        with _SESSIONS.taken(run, spec) as session:
+            # One at a time: what comes before an error stays.
+            done.extend(
+                [records.to_line(record) for record in found]
+                for found in session.run(map(from_json, json.loads(parts)))
+            )
     except AdapterFailed as error:
-        _SESSIONS.close()
         return done, (error.kind, error.reason)
     return done, None
 
 
-def close_sessions() -> None:
-    """End the libraries of this process: a cluster goes on when a run is over."""
-    _SESSIONS.close()
+def close_sessions(run: str) -> None:
+    """End the libraries that a run has in this process: a cluster goes on when a run is over."""
+    _SESSIONS.close(run)
 
 
 @dataclass
@@ -170,7 +192,8 @@ class Elsewhere:
     def __init__(
         self, options: Options, make: Callable[[], Executor], width: int, lost: tuple[type[BaseException], ...]
     ) -> None:
-        self._settings = json.dumps(options.to_json())
+        # Equal options are equal text, and two runs on one cluster are two.
+        self.run_id = json.dumps({"id": uuid4().hex, "options": options.to_json()})
         self._make, self._width, self._lost = make, width, lost
         self._executor = make()
 
@@ -187,48 +210,59 @@ class Elsewhere:
         """What `introduce` answers in one of the processes."""
         for _ in range(MAX_TRIES):
             with suppress(*self._lost):
-                said: tuple[str, str] = self._submit(introduce, spec).result()
+                said: tuple[str, str] = _answer(self._submit(introduce, spec))
                 return said
         return "error", f"{spec}: the process that started it was lost {MAX_TRIES} times"
 
     def _submit(self, task: Callable[..., Any], *arguments: str) -> Future[Any]:
         with ctrl_c_later():  # a task may begin a process
             try:
-                return self._executor.submit(task, self._settings, *arguments)
+                return self._executor.submit(task, self.run_id, *arguments)
             except BrokenExecutor:
                 self._executor = self._make()
-                return self._executor.submit(task, self._settings, *arguments)
+                return self._executor.submit(task, self.run_id, *arguments)
 
     def run(self, spec: str, parts: Iterable[Part]) -> Iterator[list[records.Record]]:
-        """The records of each part, as they come."""
+        """The records of each part, as they come; where the library fails for good, nothing more is begun."""
         coming = (_Task(texts) for texts in _texts(parts))
         again: deque[_Task] = deque()
         running: dict[Future[Any], _Task] = {}
-        while True:
-            # Those that have lost a process go one at a time, so that the guilty one takes no other with it.
-            while not running or (not again and len(running) < 2 * self._width and not _is_alone(running)):
-                task = again.popleft() if again else next(coming, None)
-                if task is None:
-                    break
-                running[self._submit(run_parts, spec, task.parts)] = task
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                task = running.pop(future)
-                try:
-                    done, failed = future.result()
-                except self._lost as error:
-                    again.append(_Task(task.parts, task.tries + 1))
-                    if task.tries + 1 == MAX_TRIES:
+        try:
+            while True:
+                # Those that have lost a process go one at a time, so that the guilty one takes no other with it.
+                while not running or (not again and len(running) < 2 * self._width and not _is_alone(running)):
+                    task = again.popleft() if again else next(coming, None)
+                    if task is None:
+                        break
+                    running[self._submit(run_parts, spec, task.parts)] = task
+                if not running:
+                    return
+                failure: tuple[str, str] | None = None
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task = running.pop(future)
+                    try:
+                        done, failed = _answer(future)
+                    except self._lost as error:
+                        task.tries += 1
+                        again.append(task)
                         reason = f"{spec}: the process was lost {MAX_TRIES} times ({type(error).__name__})"
-                        raise AdapterFailed("error", reason) from None
-                    continue
-                except CancelledError:
-                    raise SchedulerError("the scheduler has gone; go on with --resume") from None
-                for lines in done:
-                    yield [records.from_line(line) for line in lines]
-                if failed is not None:
-                    raise AdapterFailed(*failed)
+                        done, failed = [], ("error", reason) if task.tries == MAX_TRIES else None
+                    for lines in done:
+                        yield [records.from_line(line) for line in lines]
+                    failure = failure or failed
+                if failure is not None:
+                    raise AdapterFailed(*failure)
+        finally:
+            for future in running:
+                future.cancel()
+
+
+def _answer(future: Future[Any]) -> Any:
+    """What a task has answered; a scheduler that goes cancels what it was given."""
+    try:
+        return future.result()
+    except CancelledError:
+        raise SchedulerError("the scheduler has gone; go on with --resume") from None
 
 
 def _is_alone(running: dict[Future[Any], _Task]) -> bool:
@@ -324,4 +358,5 @@ def _dask(options: Options) -> Iterator[Elsewhere]:
             yield place
         finally:
             place.close()
-            client.run(close_sessions)
+            with suppress(OSError):  # it may have gone, which is told already
+                client.run(close_sessions, place.run_id)

@@ -9,16 +9,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from stridecheck.conformance import crews
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.processes import ctrl_c_later, ignore_ctrl_c
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 from stridecheck.conformance.survival import STRIDECHECK, descendants, verdicts
 from stridecheck.conformance.units import Drawing, Unit, from_json, plan, to_json, units_of
-from stridecheck.reports.records import Adapter, read_results
+from stridecheck.reports.records import Adapter, Concluded, read_results
 from stridecheck.reports.run import load
 
 from .conftest import prefix_with
@@ -204,6 +207,82 @@ def test_a_library_that_is_lost_elsewhere(adapter_file, tmp_path):
     assert check(options, tmp_path) == 1  # it had crashed
     states = [(r.name, r.status) for r in read_results(tmp_path / "results.jsonl") if isinstance(r, Adapter)]
     assert states == [("dying", "ready"), ("dying", "failed"), ("no.such:adapter", "failed"), ("numpy", "ready")]
+
+
+class FakeSession:
+    """A session that starts nothing, and fails in the part that is named `dead`."""
+
+    def __init__(self, options, spec):
+        self.introduction, self.is_stopped = Adapter(spec, "ready"), False
+
+    def run(self, parts):
+        """One record for each part."""
+        for part in parts:
+            if part.seed < 0:
+                raise AdapterFailed("error", "dead")
+            yield [Concluded(part.name)]
+
+    def stop(self):
+        """Note that it was ended."""
+        self.is_stopped = True
+
+
+def test_a_run_that_ends_leaves_the_sessions_of_others(monkeypatch):
+    """Two runs with the same options in one process: the end of one ends its own sessions, and what it is still at."""
+    monkeypatch.setattr(crews, "Session", FakeSession)
+    sessions = crews._Sessions()
+    ours, other = (crews.Elsewhere(Options(("numpy",)), lambda: None, 1, ()).run_id for _ in range(2))
+    with ThreadPoolExecutor(1) as thread, sessions.taken(ours, "numpy") as mine:
+
+        def another():
+            with sessions.taken(other, "numpy") as session:
+                return session
+
+        theirs = thread.submit(another).result()
+        sessions.close(ours)
+        assert not mine.is_stopped  # a task has it
+        assert not theirs.is_stopped
+        assert thread.submit(another).result() is theirs
+    assert mine.is_stopped
+    sessions.close(other)
+    assert theirs.is_stopped
+
+
+def test_a_library_that_fails_for_good_ends_its_tasks(monkeypatch):
+    """What was done beside the task that failed is recorded, and what waits is not begun."""
+    begun = []
+
+    class Executor:
+        """Two tasks are done at once, all others wait for ever."""
+
+        def submit(self, task, *arguments):
+            begun.append(Future())
+            if len(begun) <= 2:
+                begun[-1].set_result(task(*arguments))
+            return begun[-1]
+
+    monkeypatch.setattr(crews, "Session", FakeSession)
+    place = crews.Elsewhere(Options(("numpy",)), Executor, 2, ())
+    found = []
+    with pytest.raises(AdapterFailed, match="dead"):
+        found.extend(place.run("numpy", [Drawing(seed, 0, 1) for seed in (-1, 0, *range(1, 50))]))
+    assert found == [[Concluded(Drawing(seed, 0, 1).name)] for seed in (1, 2)]
+    assert [future.cancelled() for future in begun] == [False, False, True, True]
+
+
+def test_a_scheduler_that_goes_is_told():
+    """Where a cluster goes in the middle of a run, it is told how to go on, and not that nothing can be ended there."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster:
+
+        def run():
+            options = Options(("numpy",), scheduler=cluster.scheduler_address)
+            with crews.crews(options) as places, places.crew("numpy") as crew:
+                for _ in crew.run(Drawing(seed, 0, 20) for seed in range(100)):
+                    cluster.close()
+
+        with pytest.raises(SchedulerError, match="--resume"):
+            run()
 
 
 def test_a_scheduler_that_is_not_there(tmp_path):
