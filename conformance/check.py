@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from stridecheck.reports.records import ExitCode
 
 from . import corpus, examples, machine, small_scope
 from .answers import AdapterFailed
-from .campaign import Campaign, out_of_date
+from .campaign import out_of_date
 from .collector import collect_rarely
 from .crews import Crew, Crews, crews
 from .discovery import UnknownAdapter, find
@@ -27,8 +26,7 @@ from .options import command_line as command_line
 from .program import Program
 from .resume import note_last, reopen
 from .rules import catalogue, matching_none
-from .runner import Worker
-from .session import expectations, oracle
+from .session import Session, expectations, oracle
 from .units import Drawing, Part, Unit, plan
 
 
@@ -336,16 +334,16 @@ def _conclude(name: str, known: Expectations, results: _Results, whole: frozense
         yield problem
 
 
-def reproduce(spec: str, python: str, program: Program) -> list[records.Failure]:
+def reproduce(options: Options, spec: str, program: Program) -> list[records.Failure]:
     """What one program shows on a library now, shrunk and with scripts: the same campaign over that program alone.
 
     Raises
     ------
     AdapterFailed
         The library cannot be started here.
+    ExpectationError
+        The list of the options is missing or broken.
     """
-    with Worker(spec, python=python or sys.executable) as worker:
-        worker.start()
-        campaign = Campaign(worker, oracle(), catalogue(), Expectations())
+    with Session(options, spec) as session:
         unit = Unit("repro", (program,), from_corpus=False)
-        return [r for found in campaign.run([unit]) for r in found if isinstance(r, records.Failure)]
+        return [r for found in session.run([unit]) for r in found if isinstance(r, records.Failure)]

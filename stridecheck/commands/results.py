@@ -9,8 +9,9 @@ import click
 from stridecheck.conformance import corpus
 from stridecheck.conformance.corpus import PROMOTED
 from stridecheck.conformance.listing import listing
+from stridecheck.conformance.options import Options
 from stridecheck.conformance.program import Program
-from stridecheck.reports.records import ExitCode, Failure, Header, read_results
+from stridecheck.reports.records import Adapter, ExitCode, Failure, Header, read_results
 from stridecheck.reports.run import load
 
 from .common import Directory, fail, render, show_comparison, told
@@ -111,19 +112,17 @@ def _failures_of(results: Path, program: str) -> tuple[Path, list[Failure]]:
 
 
 def _found_again(path: Path, failure: Failure) -> list[Failure]:
-    """The failures that the same program shows now, shrunk."""
+    """The failures that the same program shows now, shrunk, on the library and by the options of its run."""
     from stridecheck.conformance.answers import AdapterFailed
     from stridecheck.conformance.check import reproduce
 
-    header = next(record for record in read_results(path) if isinstance(record, Header))
-    python = str(header.arguments.get("python", ""))
-    # A library is recorded under its adapter's name; a file or module was given by another.
-    given = [spec for spec in header.arguments.get("adapters", ()) if spec not in (failure.adapter, "torch", "numpy")]
-    for spec in (failure.adapter, *given):
+    header, *found = read_results(path)
+    assert isinstance(header, Header)
+    of_it = [record for record in found if isinstance(record, Adapter) and record.name == failure.adapter]
+    with told():
         try:
-            return [
-                f for f in reproduce(spec, python, Program.from_json(failure.found)) if f.adapter == failure.adapter
-            ]
+            return reproduce(
+                Options.from_json(header.arguments), of_it[-1].spec or failure.adapter, Program.from_json(failure.found)
+            )
         except AdapterFailed as error:
-            reason = error.reason
-    return fail(ExitCode.COULD_NOT_RUN, reason)
+            fail(ExitCode.COULD_NOT_RUN, error.reason)

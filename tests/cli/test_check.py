@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit
 
@@ -166,6 +167,28 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
     done = run("repro", tmp_path, next(line["program"] for line in lines if line["record"] == "failure"))
     assert done.returncode == 3
     assert "no script shows it in the library's own idiom; the program is in" in done.stderr
+
+
+def test_repro_runs_again_what_ran(tmp_path):
+    """A failure that is not shrunk yet is found again on the library that it is of, in the same time."""
+    (tmp_path / "mine.py").write_text(
+        "import time\nfrom stridecheck.conformance.adapters.numpy import Numpy\n"
+        "class Mine(Numpy):\n"
+        "    def operation(self, step):\n"
+        "        return (lambda *a: time.sleep(2)) if step.op == 'expand' else super().operation(step)\n"
+        "adapter = Mine\n"
+    )
+    done = run("check", "mine.py", "--programs", 120, "--timeout", 0.5, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    path = tmp_path / "out" / "results.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    hung = next(line for line in lines if line["record"] == "failure" and line["outcome"] == "timeout")
+    shrunk = Program.from_json(hung["shrunk"])
+    for line in lines:
+        line.update({"shrunk": {}, "repro": ""} if line["record"] == "failure" else {})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = run("promote", "out", hung["program"], "--to", "mine.jsonl", cwd=tmp_path)
+    assert shrunk.id in done.stdout, said(done)
 
 
 # What it says of itself.
