@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from stridecheck.conformance.check import Options
 from stridecheck.conformance.check import check as _check
 
+from .commands.directory import begun_in
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -41,11 +43,14 @@ def check(adapter: str, *adapters: str, out: Path | str | None = None, **options
     """Check adapters by name, as `stridecheck check` does.
 
     `options` are the fields of `stridecheck.conformance.check.Options`; without `out` a temporary directory is made.
+    Results that are in `out` are kept as `results.previous.jsonl`.
 
     Raises
     ------
     ValueError
         An option is out of its range, or no rule matches one of `rules`.
+    InUse
+        Another run is writing into the directory.
     OSError
         The directory cannot be written.
 
@@ -54,5 +59,7 @@ def check(adapter: str, *adapters: str, out: Path | str | None = None, **options
     """
     if not isinstance(rules := options.get("rules", ""), str):
         options["rules"] = ",".join(rules)
+    asked = Options((adapter, *adapters), **options)
     directory = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="stridecheck-"))
-    return Results(directory, _check(Options((adapter, *adapters), **options), directory))
+    with begun_in(directory, anew=not asked.resume):
+        return Results(directory, _check(asked, directory))

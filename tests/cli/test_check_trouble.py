@@ -15,7 +15,7 @@ import pytest
 from stridecheck.reports.records import Adapter, Failure, Footer, Unit
 
 from stridecheck.api import check
-from stridecheck.commands.directory import begun_in
+from stridecheck.commands.directory import InUse, begun_in
 
 from ..commands import COMMAND, records_of, run, said
 
@@ -343,6 +343,19 @@ def test_two_runs_do_not_write_into_one_directory(tmp_path):
     assert (tmp_path / "out" / "results.previous.jsonl").read_text() == "mine\n"
     assert run("check", "nosuch", "--out", tmp_path / "new").returncode == 2
     assert not (tmp_path / "new").exists()
+
+
+def test_a_call_from_python_keeps_what_is_there(tmp_path):
+    """Earlier results, and what was made of them, are dealt with as on the command line; two runs do not mix."""
+    for name in ("results.jsonl", "report.html"):
+        (tmp_path / name).write_text("mine\n")
+    with begun_in(tmp_path, anew=False), pytest.raises(InUse):
+        check("reference", programs=5, out=tmp_path)
+    check("reference", programs=5, out=tmp_path)
+    assert (tmp_path / "results.previous.jsonl").read_text() == "mine\n"
+    assert not (tmp_path / "report.html").exists()
+    check("reference", programs=5, out=tmp_path, resume=True)  # which is to go on with what is there
+    assert (tmp_path / "results.previous.jsonl").read_text() == "mine\n"
 
 
 def test_a_closed_standard_error_is_no_failure(tmp_path):
