@@ -25,7 +25,8 @@ from stridecheck.reports.records import ExitCode
 
 from . import clock
 from .cases import AnyCase, select
-from .measure import At, Load, Loaded, Time, blank, serve
+from .measure import At, Load, Loaded, Time, Try, blank, serve
+from .trials import Measured, NotTried
 
 DEFAULT_ADAPTERS = ("torch", "numpy", "reference")
 """Timed where none is asked for; one that is not installed is skipped, and that is no failure."""
@@ -208,7 +209,15 @@ class Measurer:
                 orders += [rest] if (rest := tuple(name for name in asked if name != guilty)) else []
         return [found[name] for name in adapters]
 
-    def _order(self, order: Load | Time, seconds: float) -> Any:
+    def measure(self, claim: str) -> Measured | NotTried:
+        """What came of the trials of a claim; one that ends the process, or hangs, was not tried."""
+        try:
+            found: Measured | NotTried = self._order(Try(claim), CASE_SECONDS)
+        except _Died as death:
+            return NotTried(death.reason)
+        return found
+
+    def _order(self, order: Load | Time | Try, seconds: float) -> Any:
         """The answer to an order; in a fresh process where the last has died."""
         if self._process is None:
             self._start()

@@ -7,29 +7,23 @@ processes lie in the range, contradicts where none does and all lie on one side 
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median, median_low
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from stridecheck.conformance import machine, processes
+from stridecheck.conformance import machine
 from stridecheck.conformance.check import Progress, Silent
 from stridecheck.reports import records
 from stridecheck.reports.records import ExitCode
 
-from . import clock
-
-if TYPE_CHECKING:
-    from .trials import Trial
+from .bench import Measurer, Options
+from .trials import Measured, NotTried
 
 PROCESSES = 3
 """Processes that measure each contest: their medians differ by more than blocks of one do."""
@@ -50,13 +44,8 @@ class Claim:
     """One sentence: why it is as it is."""
 
 
-def _slower(percent: float, tolerance: float = 0.15) -> dict[str, float]:
-    """The range of ratios that "so many percent slower" means, with some tolerance."""
-    ratio = 1 + percent / 100
-    return {"low": ratio / (1 + tolerance), "high": ratio * (1 + tolerance)}
-
-
 def _around(ratio: float, tolerance: float = 0.15) -> dict[str, float]:
+    """The range of ratios that a published one means."""
     return {"low": ratio / (1 + tolerance), "high": ratio * (1 + tolerance)}
 
 
@@ -72,13 +61,13 @@ FASTER = _between(0.0, 0.97)
 CLAIMS: Sequence[Claim] = (
     Claim(
         "contiguous.matmul", "A matrix product takes half as long again on a non-contiguous operand", "+50 %",
-        **_slower(50),
+        **_around(1.5),
         why="BLAS takes a transposed operand as it is; only strides that no BLAS knows are copied first, which is less "
         "than the product itself unless the matrix is small.",
     ),
     Claim(
         "contiguous.conv2d", "A convolution takes three quarters longer on a non-contiguous input", "+75 %",
-        **_slower(75),
+        **_around(1.75),
         why="oneDNN reorders its input in any case; what a stride costs beyond that is one more copy of the input.",
     ),
     Claim(
@@ -89,7 +78,7 @@ CLAIMS: Sequence[Claim] = (
     ),
     Claim(
         "contiguous.transpose", "A transpose takes two and a half times as long on a non-contiguous tensor", "+150 %",
-        **_slower(150),
+        **_around(2.5),
         why="The transpose of a transposed tensor is contiguous already: nothing is copied at all.",
     ),
     Claim(
@@ -281,16 +270,19 @@ def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Cla
         reason = "" if here else "torch is not installed here: pip install 'stridecheck[torch]'"
         if not here:
             writer.write(records.Adapter("torch:cpu", "skipped", reason))
-        progress.begin("claims", len(chosen) * PROCESSES)
+        progress.begin("claims", len(chosen))
         failed = 0
-        for claim, measured in _measured(chosen if here else (), progress):
-            tried = [one for one in measured if not isinstance(one, NotTried)]
-            if why := next((one for one in measured if isinstance(one, NotTried)), None):
-                failed += why.is_wrong
-                progress.note(f"{claim.id}: {why.reason}")
-                writer.write(records.Claim(claim.id, claim.says, claim.claimed, "not tried", why.reason))
-            else:
-                writer.write(_judged(claim, tried))
+        with ExitStack() as stack:
+            measurers = [stack.enter_context(Measurer(Options())) for _ in range(PROCESSES)]
+            for claim in chosen if here else ():
+                measured = _measured(claim, measurers)
+                if isinstance(measured, NotTried):
+                    failed += measured.is_wrong
+                    progress.note(f"{claim.id}: {measured.reason}")
+                    writer.write(records.Claim(claim.id, claim.says, claim.claimed, "not tried", measured.reason))
+                else:
+                    writer.write(_judged(claim, measured))
+                progress.advance(1)
         codes = [ExitCode.EXPECTED if chosen else ExitCode.NOTHING_JUDGED] if here else [ExitCode.COULD_NOT_RUN]
         code = ExitCode.of([*codes, ExitCode.UNEXPECTED] if failed else codes)
         if reason:
@@ -299,74 +291,15 @@ def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Cla
     return code
 
 
-Measured = list[tuple[str, Any, Any]]
-"""For each trial of a claim its label and what both sides came to: samples in ns, bytes, or truths."""
-
-
-class NotTried(NamedTuple):
-    """Why a claim was not tried: something went wrong, or what it takes is not here."""
-
-    reason: str
-    is_wrong: bool = True
-
-
-def _measured(chosen: Sequence[Claim], progress: Progress) -> Iterator[tuple[Claim, list[Measured | NotTried]]]:
-    """Each claim with what every process has measured, one process after the other: what is done stays done."""
-    with ExitStack() as stack:
-        pools = [_process(stack) for _ in range(PROCESSES)]
-        for claim in chosen:
-            found: list[Measured | NotTried] = []
-            for number, pool in enumerate(pools):
-                try:
-                    found.append(pool.submit(measure, claim.id).result())
-                except BrokenExecutor:
-                    found.append(NotTried("the process that tried it has ended"))
-                    pools[number] = _process(stack)
-                progress.advance(1)
-            yield claim, found
-
-
-def _process(stack: ExitStack) -> ProcessPoolExecutor:
-    return stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _quiet))
-
-
-def _quiet() -> None:
-    """What torch's profiler and its deprecations say in this process is of no interest; errors are answers."""
-    processes.ignore_ctrl_c()
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-        os.dup2(nowhere.fileno(), 2)
-
-
-def measure(id: str) -> Measured | NotTried:
-    """Try a claim in this process, on one thread; why not, where that cannot be done."""
-    try:
-        import torch
-
-        from . import contests
-
-        if id in contests.ON_DEVICE and not torch.cuda.is_available():
-            return NotTried(f"needs a CUDA device, and PyTorch {torch.__version__} finds none", is_wrong=False)
-        torch.set_num_threads(1)
-        return [_try(trial) for trial in contests.TRIALS[id]()]
-    except Exception as error:  # a torch without one engine or module still has all others' claims tried
-        return NotTried(f"{type(error).__name__}: {error}")
-
-
-def _try(trial: Trial) -> tuple[str, Any, Any]:
-    from .trials import Bytes, Contest
-
-    if isinstance(trial, Contest):
-        take = clock.block if trial.wait is None else partial(clock.block, synchronize=trial.wait)
-        runners = [clock.Runner(call, take) for call in trial.make()]
-        clock.race(runners, clock.QUICK)
-        for runner in runners:
-            if runner.error is not None:
-                raise runner.error
-        return trial.label, runners[0].samples_ns, runners[1].samples_ns
-    if isinstance(trial, Bytes):
-        return trial.label, *trial.count()
-    return trial.label, True, trial.holds()
+def _measured(claim: Claim, measurers: Sequence[Measurer]) -> list[Measured] | NotTried:
+    """What every process has measured, one after the other; nothing more where one could not."""
+    found: list[Measured] = []
+    for measurer in measurers:
+        one = measurer.measure(claim.id)
+        if isinstance(one, NotTried):
+            return one
+        found.append(one)
+    return found
 
 
 def _judged(claim: Claim, measured: Sequence[Measured]) -> records.Claim:
@@ -389,22 +322,24 @@ def _verdict(trials: Sequence[Mapping[str, Any]]) -> str:
 
 def _trial(claim: Claim, measured: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
     """One trial over all processes: its ratio with the interval, and whether that meets what is claimed."""
-    label, first, second = measured[0]
+    label, first, _ = measured[0]
     if isinstance(first, list):
         # Round by round, for what slows the machine slows both sides.
         ratios = [median(b / a for a, b in zip(one[1], one[2], strict=True)) for one in measured]
-        # Both times of the process whose ratio is shown: those of different ones need not go together.
-        shown = measured[ratios.index(median_low(ratios))]
-        unit, sides = "ns", [median(shown[1]), median(shown[2])]
+        sides = [(median(one[1]), median(one[2])) for one in measured]
+        unit = "ns"
     else:
-        ratios = [float(second) / float(first)]
-        unit, sides = "holds" if isinstance(first, bool) else "bytes", [float(first), float(second)]
+        sides = [(float(one[1]), float(one[2])) for one in measured]
+        ratios = [b / a for a, b in sides]
+        unit = "holds" if isinstance(first, bool) else "bytes"
     ratio, low, high = median_low(ratios), min(ratios), max(ratios)
+    # Both sides of the process whose ratio is shown: those of different ones need not go together.
+    shown = sides[ratios.index(ratio)]
     if claim.low is None or claim.high is None:
         says = "measured"
     elif claim.low <= low and high <= claim.high:
         says = "agrees"
     else:
         says = "contradicts" if high < claim.low or low > claim.high else "open"
-    return {"label": label, "unit": unit, "first": sides[0], "second": sides[1],
+    return {"label": label, "unit": unit, "first": shown[0], "second": shown[1],
             "ratio": ratio, "low": low, "high": high, "says": says}  # fmt: skip

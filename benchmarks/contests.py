@@ -7,10 +7,11 @@ models, loaders and files are no programs of one step.
 from __future__ import annotations
 
 import io
+import os
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -366,11 +367,12 @@ def shared_storage_loading() -> list[Contest]:
         return [row.clone() for row in base], list(base)
 
     def from_file(n: int) -> tuple[Call, Call]:
-        folder = Path(tempfile.mkdtemp(prefix="stridecheck-claims-"))
         calls = []
-        for name, saved in zip(("separate", "shared"), tensors(n), strict=True):
-            torch.save(saved, folder / name)
-            calls.append(partial(torch.load, folder / name))
+        for saved in tensors(n):
+            with tempfile.NamedTemporaryFile(prefix="stridecheck-claims-", delete=False) as file:
+                torch.save(saved, file)
+            calls.append(partial(torch.load, file.name))
+            weakref.finalize(calls[-1], os.unlink, file.name)  # tens of MB, which go with the call that reads them
         return calls[0], calls[1]
 
     def from_memory(n: int) -> tuple[Call, Call]:

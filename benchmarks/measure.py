@@ -11,6 +11,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -19,7 +20,7 @@ from stridecheck.conformance.adapters import reference
 from stridecheck.conformance.protocol import Unsupported
 from stridecheck.reports import records
 
-from . import clock, device, memory
+from . import clock, device, memory, trials
 from .cases import AnyCase
 from .clock import Call, Effort, Runner, race
 from .limit import Copies, best_ns, place_of, ratio, traffic_copy_bytes
@@ -52,6 +53,13 @@ class Time:
 
 
 @dataclass(frozen=True, slots=True)
+class Try:
+    """An order: try the claim of this id. Answered by what was measured, or why it was not tried."""
+
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
 class At:
     """Said while an order is carried out: the library that is being made ready; empty while all are timed."""
 
@@ -68,8 +76,13 @@ def serve(connection: Connection, threads: int, effort: Effort, slowdown: float,
     session = Session(threads, effort, slowdown, cold, say=connection.send)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            order = connection.recv()
-            connection.send(session.load(order.spec) if isinstance(order, Load) else session.time(order))
+            match connection.recv():
+                case Load(spec):
+                    connection.send(session.load(spec))
+                case Try(claim):
+                    connection.send(trials.measure(claim, partial(connection.send, At(""))))
+                case order:
+                    connection.send(session.time(order))
 
 
 def _silent(message: At) -> None:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import signal
+import tempfile
 
 import pytest
 import torch
-from stridecheck.benchmarks import claims, contests, device_contests
+from stridecheck.benchmarks import bench, claims, contests, device_contests, trials
 from stridecheck.benchmarks.claims import CLAIMS, NO_FIGURE, Claim
 from stridecheck.reports.records import Claim as Record
 from stridecheck.reports.records import read_results
@@ -22,10 +24,10 @@ def test_every_claim_has_trials_and_every_trial_a_claim():
         assert len(set(labels)) == len(labels), claim.id
 
 
-def judged(claim, *trials):
+def judged(claim, *tried):
     """The record that comes of a claim; each trial is a list of ratios, one a process."""
     processes = [
-        [(f"trial {number}", [100.0] * 5, [100.0 * ratios[process]] * 5) for number, ratios in enumerate(trials)]
+        [(f"trial {number}", [100.0] * 5, [100.0 * ratios[process]] * 5) for number, ratios in enumerate(tried)]
         for process in range(3)
     ]
     return claims._judged(claim, processes)
@@ -35,7 +37,7 @@ SLOWER = Claim("x", "It is slower", "+50 %", 1.3, 1.7)
 
 
 @pytest.mark.parametrize(
-    ("trials", "verdict", "says"),
+    ("tried", "verdict", "says"),
     [
         ([[1.5, 1.4, 1.6]], "confirmed", ["agrees"]),
         ([[1.0, 1.1, 0.9]], "refuted", ["contradicts"]),
@@ -45,8 +47,8 @@ SLOWER = Claim("x", "It is slower", "+50 %", 1.3, 1.7)
         ([[1.9, 1.8, 2.0]], "refuted", ["contradicts"]),
     ],
 )
-def test_the_verdict_follows_from_where_the_ratios_lie(trials, verdict, says):
-    record = judged(SLOWER, *trials)
+def test_the_verdict_follows_from_where_the_ratios_lie(tried, verdict, says):
+    record = judged(SLOWER, *tried)
     assert record.verdict == verdict
     assert [trial["says"] for trial in record.trials] == says
 
@@ -65,15 +67,37 @@ def test_both_times_are_of_the_process_whose_ratio_is_shown():
     assert (trial["first"], trial["second"], trial["ratio"]) == (300, 450, 1.5)
 
 
+def test_a_statement_is_judged_by_what_all_processes_say():
+    """One that holds in one process and not in the others is open, as a time is that differs."""
+    (trial,) = claims._judged(
+        Claim("x", "It holds", ""), [[("trial", True, holds)] for holds in (True, False, False)]
+    ).trials
+    assert (trial["says"], trial["second"], trial["low"], trial["high"]) == ("open", 0.0, 0.0, 1.0)
+
+
+def test_bytes_beside_none_have_no_ratio():
+    """A first side that takes no memory is no reason to end the run."""
+    assert trials.measure("x") == trials.NotTried("KeyError: 'x'")
+    with pytest.raises(ValueError, match="trial: the first side takes no memory"):
+        trials._try(trials.Bytes("trial", lambda: (0, 8)))
+
+
+def test_what_a_trial_reads_is_removed_with_it(tmp_path, monkeypatch):
+    """Files of tensors are there as long as the calls that load them."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    calls = contests.shared_storage_loading()[0].make()
+    assert [len(call()) for call in calls] == [16, 16]
+    assert len([*tmp_path.iterdir()]) == 2
+    del calls
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypatch):
     def broken(*_):
         raise RuntimeError("no such engine")
 
-    monkeypatch.setattr(claims, "_try", broken)
-    assert claims.measure("memory.detach") == claims.NotTried("RuntimeError: no such engine")
-    monkeypatch.setattr(
-        claims, "_measured", lambda chosen, _: [(claim, [claims.measure(claim.id)]) for claim in chosen]
-    )
+    monkeypatch.setattr(trials, "_try", broken)
+    monkeypatch.setattr(bench.Measurer, "measure", lambda _, claim: trials.measure(claim))
     assert claims.try_claims(tmp_path, chosen=[claim for claim in CLAIMS if claim.id == "memory.detach"]) == 1
     records = {record.id: record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)}
     assert (records["memory.detach"].verdict, records["memory.detach"].why) == (
@@ -81,22 +105,31 @@ def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypa
     )  # fmt: skip
 
 
-def test_a_claim_that_ends_its_process_does_not_end_the_others(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGSTOP, "no answer within 0.5 s")],
+    ids=["ends", "hangs"],
+)
+def test_a_claim_that_ends_its_process_or_hangs_does_not_end_the_others(end, why, tmp_path, monkeypatch):
     """The process is replaced; what was to be tried after it is tried."""
+    start, started = bench.Measurer._start, []
+
+    def start_and_end_the_first(self):
+        start(self)
+        if not started:
+            os.kill(self._process.pid, end)
+            bench.CASE_SECONDS = 60.0  # of the next claim
+        started.append(self)
+
     monkeypatch.setattr(claims, "PROCESSES", 1)
-    monkeypatch.setattr(claims, "measure", _end_or_measure)
+    monkeypatch.setattr(bench, "CASE_SECONDS", 0.5)
+    monkeypatch.setattr(bench.Measurer, "_start", start_and_end_the_first)
     chosen = [claim for claim in CLAIMS if claim.id in ("memory.detach", "storage.byte")]
     assert claims.try_claims(tmp_path, chosen=chosen) == 1
     found = {record.id: record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)}
-    assert found["memory.detach"].why == "the process that tried it has ended"
+    assert found["memory.detach"].why == why
     assert found["storage.byte"].verdict == "refuted"
-
-
-def _end_or_measure(id):
-    return os._exit(1) if id == "memory.detach" else _measure(id)
-
-
-_measure = claims.measure
+    assert len(started) == 2
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a device is here")
