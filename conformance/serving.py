@@ -10,13 +10,16 @@ import contextlib
 import ctypes
 import json
 import os
+import shutil
 import signal
+import tempfile
 import traceback
 from typing import Any
 
 from . import jsonl, observation, repro
 from .errors import text_of, told
 from .execute import MAX_TEXT, execute
+from .memory import FOLDERS
 from .program import Program
 from .protocol import Unsupported
 
@@ -156,13 +159,17 @@ def _script(adapter: Any, program: Any, data: Any, is_tried: bool) -> str:
         return ""
     if not text or not is_tried or not getattr(adapter, "forks", True):
         return text
+    folder = FOLDERS.take()  # a script leaves the files that it makes, for whoever runs it to look at
     pid = os.fork()
     if pid == 0:
         die_with_parent()
         status = 1
         try:
+            tempfile.tempdir = str(folder)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             status = 0 if repro.shows(text, claim) else 1
         finally:
             os._exit(status)
-    return text if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else ""
+    is_shown = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    shutil.rmtree(folder, ignore_errors=True)
+    return text if is_shown else ""

@@ -15,7 +15,7 @@ from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import bundled
 from stridecheck.conformance.failures import found_in
 from stridecheck.conformance.judge import Difference, judge
-from stridecheck.conformance.program import DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
+from stridecheck.conformance.program import DType, File, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 from stridecheck.conformance.repro import Claim, script, shows
 from stridecheck.conformance.runner import Worker
 from stridecheck.reports.records import Failure, read_results
@@ -366,3 +366,16 @@ def test_a_script_that_shows_nothing_is_not_offered(adapter_file, tmp_path):
 def test_scripts_run_without_the_suites_environment():
     """The tests above start scripts with this interpreter, which must not have the suite's folders on its path."""
     assert "PYTHONPATH" not in os.environ or "stridecheck" not in os.environ["PYTHONPATH"]
+
+
+def test_scripts_that_are_tried_leave_no_files(tmp_path, monkeypatch):
+    """A script makes a folder of its own for the files it needs; where the suite tries one, that goes with it."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program = Program(
+        (Storage(8, "ramp1", "file"),), (), (Step("UntypedStorage.from_file", (File(0), False, 8)),)
+    )  # fmt: skip
+    claim = Claim("file", ("file0",), (0, 99), 0)
+    with Worker("torch") as worker:
+        worker.start()
+        assert "mkdtemp" in worker.script(program, claim)
+        assert [*tmp_path.rglob("file*")] == []
