@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import multiprocessing
-import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Any
 
 from stridecheck.conformance import discovery, machine, processes
 from stridecheck.conformance.check import Progress, Silent, refuse_nothing
+from stridecheck.conformance.options import command_line
 from stridecheck.reports import records
 from stridecheck.reports.records import ExitCode
 
@@ -123,19 +123,9 @@ def _header(options: Options) -> records.Header:
 
 def _command(options: Options) -> str:
     """The command line that asks for the same."""
-    words = ["stridecheck", "bench"]
-    for glob in options.cases:
-        words += ["--cases", shlex.quote(glob)]
-    if options.adapters:
-        words += ["--adapters", shlex.quote(",".join(options.adapters))]
-    if options.threads != 1:
-        words += ["--threads", str(options.threads)]
-    if options.processes != 1:
-        words += ["--processes", str(options.processes)]
-    if options.visits != 1:
-        words += ["--visits", str(options.visits)]
-    words += ["--cold"] if options.cold else []
-    return " ".join([*words, *(["--quick"] if options.quick else [])])
+    asked, defaults = ({**vars(one), "adapters": ",".join(one.adapters)} for one in (options, Options()))
+    del asked["slowdown"]  # which a self-test alone plants
+    return command_line("bench", (), asked, defaults)
 
 
 def _load(

@@ -18,7 +18,12 @@ from statistics import median, median_low
 from typing import Any
 
 from stridecheck.conformance import machine
+<<<<<<< HEAD
 from stridecheck.conformance.check import Progress, Silent
+=======
+from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
+from stridecheck.conformance.options import command_line
+>>>>>>> c2414b0 (Every run records its command by one function, with all options, fit to be typed again)
 from stridecheck.reports import records
 from stridecheck.reports.records import ExitCode
 
@@ -252,8 +257,12 @@ CLAIMS: Sequence[Claim] = (
 """All claims, in the order of the page."""
 
 
-def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Claim] = CLAIMS) -> int:
+def try_claims(
+    out: Path, progress: Progress | None = None, chosen: Sequence[Claim] = CLAIMS, globs: Sequence[str] = ()
+) -> int:
     """Try claims, write `results.jsonl` into the directory `out`, and answer with the exit code.
+
+    `globs` is what they were chosen by, for the command line that the report shows.
 
     Raises
     ------
@@ -265,8 +274,9 @@ def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Cla
     begun = time.monotonic()
     with records.ResultsWriter(out / "results.jsonl") as writer:
         here = find_spec("torch") is not None
+        command = command_line("claims", (), {"only": globs}, {"only": ()})
         versions = {"torch": version("torch")} if here else {}
-        writer.write(machine.header("stridecheck claims", {"processes": PROCESSES, **versions}))
+        writer.write(machine.header(command, {"processes": PROCESSES, **versions}))
         reason = "" if here else "torch is not installed here: pip install 'stridecheck[torch]'"
         if not here:
             writer.write(records.Adapter("torch:cpu", "skipped", reason))

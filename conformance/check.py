@@ -22,7 +22,7 @@ from .crews import Crew, Crews, crews
 from .discovery import UnknownAdapter, find
 from .expectations import ExpectationError, Expectations, load
 from .options import Options as Options
-from .options import command_line as command_line
+from .options import check_line
 from .program import Program
 from .resume import note_last, reopen
 from .rules import catalogue, matching_none
@@ -144,7 +144,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     arguments = {name: value for name, value in options.to_json().items() if value not in (None, "")}
     if options.exhaustive:
         arguments["scope"] = small_scope.counted()
-    header = machine.header(command_line("check", options), arguments, rules)
+    header = machine.header(check_line(options), arguments, rules)
     path = out / "results.jsonl"
     done = reopen(path, header) if options.resume else []
     if done and isinstance(footer := done[-1], records.Footer):

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stridecheck.reports.records import Adapter, ExitCode, Footer, Handover, Header, ResultsWriter
+from stridecheck.reports.records import Adapter, ExitCode, Footer, Handover, ResultsWriter
 
 from . import arrivals, machine
 from .answers import AdapterFailed, Broken
@@ -22,6 +22,7 @@ from .check import Progress, Silent, refuse_nothing
 from .discovery import find
 from .expectations import BUNDLED
 from .offers import CASES, PROTOCOLS
+from .options import command_line
 from .runner import PROGRAM_TIMEOUT, START_TIMEOUT, Worker
 
 KNOWN = BUNDLED / "exchange.txt"
@@ -37,18 +38,18 @@ def exchange(
     *,
     python: str = "",
     expect: Path = KNOWN,
-    update: bool = False,
+    update_expectations: bool = False,
     skip_missing: bool = False,
     timeout: float = PROGRAM_TIMEOUT,
     start_timeout: float = START_TIMEOUT,
 ) -> int:
     """Try every pair of libraries, write `results.jsonl` into `out`; the answer is the exit code.
 
-    `timeout` is the seconds that one array may take; `expect` is the list of what is expected. With `update` it is
-    written anew for the pairs that ran. A pair is known by its adapters' own names, however they were asked for.
-    0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 2 if a name is none, or one
-    of two libraries, 3 if a library is not there (with `skip_missing`: none is), 4 if nothing was handed to one or by
-    it. The pairs of one that is not there are left out, with the reason.
+    `timeout` is the seconds that one array may take; `expect` is the list of what is expected, which
+    `update_expectations` writes anew for the pairs that ran. A pair is known by its adapters' own names, however they
+    were asked for. 0 if all is as expected (of what the list does not know: if there is no harm), 1 if not, 2 if a name
+    is none, or one of two libraries, 3 if a library is not there (with `skip_missing`: none is), 4 if nothing was
+    handed to one or by it. The pairs of one that is not there are left out, with the reason.
 
     Raises
     ------
@@ -62,15 +63,21 @@ def exchange(
     if not python:
         for library in libraries:
             find(library)  # a name that is mistyped must not cost the results that are there
-    known = arrivals.Arrivals() if update and not expect.exists() else arrivals.read(expect)
+    known = arrivals.Arrivals() if update_expectations and not expect.exists() else arrivals.read(expect)
     progress = progress or Silent()
     out.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
+    asked = {
+        "python": python, "expect": expect, "update_expectations": update_expectations,
+        "skip_missing": skip_missing, "timeout": timeout, "start_timeout": start_timeout,
+    }  # fmt: skip
+    command = command_line("exchange", libraries, asked, exchange.__kwdefaults__ or {})
+    header = machine.header(command, {"libraries": list(libraries)})
     pairs = list(itertools.product(dict.fromkeys(libraries), repeat=2))
     with ResultsWriter(out / "results.jsonl") as writer:
-        writer.write(_header(libraries, python))
+        writer.write(header)
         progress.begin("exchange", len(pairs))
-        matrix = _Matrix(known, writer, progress, update)
+        matrix = _Matrix(known, writer, progress, update_expectations)
         for producer, consumer in pairs:
             spec = f"exchange:{producer}>{consumer}"
             with Worker(
@@ -86,7 +93,7 @@ def exchange(
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == ExitCode.USAGE and not matrix.whole:
         refuse_nothing(out / "results.jsonl")
-    if update and matrix.whole:
+    if update_expectations and matrix.whole:
         anew = known.updated(matrix.whole, matrix.versions)
         if lost := {way[:2] for way in known.ways} - {way[:2] for way in anew.ways}:
             progress.note(f"{_some([' → '.join(pair) for pair in sorted(lost)])}: of other versions, only harm is kept")
@@ -184,11 +191,6 @@ def _names(worker: Worker) -> arrivals.Pair:
 def _some(pairs: Sequence[str]) -> str:
     more = len(pairs) - _NAMED
     return ", ".join(pairs[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _header(libraries: Sequence[str], python: str) -> Header:
-    command = " ".join(["stridecheck", "exchange", *libraries, *(["--python", python] if python else [])])
-    return machine.header(command, {"libraries": list(libraries)})
 
 
 def _handovers(worker: Worker, producer: str, consumer: str) -> Iterator[tuple[Handover, bool]]:

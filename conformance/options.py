@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -102,16 +102,24 @@ class Options:
         return Options(**{**data, **paths, "adapters": tuple(data["adapters"]), "shard": tuple(data["shard"])})
 
 
-def command_line(command: str, options: Options) -> str:
-    """The command that does the same again, fit to be pasted into a shell."""
-    parts = ["stridecheck", command, *options.adapters]
-    for one in fields(options):
-        value = getattr(options, one.name)
-        if one.name != "adapters" and value != one.default:
-            flag = f"--{one.name.replace('_', '-')}"
-            parts += [flag] if value is True else [flag, _text(value)]
-    return shlex.join(parts)
+def command_line(
+    command: str, arguments: Sequence[str], options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> str:
+    """The command that does the same again, fit to be pasted into a shell.
+
+    >>> command_line("claims", (), {"only": ["a.*", "b"], "list": True, "seed": 0}, {"seed": 0})
+    "stridecheck claims --only 'a.*' --only b --list"
+    """
+    words = ["stridecheck", command, *arguments]
+    for name, value in options.items():
+        if value != defaults.get(name):
+            flag = f"--{name.replace('_', '-')}"
+            for one in value if isinstance(value, list | tuple) else [value]:
+                words += [flag] if one is True else [flag, str(one)]
+    return shlex.join(words)
 
 
-def _text(value: Any) -> str:
-    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def check_line(options: Options) -> str:
+    """The command that checks the same again."""
+    given, defaults = ({**vars(one), "shard": "/".join(map(str, one.shard))} for one in (options, Options(())))
+    return command_line("check", given.pop("adapters"), given, defaults)

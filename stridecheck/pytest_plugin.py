@@ -98,9 +98,9 @@ class _Run:
 
     @property
     def command(self) -> str:
-        from stridecheck.conformance.check import command_line
+        from stridecheck.conformance.options import check_line
 
-        return command_line("check", self.options)
+        return check_line(self.options)
 
     def verdict(self, rule: str) -> RuleVerdict:
         __tracebackhide__ = True

@@ -8,14 +8,12 @@ without the defect does. What that library does otherwise too kills no mutant.
 from __future__ import annotations
 
 import os
-import shlex
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,11 +24,12 @@ from stridecheck.reports.records import ExitCode
 from .. import corpus, machine, recorded
 from ..adapters import reference
 from ..answers import AdapterFailed, Answer, Broken, Unsupported
-from ..check import Options, Progress, Silent, command_line
+from ..check import Options, Progress, Silent
 from ..classify import Event, events
 from ..exchange import Exchange
 from ..judge import judge
 from ..observation import Observation
+from ..options import command_line
 from ..program import Program
 from ..protocol import Adapter, OracleError, ProtocolError
 from ..protocol import Unsupported as NotOffered
@@ -108,8 +107,8 @@ def score(options: Options, out: Path, progress: Progress | None = None, globs: 
 
 def _command(options: Options, globs: Sequence[str]) -> str:
     """The command line as one types it: by patterns, since a thousand names would fill a page."""
-    asked = command_line("mutants", replace(options, adapters=(), draw=Options.draw))
-    return shlex.join([*shlex.split(asked), *(part for glob in globs for part in ("--only", glob))])
+    asked = {name: getattr(options, name) for name in ("programs", "examples", "seconds", "seed")}
+    return command_line("mutants", (), asked | {"only": globs}, vars(Options))
 
 
 _CODES = {

@@ -34,4 +34,4 @@ def claims_command(globs: tuple[str, ...], list_only: bool, out: Path) -> None:
         for claim in chosen:
             click.echo(f"{claim.id:<{width}}  {claim.says} ({claim.claimed})")
         return
-    raise SystemExit(run_in(out, lambda bars: try_claims(out, bars, chosen), unit="claims"))
+    raise SystemExit(run_in(out, lambda bars: try_claims(out, bars, chosen, globs), unit="claims"))

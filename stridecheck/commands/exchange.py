@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,23 +22,12 @@ from .exit_codes import EXIT_CODES
     "--expect", type=click.Path(dir_okay=False, path_type=Path), default=KNOWN, metavar="FILE",
     help="List of what is expected, in the place of the bundled one.",
 )  # fmt: skip
-@click.option(
-    "--update-expectations", "update", is_flag=True, help="Take what is found as expected: write the list anew."
-)
+@click.option("--update-expectations", is_flag=True, help="Take what is found as expected: write the list anew.")
 @click.option("--skip-missing", is_flag=True, help="Libraries that are not here are skipped, not an error.")
 @seconds_option("--timeout", "Seconds for one array.", PROGRAM_TIMEOUT)
 @seconds_option("--start-timeout", "Seconds that two libraries may load.", START_TIMEOUT)
 @out_option()
-def exchange_command(
-    libraries: tuple[str, ...],
-    python: str,
-    expect: Path,
-    update: bool,
-    skip_missing: bool,
-    timeout: float,
-    start_timeout: float,
-    out: Path,
-) -> None:
+def exchange_command(libraries: tuple[str, ...], out: Path, **options: Any) -> None:
     """Hand arrays from each library to each other, by DLPack, buffers and array interfaces.
 
     Layouts and dtypes that are known for trouble: transposed, stepped, expanded, reversed, empty, misaligned,
@@ -55,15 +45,4 @@ def exchange_command(
     for library in libraries:
         if ">" in library:
             raise click.UsageError(f"{library}: > stands between two libraries, and may be in no name or path of one")
-    asked = partial(
-        exchange,
-        libraries,
-        out,
-        python=python,
-        expect=expect,
-        update=update,
-        skip_missing=skip_missing,
-        timeout=timeout,
-        start_timeout=start_timeout,
-    )
-    raise SystemExit(run_in(out, asked, unit="pairs"))
+    raise SystemExit(run_in(out, partial(exchange, libraries, out, **options), unit="pairs"))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from stridecheck.conformance import machine
 from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit
@@ -189,6 +191,43 @@ def test_repro_runs_again_what_ran(tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = run("promote", "out", hung["program"], "--to", "mine.jsonl", cwd=tmp_path)
     assert shrunk.id in done.stdout, said(done)
+
+
+class Recorded(Exception):
+    """The command that a run puts into its header."""
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "check numpy reference --rules 'expand.*,view.*' --programs 1 --examples 3 --shard 2/3 --timeout 2.5 "
+        "--exhaustive --expect 'my list' --skip-missing",
+        "bench --cases 'copy,sum*/*' --cases add --adapters numpy,reference --threads 2 --visits 2 --quick --cold",
+        "claims --only 'memory.*' --only storage.byte",
+        "mutants --only 'clone.*' --only 'view.*' --programs 1 --examples 3 --seconds 0.5 --seed -1",
+        "exchange 'my library.py' numpy --python 'my python' --expect 'my list' --update-expectations --skip-missing "
+        "--timeout 2.5 --start-timeout 5",
+    ],
+    ids=lambda typed: typed.split()[0],
+)
+def test_what_is_recorded_asks_for_the_same_again(typed, tmp_path, monkeypatch):
+    """The command in a run's header, typed once more, has the same options."""
+
+    def header(command, *_):
+        raise Recorded(command)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(machine, "header", header)
+    (tmp_path / "my list").write_text("")
+    with pytest.raises(Recorded) as recorded:
+        main.main(shlex.split(typed), standalone_mode=False)
+    stridecheck, *again = shlex.split(str(recorded.value))
+    assert (stridecheck, _asked(again)) == ("stridecheck", _asked(shlex.split(typed)))
+
+
+def _asked(words):
+    command = main.get_command(click.Context(main), words[0])
+    return command.make_context(words[0], words[1:]).params
 
 
 # What it says of itself.

@@ -102,7 +102,7 @@ def test_the_array_that_brings_down_a_later_one_is_found(adapter_file, tmp_path)
     assert (guilty[1], innocent[1], answer["outcome"]) == ("stepped", "padded rows", "shared")
     assert crash == Broken("crash", "killed by SIGSEGV, in a later one (dlpack, padded rows)")
     known = tmp_path / "known.txt"
-    assert exchanges.exchange([spec], tmp_path / "out", expect=known, update=True) == 0
+    assert exchanges.exchange([spec], tmp_path / "out", expect=known, update_expectations=True) == 0
     assert "crash: stepped" in known.read_text()
     assert exchanges.exchange([spec], tmp_path / "out", expect=known) == 0
 

@@ -7,10 +7,11 @@ from stridecheck.conformance import corpus, failures
 from stridecheck.conformance.adapters.reference import Reference
 from stridecheck.conformance.answers import AdapterFailed, Broken
 from stridecheck.conformance.campaign import Campaign
-from stridecheck.conformance.check import Options, check, command_line
+from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import Expectation, Expectations
+from stridecheck.conformance.options import check_line
 from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
 from stridecheck.conformance.units import Unit, units_of
 from stridecheck.reports.records import Adapter, Failure, Footer, read_results
@@ -472,11 +473,12 @@ def test_the_oracle_checked_against_itself_passes(tmp_path):
             Options(("numpy",), rules="view.*", skip_missing=True),
             "stridecheck check numpy --rules 'view.*' --skip-missing",
         ),
+        (Options(("numpy",), shard=(2, 3), timeout=2.5), "stridecheck check numpy --timeout 2.5 --shard 2/3"),
     ],
 )
 def test_a_run_can_be_repeated_by_its_command_line(options, command):
     """The header has the command as one would paste it into a shell."""
-    assert command_line("check", options) == command
+    assert check_line(options) == command
 
 
 def test_a_failure_to_start_says_what_kind_it_is():

@@ -65,7 +65,7 @@ def test_what_is_new_or_gone_is_red_and_an_update_mends_it(tmp_path):
     assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 1
     marked = [one for one in read_results(tmp_path / "results.jsonl") if isinstance(one, Handover) and not one.is_known]
     assert [(one.protocol, one.case, one.is_harm) for one in marked] == [("buffer", "bool", False)]
-    assert exchanges.exchange(["numpy"], tmp_path, expect=mine, update=True) == 0
+    assert exchanges.exchange(["numpy"], tmp_path, expect=mine, update_expectations=True) == 0
     assert exchanges.exchange(["numpy"], tmp_path, expect=mine) == 0
     lines = mine.read_text().splitlines()
     assert len(lines) == 1 + len(PROTOCOLS)
@@ -82,7 +82,7 @@ def test_a_pair_is_known_by_its_own_names(tmp_path):
     mine = tmp_path / "known.txt"
     arrivals.write(mine, arrivals.Arrivals())
     spec = "stridecheck.conformance.adapters.numpy:Numpy"
-    assert exchanges.exchange(["numpy", "numpy"], tmp_path, expect=mine, update=True) == 0
+    assert exchanges.exchange(["numpy", "numpy"], tmp_path, expect=mine, update_expectations=True) == 0
     assert exchanges.exchange(["numpy", spec], tmp_path, expect=mine) == 2
     assert {way[:2] for way in arrivals.read(mine).ways} == {("numpy", "numpy")}
     failed = [one for one in read_results(tmp_path / "results.jsonl") if isinstance(one, Adapter) and one.reason]
@@ -219,7 +219,7 @@ adapter = Mine
 def test_what_a_write_past_an_array_breaks_later_is_blamed_on_no_other(adapter_file, tmp_path):
     """The process is not used again; a crash that does not happen again in a fresh one is told, and on no list."""
     spec, mine = adapter_file(SPILLING.format(mark=str(tmp_path / "crashed"))), tmp_path / "mine.txt"
-    assert exchanges.exchange([spec], tmp_path / "out", expect=mine, update=True) == 1
+    assert exchanges.exchange([spec], tmp_path / "out", expect=mine, update_expectations=True) == 1
     assert "damaged astray" in mine.read_text()
     assert "crash" not in mine.read_text()
     records = read_results(tmp_path / "out" / "results.jsonl")
@@ -280,7 +280,7 @@ def test_what_an_adapter_fails_in_is_on_no_list(adapter_file, tmp_path):
     """An update is red for it, and so is each run after that."""
     spec, mine = adapter_file(AWKWARD), tmp_path / "mine.txt"
     for update in (True, False):
-        assert exchanges.exchange([spec], tmp_path / "out", expect=mine, update=update) == 1
+        assert exchanges.exchange([spec], tmp_path / "out", expect=mine, update_expectations=update) == 1
         found = [one for one in read_results(tmp_path / "out" / "results.jsonl") if isinstance(one, Handover)]
         assert {one.outcome for one in found if not one.is_known} == {"error"}
     assert "error" not in mine.read_text()
