@@ -19,8 +19,8 @@ import numpy as np
 from stridecheck.conformance.program import ITEMSIZES
 from stridecheck.reference_impl.kernels import arithmetic
 
-from .clock import Runner
-from .kernel_figures import Array, against, aligned, geometric_mean, race_on_one_core
+from .clock import Runner, race, thread_block
+from .kernel_figures import EFFORT, Array, against, aligned, geometric_mean
 
 try:
     import torch
@@ -114,7 +114,7 @@ def _bound(operation: str, sides: Sides) -> dict[str, Runner]:
             "numpy": partial(np.sum, x, axis=axes, dtype=x.dtype, keepdims=True, out=out),
         }
         calls |= {"torch": partial(torch.sum, b, axes, keepdim=True, dtype=b.dtype, out=a)} if torch else {}
-    return {name: Runner(call) for name, call in calls.items()}
+    return {name: Runner(call, thread_block) for name, call in calls.items()}
 
 
 _DTYPES = ("uint8", "int16", "float32", "float64")
@@ -135,7 +135,7 @@ def main(cases: str, megabytes: float) -> None:
         if not fnmatchcase(f"{operation}/{layout}/{dtype}", cases):
             continue
         runners = _bound(operation, sides_of(dtype, int(megabytes * 1e6)))
-        race_on_one_core(list(runners.values()))
+        race(list(runners.values()), EFFORT)
         found = {name: runner.median_ns for name, runner in runners.items()}
         click.echo(f"{operation:12} {layout:15} {dtype:8} {found['ours'] / 1e3:10.1f} us  {against(found)}")
         for peer in found.keys() - {"ours"}:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
 from random import Random
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import Any
 
 from stridecheck.conformance.collector import collector_held
@@ -82,6 +82,15 @@ def block(call: Call, number: int, synchronize: Call | None = None) -> int:
         call()
     synchronize()
     return perf_counter_ns() - start
+
+
+def thread_block(call: Call, number: int) -> int:
+    """As `block`, by the processor time of this thread: what others take of the core meanwhile is left out."""
+    calls = repeat(None, number)
+    start = thread_time_ns()
+    for _ in calls:
+        call()
+    return thread_time_ns() - start
 
 
 @dataclass

@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 from stridecheck.conformance.program import ITEMSIZES, Slice
 from stridecheck.reference_impl import kernels, strided_copy
 
-from .clock import Effort, Runner, orders, race
+from .clock import Call, Effort, Runner, block, race, thread_block
 from .conversions import CONVERSIONS, ConversionCase, conversions
 
 Array = NDArray[Any]
 
 _PERMUTATIONS = [name for name, conversion in CONVERSIONS.items() if conversion.order]
+EFFORT = Effort(block_ns=300_000, case_ns=3_000_000_000, least=3, most=11)
+"""On one thread: what takes long has fewer rounds."""
 _EFFORT = Effort(case_ns=400_000_000)
 _FIRST_CALL = """
 import time, numpy as np, numba
@@ -85,46 +87,20 @@ def compare(dst: Array, src: Array, threads: int = 1) -> dict[str, float]:
     """Nanoseconds of one copy by each library, and of the best dense copy of as many bytes."""
     torch_copy = _torch_copy(threads)
     to, at = (aligned((dst.nbytes,), "uint8") for _ in range(2))
-    runners = {
-        "ours": Runner(partial(strided_copy, dst, src, threads)),
-        "numpy": Runner(partial(np.copyto, dst, src)),
-        "dense ours": Runner(partial(strided_copy, to, at, threads)),
-        "dense numpy": Runner(partial(np.copyto, to, at)),
+    calls: dict[str, Call] = {
+        "ours": partial(strided_copy, dst, src, threads),
+        "numpy": partial(np.copyto, dst, src),
+        "dense ours": partial(strided_copy, to, at, threads),
+        "dense numpy": partial(np.copyto, to, at),
     }
     if torch_copy is not None:
-        runners["torch"] = Runner(torch_copy(dst, src))
-        runners["dense torch"] = Runner(torch_copy(to, at))
-    if threads == 1:
-        race_on_one_core(list(runners.values()))
-    else:
-        race(list(runners.values()), _EFFORT)
+        calls["torch"] = torch_copy(dst, src)
+        calls["dense torch"] = torch_copy(to, at)
+    runners = {name: Runner(call, thread_block if threads == 1 else block) for name, call in calls.items()}
+    race(list(runners.values()), EFFORT if threads == 1 else _EFFORT)
     found = {name: runner.median_ns for name, runner in runners.items()}
     found["limit"] = min(found.pop(name) for name in list(found) if name.startswith("dense"))
     return found
-
-
-def race_on_one_core(runners: Sequence[Runner]) -> None:
-    """As `clock.race`, by the processor time of this thread: what others take of the core meanwhile is left out."""
-    for runner in runners:
-        runner.call()
-        start = time.thread_time_ns()
-        runner.call()
-        took = time.thread_time_ns() - start
-        runner.number = max(1, min(2000, 300_000 // max(1, took)))
-    for turn, order in enumerate(orders(runners, _ROUNDS)):
-        for runner in order:
-            if turn >= _FEW and runner.median_ns > _SLOW_NS:
-                continue
-            if runner.number < 4:
-                runner.call()
-            start = time.thread_time_ns()
-            for _ in range(runner.number):
-                runner.call()
-            runner.samples_ns.append((time.thread_time_ns() - start) / runner.number)
-
-
-_ROUNDS, _FEW, _SLOW_NS = 11, 3, 50_000_000
-"""Rounds; rounds of what takes long, and how long that is."""
 
 
 def _large(glob: str, threads: int) -> Iterator[str]:

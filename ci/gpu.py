@@ -36,8 +36,6 @@ OUT = Path("out", "gpu")
 RESULT = Path("out", "gpu.zip")
 SIZES = (1 << 12, 1 << 20, 1 << 26)
 """Elements of the float32 tensors that are timed: in cache, in the second level, in memory."""
-REPEATS, FIRST = 20, 3
-"""Times of a copy that are kept, and those before them, which load kernels and raise clocks."""
 DRAWN = 40
 """Permutations that are timed beside those with a name."""
 SECONDS = 1800.0
@@ -92,7 +90,7 @@ def copies() -> Mapping[str, Any]:
 
 
 def timings() -> Mapping[str, Any]:
-    """Copies of each layout into a row-major tensor, timed by events on the device, in microseconds."""
+    """Copies of each layout into a row-major tensor, timed by events on the device: medians in microseconds."""
     import torch
 
     rows, clock = [], device_figures.events(torch)
@@ -100,10 +98,8 @@ def timings() -> Mapping[str, Any]:
         for name, make in _layouts(torch, size).items():
             x = make("cuda")
             copy = partial(torch.empty(x.shape, device="cuda").copy_, x)
-            samples = sorted([clock(copy) for _ in range(FIRST + REPEATS)][FIRST:])
-            rows.append(
-                {"layout": name, "elements": x.numel(), "microseconds": samples, "median": samples[len(samples) // 2]}
-            )
+            median = device_figures.medians({name: copy}, clock)[name]
+            rows.append({"layout": name, "elements": x.numel(), "median": median})
     return {"exit_code": 0, "device": torch.cuda.get_device_name(), "timings": rows}
 
 

@@ -2,10 +2,11 @@
 
 import gc
 from functools import partial
+from time import sleep
 
 import pytest
 from stridecheck.benchmarks import clock
-from stridecheck.benchmarks.clock import Effort, Runner, bind, block, overhead_ns, race
+from stridecheck.benchmarks.clock import Effort, Runner, bind, block, overhead_ns, race, thread_block
 from stridecheck.conformance.collector import collector_held
 
 BRIEF = Effort(block_ns=20_000, warm_ns=200_000, case_ns=500_000, least=3, most=4)
@@ -54,6 +55,17 @@ def test_a_block_calls_so_often_and_waits_for_the_device_on_both_sides():
     calls = []
     assert block(lambda: calls.append("call"), 3, lambda: calls.append("wait")) > 0
     assert calls == ["wait", "call", "call", "call", "wait"]
+
+
+def test_time_that_a_thread_waits_is_not_its_own():
+    calls = []
+
+    def wait():
+        sleep(0.01)
+        calls.append("call")
+
+    assert thread_block(wait, 3) < block(wait, 3)
+    assert len(calls) == 6
 
 
 def test_arguments_cost_next_to_nothing_beside_the_call_itself():
