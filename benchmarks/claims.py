@@ -18,12 +18,8 @@ from statistics import median, median_low
 from typing import Any
 
 from stridecheck.conformance import machine
-<<<<<<< HEAD
 from stridecheck.conformance.check import Progress, Silent
-=======
-from stridecheck.conformance.check import COULD_NOT_RUN, EXPECTED, NOTHING_JUDGED, UNEXPECTED, Progress, Silent
 from stridecheck.conformance.options import command_line
->>>>>>> c2414b0 (Every run records its command by one function, with all options, fit to be typed again)
 from stridecheck.reports import records
 from stridecheck.reports.records import ExitCode
 

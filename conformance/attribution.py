@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from . import invariants
 from .answers import AdapterFailed, Answer, Broken, Unsupported
-from .exchange import Exchange
+from .both_sides import Batch
 from .judge import Difference, judge
 from .observation import Observation
 from .program import Program
@@ -72,8 +72,8 @@ class Eager:
                 self._is_up = True
             if not self._is_up:
                 return said
-            exchange = Exchange(self._worker, [program for program, _, _ in cases], lambda number: cases[number][2])
-            for number, answer in exchange.answers():
+            batch = Batch(self._worker, [program for program, _, _ in cases], lambda number: cases[number][2])
+            for number, answer in batch.answers():
                 said[number] = self._does(*cases[number], answer)
         except AdapterFailed:
             self._is_up = False  # failures say less then

@@ -16,8 +16,8 @@ from stridecheck.reports import records
 from . import recorded, written
 from .answers import AdapterFailed, Answer, Broken, Unsupported
 from .attribution import Eager
+from .both_sides import Batch
 from .classify import Catalogue, Rule
-from .exchange import Exchange
 from .execute import execute
 from .expectations import Expectation, Expectations
 from .failures import Failures, Found, found_in
@@ -88,11 +88,11 @@ class Campaign:
         """
         coming = iter(units)
         unit = next(coming, None)
-        previous: tuple[Unit, Exchange, dict[int, Answer]] | None = None
+        previous: tuple[Unit, Batch, dict[int, Answer]] | None = None
         while unit is not None:
             this = unit
             try:
-                exchange = self._exchange(unit)
+                batch = self._batch(unit)
             except AdapterFailed:  # it was lost while failures of the unit before the last were shrunk
                 self.failures.give_up()
                 if previous is not None:
@@ -106,22 +106,22 @@ class Campaign:
                 judged = None
             answers: dict[int, Answer] = {}
             try:
-                answers.update(exchange.answers())  # one at a time: what comes before an error stays
+                answers.update(batch.answers())  # one at a time: what comes before an error stays
             except (AdapterFailed, KeyboardInterrupt):
                 self.failures.give_up()  # there is no library left to shrink with, or no time
                 if judged is not None:
                     yield self.records_of(judged)
-                yield self.records_of(self._judge_unit(this, exchange, answers))[:-1]
+                yield self.records_of(self._judge_unit(this, batch, answers))[:-1]
                 raise
             # Shrinking needs the worker, so failures are told when it is idle.
             if judged is not None:
                 yield self.records_of(judged)
-            previous = this, exchange, answers
+            previous = this, batch, answers
         if previous is not None:
             yield self.records_of(self._judge_unit(*previous))
 
-    def _exchange(self, unit: Unit) -> Exchange:
-        return Exchange(self.worker, unit.programs, lambda number: self._expect(unit, number))
+    def _batch(self, unit: Unit) -> Batch:
+        return Batch(self.worker, unit.programs, lambda number: self._expect(unit, number))
 
     def _expect(self, unit: Unit, number: int) -> Sequence[Observation]:
         found: Sequence[Observation] | None = unit.expected[number] if unit.expected else None
@@ -130,12 +130,12 @@ class Campaign:
             found = run(unit.programs[number], self.oracle)
         return found if isinstance(found, Written) else written.write(found)
 
-    def _judge_unit(self, unit: Unit, exchange: Exchange, answers: Mapping[int, Answer]) -> Judged:
+    def _judge_unit(self, unit: Unit, batch: Batch, answers: Mapping[int, Answer]) -> Judged:
         """Judge a unit that has come back."""
         places = {program.id: at for at, program in enumerate(unit.programs, unit.place)} if unit.from_corpus else {}
         judged = Judged(unit.name, unit.from_corpus, len(unit.programs), places=places)
         for number, answer in answers.items():
-            expected = exchange.expected.get(number, ())
+            expected = batch.expected.get(number, ())
             if isinstance(answer, Unsupported) and self.rules != "*" and not expected:
                 with suppress(OracleError, ProtocolError, NotOffered):
                     expected = self._expect(unit, number)

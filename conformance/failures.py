@@ -16,9 +16,9 @@ from stridecheck.reports import records
 
 from . import attribution, invariants, observation
 from .answers import Answer, Broken, Unsupported
+from .both_sides import Batch
 from .claim import claim_of, symptom
 from .classify import Catalogue, Rule
-from .exchange import Exchange
 from .execute import execute
 from .expectations import Expectation, Expectations
 from .judge import Difference, judge
@@ -246,9 +246,9 @@ class Failures:
         new = [program for program in dict.fromkeys(programs) if program not in self._ran]
         if not new:
             return
-        exchange = Exchange(self.worker, new, lambda number: execute(new[number], self.oracle))
-        for number, answer in exchange.answers():
-            self._ran[new[number]] = self._judged(new[number], exchange.expected.get(number, ()), answer)
+        batch = Batch(self.worker, new, lambda number: execute(new[number], self.oracle))
+        for number, answer in batch.answers():
+            self._ran[new[number]] = self._judged(new[number], batch.expected.get(number, ()), answer)
 
     def _judged(self, program: Program, expected: Sequence[Observation], answer: Answer) -> _Ran:
         if isinstance(answer, Unsupported):

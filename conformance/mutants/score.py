@@ -24,9 +24,9 @@ from stridecheck.reports.records import ExitCode
 from .. import corpus, machine, recorded
 from ..adapters import reference
 from ..answers import AdapterFailed, Answer, Broken, Unsupported
+from ..both_sides import Batch
 from ..check import Options, Progress, Silent
 from ..classify import Event, events
-from ..exchange import Exchange
 from ..judge import judge
 from ..observation import Observation
 from ..options import command_line
@@ -269,14 +269,14 @@ class _Hunt:
         """The record of a mutant that nothing has found out."""
         return self._record("survived")
 
-    def _try(self, batch: list[Trial]) -> records.Mutant | None:
+    def _try(self, trials: list[Trial]) -> records.Mutant | None:
         if not self._started:
             self._worker.start()
             self._started = True
-        exchange = Exchange(self._worker, [trial.program for trial in batch], lambda number: batch[number].expected)
-        for number, answer in exchange.answers():
+        batch = Batch(self._worker, [trial.program for trial in trials], lambda number: trials[number].expected)
+        for number, answer in batch.answers():
             self._reached += 1
-            if (record := self._told(batch[number], answer)) is not None:
+            if (record := self._told(trials[number], answer)) is not None:
                 return record
         return None
 

@@ -15,7 +15,7 @@ from .protocol import Unsupported as NotOffered
 from .runner import Worker
 
 
-class Exchange:
+class Batch:
     """One batch: sent as soon as it is made, its answers to be had once.
 
     `expect` answers with the oracle's observations of the program of a number. A program that needs what the library
