@@ -29,21 +29,10 @@ from .shown import idle_strides, is_written, leads, own_strides, shown_by, signi
 from .taking import ASTRAY, Harm, Refused, Taken, compare, look, own_array, take, take_anew
 
 
-class Handover(NamedTuple):
-    """What arrived.
+class Arrived(NamedTuple):
+    """What arrived, as `reports.records.Handover` has it.
 
-    `outcome` is `shared` (the same memory), `copied` (by either side), `arrived` (one of these, which nobody can tell),
-    `empty` (nothing to share), `refused` (an error says so), `damaged` (other elements, shape or dtype, writes that go
-    astray, and no error), `not offered` (one side has no such array or protocol), or `error` (an adapter failed).
-    `strides` tells of shared memory whether the strides that address anything are the producer's. `idle` tells of those
-    that address nothing (of dimensions of length 1, and of arrays without elements) whether they are `kept`, rewritten
-    to what a `row-major` array has there, or to `other` ones: DLPack leaves all of that to libraries. `writes` has
-    `f` where the producer sees the consumer's and `b` where the consumer sees the producer's, `l` where it does
-    only until it is first read (its copy is lazy), `-` for either that is not so, `!` where the one that should
-    write raises, `n` where it does nothing instead, `.` where it has nothing to write with. `read_only` is `kept`,
-    `lost`, or empty where nobody could try to write. `damage` is the kind of what is damaged, out of `taking.DAMAGE`,
-    or `answer` where what is `refused` was answered with something that is no array. `is_astray` says that memory was
-    written to which nobody meant: what the process does from then on says nothing.
+    `is_astray` says that memory was written to which nobody meant: what the process does from then on says nothing.
     """
 
     outcome: str
@@ -56,11 +45,11 @@ class Handover(NamedTuple):
     is_astray: bool = False
 
 
-def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Handover:
+def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -> Arrived:
     """Make a case's array in one library, hand it to the other, and look at it there."""
     for library in (producer, consumer):
         if "values" not in library.capabilities.aspects:
-            return Handover("not offered", f"{library.name} has no elements to hand over")
+            return Arrived("not offered", f"{library.name} has no elements to hand over")
     try:
         taken = take(producer, consumer, protocol, case)
         compare(producer, consumer, protocol, case, taken)
@@ -70,16 +59,16 @@ def hand_over(producer: Library, consumer: Library, protocol: str, case: Case) -
         del y
         return found
     except Unsupported as error:
-        return Handover("not offered", text_of(error))
+        return Arrived("not offered", text_of(error))
     except NotBuilt as error:
-        return Handover("error", str(error))
+        return Arrived("error", str(error))
     except Refused as refusal:
-        return Handover("refused", str(refusal), damage="answer" if refusal.is_answer else "")
+        return Arrived("refused", str(refusal), damage="answer" if refusal.is_answer else "")
     except Harm as harm:
-        return Handover("damaged", str(harm), damage=harm.kind, is_astray=harm.kind in ASTRAY)
+        return Arrived("damaged", str(harm), damage=harm.kind, is_astray=harm.kind in ASTRAY)
 
 
-def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: Taken) -> Handover:
+def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, taken: Taken) -> Arrived:
     """What becomes of memory, strides and writes where the elements arrived."""
     made, y = taken.made, taken.y
     shown = sorted(shown_by(y, consumer), key=lambda one: one.address != taken.address)  # first what lies there
@@ -87,7 +76,7 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     after = own_strides(consumer, y, shown)
     idle, changed = idle_strides(case, before, after)
     if not made.elements:
-        return Handover("empty", changed, idle=idle)
+        return Arrived("empty", changed, idle=idle)
     is_seen = made.address is not None
     if leads(consumer, y, made.elements, shown) is False:
         _blame_described(consumer, y, case)
@@ -109,7 +98,7 @@ def _arrival(producer: Library, consumer: Library, protocol: str, case: Case, ta
     if made.block is not None:
         _check_lifetime(producer, consumer, protocol, case, shares is True, is_told)
     read_only = {"f": "lost", "-": "kept", "!": "kept", "n": "kept"}.get(writes[0], "") if case.is_read_only else ""
-    return Handover(_SHARES[shares], changed, strides, writes, read_only, idle)
+    return Arrived(_SHARES[shares], changed, strides, writes, read_only, idle)
 
 
 def _blame_described(consumer: Library, y: Any, case: Case) -> NoReturn:

@@ -278,20 +278,24 @@ class Handover:
     case: str
     """Which array: a layout of float32, or a dtype."""
     outcome: str
-    """`shared`, `copied`, `arrived` (either), `empty`, `refused`, `damaged`, `crash`, `timeout`, `error` or `not
-    offered`."""
+    """`shared` (the same memory), `copied` (by either side), `arrived` (one of these, which nobody can tell), `empty`
+    (nothing to share), `refused` (an error says so), `damaged` (other elements, shape or dtype, writes that go astray,
+    and no error), `crash`, `timeout`, `not offered` (one side has no such array or protocol), or `error` (an adapter
+    failed)."""
     detail: str = ""
     strides: bool | None = None
-    """Whether strides arrived, of shared memory."""
+    """Of shared memory, whether the strides that address anything are the producer's."""
     writes: str = ".."
-    """`f` where the producer sees what the consumer writes, `b` the other way, `l` there until it is first read; `-`
-    where not, `!` where who should write raises, `n` where it does nothing instead, `.` where it cannot."""
+    """`f` where the producer sees what the consumer writes, `b` the other way, `l` there until it is first read (its
+    copy is lazy); `-` where not, `!` where who should write raises, `n` where it does nothing instead, `.` where it has
+    nothing to write with."""
     read_only: str = ""
-    """`kept` or `lost`, of memory that the producer had made read-only."""
+    """`kept` or `lost`, of memory that the producer had made read-only; empty where nobody could try to write."""
     idle: str = ""
-    """`kept`, `row-major` or `other`: strides that address nothing, of lengths of 1 and of arrays without elements."""
+    """Strides that address nothing (of dimensions of length 1, and of arrays without elements): `kept`, `row-major`
+    (rewritten to what such an array has there) or `other`; DLPack leaves all of that to libraries."""
     damage: str = ""
-    """Kind of what is damaged: `dtype`, `elements`, `astray`, …; or `answer`: refused by answering with no array."""
+    """Kind of what is damaged, out of `taking.DAMAGE`; or `answer`: refused by answering with no array."""
     is_known: bool = True
     """Whether this is what was expected."""
     expected: str = ""

@@ -38,7 +38,7 @@ class Exchange:
         return ""
 
     def answer(self, question: Any) -> Any:
-        """What becomes of a case by a protocol, as a `Handover` has it."""
+        """What becomes of a case by a protocol, as `Arrived` has it."""
         protocol, case = question
         return hand_over(self.producer, self.consumer, protocol, CASES[case])._asdict()
 
