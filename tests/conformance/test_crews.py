@@ -273,7 +273,7 @@ def test_a_library_that_fails_for_good_ends_its_tasks(monkeypatch):
 def test_a_scheduler_that_goes_is_told():
     """Where a cluster goes in the middle of a run, it is told how to go on, and not that nothing can be ended there."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
 
         def run():
             options = Options(("numpy",), scheduler=cluster.scheduler_address)
