@@ -7,7 +7,7 @@ An adapter that appears with different versions is two adapters, each named afte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -70,6 +70,8 @@ class Run:
     claims: tuple[Claim, ...] = ()
     handovers: tuple[Handover, ...] = ()
     """Libraries that are wrong on purpose: the suite's own score."""
+    files: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+    """The results file that has a failure, by library and program."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
 
@@ -208,6 +210,7 @@ class _Merger:
         self.rules: dict[str, Mapping[str, Json]] = {}
         self.units: dict[tuple[str, str], Unit] = {}
         self.failures: dict[tuple[str, ...], Failure] = {}
+        self.files: dict[tuple[str, str], Path] = {}
         self.timings: dict[_Measured, Timing] = {}
         self.mutants: dict[str, Mutant] = {}
         self.claims: dict[str, Claim] = {}
@@ -228,6 +231,8 @@ class _Merger:
                 if label != record.adapter:
                     record = replace(record, adapter=label)
                 self._add(record, before)
+                if isinstance(record, Failure):
+                    self.files[record.adapter, record.program] = path
             elif isinstance(record, Mutant):
                 self.mutants[record.name] = record
             elif isinstance(record, Claim):
@@ -273,6 +278,7 @@ class _Merger:
             rules=self.rules,
             units=tuple(self.units.values()),
             failures=tuple(self.failures.values()),
+            files=self.files,
             measurements=tuple(self.timings.values()),
             mutants=tuple(self.mutants.values()),
             claims=tuple(self.claims.values()),

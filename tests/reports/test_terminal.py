@@ -7,11 +7,38 @@ from stridecheck.reports.terminal import lines
 
 
 def test_the_verdict_and_one_line_an_adapter(write, sample):
-    verdict, *adapters = lines(load([write(sample.whole())]))
+    verdict, *said = lines(load([write(sample.whole())]))
+    adapters = said[:4]
     assert verdict == "✗ 9 programs did not behave as expected on numpy"
     assert [line.split()[0] for line in adapters] == ["reference", "torch:cpu", "numpy", "cupy"]
     assert "99.6 %" in adapters[2]
     assert adapters[3].endswith("skipped: no CUDA device: cudaErrorNoDevice")
+
+
+def test_each_kind_of_failure_is_named_and_the_first_can_be_reproduced(write, sample):
+    *_, crash, narrow, hostile, script = lines(load([write(sample.whole(), "two words")]))
+    assert crash.startswith("  crash 0064c0ffee5eed · numpy · as_strided: the process died with SIGSEGV")
+    assert "fail 0000c0ffee5eed · numpy · narrow · layout · views.narrow-offset, views.select-drops: the " in narrow
+    assert narrow.endswith(" (7 alike)")
+    assert "\x1b" not in hostile
+    assert "\n" not in hostile
+    assert script.startswith("a script that shows the first: stridecheck repro '")
+    assert script.endswith("two words' 0064c0ffee5eed")
+
+
+def test_of_many_kinds_of_failures_ten_are_named_and_the_rest_counted(write, sample):
+    failures = [sample.failure(number, operation=f"op{number}") for number in range(40)]
+    *_, last, left, script = lines(load([write([sample.header(), *failures, sample.footer()])]))
+    assert "fail 0009c0ffee5eed · op9 · layout" in last
+    assert left == "  … and 30 more failures"
+    assert script.endswith(" 0000c0ffee5eed")
+
+
+def test_a_failure_of_merged_runs_is_reproduced_from_the_file_that_has_it(write, sample):
+    good = write([sample.header(), sample.adapters()[1], sample.footer(0)], "good")
+    bad = write([sample.header(), sample.failure(), sample.footer()], "bad")
+    *_, script = lines(load([good, bad]))
+    assert script.endswith("bad 0000c0ffee5eed")
 
 
 def test_times_are_printed_where_they_are_all_there_is_to_say(write, sample):
