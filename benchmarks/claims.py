@@ -277,7 +277,7 @@ def try_claims(out: Path, progress: Progress | None = None, chosen: Sequence[Cla
         here = find_spec("torch") is not None
         versions = {"torch": version("torch")} if here else {}
         writer.write(machine.header("stridecheck claims", {"processes": PROCESSES, **versions}))
-        reason = "" if here else "torch is not installed here: pip install 'stridecheck[torch]'"
+        reason = "" if here else "torch is not installed here: pip install torch"
         if not here:
             writer.write(records.Adapter("torch:cpu", "skipped", reason))
         progress.begin("claims", len(chosen) * PROCESSES)

@@ -169,14 +169,14 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == USAGE and not results.judged and not done:
-        refuse_nothing(path)
+        refuse_nothing(path, "checked")
     return code
 
 
-def refuse_nothing(path: Path) -> NoReturn:
+def refuse_nothing(path: Path, done: str) -> NoReturn:
     """Take back the results of a run whose libraries have all turned out to be none; raises UnknownAdapter."""
     path.unlink()
-    raise UnknownAdapter("nothing was checked, so there are no results")
+    raise UnknownAdapter(f"nothing was {done}, so there are no results")
 
 
 def _refuse(options: Options) -> None:
@@ -214,12 +214,13 @@ def _check_one(
             if options.driver == "hypothesis":
                 examples.keep(options, name, oracle(), results.failures[name], drawn)
     except AdapterFailed as error:
-        missing = error.kind == "missing"
+        status = error.status(options.skip_missing)
         begun = results.adapters.get(spec)
         name = begun.name if begun is not None else "torch:cpu" if spec == "torch" else spec
-        results.write(records.Adapter(name, "skipped" if missing else "failed", error.reason, spec=spec))
-        progress.note(f"{name}: {'skipped' if missing else 'failed'}, {error.reason}")
-        if not missing or not options.skip_missing:
+        results.write(records.Adapter(name, status, error.reason, spec=spec))
+        what = "not run" if begun is None and status == "failed" else status
+        progress.note(f"{name}: {what}, {error.advice(options.python)}")
+        if status == "failed":
             results.failed.append(error)
         return  # what did not run says nothing about expectations
     if options.update_expectations:

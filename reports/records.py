@@ -73,7 +73,7 @@ class Adapter:
     record: ClassVar[str] = "adapter"
     name: str
     status: str
-    """`ready`, `skipped` (not to be had here, with the reason) or `failed`."""
+    """`ready`, `skipped` (not here, which was allowed; with the reason) or `failed`."""
     reason: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     capabilities: Mapping[str, Json] = field(default_factory=dict)

@@ -79,6 +79,11 @@ class AdapterSummary:
         return self.adapter.name
 
     @property
+    def state(self) -> str:
+        """What became of it, in a word: `not run` where it failed before any program ran."""
+        return "not run" if self.adapter.status == "failed" and not self.programs else self.adapter.status
+
+    @property
     def red(self) -> int:
         """Programs with an outcome that nobody expected."""
         return sum(self.outcomes.get(outcome, 0) for outcome in RED)

@@ -101,7 +101,7 @@ _REASONS = 2
 
 def _says(summary: AdapterSummary, run: Run) -> str:
     if summary.adapter.status != "ready":
-        return f"{summary.adapter.status}: {summary.adapter.reason}"
+        return f"{summary.state}: {summary.adapter.reason}"
     parts = []
     timings = Counter(timing.status for timing in run.timings if timing.adapter == summary.name)
     if summary.programs or not timings:
