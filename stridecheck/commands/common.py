@@ -79,10 +79,18 @@ def _noted(message: str, error: BaseException) -> str:
 
 
 def run_in(out: Path, run: Callable[[Bars], int], *, anew: bool = True, unit: str = "programs") -> int:
-    """Let a run write its results into a directory, and render them; the answer is its exit code."""
-    with told(out), begun_in(out, anew=anew):
+    """Let a run write its results into a directory, and render them; the answer is its exit code.
+
+    Where nothing was tried, an earlier run's results come back, and the command ends.
+    """
+    from stridecheck.reports.run import RESULTS, load
+
+    with told(out), begun_in(out, anew=anew) as replaces:
         with Bars(unit) as bars:
             code = run(bars)
+        if replaces and load([out]).is_idle:
+            (out / RESULTS).unlink()
+            fail(code, f"nothing was run: the results in {out} are those of an earlier run, as they were")
         render([out], out)
     return code
 

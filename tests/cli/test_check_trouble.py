@@ -309,6 +309,11 @@ def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
         assert "the results in" in done.stderr.splitlines()[-1]
         assert "are those of an earlier run, as they were" in done.stderr.splitlines()[-1]
         assert [path.read_text() for path in files][::2] == first[::2]
+    (tmp_path / "broken.py").write_text("raise RuntimeError('out of order')")
+    for nothing, code in ((tmp_path / "broken.py", 3), ("numpy", 4)):
+        done = run("check", nothing, "--programs", 0, "--out", tmp_path)
+        assert (done.returncode, "nothing was run: the results in" in done.stderr) == (code, True)
+        assert [path.read_text() for path in files][::2] == first[::2]
     for times in ("nan", "inf", "1e300", "-1", "0"):
         for option in ("--timeout", "--start-timeout"):
             done = run("check", "numpy", option, times, "--out", tmp_path)
