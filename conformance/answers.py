@@ -50,7 +50,8 @@ class AdapterFailed(Exception):
     def advice(self, python: str) -> str:
         """The reason, and another way out where the library was looked for in the suite's own environment."""
         is_ours = self.kind == "missing" and python in ("", sys.executable)
-        return self.reason + ("; or name the interpreter of an environment that has it: --python PATH" if is_ours else "")
+        elsewhere = "; or name the interpreter of an environment that has it: --python PATH"
+        return self.reason + (elsewhere if is_ours else "")
 
 
 def answer_in(message: Mapping[str, Any]) -> Answer:

@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol
 
 from stridecheck.reports import records
 
-from . import corpus, examples, machine, small_scope
+from . import corpus, examples, machine, samples, small_scope
 from .answers import AdapterFailed
 from .campaign import Campaign, out_of_date
 from .collector import collect_rarely
@@ -123,7 +123,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     UnknownAdapter
         There is no adapter of a name, or all that were asked for turn out to be none; nothing is written then.
     ValueError
-        No rule matches one that was asked for; nothing is written then.
+        No rule or operator matches one that was asked for; nothing is written then.
     CorpusError, ExpectationError
         A file that was asked for is missing or broken.
     ResumeError, ResultsError
@@ -179,9 +179,14 @@ def refuse_nothing(path: Path, done: str) -> NoReturn:
     raise UnknownAdapter(f"nothing was {done}, so there are no results")
 
 
+def asks_for_nothing(options: Options) -> str:
+    """That a glob of the options matches no rule or operator, in words; empty where each matches one."""
+    return matching_none(options.rules.split(",")) or (samples.matching_none(options.opinfo) if options.opinfo else "")
+
+
 def _refuse(options: Options) -> None:
     """Refuse what is known to go wrong: rules that are none, a list that cannot be read or is of a part."""
-    if problem := matching_none(options.rules.split(",")):
+    if problem := asks_for_nothing(options):
         raise ValueError(problem)
     if options.expect is not None:
         load(options.expect, {}, is_update=options.update_expectations)

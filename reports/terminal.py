@@ -54,7 +54,7 @@ def _unexpected(run: Run) -> Iterator[str]:
 
 
 def _failed(failure: Failure, *, several: bool) -> str:
-    """One failure: outcome, program, library where there are several, operation, aspect and rules, then what differs."""
+    """One failure: outcome, program, library of several, operation, aspect and rules, then what differs."""
     names = (failure.program, failure.adapter if several else "", failure.operation, failure.aspect)
     head = " · ".join([*filter(None, names), *([listed(failure.rules, _RULES)] if failure.rules else [])])
     return shorten(" ".join(clean(f"{failure.outcome} {head}: {failure.message}").split()), 300)

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from math import isnan
 from pathlib import Path
@@ -24,6 +23,7 @@ from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.conformance.globs import unmatched
 from stridecheck.conformance.options import LONGEST
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ResultsError
@@ -43,11 +43,8 @@ def fail(code: int, message: str) -> NoReturn:
 
 def matching(what: str, globs: Sequence[str], names: Sequence[str]) -> list[str]:
     """The names that match any glob, all where there is none; one that matches nothing is a mistake of usage."""
-    for glob in globs:
-        if not any(fnmatchcase(name, glob) for name in names):
-            close = get_close_matches(glob, names, 3)
-            hint = f"did you mean {', '.join(close)}?" if close else f"`stridecheck {what}s --list` names all"
-            fail(USAGE, f"no {what} matches {glob!r}; {hint}")
+    if problem := unmatched(what, globs, names, f"`stridecheck {what}s --list` names all"):
+        fail(USAGE, problem)
     return [name for name in names if not globs or any(fnmatchcase(name, glob) for glob in globs)]
 
 

@@ -172,10 +172,16 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
 
 
 def test_rules_are_one_a_line():
-    """The list begins each line with an id, is plain text, and has every rule."""
+    """The list has every rule below its family, each on a line of plain text that begins with its id."""
     done = run("rules")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == list(catalogue().rules)
+    rules = catalogue().rules
+    blocks = [block.splitlines() for block in re.split(r"\n(?! )", done.stdout.strip())]
+    ids = {family: [line.split()[0] for line in lines] for family, *lines in blocks}
+    assert {family: [id for id in rules if rules[id].family == family] for family in ids} == ids
+    assert sum(map(len, ids.values())) == len(rules)
+    some = run("rules", "view.*").stdout.splitlines()
+    assert {line.split()[0].partition(".")[0] for line in some if line.startswith("  ")} == {"view"}
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
 

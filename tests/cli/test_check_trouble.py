@@ -89,6 +89,11 @@ def test_a_run_that_judges_nothing_ends_with_4(options, tmp_path):
         (["check", "numpy", "--rules", "view.*", "--rules", "zzz"], "no rule matches 'zzz'"),
         (["rules", "view.merge-block"], "did you mean view.merge-blocks"),
         (["rules", "zzz"], "`stridecheck rules` lists all"),
+        (["check", "numpy", "--rules", "veiw.*"], "no rule matches 'veiw.*'; did you mean view.*"),
+        (
+            ["check", "numpy", "--programs", "0", "--opinfo", "veiw"],
+            "no OpInfo operator matches 'veiw'; did you mean view",
+        ),
         (["report", "absent"], "absent: no such results file"),
         (["report", "."], "no results.jsonl in this directory"),
     ],
