@@ -57,7 +57,7 @@ def _parts(run: Run) -> Iterator[str]:
 
 def _adapter_table(adapters: Sequence[AdapterSummary]) -> str:
     lines = [
-        "| adapter | score | programs | unexpected | known deviations | not supported | crashes |",
+        "| adapter | judged steps passed | programs | unexpected | known deviations | not supported | crashes |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for summary in adapters:

@@ -53,6 +53,11 @@ class Score:
         return self.passed + self.failed + self.known
 
     @property
+    def says(self) -> str:
+        """The same with what it is a share of."""
+        return f"{self.text} of judged steps" if self.judged else self.text
+
+    @property
     def text(self) -> str:
         """Passed over judged in percent, rounded down, or "nothing judged"."""
         return percent(self.passed, self.judged) if self.judged else "nothing judged"

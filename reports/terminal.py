@@ -106,7 +106,7 @@ def _says(summary: AdapterSummary, run: Run) -> str:
     timings = Counter(timing.status for timing in run.timings if timing.adapter == summary.name)
     if summary.programs or not timings:
         parts += [
-            f"{summary.score.text:>7}",
+            f"{summary.score.says:>22}",
             f"{count(summary.programs)} programs",
             f"{count(summary.red)} unexpected",
             f"{count(summary.known)} known deviations",

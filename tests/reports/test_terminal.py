@@ -11,7 +11,7 @@ def test_the_verdict_and_one_line_an_adapter(write, sample):
     adapters = said[:4]
     assert verdict == "✗ 9 programs did not behave as expected on numpy"
     assert [line.split()[0] for line in adapters] == ["reference", "torch:cpu", "numpy", "cupy"]
-    assert "99.6 %" in adapters[2]
+    assert "99.6 % of judged steps  1,888 programs" in adapters[2]
     assert adapters[3].endswith("skipped: no CUDA device: cudaErrorNoDevice")
 
 
