@@ -91,6 +91,11 @@ class Run:
         return all(source.footer is not None for source in self.sources)
 
     @property
+    def judged(self) -> frozenset[str]:
+        """Names of the libraries that programs ran on."""
+        return frozenset(one.adapter for one in (*self.units, *self.failures))
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing was tried: it tells of libraries at most."""
         tried = self.units, self.failures, self.measurements, self.mutants, self.claims, self.handovers
