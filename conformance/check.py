@@ -156,6 +156,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     if done and isinstance(footer := done[-1], records.Footer):
         progress.note(f"{path} is complete")
         return footer.exit_code
+    if options.resume and not done:
+        progress.note(f"{path}: there is no run to go on with, so one begins")
     begun = time.monotonic()
     with crews(options) as places, records.ResultsWriter(path, append=bool(done)) as writer:
         results = _Results(writer)
@@ -229,7 +231,8 @@ def _check_one(
             results.failed.append(error)
         return  # what did not run says nothing about expectations
     if options.update_expectations:
-        progress.note(f"{name}: wrote {_write_list(known, options, programs, results.units[name])}")
+        changed = _write_list(known, options, programs, results.units[name])
+        progress.note(f"{name}: {changed}; corpus programs run: {len(programs):,}")
     elif options.rules == "*" and options.shard[1] == 1:
         whole = frozenset(program.id for program in programs) if options.programs is None else None
         for problem in _conclude(name, known, results, whole):
@@ -318,8 +321,8 @@ def _why_useless(unit: records.Unit, found: Sequence[records.Record]) -> str:
 
 def _write_list(
     known: Expectations, options: Options, programs: Sequence[Program], units: dict[str, records.Unit]
-) -> Path:
-    """Write which corpus programs failed under which expectation."""
+) -> str:
+    """Write which corpus programs failed under which expectation, and say what has changed."""
     matched: dict[str, set[str]] = defaultdict(set)
     for unit in units.values():
         for name, covered in unit.covered.items():

@@ -64,7 +64,13 @@ _READS_MUCH = 4
 """Bytes touched for each one of the output, from which on a copy of the output says nothing: a copy touches two."""
 
 
+_COMPUTE = ("matmul", "bmm", "conv2d")
+"""Operations whose time is arithmetic: a copy of their output says nothing about it."""
+
+
 def _ratio(timing: Timing) -> str:
+    if timing.operation in _COMPUTE:
+        return ""
     if timing.touched_bytes > _READS_MUCH * timing.output_bytes:
         return "" if timing.x_traffic is None else f" ~{times(timing.x_traffic)}"
     return "" if timing.x_copy is None else f" {times(timing.x_copy)}"

@@ -207,8 +207,8 @@ def render(directories: list[Path], out: Path) -> None:
     page = next(path for path in paths if path.suffix == ".html")
     click.echo(f"report: {page}")
     paths += [file for directory in directories for file in results_files(directory)]
-    others = ", ".join(_near(path, out) for path in paths if path != page)
-    click.echo(f"beside it: {others}")
+    others = dict.fromkeys(_near(path, out) for path in paths if path != page)
+    click.echo(f"beside it: {', '.join(others)}")
 
 
 def show_comparison(old: Run, new: Run, out: Path | None) -> int:
@@ -224,4 +224,7 @@ def show_comparison(old: Run, new: Run, out: Path | None) -> int:
 
 
 def _near(path: Path, out: Path) -> str:
-    return str(path.relative_to(out)) if path.is_relative_to(out) else str(path)
+    """A file as it is told: relative where that is possible, and of tables their directory alone."""
+    is_table = path.suffix == ".csv"
+    path = path.parent if is_table else path
+    return str(path.relative_to(out) if path.is_relative_to(out) else path) + ("/" if is_table else "")

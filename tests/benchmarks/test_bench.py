@@ -320,7 +320,7 @@ def test_a_bad_baseline_is_told_before_anything_is_timed(tmp_path):
             lambda header: header["machine"].update(cpu="Other"),
             "times of different processors cannot be compared: Other",
         ),
-        (lambda header: header.update(schema=99), "schema 99, this version reads 1"),
+        (lambda header: header.update(schema=99), "in schema 99, this version reads 1"),
         (None, "has timed none of the cases asked for, but copy/transposed/float32/small"),
     ],
 )

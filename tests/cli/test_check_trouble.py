@@ -82,7 +82,7 @@ def test_a_run_that_judges_nothing_ends_with_4(options, tmp_path):
         (["check", "numpy", "--programs", "-3"], "-3 is not in the range"),
         (["check", "numpy", "--timeout", "0"], "0.0 is not in the range"),
         (["check", "numpy", "--prog", "3"], "No such option"),
-        (["chek"], "No such command 'chek'"),
+        (["chek"], "No such command 'chek'. Did you mean 'check'?"),
         (["check", "numpy", "--expect", "absent.toml"], "absent.toml: No such file or directory"),
         (["check", "numpy", "--programs", "5", "--python", "/no/such/python"], "cannot run /no/such/python"),
         (["check", "numpy", "--update-expectations", "--rules", "view.*"], "--update-expectations needs all rules"),
@@ -254,7 +254,7 @@ def test_a_run_that_is_ended_leaves_what_it_has_done(how, tmp_path):
         assert process.returncode == -how
     done = run("report", tmp_path)
     assert "The run ended before it was done" in done.stdout
-    assert re.search(r"numpy +\d+\.\d %  \d+ programs", done.stdout)
+    assert re.search(r"numpy +\d+\.\d % of judged steps  \d+ programs", done.stdout)
     assert "ended before it was done" in (tmp_path / "report.html").read_text()
     units = [record for record in records_of(tmp_path) if isinstance(record, Unit)]
     assert len(units) >= 3

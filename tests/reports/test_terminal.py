@@ -62,6 +62,13 @@ def test_a_sum_is_weighed_against_what_it_reads_not_against_a_copy_of_its_result
     assert "2,132" not in line
 
 
+def test_what_computes_is_weighed_against_no_copy(write, sample):
+    timings = [sample.timing("torch:cpu", operation, "contiguous", "small", 7.0) for operation in ("matmul", "copy")]
+    *_, product, copy = lines(load([write([sample.header(), *sample.adapters(), *timings, sample.footer()])]))
+    assert "×" not in product
+    assert "7.0×" in copy
+
+
 def test_an_incomplete_run_says_so(write, sample):
     told = list(lines(load([write([sample.header(), *sample.adapters(), *sample.units()[:3]])])))
     assert told[0].startswith("◐ Incomplete")
