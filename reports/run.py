@@ -93,7 +93,7 @@ class Run:
     @property
     def judged(self) -> frozenset[str]:
         """Names of the libraries that programs ran on."""
-        return frozenset(one.adapter for one in (*self.units, *self.failures))
+        return frozenset([unit.adapter for unit in self.units] + [failure.adapter for failure in self.failures])
 
     @property
     def is_idle(self) -> bool:
