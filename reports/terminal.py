@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from math import prod
 
 from . import claims, handovers, mutants
 from .records import Failure, Timing
@@ -73,6 +74,8 @@ def _ratio(timing: Timing) -> str:
         return ""
     if timing.touched_bytes > _READS_MUCH * timing.output_bytes:
         return "" if timing.x_traffic is None else f" ~{times(timing.x_traffic)}"
+    if prod(timing.shape) > timing.output_bytes:  # a sum over what is expanded: it reads few bytes many times
+        return ""
     return "" if timing.x_copy is None else f" {times(timing.x_copy)}"
 
 

@@ -156,9 +156,7 @@ def test_what_is_named_must_have_been_told_of(tmp_path, sample):
 def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path, sample):
     path = tmp_path / "results.jsonl"
     path.write_bytes(to_line(sample.header()).encode() + b"\n\xff\xfe\n")
-    with pytest.raises(
-        ResultsError, match=r"line 2: no record .*, nor text \(invalid start byte, byte 1\)"
-    ):
+    with pytest.raises(ResultsError, match=r"line 2: no record .*, nor text \(invalid start byte, byte 1\)"):
         list(read_results(path))
 
 
