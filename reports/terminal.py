@@ -46,12 +46,11 @@ def _unexpected(run: Run) -> Iterator[str]:
         yield f"  {_failed(kind.first.failure, several=len(run.adapters) > 1)}{alike}"
     if left := len(run.red) - sum(kind.total for kind in kinds):
         yield f"  … and {count(left, 'more failure')}"
-    for kind in kinds:
-        if program := kind.first.failure.program:
-            path = run.files[kind.first.failure.adapter, program]
-            where = path.parent if path.name == RESULTS else path
-            yield f"a script that shows the first: {shlex.join(['stridecheck', 'repro', str(where), program])}"
-            return
+    deviates = (kind.first.failure for kind in kinds if kind.first.failure.outcome != "xpass")
+    if first := next(deviates, None):
+        path = run.files[first.adapter, first.program]
+        where = path.parent if path.name == RESULTS else path
+        yield f"a script that shows the first: {shlex.join(['stridecheck', 'repro', str(where), first.program])}"
 
 
 def _failed(failure: Failure, *, several: bool) -> str:

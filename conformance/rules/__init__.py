@@ -55,7 +55,7 @@ def catalogue() -> Catalogue:
 def matching_none(globs: Iterable[str]) -> str:
     """That a glob matches no rule, in words, with those that may be meant; empty where each matches one.
 
-    >>> matching_none(["view.*", "zeros.*"])
-    "no rule matches 'zeros.*'; `stridecheck rules` lists all"
+    >>> matching_none(["view.*", "xyzzy"])
+    "no rule matches 'xyzzy'; `stridecheck rules` lists all"
     """
     return unmatched("rule", globs, [*catalogue().rules], "`stridecheck rules` lists all")

@@ -34,6 +34,12 @@ def test_of_many_kinds_of_failures_ten_are_named_and_the_rest_counted(write, sam
     assert script.endswith(" 0000c0ffee5eed")
 
 
+def test_what_passes_against_expectation_has_no_script(write, sample):
+    gone = sample.failure(1, "xpass"), sample.failure(0, "xpass", program="")
+    *_, last = lines(load([write([sample.header(), *gone, sample.footer()])]))
+    assert last.startswith("  xpass")
+
+
 def test_a_failure_of_merged_runs_is_reproduced_from_the_file_that_has_it(write, sample):
     good = write([sample.header(), sample.adapters()[1], sample.footer(0)], "good")
     bad = write([sample.header(), sample.failure(), sample.footer()], "bad")
