@@ -99,7 +99,7 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
                 adapters = _load(options, measurer, writer, progress, tally)
                 if process == 0:
                     progress.begin("bench", len(chosen) * options.visits * options.processes)
-                for visit, case in itertools.product(range(options.visits), chosen):
+                for visit, case in itertools.product(range(options.visits), chosen if adapters else ()):
                     for timing in measurer.time(case, adapters):
                         writer.write(dataclasses.replace(timing, process=process, visit=visit))
                         tally.measured += timing.status == "ok"
@@ -110,7 +110,7 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
         code = tally.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == ExitCode.USAGE and not tally.measured:
-        refuse_nothing(path)
+        refuse_nothing(path, "timed")
     return code
 
 
@@ -136,11 +136,13 @@ def _load(
     for spec in options.adapters or DEFAULT_ADAPTERS:
         loaded = measurer.load(spec)
         adapter = loaded.adapter
-        if adapter.status != "ready":
+        if adapter.status != "ready" and not options.adapters and loaded.kind == "missing":
+            writer.write(dataclasses.replace(adapter, status="skipped"))
+            progress.note(f"{adapter.name}: skipped, {adapter.reason}")
+        elif adapter.status != "ready":
             writer.write(adapter)
-            progress.note(f"{adapter.name}: {adapter.status}, {adapter.reason}")
-            if options.adapters or loaded.kind != "missing":  # what is here and does not start is no matter of course
-                tally.kinds.append(loaded.kind)
+            progress.note(f"{adapter.name}: not run, {adapter.reason}")
+            tally.kinds.append(loaded.kind)
         elif adapter.name not in ready:
             writer.write(adapter)
             ready.append(adapter.name)

@@ -254,5 +254,4 @@ def _unknown(glob: str, cases: Sequence[AnyCase]) -> str:
     names = [case.name for case in cases]
     beginnings = dict.fromkeys("/".join(name.split("/")[:depth]) for depth in (1, 2) for name in names)
     near = difflib.get_close_matches(glob.strip("*/"), [*beginnings, *names], 5, 0.5)
-    hint = f"near it: {', '.join(near)}" if near else f"operations: {', '.join({c.operation: None for c in cases})}"
-    return f"no case {glob!r}; {hint}"
+    return f"no case {glob!r}" + (f"; near it: {', '.join(near)}" if near else "")

@@ -273,7 +273,7 @@ def try_claims(
         command = command_line("claims", (), {"only": globs}, {"only": ()})
         versions = {"torch": version("torch")} if here else {}
         writer.write(machine.header(command, {"processes": PROCESSES, **versions}))
-        reason = "" if here else "torch is not installed here: pip install 'stridecheck[torch]'"
+        reason = "" if here else "torch is not installed here: pip install torch"
         if not here:
             writer.write(records.Adapter("torch:cpu", "skipped", reason))
         progress.begin("claims", len(chosen))

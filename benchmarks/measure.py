@@ -127,7 +127,7 @@ class Session:
             set_threads([adapter], self._threads)
             claims = adapter.capabilities.to_json()
             return Loaded(records.Adapter(adapter.name, "ready", "", dict(adapter.versions()), claims))
-        return Loaded(records.Adapter(name, "skipped" if kind == "missing" else "failed", reason), kind)
+        return Loaded(records.Adapter(name, "failed", reason), kind)
 
     def time(self, order: Time) -> list[records.Timing]:
         """One record for each library that was asked for."""

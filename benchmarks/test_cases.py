@@ -23,7 +23,7 @@ from .bench import DEFAULT_ADAPTERS
 from .cases import AnyCase, Case, UnknownCase, select
 from .measure import Session, Time
 
-pytest.importorskip("pytest_benchmark", reason="pytest-benchmark is not installed: pip install 'stridecheck[pytest]'")
+pytest.importorskip("pytest_benchmark", reason="pytest-benchmark is not installed: pip install pytest-benchmark")
 
 
 def _threads() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -41,6 +42,16 @@ class AdapterFailed(Exception):
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
         self.kind, self.reason = kind, reason
+
+    def status(self, skip_missing: bool) -> str:
+        """What is recorded of the adapter: `skipped` where it may be missing, and is."""
+        return "skipped" if skip_missing and self.kind == "missing" else "failed"
+
+    def advice(self, python: str) -> str:
+        """The reason, and another way out where the library was looked for in the suite's own environment."""
+        is_ours = self.kind == "missing" and python in ("", sys.executable)
+        elsewhere = "; or name the interpreter of an environment that has it: --python PATH"
+        return self.reason + (elsewhere if is_ours else "")
 
 
 def answer_in(message: Mapping[str, Any]) -> Answer:

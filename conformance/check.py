@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol
 from stridecheck.reports import records
 from stridecheck.reports.records import ExitCode
 
-from . import corpus, examples, machine, small_scope
+from . import corpus, examples, machine, samples, small_scope
 from .answers import AdapterFailed
 from .campaign import out_of_date
 from .collector import collect_rarely
@@ -117,7 +117,7 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     UnknownAdapter
         There is no adapter of a name, or all that were asked for turn out to be none; nothing is written then.
     ValueError
-        No rule matches one that was asked for; nothing is written then.
+        No rule or operator matches one that was asked for; nothing is written then.
     CorpusError, ExpectationError
         A file that was asked for is missing or broken.
     ResumeError, ResultsError
@@ -150,6 +150,8 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
     if done and isinstance(footer := done[-1], records.Footer):
         progress.note(f"{path} is complete")
         return footer.exit_code
+    if options.resume and not done:
+        progress.note(f"{path}: there is no run to go on with, so one begins")
     begun = time.monotonic()
     with crews(options) as places, records.ResultsWriter(path, append=bool(done)) as writer:
         results = _Results(writer)
@@ -163,19 +165,24 @@ def check(options: Options, out: Path, progress: Progress | None = None) -> int:
         code = results.exit_code()
         writer.write(records.Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == ExitCode.USAGE and not results.judged and not done:
-        refuse_nothing(path)
+        refuse_nothing(path, "checked")
     return code
 
 
-def refuse_nothing(path: Path) -> NoReturn:
+def refuse_nothing(path: Path, done: str) -> NoReturn:
     """Take back the results of a run whose libraries have all turned out to be none; raises UnknownAdapter."""
     path.unlink()
-    raise UnknownAdapter("nothing was checked, so there are no results")
+    raise UnknownAdapter(f"nothing was {done}, so there are no results")
+
+
+def asks_for_nothing(options: Options) -> str:
+    """That a glob of the options matches no rule or operator, in words; empty where each matches one."""
+    return matching_none(options.rules.split(",")) or (samples.matching_none(options.opinfo) if options.opinfo else "")
 
 
 def _refuse(options: Options) -> None:
     """Refuse what is known to go wrong: rules that are none, a list that cannot be read or is of a part."""
-    if problem := matching_none(options.rules.split(",")):
+    if problem := asks_for_nothing(options):
         raise ValueError(problem)
     if options.expect is not None:
         load(options.expect, {}, is_update=options.update_expectations)
@@ -208,16 +215,18 @@ def _check_one(
             if options.driver == "hypothesis":
                 examples.keep(options, name, oracle(), results.failures[name], drawn)
     except AdapterFailed as error:
-        missing = error.kind == "missing"
+        status = error.status(options.skip_missing)
         begun = results.adapters.get(spec)
         name = begun.name if begun is not None else "torch:cpu" if spec == "torch" else spec
-        results.write(records.Adapter(name, "skipped" if missing else "failed", error.reason, spec=spec))
-        progress.note(f"{name}: {'skipped' if missing else 'failed'}, {error.reason}")
-        if not missing or not options.skip_missing:
+        results.write(records.Adapter(name, status, error.reason, spec=spec))
+        what = "not run" if begun is None and status == "failed" else status
+        progress.note(f"{name}: {what}, {error.advice(options.python)}")
+        if status == "failed":
             results.failed.append(error)
         return  # what did not run says nothing about expectations
     if options.update_expectations:
-        progress.note(f"{name}: wrote {_write_list(known, options, programs, results.units[name])}")
+        changed = _write_list(known, options, programs, results.units[name])
+        progress.note(f"{name}: {changed}; corpus programs run: {len(programs):,}")
     elif options.rules == "*" and options.shard[1] == 1:
         whole = frozenset(program.id for program in programs) if options.programs is None else None
         for problem in _conclude(name, known, results, whole):
@@ -306,8 +315,8 @@ def _why_useless(unit: records.Unit, found: Sequence[records.Record]) -> str:
 
 def _write_list(
     known: Expectations, options: Options, programs: Sequence[Program], units: dict[str, records.Unit]
-) -> Path:
-    """Write which corpus programs failed under which expectation."""
+) -> str:
+    """Write which corpus programs failed under which expectation, and say what has changed."""
     matched: dict[str, set[str]] = defaultdict(set)
     for unit in units.values():
         for name, covered in unit.covered.items():

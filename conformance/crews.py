@@ -339,7 +339,7 @@ def _dask(options: Options) -> Iterator[Elsewhere]:
         import distributed
         from distributed.scheduler import KilledWorker
     except ImportError:
-        raise SchedulerError("--scheduler needs Dask: pip install 'stridecheck[dask]'") from None
+        raise SchedulerError("--scheduler needs Dask: pip install 'dask[distributed]'") from None
     with ExitStack() as stack:
         address: Any = options.scheduler
         if address == "local":

@@ -47,6 +47,9 @@ _BUILDS: Mapping[str, tuple[str, ...]] = {
 }
 """What pip calls other builds of a library: each is the same package, for other devices."""
 
+_PARTS: Mapping[str, str] = {"mlx": "[cpu]", "dask": "[array]"}
+"""What an adapter needs of its library beside what pip installs unasked, as in `pyproject.toml`."""
+
 _MODULES = {
     **BUNDLED,
     "exchange": "stridecheck.conformance.adapters.exchange",
@@ -60,7 +63,7 @@ class UnknownAdapter(Exception):
 
 
 class NotInstalled(Exception):
-    """The library under test is not to be had here, or too old; the message names the extra that installs it."""
+    """The library under test is not to be had here, or too old; the message says what installs it."""
 
 
 def names() -> list[str]:
@@ -131,7 +134,7 @@ def _bundled(name: str, variant: str) -> Any:
             raise
         # A library that misses a part of itself may say so in its own words.
         lacking = f"{error.name} is not installed here" if error.name else str(error).rstrip(".")
-        raise NotInstalled(f"{lacking}: {_advice(name, str(error.name).split('.')[0])}") from None
+        raise NotInstalled(f"{lacking}: {_advice(name, str(error.name))}") from None
     except (ImportError, OSError, AttributeError) as error:  # OSError: a shared library that cannot be opened
         if not is_changed(error):
             raise NotInstalled(f"{str(error).rstrip('.')}: {_advice(name, name)}") from None
@@ -154,15 +157,18 @@ def _usual(name: str) -> str:
     return OLDEST[name][0] if name in OLDEST else name
 
 
-def _advice(name: str, otherwise: str) -> str:
+def _advice(name: str, lacking: str) -> str:
     """What to tell pip, and to take away before: two builds of a library would lie over each other."""
     builds = {} if _installed((_usual(name),)) else _installed(_BUILDS.get(name, ()))
-    return "".join([f"pip uninstall {build} && " for build in builds]) + f"pip install {_package(name, otherwise)}"
+    return "".join([f"pip uninstall {build} && " for build in builds]) + f"pip install {_package(name, lacking)}"
 
 
-def _package(name: str, otherwise: str) -> str:
-    """What to tell pip."""
-    return f"'stridecheck[{name}]'" if name in EXTRAS else otherwise
+def _package(name: str, lacking: str) -> str:
+    """What to tell pip: the library of a bundled adapter brings what it needs itself."""
+    if name not in OLDEST:
+        return lacking.split(".")[0]
+    usual, oldest = OLDEST[name]
+    return f"'{usual}{_PARTS.get(name, '')}>={oldest}'"
 
 
 def _refuse_old(name: str) -> None:
@@ -174,14 +180,11 @@ def _refuse_old(name: str) -> None:
     # Of two builds in one place nobody can tell which is imported.
     if found and all(_numbers(version) < _numbers(oldest) for version in found.values()):
         distribution, version = next(iter(found.items()))
-        package = f"'{usual}>={oldest}'"
         if not _numbers(version):
             without = f"a version ({version!r} is none)" if version else "a version"
-            again = f"pip install -I {_package(name, package)}"
+            again = f"pip install -I {_package(name, name)}"
             raise NotInstalled(f"{distribution} is installed by half, without {without}: {again}")
-        raise NotInstalled(
-            f"{distribution} {version} is too old, it must be {oldest} or later: {_advice(name, package)}"
-        )
+        raise NotInstalled(f"{distribution} {version} is too old, it must be {oldest} or later: {_advice(name, name)}")
 
 
 def _installed(distributions: Iterable[str]) -> dict[str, str]:

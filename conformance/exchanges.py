@@ -77,7 +77,7 @@ def exchange(
     with ResultsWriter(out / "results.jsonl") as writer:
         writer.write(header)
         progress.begin("exchange", len(pairs))
-        matrix = _Matrix(known, writer, progress, update_expectations)
+        matrix = _Matrix(known, writer, progress, update_expectations, skip_missing)
         for producer, consumer in pairs:
             spec = f"exchange:{producer}>{consumer}"
             with Worker(
@@ -89,10 +89,10 @@ def exchange(
             progress.note(f"{_some(unknown)}: {reason}, judged by harm alone")
         for name in matrix.idle:
             progress.note(f"{name}: nothing was handed to it, or by it")
-        code = matrix.code(skip_missing)
+        code = matrix.code()
         writer.write(Footer(machine.now(), round(time.monotonic() - begun, 3), code))
     if code == ExitCode.USAGE and not matrix.whole:
-        refuse_nothing(out / "results.jsonl")
+        refuse_nothing(out / "results.jsonl", "handed over")
     if update_expectations and matrix.whole:
         anew = known.updated(matrix.whole, matrix.versions)
         if lost := {way[:2] for way in known.ways} - {way[:2] for way in anew.ways}:
@@ -104,8 +104,11 @@ def exchange(
 class _Matrix:
     """What became of the pairs so far; each is written as it is tried."""
 
-    def __init__(self, known: arrivals.Arrivals, writer: ResultsWriter, progress: Progress, update: bool) -> None:
+    def __init__(
+        self, known: arrivals.Arrivals, writer: ResultsWriter, progress: Progress, update: bool, skip_missing: bool
+    ) -> None:
         self._known, self._writer, self._progress, self._update = known, writer, progress, update
+        self._skip_missing = skip_missing
         self._seen: dict[arrivals.Pair, str] = {}
         self._handed: set[arrivals.Pair] = set()
         self._is_known: dict[tuple[str, str, str, str], bool] = {}
@@ -121,18 +124,17 @@ class _Matrix:
         try:
             worker.start()
         except AdapterFailed as error:
-            is_missing = error.kind == "missing"
-            self._missing += is_missing
+            self._missing += error.kind == "missing"
             self._unknown += error.kind == "unknown"
             self._failed += error.kind == "error"
-            self._give_up(worker, "skipped" if is_missing else "failed", error)
+            self._give_up(worker, error)
             return
         pair = _names(worker)
         if (other := self._seen.get(pair)) is not None:
             # Arrays are told apart by the adapters' names: two of one name would be one library.
             both = f"{worker.spec} and {other} both have the names {' → '.join(pair)}, which tell results apart"
             self._unknown += 1
-            self._give_up(worker, "failed", AdapterFailed("unknown", both))
+            self._give_up(worker, AdapterFailed("unknown", both))
             return
         self._seen[pair] = worker.spec
         if pair[0] == pair[1]:
@@ -147,7 +149,7 @@ class _Matrix:
                 self._judge(one, worker.versions, is_certain)
         except AdapterFailed as error:  # it died, and could not be started again: a device that is gone
             self._failed += 1
-            self._give_up(worker, "failed", error)
+            self._give_up(worker, error)
         else:
             self.whole += found
             self.versions |= worker.versions
@@ -160,14 +162,14 @@ class _Matrix:
             self._handed.add((one.producer, one.consumer))
         self._is_known[one.producer, one.consumer, one.protocol, one.case] = judged.is_known
 
-    def _give_up(self, worker: Worker, status: str, error: AdapterFailed) -> None:
-        self._writer.write(Adapter(worker.spec, status, error.reason))
-        self._progress.note(f"{worker.spec}: {error.reason}")
+    def _give_up(self, worker: Worker, error: AdapterFailed) -> None:
+        self._writer.write(Adapter(worker.spec, error.status(self._skip_missing), error.reason))
+        self._progress.note(f"{worker.spec}: {error.advice(worker.python)}")
 
-    def code(self, skip_missing: bool) -> ExitCode:
+    def code(self) -> ExitCode:
         """The exit code of what was tried, with libraries that are not there taken for an error or skipped."""
         is_red = self._seen and (self._failed or not all(self._is_known.values()))
-        is_absent = (self._missing and not (skip_missing and self._seen)) or (self._failed and not self._seen)
+        is_absent = (self._missing and not (self._skip_missing and self._seen)) or (self._failed and not self._seen)
         codes = [ExitCode.NOTHING_JUDGED if self.idle else ExitCode.EXPECTED]
         codes += [ExitCode.UNEXPECTED] if is_red else []
         codes += [ExitCode.COULD_NOT_RUN] if is_absent else []

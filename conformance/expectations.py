@@ -183,8 +183,8 @@ class Expectations:
         matched: Mapping[str, Iterable[str]],
         ran: Collection[str] | None = None,
         units: Iterable[records.Unit] = (),
-    ) -> Path:
-        """Write the sorted text file: `matched` has the programs that failed under each expectation.
+    ) -> str:
+        """Write the sorted text file, and say what has changed: `matched` has the programs that failed under each one.
 
         `ran` are the programs that were run, the corpus' first; None means all. What was listed of others stays where
         the list is about them. `units` tell what was not supported, which is written for the versions at hand.
@@ -212,8 +212,12 @@ class Expectations:
         lines = [*told, *lines]
         if ran is not None and (self.reach is not None or not path.is_file()):
             lines.insert(0, f"{_REACH}{max(len(ran), self.reach or 0)}")
+        before = path.read_text(encoding="utf-8").splitlines() if path.is_file() else None
+        if lines == before:
+            return f"{path} is unchanged"
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
+        old, new = set(before or ()), set(lines)
+        return f"wrote {path} (lines added: {len(new - old):,}, removed: {len(old - new):,})"
 
 
 def _end(unit: records.Unit) -> int:

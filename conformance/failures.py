@@ -320,7 +320,7 @@ class Failures:
         return replace(
             record,
             shrunk=told.program.to_json(tags=False),
-            expected_observation=observation.to_json(expected[step]) if expected else None,
+            expected_observation=observation.to_json(expected[step].cited) if expected else None,
             got_observation=observation.to_json(got[step]) if got else None,
             repro=shown.repro,
         )

@@ -218,7 +218,7 @@ class _Bench:
             yield difference
             return
         if expected.raised is not None and (text := self._same_error(expected, got)) is not None:
-            yield Difference(number, "", "error-kind", list(expected.raised), list(got.raised or ()), text)
+            yield Difference(number, "", "error-kind", list(expected.raised.cited), list(got.raised or ()), text)
         yield from self._results(number, expected, got)
         for key in {**expected.values, **got.values}:
             if self._tainted.get(key) != _ALL:
@@ -240,8 +240,8 @@ class _Bench:
 
     def _raises(self, number: int, expected: Observation, got: Observation) -> Difference | None:
         if expected.raised is not None and got.raised is None:
-            text = f"did not raise, but should: {expected.raised.text} ({expected.raised.type})"
-            return Difference(number, "", "raises", list(expected.raised), None, text)
+            text = f"did not raise, but should: {expected.raised.cited.text} ({expected.raised.type})"
+            return Difference(number, "", "raises", list(expected.raised.cited), None, text)
         if expected.raised is None and got.raised is not None:
             text = f"raised {got.raised.type} ({got.raised.text}), but should not"
             return Difference(number, "", "raises", None, list(got.raised), text)

@@ -6,6 +6,7 @@ both sides alike. Standard library only: workers write observations.
 
 from __future__ import annotations
 
+import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
@@ -22,6 +23,11 @@ class Raised(NamedTuple):
     type: str
     text: str
     kind: str | None = None
+
+    @property
+    def cited(self) -> Raised:
+        """The same as a reader is told it: what the oracle cites as `facts` are the pages of the semantics."""
+        return self._replace(text=re.sub(r"\bfacts (?=\d)", "semantics §", self.text))
 
 
 class TensorState(NamedTuple):
@@ -111,6 +117,11 @@ class Observation(NamedTuple):
     storages: Mapping[str, StorageState] = {}
     damaged: tuple[str, ...] = ()
     """Storages whose guard bytes were overwritten."""
+
+    @property
+    def cited(self) -> Observation:
+        """The same with its error as a reader is told it."""
+        return self if self.raised is None else self._replace(raised=self.raised.cited)
 
 
 def owner_of(name: str) -> str | None:

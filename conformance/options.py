@@ -55,7 +55,7 @@ class Options:
     exhaustive: bool = False
     """Whether every small layout is viewed as every small shape."""
     opinfo: str = ""
-    """Glob of PyTorch's operators whose own samples are run too; needs torch with its testing helpers."""
+    """Glob of PyTorch's operators whose own samples are run too."""
     relayouts: int = 0
     """How often each of those samples is run again over drawn layouts."""
     expect: Path | None = None

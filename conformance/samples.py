@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
 from .corpus import PATH as _CORPUS
 from .corpus import CorpusError
+from .globs import unmatched
 from .program import Program
 
 PATH = _CORPUS.with_name("opinfo.jsonl.xz")
@@ -33,15 +35,33 @@ def read(operators: str = "*", path: Path = PATH) -> Iterator[Sample]:
     CorpusError
         The file is missing or damaged.
     """
+    with _lines(path) as lines:
+        for number, line in enumerate(lines, 2):
+            operator, kind, rest = line.split("\t", 2)
+            if fnmatchcase(operator, operators):
+                yield Sample(operator, kind, _program(rest, f"{path}, line {number}"))
+
+
+@contextmanager
+def _lines(path: Path) -> Iterator[Iterator[str]]:
+    """The lines behind the first; CorpusError where they cannot be read, or hold what they should not."""
     try:
         with lzma.open(path, "rt", encoding="utf-8") as lines:
             next(lines)
-            for number, line in enumerate(lines, 2):
-                operator, kind, rest = line.split("\t", 2)
-                if fnmatchcase(operator, operators):
-                    yield Sample(operator, kind, _program(rest, f"{path}, line {number}"))
+            yield lines
     except (OSError, EOFError, ValueError, StopIteration, lzma.LZMAError) as error:
         raise CorpusError(f"{path}: {error}") from None
+
+
+def matching_none(operators: str, path: Path = PATH) -> str:
+    """That a glob matches no operator that there are samples of, with those that may be meant; empty where one does."""
+    names: set[str] = set()
+    with _lines(path) as lines:
+        for line in lines:
+            names.add(operator := line.partition("\t")[0])
+            if fnmatchcase(operator, operators):
+                return ""
+    return unmatched("OpInfo operator", [operators], sorted(names))
 
 
 def made_by(path: Path = PATH) -> str:

@@ -46,12 +46,12 @@ def _message(run: Run, judged: Sequence[AdapterSummary]) -> tuple[str, str]:
     red = sum(adapter.red for adapter in judged)
     if len(judged) > _MANY:
         lowest = min(judged, key=lambda adapter: adapter.score.passed / adapter.score.judged)
-        message = f"{count(len(judged), 'adapter')}, lowest {lowest.name} {lowest.score.text}"
+        message = f"{count(len(judged), 'adapter')}, lowest {lowest.name} {lowest.score.says}"
     else:
         programs = {adapter.programs for adapter in judged}
-        message = " · ".join(f"{adapter.name} {adapter.score.text}" for adapter in judged)
+        message = " · ".join(f"{adapter.name} {adapter.score.text}" for adapter in judged) + " of judged steps"
         if len(programs) == 1:
-            message += f" of {count(programs.pop(), 'program')}"
+            message += f" in {count(programs.pop(), 'program')}"
     if red:
         return f"{message}, {count(red, 'failure')}", "red"
     return message, _color(judged)

@@ -10,7 +10,7 @@ the smallest that is worth reporting.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -228,24 +228,26 @@ def _verdict(row: Any, smallest: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Failures that only one of two runs has."""
+    """What only one of two runs has of the libraries that both judged: failures that nobody expected, and others."""
 
-    new: tuple[Failure, ...]
-    gone: tuple[Failure, ...]
-
-    @property
-    def red(self) -> tuple[Failure, ...]:
-        """Those that are new and nobody expected."""
-        return tuple([failure for failure in self.new if failure.outcome in RED])
+    new: tuple[Failure, ...] = ()
+    gone: tuple[Failure, ...] = ()
+    known_new: tuple[Failure, ...] = ()
+    known_gone: tuple[Failure, ...] = ()
 
 
 def compare_failures(old: Run, new: Run) -> Changed:
     """Failures by library, program, step, value and aspect: which have come, and which have gone."""
-    before, after = ({_identity(failure): failure for failure in run.failures} for run in (old, new))
-    return Changed(
-        new=tuple([failure for key, failure in after.items() if key not in before]),
-        gone=tuple([failure for key, failure in before.items() if key not in after]),
-    )
+    both = old.judged & new.judged
+    before, after = ({_identity(one): one for one in run.failures if one.adapter in both} for run in (old, new))
+    come = [failure for key, failure in after.items() if key not in before]
+    gone = [failure for key, failure in before.items() if key not in after]
+    return Changed(*_apart(come, gone, is_red=True), *_apart(come, gone, is_red=False))
+
+
+def _apart(*sides: Sequence[Failure], is_red: bool) -> Iterator[tuple[Failure, ...]]:
+    for side in sides:
+        yield tuple([failure for failure in side if (failure.outcome in RED) == is_red])
 
 
 def _identity(failure: Failure) -> tuple[object, ...]:

@@ -28,7 +28,8 @@ def _doubt(row: Any) -> str:
 class Diff:
     """Failures and times of two runs, compared."""
 
-    failures: Changed
+    failures: Changed | None
+    """None where no library was judged in both runs."""
     timings: pd.DataFrame | None
     """With the columns of `compare.COLUMNS`; None where neither run has timed anything."""
     broken: tuple[Timing, ...] = ()
@@ -42,20 +43,14 @@ class Diff:
     def exit_code(self) -> ExitCode:
         """`UNEXPECTED` where a failure that nobody expected is new, or a case is slower or fails now."""
         slower = self.timings is not None and bool((self.timings["verdict"] == "slower").any())
-        return ExitCode.UNEXPECTED if slower or self.failures.red or self.broken else ExitCode.EXPECTED
+        is_red = slower or bool(self.failures and self.failures.new) or bool(self.broken)
+        return ExitCode.UNEXPECTED if is_red else ExitCode.EXPECTED
 
     def lines(self) -> Iterator[str]:
         """The changes, most important first."""
         yield from self.notes
-        for name, changed in (("new", self.failures.new), ("gone", self.failures.gone)):
-            if changed:
-                yield f"{count(len(changed), 'failure')} {name}:"
-            for one in changed[:_SHOWN]:
-                yield f"  {one.adapter}  {one.outcome}  {one.operation}  {one.aspect}: {one.message}"
-            if len(changed) > _SHOWN:
-                yield f"  … and {count(len(changed) - _SHOWN)} more"
-        if not self.failures.new and not self.failures.gone:
-            yield "no failure is new, none is gone"
+        if self.failures is not None:
+            yield from self._failure_lines(self.failures)
         if self.timings is not None:
             yield from self._timing_lines(self.timings)
         if self.broken:
@@ -65,6 +60,23 @@ class Diff:
                 yield f"  … and {count(len(self.broken) - _SHOWN)} more"
         if self.left_out:
             yield f"{count(self.left_out, 'case')} timed in the old run only"
+
+    @staticmethod
+    def _failure_lines(changed: Changed) -> Iterator[str]:
+        if not changed.new and not changed.gone:
+            yield "no failure is new, none is gone"
+        for noun, which, failures in (
+            ("failure", "new", changed.new),
+            ("failure", "gone", changed.gone),
+            ("known deviation", "new", changed.known_new),
+            ("known deviation", "gone", changed.known_gone),
+        ):
+            if failures:
+                yield f"{count(len(failures), noun)} {which}:"
+            for one in failures[:_SHOWN]:
+                yield f"  {one.adapter}  {one.outcome}  {one.operation}  {one.aspect}: {one.message}"
+            if len(failures) > _SHOWN:
+                yield f"  … and {count(len(failures) - _SHOWN)} more"
 
     @staticmethod
     def _timing_lines(timings: pd.DataFrame) -> Iterator[str]:
@@ -108,7 +120,11 @@ def diff(old: Run, new: Run) -> Diff:
     notes = [
         f"the {name} run ended before it was done" for name, run in (("old", old), ("new", new)) if not run.complete
     ]
+    for name, alone in (("old", old.judged - new.judged), ("new", new.judged - old.judged)):
+        if alone:
+            notes.append(f"judged in the {name} run only, so not compared: {', '.join(sorted(alone))}")
+    failures = compare_failures(old, new) if old.judged & new.judged else None
     if not (old.measurements and new.measurements):
-        return Diff(compare_failures(old, new), None, notes=tuple(notes))
+        return Diff(failures, None, notes=tuple(notes))
     broken, left_out = only_timed_before(old, new)
-    return Diff(compare_failures(old, new), compare_timings(old, new), broken, left_out, tuple(notes))
+    return Diff(failures, compare_timings(old, new), broken, left_out, tuple(notes))

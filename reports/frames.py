@@ -110,7 +110,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     },
     "adapters": {
         "adapter": _ADAPTER,
-        "status": Column("ready, skipped (not to be had here) or failed", "str"),
+        "status": Column("ready, skipped (not here, which was allowed) or failed", "str"),
         "reason": Column("why it did not run, where it did not", "str"),
         "versions": Column("versions of the library and what it stands on, JSON", "str"),
         "capabilities": Column("what the adapter claims, JSON", "str"),

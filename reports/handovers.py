@@ -77,11 +77,11 @@ def headline(handovers: Sequence[Handover]) -> str:
     pairs = {(one.producer, one.consumer) for one in handovers}
     tried = [one for one in handovers if one.outcome != "not offered"]
     harm = sum(one.is_harm for one in tried)
-    return (
-        f"{count(len(tried), 'array')} handed over between {count(len(pairs), 'pair')} of libraries: "
-        f"{count(sum(one.outcome == 'shared' for one in tried))} shared, "
-        f"{count(sum(one.outcome == 'refused' for one in tried))} refused, {count(harm)} with harm"
-    )
+    where = f"between {count(len(pairs), 'pair')} of libraries"
+    if len(pairs) == 1:
+        ((producer, consumer),) = pairs
+        where = f"from {producer} to {'itself' if consumer == producer else consumer}"
+    return f"{count(len(tried), 'array')} handed over {where}: {_cell(tried)}; {count(harm)} with harm"
 
 
 def lines(handovers: Sequence[Handover]) -> Iterator[str]:

@@ -57,7 +57,7 @@ def _parts(run: Run) -> Iterator[str]:
 
 def _adapter_table(adapters: Sequence[AdapterSummary]) -> str:
     lines = [
-        "| adapter | score | programs | unexpected | known deviations | not supported | crashes |",
+        "| adapter | judged steps passed | programs | unexpected | known deviations | not supported | crashes |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for summary in adapters:
@@ -65,7 +65,7 @@ def _adapter_table(adapters: Sequence[AdapterSummary]) -> str:
         versions = listed([f"{name} {version}" for name, version in adapter.versions.items()], 2)
         name = f"**{_text(adapter.name)}** {_text(versions)}".strip()
         if adapter.status != "ready":
-            lines.append(f"| {name} | {adapter.status}: {_text(adapter.reason)} | | | | | |")
+            lines.append(f"| {name} | {summary.state}: {_text(adapter.reason)} | | | | | |")
             continue
         crashes = summary.outcomes.get("crash", 0) + summary.outcomes.get("timeout", 0)
         red = f"**{count(summary.red)}**" if summary.red else "0"

@@ -95,7 +95,7 @@ class Adapter:
     record: ClassVar[str] = "adapter"
     name: str
     status: str
-    """`ready`, `skipped` (not to be had here, with the reason) or `failed`."""
+    """`ready`, `skipped` (not here, which was allowed; with the reason) or `failed`."""
     reason: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     capabilities: Mapping[str, Json] = field(default_factory=dict)
@@ -534,6 +534,18 @@ def _dangling(record: Record, adapters: set[str], rules: set[Json]) -> str:
     return ""
 
 
+_GIVE = "give the directory that a run wrote (--out), or the results.jsonl in it"
+
+
+def _why(error: Exception) -> str:
+    """Why a line is no record; of broken JSON without the number of the line that it counts itself."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"no record of stridecheck's, but broken JSON ({error.msg}, character {error.colno})"
+    if isinstance(error, UnicodeDecodeError):
+        return f"no record of stridecheck's, nor text ({error.reason}, byte {error.start + 1})"
+    return str(error)
+
+
 def read_results(path: Path) -> Iterator[Record]:
     """Records of a results file, in the order written.
 
@@ -558,13 +570,15 @@ def read_results(path: Path) -> Iterator[Record]:
         try:
             record = from_line(line.decode("utf-8"))
         except (ValueError, RecursionError) as error:
-            raise ResultsError(f"{path}, line {number}: {error}") from None
+            hint = f"; {_GIVE}" if number == 1 else ""
+            raise ResultsError(f"{path}, line {number}: {_why(error)}{hint}") from None
         if (number == 1) != isinstance(record, Header):
             raise ResultsError(f"{path}, line {number}: the header must be the first line and no other")
         if isinstance(record, Header) and record.schema != SCHEMA:
-            raise ResultsError(f"{path}: schema {record.schema}, this version reads {SCHEMA}")
+            wrote = f"stridecheck {record.suite} wrote it in schema {record.schema}"
+            raise ResultsError(f"{path}: {wrote}, this version reads {SCHEMA}: read it with that one, or run it anew")
         if problem := _dangling(record, adapters, rules):
             raise ResultsError(f"{path}, line {number}: {problem}")
         yield record
     if not lines:
-        raise ResultsError(f"{path}: empty" + (", its only line is cut off" if cut_off else ""))
+        raise ResultsError(f"{path}: empty{', its only line is cut off' if cut_off else ''}; {_GIVE}")

@@ -7,7 +7,7 @@ An adapter that appears with different versions is two adapters, each named afte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -71,6 +71,8 @@ class Run:
     """Libraries that are wrong on purpose: the suite's own score."""
     claims: tuple[Claim, ...] = ()
     handovers: tuple[Handover, ...] = ()
+    files: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+    """The results file that has a failure, by library and program."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
 
@@ -88,6 +90,17 @@ class Run:
     def complete(self) -> bool:
         """Whether every file ends with a footer."""
         return all(source.footer is not None for source in self.sources)
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """Names of the libraries that programs ran on."""
+        return frozenset([unit.adapter for unit in self.units] + [failure.adapter for failure in self.failures])
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing was tried: it tells of libraries at most."""
+        tried = self.units, self.failures, self.measurements, self.mutants, self.claims, self.handovers
+        return not any(tried)
 
     @property
     def seconds(self) -> float:
@@ -202,6 +215,7 @@ class _Merger:
         self.rules: dict[str, Mapping[str, Json]] = {}
         self.units: dict[tuple[str, str], Unit] = {}
         self.failures: dict[tuple[str, ...], Failure] = {}
+        self.files: dict[tuple[str, str], Path] = {}
         self.timings: dict[_Measured, Timing] = {}
         self.mutants: dict[str, Mutant] = {}
         self.claims: dict[str, Claim] = {}
@@ -222,6 +236,8 @@ class _Merger:
                 if label != record.adapter:
                     record = replace(record, adapter=label)
                 self._add(record, before)
+                if isinstance(record, Failure):
+                    self.files[record.adapter, record.program] = path
             elif isinstance(record, Mutant):
                 self.mutants[record.name] = record
             elif isinstance(record, Claim):
@@ -267,6 +283,7 @@ class _Merger:
             rules=self.rules,
             units=tuple(self.units.values()),
             failures=tuple(self.failures.values()),
+            files=self.files,
             measurements=tuple(self.timings.values()),
             mutants=tuple(self.mutants.values()),
             claims=tuple(self.claims.values()),

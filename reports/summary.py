@@ -40,6 +40,11 @@ class Score:
         return self.passed + self.failed + self.known
 
     @property
+    def says(self) -> str:
+        """The same with what it is a share of."""
+        return f"{self.text} of judged steps" if self.judged else self.text
+
+    @property
     def text(self) -> str:
         """Passed over judged in percent, rounded down, or "nothing judged"."""
         return percent(self.passed, self.judged) if self.judged else "nothing judged"
@@ -64,6 +69,11 @@ class AdapterSummary:
     def name(self) -> str:
         """The adapter's name."""
         return self.adapter.name
+
+    @property
+    def state(self) -> str:
+        """What became of it, in a word: `not run` where it failed before any program ran."""
+        return "not run" if self.adapter.status == "failed" and not self.programs else self.adapter.status
 
     @property
     def red(self) -> int:

@@ -1,16 +1,18 @@
-"""What a run prints at its end: the verdict, then one line an adapter."""
+"""What a run prints at its end: the verdict, one line an adapter, then what failed and how to reproduce it."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
+from math import prod
 
 from . import claims, handovers, mutants
-from .records import Timing
-from .run import Run
+from .records import Failure, Timing
+from .run import RESULTS, Run
 from .summary import AdapterSummary, summaries
-from .text import count, time_ns, times
-from .view import verdict
+from .text import clean, count, listed, shorten, time_ns, times
+from .view import failure_groups, verdict
 
 
 def lines(run: Run) -> Iterator[str]:
@@ -22,6 +24,7 @@ def lines(run: Run) -> Iterator[str]:
     width = max((len(adapter.name) for adapter in adapters), default=0)
     for adapter in adapters:
         yield f"  {adapter.name:<{width}}  {_says(adapter, run)}"
+    yield from _unexpected(run)
     if not run.units:  # beside verdicts they would be most of what is said: the page has them
         yield from _times(run)
     yield from mutants.lines(run.mutants)
@@ -29,13 +32,49 @@ def lines(run: Run) -> Iterator[str]:
     yield from handovers.lines(run.handovers)
 
 
+_SHOWN = 10
+"""Unexpected failures that are told, one of each kind; the page has many more, the results file all."""
+_RULES = 2
+"""Rules that a line names."""
+
+
+def _unexpected(run: Run) -> Iterator[str]:
+    """A line for each kind of failure that nobody expected, and the command that prints the first one's script."""
+    kinds = [kind for group in failure_groups(run, _SHOWN) for kind in group.kinds]
+    for kind in kinds:
+        alike = f" ({count(kind.total)} alike)" if kind.total > 1 else ""
+        yield f"  {_failed(kind.first.failure, several=len(run.adapters) > 1)}{alike}"
+    if left := len(run.red) - sum(kind.total for kind in kinds):
+        yield f"  … and {count(left, 'more failure')}"
+    deviates = (kind.first.failure for kind in kinds if kind.first.failure.outcome != "xpass")
+    if first := next(deviates, None):
+        path = run.files[first.adapter, first.program]
+        where = path.parent if path.name == RESULTS else path
+        yield f"a script that shows the first: {shlex.join(['stridecheck', 'repro', str(where), first.program])}"
+
+
+def _failed(failure: Failure, *, several: bool) -> str:
+    """One failure: outcome, program, library of several, operation, aspect and rules, then what differs."""
+    names = (failure.program, failure.adapter if several else "", failure.operation, failure.aspect)
+    head = " · ".join([*filter(None, names), *([listed(failure.rules, _RULES)] if failure.rules else [])])
+    return shorten(" ".join(clean(f"{failure.outcome} {head}: {failure.message}").split()), 300)
+
+
 _READS_MUCH = 4
 """Bytes touched for each one of the output, from which on a copy of the output says nothing: a copy touches two."""
 
 
+_COMPUTE = ("matmul", "bmm", "conv2d")
+"""Operations whose time is arithmetic: a copy of their output says nothing about it."""
+
+
 def _ratio(timing: Timing) -> str:
+    if timing.operation in _COMPUTE:
+        return ""
     if timing.touched_bytes > _READS_MUCH * timing.output_bytes:
         return "" if timing.x_traffic is None else f" ~{times(timing.x_traffic)}"
+    if prod(timing.shape) > timing.output_bytes:  # a sum over what is expanded: it reads few bytes many times
+        return ""
     return "" if timing.x_copy is None else f" {times(timing.x_copy)}"
 
 
@@ -70,12 +109,12 @@ _REASONS = 2
 
 def _says(summary: AdapterSummary, run: Run) -> str:
     if summary.adapter.status != "ready":
-        return f"{summary.adapter.status}: {summary.adapter.reason}"
+        return f"{summary.state}: {summary.adapter.reason}"
     parts = []
     timings = Counter(timing.status for timing in run.timings if timing.adapter == summary.name)
     if summary.programs or not timings:
         parts += [
-            f"{summary.score.text:>7}",
+            f"{summary.score.says:>22}",
             count(summary.programs, "program"),
             f"{count(summary.red)} unexpected",
             count(summary.known, "known deviation"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +29,15 @@ COMMANDS = {
 """Where each command is, below `stridecheck.commands`: only the one that is called is imported."""
 
 
+def _docstring(command: str) -> str:
+    """What a command says of itself, from its source: importing all of them takes seconds."""
+    module, function = COMMANDS[command].split(":")
+    source = Path(__file__).parent / "commands" / f"{module}.py"
+    body = ast.parse(source.read_text(encoding="utf-8")).body
+    (found,) = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == function)
+    return ast.get_docstring(found) or ""
+
+
 class _Commands(click.Group):
     """A group whose commands, when interrupted, end with one line and 130."""
 
@@ -40,6 +52,20 @@ class _Commands(click.Group):
         module, function = COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(import_module(f"stridecheck.commands.{module}"), function)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and (close := get_close_matches(args[0], COMMANDS, 1)):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, click.Command(name, help=_docstring(name)).get_short_help_str(room)) for name in COMMANDS]
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

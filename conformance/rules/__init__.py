@@ -6,11 +6,10 @@ Ids are for ever: a rule may be sharpened, never renamed or reused.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
-from fnmatch import filter as matching
 from functools import cache
 
 from ..classify import Catalogue
+from ..globs import unmatched
 
 
 @cache
@@ -56,13 +55,7 @@ def catalogue() -> Catalogue:
 def matching_none(globs: Iterable[str]) -> str:
     """That a glob matches no rule, in words, with those that may be meant; empty where each matches one.
 
-    >>> matching_none(["view.*", "zeros.*"])
-    "no rule matches 'zeros.*'; `stridecheck rules` lists all"
+    >>> matching_none(["view.*", "xyzzy"])
+    "no rule matches 'xyzzy'; `stridecheck rules` lists all"
     """
-    rules = catalogue().rules
-    for glob in globs:
-        if not matching(rules, glob):
-            close = get_close_matches(glob, rules, 3)
-            hint = f"did you mean {', '.join(close)}?" if close else "`stridecheck rules` lists all"
-            return f"no rule matches {glob!r}; {hint}"
-    return ""
+    return unmatched("rule", globs, [*catalogue().rules], "`stridecheck rules` lists all")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from stridecheck.conformance.check import Options, check
+from stridecheck.conformance.check import Options, asks_for_nothing, check
 from stridecheck.conformance.draw.programs import DRAWS
 from stridecheck.reports.records import ExitCode
 
-from .common import Seconds, count_option, fail, out_option, run_in, seconds_option
+from .common import Seconds, count_option, fail, out_option, run_in, seconds_option, told
 from .exit_codes import EXIT_CODES
 
 
@@ -121,23 +122,23 @@ def check_command(out: Path, **options: Any) -> None:
       stridecheck check my_library/adapter.py --seconds 60 --python .venv/bin/python
       stridecheck check torch --examples 1000000 --workers 16 --resume
     """
-    _refuse_idle(options)
-    if options["driver"] == "hypothesis":
-        options["example_database"] = options["example_database"] or os.environ.get("STRIDECHECK_EXAMPLES", "")
-    code = run_in(out, lambda bars: check(Options(**options), out, bars), anew=not options["resume"])
+    asked = Options(**options)
+    with told():
+        _refuse_idle(asked)
+    if asked.driver == "hypothesis" and not asked.example_database:
+        asked = replace(asked, example_database=os.environ.get("STRIDECHECK_EXAMPLES", ""))
+    code = run_in(out, lambda bars: check(asked, out, bars), anew=not asked.resume)
     raise SystemExit(code)
 
 
-def _refuse_idle(options: dict[str, Any]) -> None:
+def _refuse_idle(options: Options) -> None:
     """Refuse options that would do nothing."""
-    from stridecheck.conformance.rules import matching_none
-
-    if problem := matching_none(glob.strip() for glob in options["rules"].split(",")):
+    if problem := asks_for_nothing(options):
         fail(ExitCode.USAGE, problem)
-    if options["example_database"] and options["driver"] != "hypothesis":
+    if options.example_database and options.driver != "hypothesis":
         fail(
             ExitCode.USAGE,
             "--example-database needs --driver hypothesis: seeded programs are drawn again by their seed",
         )
-    if options["relayouts"] and not options["opinfo"]:
+    if options.relayouts and not options.opinfo:
         fail(ExitCode.USAGE, "--relayouts needs --opinfo: it lays those samples out anew")

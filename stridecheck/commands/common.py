@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from math import isnan
 from pathlib import Path
@@ -23,6 +22,7 @@ from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
+from stridecheck.conformance.globs import unmatched
 from stridecheck.conformance.options import LONGEST
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ExitCode, ResultsError
@@ -42,11 +42,8 @@ def fail(code: int, message: str) -> NoReturn:
 
 def matching(what: str, globs: Sequence[str], names: Sequence[str]) -> list[str]:
     """The names that match any glob, all where there is none; one that matches nothing is a mistake of usage."""
-    for glob in globs:
-        if not any(fnmatchcase(name, glob) for name in names):
-            close = get_close_matches(glob, names, 3)
-            hint = f"did you mean {', '.join(close)}?" if close else f"`stridecheck {what}s --list` names all"
-            fail(ExitCode.USAGE, f"no {what} matches {glob!r}; {hint}")
+    if problem := unmatched(what, globs, names, f"`stridecheck {what}s --list` names all"):
+        fail(ExitCode.USAGE, problem)
     return [name for name in names if not globs or any(fnmatchcase(name, glob) for glob in globs)]
 
 
@@ -78,10 +75,18 @@ def _noted(message: str, error: BaseException) -> str:
 
 
 def run_in(out: Path, run: Callable[[Bars], int], *, anew: bool = True, unit: str = "programs") -> int:
-    """Let a run write its results into a directory, and render them; the answer is its exit code."""
-    with told(out), begun_in(out, anew=anew):
+    """Let a run write its results into a directory, and render them; the answer is its exit code.
+
+    Where nothing was tried, an earlier run's results come back, and the command ends.
+    """
+    from stridecheck.reports.run import RESULTS, load
+
+    with told(out), begun_in(out, anew=anew) as replaces:
         with Bars(unit) as bars:
             code = run(bars)
+        if replaces and load([out]).is_idle:
+            (out / RESULTS).unlink()
+            fail(code, f"nothing was run: the results in {out} are those of an earlier run, as they were")
         render([out], out)
     return code
 
@@ -201,8 +206,8 @@ def render(directories: list[Path], out: Path) -> None:
     page = next(path for path in paths if path.suffix == ".html")
     click.echo(f"report: {page}")
     paths += [file for directory in directories for file in results_files(directory)]
-    others = ", ".join(_near(path, out) for path in paths if path != page)
-    click.echo(f"beside it: {others}")
+    others = dict.fromkeys(_near(path, out) for path in paths if path != page)
+    click.echo(f"beside it: {', '.join(others)}")
 
 
 def show_comparison(old: Run, new: Run, out: Path | None) -> int:
@@ -218,4 +223,7 @@ def show_comparison(old: Run, new: Run, out: Path | None) -> int:
 
 
 def _near(path: Path, out: Path) -> str:
-    return str(path.relative_to(out)) if path.is_relative_to(out) else str(path)
+    """A file as it is told: relative where that is possible, and of tables their directory alone."""
+    is_table = path.suffix == ".csv"
+    path = path.parent if is_table else path
+    return str(path.relative_to(out) if path.is_relative_to(out) else path) + ("/" if is_table else "")

@@ -15,8 +15,8 @@ class InUse(Exception):
 
 
 @contextmanager
-def begun_in(out: Path, *, anew: bool = True) -> Iterator[None]:
-    """Begin a run in a directory: an earlier one's results are kept as `results.previous.jsonl`.
+def begun_in(out: Path, *, anew: bool = True) -> Iterator[bool]:
+    """Begin a run in a directory: an earlier one's results are kept as `results.previous.jsonl`; answers if there were.
 
     What was made of them goes, for it would tell of another run than the results beside it. Where the run turns out to
     be none and has written no results, the earlier ones come back, and the error that ended it says so.
@@ -37,7 +37,7 @@ def begun_in(out: Path, *, anew: bool = True) -> Iterator[None]:
             results.replace(previous)
             remove_rendered(out)
         try:
-            yield
+            yield aside
         except BaseException as error:
             if aside and not results.exists():
                 error.add_note(f"the results in {out} are those of an earlier run, as they were")

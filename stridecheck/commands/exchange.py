@@ -34,7 +34,7 @@ def exchange_command(libraries: tuple[str, ...], out: Path, **options: Any) -> N
     read-only, bfloat16, float8. Each is looked at where it arrives: elements, shape, strides, whether memory is shared,
     kept alive and let go, who sees whose writes, whether read-only memory still is, what became of strides that address
     nothing. Exit code 1 says that something is not as listed; of libraries or versions that the list does not know,
-    that there was harm.
+    that there was harm. One library alone hands its arrays to itself.
 
     \b
     Examples

@@ -38,7 +38,7 @@ def mutants_command(globs: tuple[str, ...], list_only: bool, out: Path, **option
     Examples
       stridecheck mutants
       stridecheck mutants --only 'clone.*' --seconds 60
-      stridecheck check mutant:clone.loses-strides
+      stridecheck check mutant:clone.loses-order
     """
     chosen = matching("mutant", globs, [*FLEET])
     if list_only:

@@ -11,8 +11,9 @@ from stridecheck.conformance.corpus import PROMOTED
 from stridecheck.conformance.listing import listing
 from stridecheck.conformance.options import Options
 from stridecheck.conformance.program import Program
-from stridecheck.reports.records import Adapter, ExitCode, Failure, Header, read_results
+from stridecheck.reports.records import RED, Adapter, ExitCode, Failure, Header, read_results
 from stridecheck.reports.run import load
+from stridecheck.reports.text import listed
 
 from .common import Directory, fail, render, show_comparison, told
 from .exit_codes import EXIT_CODES, READING_EXIT_CODES
@@ -48,7 +49,7 @@ def diff(old: Path, new: Path, out: Path | None) -> None:
 
 @click.command(epilog=READING_EXIT_CODES)
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
-@click.argument("program", metavar="ID")
+@click.argument("program", default="", metavar="ID")
 def repro(results: Path, program: str) -> None:
     """Print the standalone script of a failure.
 
@@ -101,14 +102,20 @@ def promote(results: Path, program: str, target: Path) -> None:
 
 def _failures_of(results: Path, program: str) -> tuple[Path, list[Failure]]:
     """The results file, and the failures in it of programs whose ids begin so; a message where there are none."""
-    if not program:
-        fail(ExitCode.USAGE, "an empty ID is the beginning of every program's: give the first characters of one")
     path = results / "results.jsonl" if results.is_dir() else results
     with told():
-        failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program.startswith(program)]
-    if not failures:
-        fail(ExitCode.USAGE, f"{path} has no failure of a program {program!r}")
-    return path, failures
+        failures = [r for r in read_results(path) if isinstance(r, Failure) and r.program]
+    found = [failure for failure in failures if program and failure.program.startswith(program)]
+    if not found:
+        unexpected_first = sorted(failures, key=lambda failure: failure.outcome not in RED)
+        ids = listed(list(dict.fromkeys(failure.program for failure in unexpected_first)), _NAMED)
+        none = f"{path} has no failure of a program {program!r}" if program else "give the ID of a program"
+        fail(ExitCode.USAGE, f"{none}; {f'those that failed: {ids}' if ids else 'none failed'}")
+    return path, found
+
+
+_NAMED = 10
+"""Programs that a message names."""
 
 
 def _found_again(path: Path, failure: Failure) -> list[Failure]:

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import click
 
+from stridecheck.conformance.classify import Rule
 from stridecheck.conformance.program import Program
-from stridecheck.reports.records import ExitCode
 
 from .common import fail, told
 
 
 @click.command()
-@click.argument("rule", required=False, metavar="[ID]")
-def rules(rule: str | None) -> None:
-    """List all rules, one a line, or show one.
+@click.argument("rule", default="*", metavar="[ID|GLOB]")
+def rules(rule: str) -> None:
+    """Show a rule, or list those that a glob matches: all, family by family, where none is given.
 
     The list is plain text: `stridecheck rules | grep contiguous`.
+
+    \b
+    Examples
+      stridecheck rules view.merge-blocks
+      stridecheck rules 'view.*'
     """
-    from stridecheck.conformance.rules import catalogue
+    from stridecheck.conformance.rules import catalogue, matching_none
 
     known = catalogue().rules
-    if rule is None:
-        width = max(len(id) for id in known)
-        for one in known.values():
-            click.echo(f"{one.id:<{width}}  {one.sentence}")
-        return
+    if problem := matching_none([rule]):
+        fail(ExitCode.USAGE, problem)
     if rule not in known:
-        import difflib
-
-        close = difflib.get_close_matches(rule, known, 3)
-        hint = f"; did you mean {', '.join(close)}?" if close else "; `stridecheck rules` lists all"
-        fail(ExitCode.USAGE, f"no rule {rule!r}{hint}")
+        _list([one for id, one in known.items() if fnmatchcase(id, rule)])
+        return
     one = known[rule]
     click.echo(f"{one.id}\n\n  {one.sentence}\n")
     click.echo(
@@ -38,6 +39,17 @@ def rules(rule: str | None) -> None:
     )
     click.echo(f"  operations  {', '.join(sorted(one.operations)) or 'all'}")
     _show_programs(rule)
+
+
+def _list(rules: list[Rule]) -> None:
+    """Rules by families, in the order of the report."""
+    width = max(len(rule.id) for rule in rules)
+    families = dict.fromkeys(rule.family for rule in rules)
+    for family in families:
+        click.echo(family)
+        for rule in rules:
+            if rule.family == family:
+                click.echo(f"  {rule.id:<{width}}  {rule.sentence}")
 
 
 def _show_programs(rule: str, count: int = 3) -> None:

@@ -128,7 +128,7 @@ def test_the_list_names_cases_and_runs_none(tmp_path):
         (["--cases", "copi"], 2, "no case 'copi'; near it: copy"),
         (["--cases", TINY[0], "--adapters", "nump"], 2, "did you mean numpy?"),
         (["--cases", TINY[0], "--adapters", " , "], 2, "names none"),
-        (["--cases", TINY[0], "--adapters", "cupy,numpy"], 3, "pip install 'stridecheck[cupy]'"),
+        (["--cases", TINY[0], "--adapters", "cupy,numpy"], 3, "pip install 'cupy-cuda12x>=14'"),
         (["--cases", "conv2d/nchw/float32/small", "--adapters", "numpy"], 4, ""),
         (["--threads", "0"], 2, "--threads"),
         (["--self-test", "--quick", "--cases", "narrow"], 4, "none of the cases that match is in the quick set"),
@@ -320,7 +320,7 @@ def test_a_bad_baseline_is_told_before_anything_is_timed(tmp_path):
             lambda header: header["machine"].update(cpu="Other"),
             "times of different processors cannot be compared: Other",
         ),
-        (lambda header: header.update(schema=99), "schema 99, this version reads 1"),
+        (lambda header: header.update(schema=99), "in schema 99, this version reads 1"),
         (None, "has timed none of the cases asked for, but copy/transposed/float32/small"),
     ],
 )

@@ -135,7 +135,12 @@ def test_globs_select_by_name_or_by_its_beginning(globs, count):
 
 
 @pytest.mark.parametrize(
-    ("glob", "near"), [("copi", "near it: copy"), ("copy/transpose", "copy/transposed"), ("xyzzy", "operations: copy")]
+    ("glob", "near"),
+    [
+        ("copi", "near it: copy"),
+        ("copy/transpose", "copy/transposed"),
+        ("xyzzy", "no case 'xyzzy'; `stridecheck bench"),
+    ],
 )
 def test_an_unknown_case_names_those_that_are_near(glob, near):
     with pytest.raises(UnknownCase, match="no case") as error:

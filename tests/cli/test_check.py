@@ -17,7 +17,7 @@ from stridecheck.conformance.program import Program
 from stridecheck.conformance.rules import catalogue
 from stridecheck.reports.records import Adapter, Failure, Footer, Header, Unit
 
-from stridecheck.cli import main
+from stridecheck.cli import COMMANDS, main
 
 from ..commands import COMMAND, records_of, run, said
 
@@ -51,8 +51,8 @@ def test_torch_and_numpy_are_as_expected(checked):
     done, out = checked
     assert done.returncode == 0, said(done)
     assert "Everything as expected" in done.stdout
-    assert re.search(r"torch:cpu +\d+\.\d %  60 programs  0 unexpected", done.stdout)
-    assert re.search(r"numpy +\d+\.\d %  \d+ programs  0 unexpected", done.stdout)
+    assert re.search(r"torch:cpu +\d+\.\d % of judged steps  60 programs  0 unexpected", done.stdout)
+    assert re.search(r"numpy +\d+\.\d % of judged steps  \d+ programs  0 unexpected", done.stdout)
     assert done.stderr == ""
     assert {name for name in WRITTEN if (out / name).stat().st_size} == set(WRITTEN)
 
@@ -157,7 +157,10 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
     done = run("repro", out, "ffffffff")
     assert done.returncode == 2
     assert "has no failure of a program 'ffffffff'" in done.stderr
-    assert run("repro", out, "").returncode == 2
+    named = next(record.program for record in records_of(out) if isinstance(record, Failure))
+    for missing in ((), ("",)):
+        done = run("repro", out, *missing)
+        assert (done.returncode, f"those that failed: {named}" in done.stderr) == (2, True)
     done = run("repro", tmp_path / "nowhere", "00")
     assert done.returncode == 2
     assert "no such results file" in done.stderr
@@ -234,10 +237,16 @@ def _asked(words):
 
 
 def test_rules_are_one_a_line():
-    """The list begins each line with an id, is plain text, and has every rule."""
+    """The list has every rule below its family, each on a line of plain text that begins with its id."""
     done = run("rules")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == list(catalogue().rules)
+    rules = catalogue().rules
+    blocks = [block.splitlines() for block in re.split(r"\n(?! )", done.stdout.strip())]
+    ids = {family: [line.split()[0] for line in lines] for family, *lines in blocks}
+    assert {family: [id for id in rules if rules[id].family == family] for family in ids} == ids
+    assert sum(map(len, ids.values())) == len(rules)
+    some = run("rules", "view.*").stdout.splitlines()
+    assert {line.split()[0].partition(".")[0] for line in some if line.startswith("  ")} == {"view"}
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
 
@@ -275,6 +284,11 @@ def test_help_and_version_by_the_real_command():
     done = run("--help")
     assert done.returncode == 0
     assert "Exit codes" in done.stdout
+    listed = dict(line.split(maxsplit=1) for line in re.split("Commands:|  Exit", done.stdout)[1].strip().splitlines())
+    assert list(listed) == list(COMMANDS)
+    for path, command in _commands():
+        if path:
+            assert command.get_short_help_str(1000).startswith(listed[path[0]].removesuffix("..."))
     assert run("check", "-h").stdout.startswith("Usage: ")
     assert re.search(r"stridecheck, version \d", run("--version").stdout)
 

@@ -54,11 +54,13 @@ def test_two_adapters_of_one_name_are_refused(tmp_path):
 
 
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed here")
-def test_a_library_that_is_not_installed_names_the_extra(tmp_path):
+def test_a_library_that_is_not_installed_is_named_with_what_installs_it(tmp_path):
     """A bundled adapter without its library exits with 3 and says what to install, or is skipped where asked."""
     done = run("check", "cupy", "--programs", 5, "--out", tmp_path)
     assert done.returncode == 3
-    assert "pip install 'stridecheck[cupy]'" in said(done)
+    assert "cupy: not run, cupy is not installed here: pip install 'cupy-cuda12x>=14'; or name" in done.stderr
+    assert "environment that has it: --python PATH" in done.stderr
+    assert re.search(r"cupy +not run: cupy is not installed here", done.stdout)
     _is_one_message(done)
     done = run("check", "cupy", "numpy", "--programs", 5, "--skip-missing", "--out", tmp_path)
     assert done.returncode == 0
@@ -80,13 +82,18 @@ def test_a_run_that_judges_nothing_ends_with_4(options, tmp_path):
         (["check", "numpy", "--programs", "-3"], "-3 is not in the range"),
         (["check", "numpy", "--timeout", "0"], "0.0 is not in the range"),
         (["check", "numpy", "--prog", "3"], "No such option"),
-        (["chek"], "No such command 'chek'"),
+        (["chek"], "No such command 'chek'. Did you mean 'check'?"),
         (["check", "numpy", "--expect", "absent.toml"], "absent.toml: No such file or directory"),
         (["check", "numpy", "--programs", "5", "--python", "/no/such/python"], "cannot run /no/such/python"),
         (["check", "numpy", "--update-expectations", "--rules", "view.*"], "--update-expectations needs all rules"),
         (["check", "numpy", "--rules", "view.*", "--rules", "zzz"], "no rule matches 'zzz'"),
         (["rules", "view.merge-block"], "did you mean view.merge-blocks"),
         (["rules", "zzz"], "`stridecheck rules` lists all"),
+        (["check", "numpy", "--rules", "veiw.*"], "no rule matches 'veiw.*'; did you mean view.*"),
+        (
+            ["check", "numpy", "--programs", "0", "--opinfo", "veiw"],
+            "no OpInfo operator matches 'veiw'; did you mean view",
+        ),
         (["report", "absent"], "absent: no such results file"),
         (["report", "."], "no results.jsonl in this directory"),
     ],
@@ -104,7 +111,7 @@ def test_an_adapter_that_breaks_does_not_keep_others_from_running(tmp_path):
     (tmp_path / "broken.py").write_text("raise RuntimeError('out of order')")
     done = run("check", "broken.py", "numpy", "--programs", 10, "--out", "out", cwd=tmp_path)
     assert done.returncode == 3
-    assert "failed, RuntimeError: out of order" in done.stderr
+    assert "not run, RuntimeError: out of order" in done.stderr
     assert re.search(r"numpy .* 0 unexpected", done.stdout)
     _is_one_message(done)
 
@@ -247,7 +254,7 @@ def test_a_run_that_is_ended_leaves_what_it_has_done(how, tmp_path):
         assert process.returncode == -how
     done = run("report", tmp_path)
     assert "The run ended before it was done" in done.stdout
-    assert re.search(r"numpy +\d+\.\d %  \d+ programs", done.stdout)
+    assert re.search(r"numpy +\d+\.\d % of judged steps  \d+ programs", done.stdout)
     assert "ended before it was done" in (tmp_path / "report.html").read_text()
     units = [record for record in records_of(tmp_path) if isinstance(record, Unit)]
     assert len(units) >= 3
@@ -306,6 +313,11 @@ def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
         assert "✓" not in done.stdout
         assert "the results in" in done.stderr.splitlines()[-1]
         assert "are those of an earlier run, as they were" in done.stderr.splitlines()[-1]
+        assert [path.read_text() for path in files][::2] == first[::2]
+    (tmp_path / "broken.py").write_text("raise RuntimeError('out of order')")
+    for nothing, code in ((tmp_path / "broken.py", 3), ("numpy", 4)):
+        done = run("check", nothing, "--programs", 0, "--out", tmp_path)
+        assert (done.returncode, "nothing was run: the results in" in done.stderr) == (code, True)
         assert [path.read_text() for path in files][::2] == first[::2]
     for times in ("nan", "inf", "1e300", "-1", "0"):
         for option in ("--timeout", "--start-timeout"):

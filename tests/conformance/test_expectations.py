@@ -139,11 +139,13 @@ def test_a_missing_file_and_a_broken_list_are_named(entries, tmp_path):
 def test_a_list_is_written_sorted_and_read_again(entries):
     """The list has one sorted line for each pair, names with spaces included, and says the same when it is read."""
     path = entries(ENTRY)
-    load(path, {}).write_list({"own order": {"ffff", "0000"}})
+    said = load(path, {}).write_list({"own order": {"ffff", "0000"}})
+    assert said == f"wrote {path.with_suffix('.txt')} (lines added: 2, removed: 0)"
     assert path.with_suffix(".txt").read_text() == "own order 0000\nown order ffff\n"
     again = load(path, {})
     assert again.is_listed("0000", "own order")
     assert not again.is_listed("1111", "own order")
+    assert again.write_list({"own order": {"ffff", "0000"}}) == f"{path.with_suffix('.txt')} is unchanged"
 
 
 def test_an_update_forgets_only_what_it_has_seen(entries):

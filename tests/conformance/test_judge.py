@@ -389,6 +389,15 @@ def test_too_few_steps_are_a_difference(whole_corpus):
     assert (difference.step, difference.aspect) == (-1, "raises")
 
 
+def test_what_the_oracle_cites_leads_to_the_semantics():
+    """Its words are recorded as they are; a reader is told the name of the pages."""
+    first, got = _observed(bytes(8))
+    expected = Observation(raised=Raised("RuntimeError", "a negative length (facts 3.5 and 3.7)", "size"))
+    (difference,) = differences(ONE, [first, expected], [first, got])
+    assert difference.message == "did not raise, but should: a negative length (semantics §3.5 and 3.7) (RuntimeError)"
+    assert difference.expected == ["RuntimeError", "a negative length (semantics §3.5 and 3.7)", "size"]
+
+
 # What PyTorch leaves open.
 
 ONE = Program((Storage(8),), (Input("float32", (2,), (1,)),), (Step("neg", (Ref(0),)),))

@@ -297,9 +297,13 @@ def test_what_failed_in_a_unit_that_is_run_again_is_forgotten(expect, is_first, 
 
 
 def test_where_nothing_was_begun_a_run_begins(tmp_path):
-    """`resume` in an empty directory is a run like any other."""
+    """`resume` in an empty directory is a run like any other, and says so."""
     options = Options(("numpy",), programs=20, resume=True)
-    assert check(options, tmp_path / "out") == 0
+    told = []
+    progress = Silent()
+    progress.note = told.append
+    assert check(options, tmp_path / "out", progress) == 0
+    assert told == [f"{tmp_path / 'out' / 'results.jsonl'}: there is no run to go on with, so one begins"]
     assert (
         sum(record.programs for record in read_results(tmp_path / "out" / "results.jsonl") if isinstance(record, Unit))
         == 20

@@ -449,7 +449,7 @@ def test_a_foreign_environment_needs_nothing_but_the_library(tmp_path, monkeypat
         worker.start()
         assert is_well(answers_of(worker, [GOOD])[0])
         assert "bfloat16" not in worker.capabilities.dtypes  # which NumPy lacks
-    for name, package_name in (("torch", "'stridecheck[torch]'"), ("cupy", "'stridecheck[cupy]'")):
+    for name, package_name in (("torch", "'torch>=2.9'"), ("cupy", "'cupy-cuda12x>=14'")):
         with Worker(name, python=python) as worker:
             with pytest.raises(AdapterFailed) as failed:
                 worker.start()

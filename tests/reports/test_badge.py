@@ -18,10 +18,10 @@ def badge_of(write, sample):
 @pytest.mark.parametrize(
     ("passed", "known", "message", "color"),
     [
-        (100, 0, "numpy 100 % of 2,048 programs", "brightgreen"),
-        (97, 3, "numpy 97.0 % of 2,048 programs", "green"),
-        (85, 15, "numpy 85.0 % of 2,048 programs", "yellowgreen"),
-        (10, 90, "numpy 10.0 % of 2,048 programs", "yellow"),
+        (100, 0, "numpy 100 % of judged steps in 2,048 programs", "brightgreen"),
+        (97, 3, "numpy 97.0 % of judged steps in 2,048 programs", "green"),
+        (85, 15, "numpy 85.0 % of judged steps in 2,048 programs", "yellowgreen"),
+        (10, 90, "numpy 10.0 % of judged steps in 2,048 programs", "yellow"),
     ],
 )
 def test_a_score_is_quoted_with_its_programs(badge_of, passed, known, message, color):
@@ -38,7 +38,7 @@ def test_a_score_is_quoted_with_its_programs(badge_of, passed, known, message, c
 def test_failures_are_red_and_counted(badge_of, sample):
     made = badge_of(unit(**{"pass": 99, "fail": 1}), sample.failure(), code=1)
     assert made["color"] == "red"
-    assert made["message"] == "numpy 99.0 % of 2,048 programs, 1 failure"
+    assert made["message"] == "numpy 99.0 % of judged steps in 2,048 programs, 1 failure"
 
 
 def test_nothing_judged_is_grey(badge_of, sample):
@@ -53,4 +53,4 @@ def test_an_incomplete_run_has_no_score(write, sample):
 
 def test_of_many_adapters_the_lowest_is_named(badge_of):
     made = badge_of(*[unit(f"lib{n}", **{"pass": 90 + n, "xfail": 10 - n}) for n in range(5)])
-    assert made["message"] == "5 adapters, lowest lib0 90.0 %"
+    assert made["message"] == "5 adapters, lowest lib0 90.0 % of judged steps"

@@ -145,7 +145,29 @@ def test_failures_that_come_and_go(write, sample):
     )
     changed = compare_failures(old, new)
     assert [failure.program for failure in changed.new] == [sample.failures()[0].program]
-    assert [failure.program for failure in changed.gone] == [sample.failures()[-1].program]
+    assert changed.gone == ()
+    assert changed.known_new == ()
+    assert [failure.program for failure in changed.known_gone] == [sample.failures()[-1].program]
+
+
+def test_diff_calls_nothing_a_failure_that_is_known_or_was_judged_once(write, sample):
+    """A library that one run judged is named and not compared; a known deviation that is new is no failure."""
+    failures = [f for f in sample.failures() if f.outcome == "xfail"]
+    numpy, torch = ([one for one in failures if one.adapter == name] for name in ("numpy", "torch:cpu"))
+    old, new = (
+        write([sample.header(), *sample.adapters(), *records, sample.footer(0)], name)
+        for name, records in (("old", numpy[1:]), ("new", [*numpy, *torch]))
+    )
+    done = CliRunner().invoke(main, ["diff", str(old), str(new)])
+    first, second, third, *_ = done.output.splitlines()
+    assert done.exit_code == 0
+    assert first == "judged in the new run only, so not compared: torch:cpu"
+    assert second == "no failure is new, none is gone"
+    assert third == "1 known deviation new:"
+    done = CliRunner().invoke(
+        main, ["diff", str(new), str(write([sample.header(), *torch, sample.footer(0)], "torch"))]
+    )
+    assert "judged in the old run only, so not compared: numpy\n" in done.output
 
 
 def test_diff_says_what_is_slower_and_exits_with_1(timed, tmp_path):

@@ -7,10 +7,11 @@ from stridecheck.reports.terminal import lines
 
 
 def test_the_verdict_and_one_line_an_adapter(write, sample):
-    verdict, *adapters = lines(load([write(sample.whole())]))
+    verdict, *said = lines(load([write(sample.whole())]))
+    adapters = said[:4]
     assert verdict == "✗ 9 programs did not behave as expected on numpy"
     assert [line.split()[0] for line in adapters] == ["reference", "torch:cpu", "numpy", "cupy"]
-    assert "99.6 %" in adapters[2]
+    assert "99.6 % of judged steps  1,888 programs" in adapters[2]
     assert adapters[3].endswith("skipped: no CUDA device: cudaErrorNoDevice")
 
 
@@ -20,12 +21,45 @@ def test_one_program_is_no_programs(write, sample):
     assert "1 program  0 unexpected  1 known deviation  0 unsupported" in line
 
 
+def test_each_kind_of_failure_is_named_and_the_first_can_be_reproduced(write, sample):
+    *_, crash, narrow, hostile, script = lines(load([write(sample.whole(), "two words")]))
+    assert crash.startswith("  crash 0064c0ffee5eed · numpy · as_strided: the process died with SIGSEGV")
+    assert "fail 0000c0ffee5eed · numpy · narrow · layout · views.narrow-offset, views.select-drops: the " in narrow
+    assert narrow.endswith(" (7 alike)")
+    assert "\x1b" not in hostile
+    assert "\n" not in hostile
+    assert script.startswith("a script that shows the first: stridecheck repro '")
+    assert script.endswith("two words' 0064c0ffee5eed")
+
+
+def test_of_many_kinds_of_failures_ten_are_named_and_the_rest_counted(write, sample):
+    failures = [sample.failure(number, operation=f"op{number}") for number in range(40)]
+    *_, last, left, script = lines(load([write([sample.header(), *failures, sample.footer()])]))
+    assert "fail 0009c0ffee5eed · op9 · layout" in last
+    assert left == "  … and 30 more failures"
+    assert script.endswith(" 0000c0ffee5eed")
+
+
+def test_what_passes_against_expectation_has_no_script(write, sample):
+    gone = sample.failure(1, "xpass"), sample.failure(0, "xpass", program="")
+    *_, last = lines(load([write([sample.header(), *gone, sample.footer()])]))
+    assert last.startswith("  xpass")
+
+
+def test_a_failure_of_merged_runs_is_reproduced_from_the_file_that_has_it(write, sample):
+    good = write([sample.header(), sample.adapters()[1], sample.footer(0)], "good")
+    bad = write([sample.header(), sample.failure(), sample.footer()], "bad")
+    *_, script = lines(load([good, bad]))
+    assert script.endswith("bad 0000c0ffee5eed")
+
+
 def test_times_are_printed_where_they_are_all_there_is_to_say(write, sample):
     _, *said = lines(load([write([sample.header(), *sample.adapters(), *sample.timings(), sample.footer()])]))
     heading, second, *times = said[4:]
     assert "x_copy" in heading
     assert "x_traffic" in second
-    assert all("×" in line and "~" not in line for line in times)
+    assert all(("×" in line) != line.strip().startswith(("matmul", "conv2d")) for line in times)
+    assert not any("~" in line for line in times)
     assert times
 
 
@@ -39,6 +73,16 @@ def test_a_sum_is_weighed_against_what_it_reads_not_against_a_copy_of_its_result
     *_, line = lines(load([write([sample.header(), *sample.adapters(), one, sample.footer()])]))
     assert "~1.2×" in line or "~1.3×" in line
     assert "2,132" not in line
+    expanded = replace(one, touched_bytes=48)
+    *_, line = lines(load([write([sample.header(), *sample.adapters(), expanded, sample.footer()])]))
+    assert "×" not in line
+
+
+def test_what_computes_is_weighed_against_no_copy(write, sample):
+    timings = [sample.timing("torch:cpu", operation, "contiguous", "small", 7.0) for operation in ("matmul", "copy")]
+    *_, product, copy = lines(load([write([sample.header(), *sample.adapters(), *timings, sample.footer()])]))
+    assert "×" not in product
+    assert "7.0×" in copy
 
 
 def test_an_incomplete_run_says_so(write, sample):
