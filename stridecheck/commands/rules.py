@@ -8,6 +8,7 @@ import click
 
 from stridecheck.conformance.classify import Rule
 from stridecheck.conformance.program import Program
+from stridecheck.reports.records import ExitCode
 
 from .common import fail, told
 
