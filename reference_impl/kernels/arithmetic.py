@@ -286,8 +286,8 @@ class _Operation:
         self._calls = []
         self.shared = 0
         """Parts that threads can share."""
-        target = machine.target()
-        large = form.touched >= target.cache_bytes
+        host = machine.host()
+        large = form.touched >= host.cache_bytes
         # What is read just before it is written lies in the caches: to write past them would cost more.
         streamed = large and not (in_place or reduces or form.by_items or 0 in form.buffered)
         # Bits of sums and products are the same for signed and unsigned numbers: one kernel serves both.
@@ -297,8 +297,8 @@ class _Operation:
             copies, told = [], []
             for side, copy in region.copies:
                 # A buffer begins with a line. A target may begin anywhere: where most of NumPy's do, not with a line.
-                plan = plan_for(copy, replace(target, phase=0 if side else 16), _CACHED)
-                ready, lines = Ready(plan, target.width), lines_of(region, side) if large else _NONE
+                plan = plan_for(copy, replace(host, dst_phase=0 if side else 16), _CACHED)
+                ready, lines = Ready(plan, host.width), lines_of(region, side) if large else _NONE
                 ready.look_at_nothing()  # a buffer is near nothing
                 copies.append((ready, lines))
                 for k, (at, part) in enumerate(ready.told()):

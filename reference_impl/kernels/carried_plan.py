@@ -2,19 +2,19 @@
 
 from .descriptor import STREAM, Chunked, Loop
 from .normal import Normal
-from .plans import LINE, Plan, Target, carried_rows, make_plan, ordered
+from .plans import LINE, Host, Plan, carried_rows, make_plan, ordered
 from .tiles import LONGEST, chain, chunk, offsets, pitch
 from .transpose_plan import rising
 
 
-def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
+def carried_plan(form: Normal, along: int, host: Host) -> Plan | None:
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
     None where the source is stepped there, the processor cannot put any bytes of two registers together, or other plans
     are better: rows are short, all begin with a line (of most items: at one place of their lines), or are too few for
     blocks that do not overlap.
     """
-    if not target.intel or min(target.width, target.window) < LINE or abs(form.dims[along].src) != form.item:
+    if not host.intel or min(host.width, host.window) < LINE or abs(form.dims[along].src) != form.item:
         return None
     form = rising(form, along)
     item, dims, last = form.item, form.dims, len(form.dims) - 1
@@ -35,7 +35,7 @@ def carried_plan(form: Normal, along: int, target: Target) -> Plan | None:
     alike = not any(x.dst % LINE for x in (*rest, a.loop("a"))) and not (a_table % LINE).any()
     follow = pitch(a_table) == nbytes
     if (
-        (alike and (target.phase == 0 or item not in _ALIKE))
+        (alike and (host.dst_phase == 0 or item not in _ALIKE))
         or a_rows < height
         or slots > _OVERLAP[small] * a_rows
         or b_rows < block

@@ -14,7 +14,7 @@ from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR, NO_MEMORY
 from .entry import HEAD, Table, opened
 from .normal import Normal, normal
 from .planner import plan_for
-from .plans import LINE, OWN, Choice, Plan, Target
+from .plans import LINE, OWN, Choice, Host, Plan
 from .pool import share
 
 Array = npt.NDArray[Any]
@@ -75,11 +75,11 @@ def prepared(dst: Array, src: Array) -> Ready | None:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         return None
-    target = _target(dst, src, form)
-    plan = plan_for(form, target)
+    host = _host(dst, src, form)
+    plan = plan_for(form, host)
     if tuning.wanted() and plan.kernel in tuning.TUNED and form.nbytes >= tuning.SMALLEST:
-        plan = plan_for(form, target, _tuned(dst, src, plan, target))
-    return Ready(plan, target.width)
+        plan = plan_for(form, host, _tuned(dst, src, plan, host))
+    return Ready(plan, host.width)
 
 
 @lru_cache(1)
@@ -87,22 +87,22 @@ def _tuning() -> tuning.Tuning:
     return tuning.Tuning(tuning.path_for(machine.model()), machine.model())
 
 
-def _tuned(dst: Array, src: Array, plan: Plan, target: Target) -> Choice:
+def _tuned(dst: Array, src: Array, plan: Plan, host: Host) -> Choice:
     if np.may_share_memory(dst, src) or not dst.flags.writeable:
         return OWN
 
     def measure(choice: Choice) -> float | None:
-        ready = Ready(plan_for(normal(dst.shape, dst.strides, src.strides, dst.itemsize), target, choice), target.width)
+        ready = Ready(plan_for(normal(dst.shape, dst.strides, src.strides, dst.itemsize), host, choice), host.width)
         answers: list[int] = []
         took = tuning.timed(lambda: answers.append(ready(cell(dst), cell(src), 1)))
         return took if answers == [DONE] else None
 
-    return _tuning().choose(plan, target, measure)
+    return _tuning().choose(plan, host, measure)
 
 
-def _target(dst: Array, src: Array, form: Normal) -> Target:
+def _host(dst: Array, src: Array, form: Normal) -> Host:
     phases = (dst.ctypes.data + form.dst_shift) % LINE, (src.ctypes.data + form.src_shift) % LINE
-    return replace(machine.target(), phase=phases[0], source_phase=phases[1])
+    return replace(machine.host(), dst_phase=phases[0], src_phase=phases[1])
 
 
 def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
@@ -113,13 +113,13 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     if answer == NEAR and share_memory(dst, src):
         src = src.copy()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
-    target = _target(dst, src, form)
-    key = form, target.phase
+    host = _host(dst, src, form)
+    key = form, host.dst_phase
     ready = _elsewhere.get(key)
     if ready is None:
         if len(_elsewhere) >= _CACHED:
             _elsewhere.clear()
-        ready = Ready(plan_for(form, target), target.width)
+        ready = Ready(plan_for(form, host), host.width)
         ready.look_at_nothing()
         # Only now: another thread may take it at once.
         _elsewhere[key] = ready
@@ -155,7 +155,7 @@ def planned(dst: Array, src: Array, choice: Choice = OWN) -> Plan:
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     if not form.writes_once:
         raise ValueError(f"plan: strides {dst.strides} with shape {dst.shape} may write one place twice")
-    return plan_for(form, _target(dst, src, form), choice)
+    return plan_for(form, _host(dst, src, form), choice)
 
 
 def _probed_cell() -> Callable[[Array], int]:

@@ -37,7 +37,7 @@ class Sides:
     b_dims: Sequence[Dim]
     """Those that follow each other in the target, from the last one on."""
     item: int
-    source_phase: int
+    src_phase: int
     """Where source rows begin within a line."""
 
     @cached_property
@@ -89,7 +89,7 @@ class Sides:
     @property
     def within(self) -> bool:
         """Whether source rows begin within a line: a line's piece lies on two, which are fetched for both."""
-        return self.source_phase != 0
+        return self.src_phase != 0
 
     @property
     def piece(self) -> int:

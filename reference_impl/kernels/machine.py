@@ -5,7 +5,7 @@ import platform
 from functools import lru_cache
 from pathlib import Path
 
-from .plans import Target
+from .plans import Host
 
 _WIDTHS = {"avx512": 64, "avx2": 32, "portable": 0}
 VARIABLE = "STRIDECHECK_KERNELS"
@@ -16,7 +16,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @lru_cache(1)
-def target() -> Target:
+def host() -> Host:
     """The machine that plans are made for; kernels of narrower registers where the environment asks for them.
 
     Raises: ValueError where it asks for kernels that are not known or that the machine lacks.
@@ -29,7 +29,7 @@ def target() -> Target:
         if _WIDTHS[asked] > best:
             raise ValueError(f"{VARIABLE}={asked}: this machine's vector registers hold {best} bytes")
         best = _WIDTHS[asked]
-    return Target(
+    return Host(
         width=best, cache_bytes=kept_bytes(), first_bytes=first_bytes(), intel=is_intel(), window=window_bytes(best)
     )
 

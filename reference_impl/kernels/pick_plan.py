@@ -2,7 +2,7 @@
 
 from .descriptor import STREAM, Loop
 from .normal import Normal
-from .plans import LINE, Plan, Target, make_plan, ordered
+from .plans import LINE, Host, Plan, make_plan, ordered
 from .tiles import cut, tiled
 
 FEW = (2, 3, 4)
@@ -16,10 +16,10 @@ def picks(form: Normal) -> bool:
     return form.dims[-1].src in (form.item * n for n in (-1, 0, *FEW))
 
 
-def pick_plan(form: Normal, target: Target, streamed: bool) -> Plan:
+def pick_plan(form: Normal, host: Host, streamed: bool) -> Plan:
     """The plan where the target is in one piece along the last dimension."""
     last = form.dims[-1]
-    if last.src == 0 and target.smallest_tiles and last.length * form.item > _LONG_ROW:
+    if last.src == 0 and host.smallest_tiles and last.length * form.item > _LONG_ROW:
         # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
         streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
     a = cut(last, form.item)

@@ -28,7 +28,7 @@ from .descriptor import (
 from .items_plan import items_plan
 from .normal import Dim, Normal
 from .pick_plan import FEW, pick_plan, picks
-from .plans import LINE, OWN, Choice, Plan, Target, make_plan
+from .plans import LINE, OWN, Choice, Host, Plan, make_plan
 from .runs_plan import runs_plan
 from .tiles import chain
 from .transpose_plan import LONG, SMALL, transpose_plan
@@ -36,54 +36,54 @@ from .weave_plan import weave_plan
 from .windows import Block, block_of
 
 
-def plan_for(form: Normal, target: Target, choice: Choice = OWN) -> Plan:
+def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
     """The plan of a copy in normal form, which writes no byte twice.
 
     >>> from stridecheck.reference_impl.kernels.normal import normal
-    >>> plan_for(normal((4096, 4096), (16384, 4), (4, 16384), 4), Target()).kernel
+    >>> plan_for(normal((4096, 4096), (16384, 4), (4, 16384), 4), Host()).kernel
     'transpose'
     """
     read = form.item * prod(d.length for d in form.dims if d.src)
-    streamed = form.nbytes + read >= target.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
-    plan = _without_table(form, target, choice, streamed)
-    own = choice.is_own and target.width > 0
+    streamed = form.nbytes + read >= host.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
+    plan = _without_table(form, host, choice, streamed)
+    own = choice.is_own and host.width > 0
     if own and form.nbytes >= _TABLED:
-        other = _other_columns(form, plan, target, streamed) if _moves_few(plan) else None
-        block = _worthy_block(form, plan, target, streamed, other is not None)
+        other = _other_columns(form, plan, host, streamed) if _moves_few(plan) else None
+        block = _worthy_block(form, plan, host, streamed, other is not None)
         if block is not None:
-            return _in_blocks(form, block, target, streamed)
+            return _in_blocks(form, block, host, streamed)
         plan = other or plan
     if own and streamed and plan.kernel == "transpose" and plan.staged & STAGE_OUT:
         along = _along(form)
-        carried = carried_plan(form, along, target) if along is not None else None
+        carried = carried_plan(form, along, host) if along is not None else None
         return carried or plan
     return plan
 
 
-def _without_table(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
+def _without_table(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     """The plan of a kernel that knows how the nearest dimensions of both sides lie, without a table of a block."""
-    if (not streamed or target.width == 0) and _is_one_run(form):
+    if (not streamed or host.width == 0) and _is_one_run(form):
         # One run within the caches: nothing is faster than the C library's own.
         return make_plan("whole", form, [], False, Chunked(form.nbytes, form.nbytes, 1, 1))
-    if target.width == 0:
+    if host.width == 0:
         return items_plan(form, not streamed)
     last = form.dims[-1] if form.dims else Dim(1, form.item, form.item)
     if last.dst == form.item and last.src == form.item:
-        return runs_plan(form, target, choice, streamed)
+        return runs_plan(form, host, choice, streamed)
     if last.dst != form.item:
         return items_plan(form, not streamed)
     along = _along(form)
     if along is not None and last.src != 0:
-        woven = weave_plan(form, along, target, streamed)
+        woven = weave_plan(form, along, host, streamed)
         if woven is not None:
             return woven
-        if streamed and _shifts(form, target.phase):
-            return _shifted(form, along, target, choice)
-        plan = transpose_plan(form, along, target, choice, streamed)
-        return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan, target) else plan
+        if streamed and _shifts(form, host.dst_phase):
+            return _shifted(form, along, host, choice)
+        plan = transpose_plan(form, along, host, choice, streamed)
+        return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan, host) else plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
-    if last.length * form.item >= target.width and (lonely or picks(form)):
-        return pick_plan(form, target, streamed)
+    if last.length * form.item >= host.width and (lonely or picks(form)):
+        return pick_plan(form, host, streamed)
     return items_plan(form, not streamed)
 
 
@@ -96,30 +96,30 @@ def _moves_few(plan: Plan) -> bool:
     return plan.kernel == "items" or (plan.kernel == "transpose" and plan.staged == STAGE_IN | STAGE_OUT)
 
 
-def _worthy_block(form: Normal, plan: Plan, target: Target, streamed: bool, other: bool) -> Block | None:
+def _worthy_block(form: Normal, plan: Plan, host: Host, streamed: bool, other: bool) -> Block | None:
     """A block that is faster than a plan, and than another transpose where there is one; None where none is."""
     if plan.kernel in ("runs", "pieces"):
-        spread = _most_spread(form, streamed) if target.window == LINE else 0
+        spread = _most_spread(form, streamed) if host.window == LINE else 0
         # So many lines may begin within another one.
-        block = block_of(form, target.window, spread + 1) if spread else None
+        block = block_of(form, host.window, spread + 1) if spread else None
         return block if block is not None and block.spread <= spread else None
-    if not target.window or not _moves_few(plan):
+    if not host.window or not _moves_few(plan):
         return None
-    most = _worth(plan, target, streamed)
+    most = _worth(plan, host, streamed)
     most = min(most, _MOST_WINDOWS) if other else most
-    if streamed and plan.kernel == "transpose" and target.window == LINE and _is_of_small_matrices(form):
+    if streamed and plan.kernel == "transpose" and host.window == LINE and _is_of_small_matrices(form):
         most = max(most, _OF_MATRICES)
-    return block_of(form, target.window, most)
+    return block_of(form, host.window, most)
 
 
-def _worth(plan: Plan, target: Target, streamed: bool) -> float:
+def _worth(plan: Plan, host: Host, streamed: bool) -> float:
     """How many windows a line of the target may take to be faster than a plan that moves few items at a time."""
     item, items = plan.form.item, plan.kernel == "items"
     if not streamed:
         return 16 / item if items and item <= 4 else 0
     if items:
         # Windows of 16 bytes hold few items of four bytes and more.
-        return 24 / math.pow(item, 0.7 if target.window == LINE else 1.3)
+        return 24 / math.pow(item, 0.7 if host.window == LINE else 1.3)
     few = plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] < _ENOUGH[1]
     return max(_MOST_WINDOWS, 16 / item) if few else _MOST_WINDOWS
 
@@ -158,7 +158,7 @@ _SPREAD = {False: ((5, 3.0), (11, 1.75)), True: ((7, 3.0), (24, 2.0))}
 Measured of windows of 64 bytes, on Intel."""
 
 
-def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> Plan | None:
+def _other_columns(form: Normal, plan: Plan, host: Host, streamed: bool) -> Plan | None:
     """A transpose whose rows take a dimension that its columns took, where that leaves neither of them too few items.
 
     None where there is none, or the plan's tile is as good.
@@ -167,7 +167,7 @@ def _other_columns(form: Normal, plan: Plan, target: Target, streamed: bool) -> 
     last = form.dims[-1]
     if along is None or item not in _ENOUGH or last.dst != item or last.src == 0:
         return None
-    other = transpose_plan(form, along, target, OWN, streamed, near="src")
+    other = transpose_plan(form, along, host, OWN, streamed, near="src")
     fewest, before = (
         min(p.descriptor[A_CHUNK] * p.descriptor[A_INNER], p.descriptor[B_CHUNK] * p.descriptor[B_INNER])
         for p in (other, plan)
@@ -179,7 +179,7 @@ _TOO_FEW, _ENOUGH = 10, {1: 12, 2: 16}
 """Items of the shorter side of a block that are too few, and of another block that are worth more, by their size."""
 
 
-def _in_blocks(form: Normal, block: Block, target: Target, streamed: bool) -> Plan:
+def _in_blocks(form: Normal, block: Block, host: Host, streamed: bool) -> Plan:
     """All whole blocks, and what is left over of the dimension that is cut into them."""
     if not block.left:
         return blocks_plan(form, block, streamed)
@@ -192,7 +192,7 @@ def _in_blocks(form: Normal, block: Block, target: Target, streamed: bool) -> Pl
 
     whole = replace(form, dims=part(turns))
     left = Normal(part(block.left), form.item, form.dst_shift + turns * cut.dst, form.src_shift + turns * cut.src)
-    beyond = replace(target, phase=(target.phase + turns * cut.dst) % LINE)
+    beyond = replace(host, dst_phase=(host.dst_phase + turns * cut.dst) % LINE)
     return _beside(form, [blocks_plan(whole, block, streamed), _without_table(left, beyond, OWN, streamed)])
 
 
@@ -203,9 +203,9 @@ def _along(form: Normal) -> int | None:
     return min(near)[1] if near else None
 
 
-def _is_better_by_items(plan: Plan, target: Target) -> bool:
+def _is_better_by_items(plan: Plan, host: Host) -> bool:
     """Whether a tile is so narrow or small that its buffers cost more than they save."""
-    halves = target.width < LINE
+    halves = host.width < LINE
     item, descriptor = plan.form.item, plan.descriptor
     a_rows, b_rows = descriptor[A_CHUNK] * descriptor[A_INNER], descriptor[B_CHUNK] * descriptor[B_INNER]
     cached = not plan.streamed
@@ -231,21 +231,21 @@ def _is_one_run(form: Normal) -> bool:
     return not form.dims or (len(form.dims) == 1 and form.dims[0].dst == form.dims[0].src == form.item)
 
 
-def _shifts(form: Normal, phase: int) -> bool:
+def _shifts(form: Normal, dst_phase: int) -> bool:
     """Whether all rows of the target begin at the same place within a line, which is not its start, and are long."""
     last = form.dims[-1]
     return (
-        phase != 0
-        and phase % form.item == 0
+        dst_phase != 0
+        and dst_phase % form.item == 0
         and last.length * form.item >= LONG
         and all(d.dst % LINE == 0 for d in form.dims[:-1])
     )
 
 
-def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
+def _shifted(form: Normal, along: int, host: Host, choice: Choice) -> Plan:
     """The whole lines of all rows past the caches, then the strips at both ends of the rows."""
     item, last = form.item, form.dims[-1]
-    head = (LINE - target.phase) // item
+    head = (LINE - host.dst_phase) // item
     middle = (last.length - head) * item // LINE * LINE // item
     plans = []
     for start, length in ((head, middle), (0, head), (head + middle, last.length - head - middle)):
@@ -254,9 +254,9 @@ def _shifted(form: Normal, along: int, target: Target, choice: Choice) -> Plan:
             shifts = form.dst_shift + start * item, form.src_shift + start * last.src
             part = Normal(dims if length > 1 else dims[:-1], item, *shifts)
             if start == head:
-                plan = transpose_plan(part, along, replace(target, phase=0), choice, True)
+                plan = transpose_plan(part, along, replace(host, dst_phase=0), choice, True)
             else:
-                plan = transpose_plan(part, along, target, OWN, False) if length > 1 else items_plan(part, False)
+                plan = transpose_plan(part, along, host, OWN, False) if length > 1 else items_plan(part, False)
             plans.append(plan)
     return _beside(form, plans)
 

@@ -43,7 +43,7 @@ OWN = Choice()
 
 
 @dataclass(frozen=True)
-class Target:
+class Host:
     """What a plan is made for: the machine, and where the arrays lie."""
 
     width: int = 64
@@ -56,9 +56,9 @@ class Target:
     """Whether one line of a source row makes the better tiles, and stores that hold two lines are slow."""
     window: int = 0
     """Bytes of the source that one instruction picks the bytes of a register from; 0 where none does."""
-    phase: int = 0
+    dst_phase: int = 0
     """Where the loops begin in the target, in bytes after a multiple of 64; NumPy's large arrays begin at 16."""
-    source_phase: int = 0
+    src_phase: int = 0
     """The same of the source. A plan that was made for another one copies as well, perhaps more slowly."""
 
     @property
@@ -137,7 +137,7 @@ class Plan:
         >>> from stridecheck.reference_impl.kernels.normal import normal
         >>> from stridecheck.reference_impl.kernels.planner import plan_for
         >>> form = normal((1000, 64, 32, 32), (262144, 4, 8192, 256), (262144, 4096, 128, 4), 4)
-        >>> print(plan_for(form, Target()).explain())
+        >>> print(plan_for(form, Host()).explain())
         transpose of 262.1 MB, 4-byte items, stores past the caches
           loop over 1000: target +262144, source +262144
           loop over 8, chunks of A: target +32768, source +512

@@ -7,20 +7,20 @@ import numpy as np
 from .descriptor import CALLED, NEXT_RUN, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .pieces_plan import Run, pieces, pieces_in_order
-from .plans import LINE, Choice, Plan, Target, make_plan, ordered
+from .plans import LINE, Choice, Host, Plan, make_plan, ordered
 from .tiles import FIRST_SETS, FIRST_WAYS, crowded, cut, limited, tiled
 
 
-def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> Plan:
+def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     """The plan where the item, or the last dimension, is in one piece on both sides."""
     nbytes = form.item
     dims = list(form.dims)
     if dims and dims[-1].dst == form.item and dims[-1].src == form.item:
         nbytes *= dims.pop().length
-    own = choice.streamed < 0 and target.small_tiles and not target.smallest_tiles
-    if own and nbytes >= _PIECE and form.nbytes < target.cache_bytes:
+    own = choice.streamed < 0 and host.small_tiles and not host.smallest_tiles
+    if own and nbytes >= _PIECE and form.nbytes < host.cache_bytes:
         streamed = False
-    shared = target.phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
+    shared = host.dst_phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and shared and dims:
         if dims[-1].dst == nbytes < _LONG:
             in_order = pieces_in_order(form, dims, Run(nbytes)) if choice.is_own else None
@@ -29,12 +29,12 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
         streamed = nbytes >= _MIDDLE
     order = choice.order or ("src" if streamed else "dst")
     loops = ordered([Loop(*d) for d in dims], order)
-    if len(loops) > 1 and nbytes <= (2 * LINE if target.small_first else LINE) and streamed:
+    if len(loops) > 1 and nbytes <= (2 * LINE if host.small_first else LINE) and streamed:
         near_src, near_dst = min(loops, key=lambda x: abs(x.src)), min(loops, key=lambda x: x.dst)
         if near_src != near_dst:
             # Some lines that follow each other in the target by some that follow in the source.
             rest = [loop for loop in loops if loop not in (near_src, near_dst)]
-            if target.small_first or target.intel:
+            if host.small_first or host.intel:
                 a, b = limited(near_src, 128), limited(near_dst, 512 // nbytes)
             else:
                 a, b = limited(near_dst, 256 // nbytes), limited(near_src, 2048 // nbytes)
@@ -45,7 +45,7 @@ def runs_plan(form: Normal, target: Target, choice: Choice, streamed: bool) -> P
         loops, a, b = around(loops, long, order)
         return make_plan("runs", form, loops, False, a, b, run=nbytes)
     a = cut(Dim(nbytes, 1, 1), 1)
-    mode = STREAM if streamed else _cached_mode(form, nbytes, loops[-1] if loops else None, target)
+    mode = STREAM if streamed else _cached_mode(form, nbytes, loops[-1] if loops else None, host)
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     return make_plan("runs", form, loops, streamed, a, b, mode=mode)
@@ -75,13 +75,13 @@ def _turns(long: Loop) -> int:
     return max(_FEW, _HELD // max(long.dst, abs(long.src)))
 
 
-def _cached_mode(form: Normal, nbytes: int, loop: Loop | None, target: Target) -> int:
+def _cached_mode(form: Normal, nbytes: int, loop: Loop | None, host: Host) -> int:
     """Long runs within the caches are the C library's: its string instructions fetch no line that they fill."""
     if nbytes >= (_LONG if form.nbytes <= _SECOND else _PIECE // 2):
         return CALLED
     if loop is None or 0 <= loop.src - nbytes < _NEAR:
         return 0  # hardware goes on to what is near
-    many = target.width < LINE and loop.length >= _MANY
+    many = host.width < LINE and loop.length >= _MANY
     return NEXT_RUN if many or (form.nbytes > _SECOND and nbytes >= _LONG // 2) else 0
 
 

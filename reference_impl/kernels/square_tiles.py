@@ -7,60 +7,60 @@ from collections.abc import Sequence
 from math import prod
 
 from .normal import Dim
-from .plans import LINE, Target
+from .plans import LINE, Host
 from .tiles import LONGEST, Wanted, chunk, crowded, offsets, shares
 
 
-def wanted_of_squares(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> Wanted:
+def wanted_of_squares(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:
     """What makes a good tile of whole blocks."""
     b_bytes = item * prod(d.length for d in b_dims)
     if item < 4:
-        return _wanted_small(b_dims, item, far, target)
+        return _wanted_small(b_dims, item, far, host)
     if far:
         return Wanted(512, LONGEST)
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
         a_bytes = min(1024, 128 * 2048 // b_bytes)
         fewer = max(4 * LINE, min(a_bytes, 128 * 1024 // b_bytes))
-        return Wanted(fewer if target.small_tiles else a_bytes, LONGEST)
+        return Wanted(fewer if host.small_tiles else a_bytes, LONGEST)
     if shares(b_dims):
-        return Wanted(2 * LINE if target.intel else 1024, 2048)
+        return Wanted(2 * LINE if host.intel else 1024, 2048)
     # A line of each row and no more, or what the first-level cache holds, if all these lines and the next ones, which
     # are asked for, are kept until then.
-    if target.smallest_tiles:
+    if host.smallest_tiles:
         tiles = [(LINE, 128 * item)]
     else:
-        tiles = [(4 * LINE, 512)] if target.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
-    return Wanted(*next((tile for tile in tiles if _keeps(b_dims, item, tile[1], target)), (2 * LINE, 2048)))
+        tiles = [(4 * LINE, 512)] if host.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
+    return Wanted(*next((tile for tile in tiles if _keeps(b_dims, item, tile[1], host)), (2 * LINE, 2048)))
 
 
-def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> Wanted:
+def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:
     """The same of one- and two-byte items."""
     b_bytes = item * prod(d.length for d in b_dims)
     if far:
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
         short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
-        a_bytes = short if target.small_tiles and not shares(b_dims) else 256
+        a_bytes = short if host.small_tiles and not shares(b_dims) else 256
         return Wanted(a_bytes, LONGEST if b_bytes <= LONGEST else LONGEST // 2)
     if shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
-        return Wanted(1024, 256) if whole or not target.small_tiles else Wanted(2 * LINE, 512)
+        return Wanted(1024, 256) if whole or not host.small_tiles else Wanted(2 * LINE, 512)
     if b_bytes < _SHORTEST:
         return Wanted(256, 1024)
-    return Wanted(LINE if target.smallest_tiles and item == 2 else 2 * LINE, 1024)
+    return Wanted(LINE if host.smallest_tiles and item == 2 else 2 * LINE, 1024)
 
 
-def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, target: Target) -> bool:
+def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, host: Host) -> bool:
     """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
     b, _ = chunk(b_dims, b_bytes // item, 1)
     rows = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
-    return not crowded(rows, target.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
+    return not crowded(rows, host.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
 
 
-def wanted_of_gathered(b_dims: Sequence[Dim], item: int, far: bool, target: Target) -> Wanted:
+def wanted_of_gathered(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:
     """What makes a good tile that is no whole blocks: its rows are gathered into a buffer."""
     b_bytes = item * prod(d.length for d in b_dims)
-    if target.smallest_tiles and not far and b_bytes < 256:
+    if host.smallest_tiles and not far and b_bytes < 256:
         return Wanted(2 * LINE, 512)
     most = 512 if b_bytes < LINE else 1024
     if item >= 4:

@@ -28,7 +28,7 @@ from .descriptor import (
 from .half_lines import wanted_of_halves
 from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
-from .plans import LINE, OWN, Choice, Plan, Target, make_plan, ordered
+from .plans import LINE, OWN, Choice, Host, Plan, make_plan, ordered
 from .square_tiles import wanted_of_gathered, wanted_of_squares
 from .tiles import (
     FIRST_SETS,
@@ -55,7 +55,7 @@ SMALL = 768
 
 
 def transpose_plan(
-    form: Normal, along: int, target: Target, choice: Choice, streamed: bool, split: bool = False, near: str = "dst"
+    form: Normal, along: int, host: Host, choice: Choice, streamed: bool, split: bool = False, near: str = "dst"
 ) -> Plan:
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
@@ -65,15 +65,15 @@ def transpose_plan(
     """
     form = rising(form, along)
     item, dims = form.item, list(form.dims)
-    block, columns = target.width // item, 16 // item
-    a_chain, b_chain, wanted = _tile(dims, along, item, target, choice, streamed, split, near)
+    block, columns = host.width // item, 16 // item
+    a_chain, b_chain, wanted = _tile(dims, along, item, host, choice, streamed, split, near)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
     lines = wanted.lines and not wanted.staged & STAGE_IN
     of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
-    evenly = LINE // item if _has_halves(target, streamed) else 0
+    evenly = LINE // item if _has_halves(host, streamed) else 0
     a, a_inner = chunk(a_dims, wanted.a_bytes // item, of_a)
     in_units = 0
-    if lines or (target.intel and streamed):
+    if lines or (host.intel and streamed):
         in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item
     b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=in_units, evenly=evenly)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
@@ -81,12 +81,12 @@ def transpose_plan(
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
-    straight = target.phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
-    if target.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):
-        return transpose_plan(form, along, target, choice, streamed, True, near)
+    straight = host.dst_phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
+    if host.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):
+        return transpose_plan(form, along, host, choice, streamed, True, near)
     staged = wanted.staged
     lines &= a_rows >= columns and b_rows >= LINE // item
-    if _has_halves(target, streamed) and not (lines and straight):
+    if _has_halves(host, streamed) and not (lines and straight):
         staged |= STAGE_OUT
     fits_wide = lines or min(a_rows, b_rows) >= block
     if not fits_wide or dims[along].src != item:
@@ -110,12 +110,12 @@ def transpose_plan(
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIGNED * (streamed and straight)
-    mode |= ALIKE * ((target.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
-    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (target.narrow_blocks and staged)):
+    mode |= ALIKE * ((host.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
+    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (host.narrow_blocks and staged)):
         mode |= PAIRS
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
-    mode |= PREFETCH_OUT * (target.intel and streamed and bool(staged & STAGE_OUT))
+    mode |= PREFETCH_OUT * (host.intel and streamed and bool(staged & STAGE_OUT))
     mode |= AHEAD * (dims[along].src == item and not crowded(b_table, SETS, WAYS))
     return make_plan(
         "transpose", form, loops, streamed, a, b, staged, c, mode=mode,
@@ -171,51 +171,51 @@ class _Tile(NamedTuple):
     wanted: Wanted
 
 
-def _has_halves(target: Target, streamed: bool) -> bool:
+def _has_halves(host: Host, streamed: bool) -> bool:
     """Whether registers hold half of what should be streamed at once."""
-    return streamed and target.width < LINE
+    return streamed and host.width < LINE
 
 
 def _tile(
-    dims: Sequence[Dim], along: int, item: int, target: Target, choice: Choice, streamed: bool, split: bool, side: str
+    dims: Sequence[Dim], along: int, item: int, host: Host, choice: Choice, streamed: bool, split: bool, side: str
 ) -> _Tile:
     last = len(dims) - 1
     unit = dims[along].src
     # Both sides of a block first, then rows of the target as long as they may be.
-    source_bytes = target.width * unit // item
+    source_bytes = host.width * unit // item
     first = {*chain(dims, along, "src", {along, last}, unit, source_bytes)} if side == "src" else {along}
-    near = chain(dims, last, "dst", {*first, last}, item, target.width)
+    near = chain(dims, last, "dst", {*first, last}, item, host.width)
     a_chain = chain(dims, along, "src", {along, *near}, unit, source_bytes)
     whole = blocks = unit == item and all(
-        item * prod(dims[k].length for k in chain) >= target.width for chain in (a_chain, near)
+        item * prod(dims[k].length for k in chain) >= host.width for chain in (a_chain, near)
     )
     # Of small items a block has more rows than a set of the second-level cache has ways.
-    block = target.width // item
+    block = host.width // item
     rows = rows_of_block([dims[k] for k in near], "src", block)
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or LONGEST)
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
     split |= any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
-    far = streamed and (target.phase != 0 or split)
+    far = streamed and (host.dst_phase != 0 or split)
     crowds = crowded(rows, SETS, 2 * WAYS)
-    whole &= (far and (target.small_tiles or target.intel)) or not crowds
-    halves, lines = _has_halves(target, streamed), target.narrow_blocks and whole and item < 4
-    staged = STAGE_OUT * (halves or (far and (whole or target.intel))) | STAGE_IN * (not whole)
+    whole &= (far and (host.small_tiles or host.intel)) or not crowds
+    halves, lines = _has_halves(host, streamed), host.narrow_blocks and whole and item < 4
+    staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
     if unit != item:
         wanted = Wanted(1024, 1024 if far else 512 if streamed else 256, staged, lines)
     elif halves and whole:
-        wanted = wanted_of_halves(half_lines.Sides(dims, along, b_dims, item, target.source_phase), far)
+        wanted = wanted_of_halves(half_lines.Sides(dims, along, b_dims, item, host.src_phase), far)
     elif halves and blocks:
         wanted = Wanted(1024, 1024, staged, lines)
-    elif target.narrow_blocks and streamed and whole:
+    elif host.narrow_blocks and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
         even = dims[along].dst // LINE % 2 == 0
         wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds))
     else:
         rule = wanted_of_squares if whole else wanted_of_gathered
-        wanted = rule(b_dims, item, far, target)._replace(staged=staged, lines=lines)
-    if target.intel and streamed and not far:
+        wanted = rule(b_dims, item, far, host)._replace(staged=staged, lines=lines)
+    if host.intel and streamed and not far:
         wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(b_dims, item)))
     wanted = wanted._replace(a_bytes=choice.a_bytes or wanted.a_bytes, b_bytes=choice.b_bytes or wanted.b_bytes)
 
@@ -225,7 +225,7 @@ def _tile(
 
     a_chain, b_chain = chains()
     if whole and not streamed and choice == OWN:
-        other = _within_caches(dims, a_chain, b_chain, b_dims, wanted, along, item, target)
+        other = _within_caches(dims, a_chain, b_chain, b_dims, wanted, along, item, host)
         if other is not wanted:
             wanted = other
             a_chain, b_chain = chains()
@@ -236,12 +236,12 @@ def _tile(
 
 def _within_caches(
     dims: Sequence[Dim], a_chain: Sequence[int], b_chain: Sequence[int], b_dims: Sequence[Dim], wanted: Wanted,
-    along: int, item: int, target: Target,
+    along: int, item: int, host: Host,
 ) -> Wanted:  # fmt: skip
     """Another tile where the first-level cache would not keep the lines of this one until they are whole."""
-    if _unlike(dims, a_chain, b_dims, item, target):
+    if _unlike(dims, a_chain, b_dims, item, host):
         return wanted._replace(
-            staged=STAGE_OUT, a_bytes=LINE * _blocks(dims[along].length, target.width // item), b_bytes=_LONG_RUN
+            staged=STAGE_OUT, a_bytes=LINE * _blocks(dims[along].length, host.width // item), b_bytes=_LONG_RUN
         )
     if item == 1 or not _crowds(dims, a_chain, wanted.a_bytes // item, "dst"):
         return wanted
@@ -250,13 +250,13 @@ def _within_caches(
     return wanted._replace(a_bytes=LINE, b_bytes=2048)
 
 
-def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, target: Target) -> bool:
+def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, host: Host) -> bool:
     """Whether rows of the target begin at different places of their lines, and are worth writing from a buffer.
 
     Else most stores are on two lines, and each to another row than the one before it. Worth it are items of four bytes
     and more: rows that a buffer holds whole, and of 8-byte items, which take few shuffles, some longer ones.
     """
-    if not target.intel or item < 4 or not any(dims[k].dst % LINE for k in a_chain):
+    if not host.intel or item < 4 or not any(dims[k].dst % LINE for k in a_chain):
         return False
     nbytes = item * prod(d.length for d in b_dims)
     number = prod(dims[k].length for k in a_chain)

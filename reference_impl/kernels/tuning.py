@@ -18,7 +18,7 @@ from typing import Any
 from .descriptor import STAGE_IN, STAGE_OUT
 from .files import write_whole
 from .normal import Normal
-from .plans import OWN, Choice, Plan, Target
+from .plans import OWN, Choice, Host, Plan
 
 VARIABLE = "STRIDECHECK_TUNING"
 SMALLEST = 4 << 20
@@ -68,9 +68,9 @@ class Tuning:
         self._path, self._model = path, model
         self._known = _read(path, model)
 
-    def choose(self, plan: Plan, target: Target, measure: Measure) -> Choice:
+    def choose(self, plan: Plan, host: Host, measure: Measure) -> Choice:
         """The best choice for a plan that was made for a target, timed now where none is remembered."""
-        key = _key(plan.form, target)
+        key = _key(plan.form, host)
         if key in self._known:
             return self._known[key]
         times: dict[Choice, float] = {}
@@ -104,9 +104,9 @@ def timed(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def _key(form: Normal, target: Target) -> str:
+def _key(form: Normal, host: Host) -> str:
     dims = ";".join(f"{d.length},{d.dst},{d.src}" for d in form.dims)
-    return f"{dims}|{form.item}|{target.phase}|{target.source_phase}|{target.width}"
+    return f"{dims}|{form.item}|{host.dst_phase}|{host.src_phase}|{host.width}"
 
 
 def _read(path: Path, model: str) -> dict[str, Choice]:

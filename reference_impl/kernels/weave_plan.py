@@ -5,11 +5,11 @@ import math
 from .descriptor import STAGE_OUT, STREAM, Loop
 from .normal import Normal
 from .pick_plan import FEW
-from .plans import LINE, PAGE, TOGETHER, Plan, Target, make_plan, ordered
+from .plans import LINE, PAGE, TOGETHER, Host, Plan, make_plan, ordered
 from .tiles import cut, limited
 
 
-def weave_plan(form: Normal, along: int, target: Target, streamed: bool) -> Plan | None:
+def weave_plan(form: Normal, along: int, host: Host, streamed: bool) -> Plan | None:
     """The plan where dimension `along` is the nearest one of the source; None where there are no such streams."""
     item, a, b = form.item, form.dims[along], form.dims[-1]
     rest = [Loop(*d) for k, d in enumerate(form.dims[:-1]) if k != along]
@@ -25,17 +25,17 @@ def weave_plan(form: Normal, along: int, target: Target, streamed: bool) -> Plan
     loops = ordered([*rest, pieces.loop("a")], "dst")
     staged, held = 0, 0
     if streamed:
-        halves, follow = target.width < LINE, a.length * b.length * item
-        shares = any(x % LINE for x in (row, target.phase, *(x.dst for x in rest)))
+        halves, follow = host.width < LINE, a.length * b.length * item
+        shares = any(x % LINE for x in (row, host.dst_phase, *(x.dst for x in rest)))
         together = shares and follow <= 2 * PAGE and any(x.dst == follow for x in rest)
         step = math.gcd(item * number, LINE)
-        if number > 0 and any(x % step for x in (target.phase, *(x.dst for x in rest))):
+        if number > 0 and any(x % step for x in (host.dst_phase, *(x.dst for x in rest))):
             # No whole items of all streams end where a line does: long rows are put together, too, some at a time.
             pieces, together, follow = limited(Loop(*long), PAGE // (item * number)), True, PAGE
             loops = ordered([*rest, pieces.loop("a")], "dst")
         if together and (number > 0 or a.dst == row):
             staged, held = STAGE_OUT, TOGETHER + follow + 2 * LINE  # short rows are put together
-        elif number < 0 and shares and row < _SHORT and target.window:
+        elif number < 0 and shares and row < _SHORT and host.window:
             return None  # lines that short rows share would be written in parts
         elif shares and row < (PAGE // 2 if halves else _FEW_LINES):
             streamed = False

@@ -49,7 +49,7 @@ class Pair:
     src: Side
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Target, source, and the target's memory."""
+        """Host, source, and the target's memory."""
         dtype = TYPES[self.itemsize]
         target, memory = self.dst.laid(self.shape, dtype, None)
         return target, self.src.laid(self.shape, dtype, 7)[0], memory

@@ -5,7 +5,7 @@ from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.descriptor import DONE
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Target
+from stridecheck.reference_impl.kernels.plans import Host
 
 relaxed = settings(
     max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -28,7 +28,7 @@ def copy_with(width, choice, dst, src, threads=1, *, intel=False):
     """Copy as planned for registers of so many bytes and caches of 1 MB; answers the plan."""
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     phase = (dst.ctypes.data + form.dst_shift) % 64
-    plan = plan_for(form, Target(width=width, cache_bytes=1 << 20, phase=phase, intel=intel), choice)
+    plan = plan_for(form, Host(width=width, cache_bytes=1 << 20, dst_phase=phase, intel=intel), choice)
     answer = engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads)
     assert answer == DONE
     return plan

@@ -41,13 +41,13 @@ quick = settings(max_examples=40, deadline=None)
 @contextmanager
 def small_tiles(past_the_caches: bool):
     """Tiles of some hundred bytes, cut at all edges of small arrays; as if the caches kept next to nothing, or all."""
-    target = replace(machine.target(), cache_bytes=1 << (10 if past_the_caches else 30))
+    host = replace(machine.host(), cache_bytes=1 << (10 if past_the_caches else 30))
     sizes = {"_TILE": 1024, "_BUFFERED_TILE": 512, "_RUN": 64, "_TOGETHER": 32, "_FOLDED": 600}
     with ExitStack() as stack:
         stack.enter_context(patch.multiple(elementwise_plan, **sizes))
         if past_the_caches:
             stack.enter_context(patch.multiple(arithmetic, _PARTED=256, _READ=2))
-        stack.enter_context(patch.object(machine, "target", lambda: target))
+        stack.enter_context(patch.object(machine, "host", lambda: host))
         for forget in (
             arithmetic._operations.clear, arithmetic._elementwise.cache_clear, arithmetic._reduction.cache_clear
         ):  # fmt: skip
@@ -131,17 +131,17 @@ def test_reductions_over_any_dimensions(name, past_the_caches, operation, data):
     assert np.array_equal(out, wanted, equal_nan=out.dtype.kind == "f")
 
 
-def in_two_parts(form, target, choice):
+def in_two_parts(form, host, choice):
     """A plan of a copy that is made of two."""
     if not form.dims:
-        return planner.plan_for(form, target, choice)
+        return planner.plan_for(form, host, choice)
     first = form.dims[0]
     half = first.length // 2
     parts = []
     for start, length in ((0, half), (half, first.length - half)):
         shifts = form.dst_shift + start * first.dst, form.src_shift + start * first.src
         part = Normal((first._replace(length=length), *form.dims[1:]), form.item, *shifts)
-        parts.append(planner.plan_for(part, target, choice))
+        parts.append(planner.plan_for(part, host, choice))
     return planner._beside(form, parts)
 
 

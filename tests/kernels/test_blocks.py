@@ -11,7 +11,7 @@ from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.descriptor import DONE, JOINED, REGISTERS
 from stridecheck.reference_impl.kernels.normal import Dim, normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import LINE, Target
+from stridecheck.reference_impl.kernels.plans import LINE, Host
 from stridecheck.reference_impl.kernels.windows import NOT_HERE, block_of
 
 from .arrays import TYPES, Pair, Side, expected, fenced, needs_fences
@@ -101,11 +101,11 @@ def test_copies_of_small_matrices_are_numpys(width, data, past_caches, threads):
 
 def copied(dst, src, width, past_caches, threads=1):
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
-    target = replace(
-        machine.target(), width=width, window=machine.window_bytes(width),
-        cache_bytes=0 if past_caches else 1 << 40, phase=(dst.ctypes.data + form.dst_shift) % LINE,
+    host = replace(
+        machine.host(), width=width, window=machine.window_bytes(width),
+        cache_bytes=0 if past_caches else 1 << 40, dst_phase=(dst.ctypes.data + form.dst_shift) % LINE,
     )  # fmt: skip
-    plan = plan_for(form, target)
+    plan = plan_for(form, host)
     assert engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads) == DONE
     return plan
 
@@ -143,7 +143,7 @@ def test_small_matrices_are_moved_by_blocks(shape, order, itemsize, past_caches)
 )
 def test_a_small_matrix_may_take_more_windows_than_streams(shape, strides, blocks):
     dense = [prod(shape[k + 1 :]) for k in range(len(shape))]
-    plan = plan_for(normal(shape, tuple(dense), strides, 1), Target(64, 3 << 20, 48 << 10, intel=True, window=64))
+    plan = plan_for(normal(shape, tuple(dense), strides, 1), Host(64, 3 << 20, 48 << 10, intel=True, window=64))
     assert bool(plan.descriptor[REGISTERS]) == blocks
 
 
@@ -239,5 +239,5 @@ def test_a_stepped_target_of_a_transpose_keeps_its_gaps(dtype, step, past_caches
 def test_what_is_left_over_and_whole_blocks_are_told_apart(pair, window):
     dst, src, _ = pair.arrays()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
-    plan = plan_for(form, replace(machine.target(), window=window))
+    plan = plan_for(form, replace(machine.host(), window=window))
     assert sum(part.form.nbytes for part in (plan, *plan.more)) == form.nbytes

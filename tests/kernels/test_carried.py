@@ -11,13 +11,13 @@ from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.carried_plan import carried_plan
 from stridecheck.reference_impl.kernels.descriptor import A_CHUNK, A_INNER, B_CHUNK, B_INNER, DONE
 from stridecheck.reference_impl.kernels.normal import normal
-from stridecheck.reference_impl.kernels.plans import LINE, Target
+from stridecheck.reference_impl.kernels.plans import LINE, Host
 
 from .arrays import TYPES, Pair, Side, expected, fenced, needs_fences
 from .test_narrow_blocks import permuted
 
 relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True, window=64)
+INTEL = Host(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True, window=64)
 needs_permutations = pytest.mark.skipif(
     machine.window_bytes(machine.vector_bytes()) < LINE,
     reason="this processor cannot put any bytes of two registers together (AVX-512 VBMI)",
@@ -31,7 +31,7 @@ def planned(dst, src):
     if not near or form.dims[-1].dst != form.item:
         return None
     phase = (dst.ctypes.data + form.dst_shift) % LINE
-    return carried_plan(form, near[0], replace(INTEL, phase=phase))
+    return carried_plan(form, near[0], replace(INTEL, dst_phase=phase))
 
 
 @st.composite
@@ -129,7 +129,7 @@ def test_not_elsewhere(other):
 @pytest.mark.parametrize(("itemsize", "kernel"), [(1, "carried"), (2, "transpose"), (4, "transpose"), (8, "carried")])
 def test_rows_that_begin_at_one_place_of_all_lines(itemsize, kernel):
     """Some are carried, too, but for those long ones whose whole lines are transposed, beside strips at both ends."""
-    phase16 = replace(INTEL, phase=16)
+    phase16 = replace(INTEL, dst_phase=16)
     assert permuted((28, 16, 1000, 64), (3, 1, 2, 0), itemsize, phase16).kernel == kernel
     assert permuted((160, 56, 56, 64), (0, 3, 1, 2), itemsize, phase16).kernel == "transpose"
 

@@ -28,7 +28,7 @@ from stridecheck.reference_impl.kernels.descriptor import (
 )
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Choice, Target
+from stridecheck.reference_impl.kernels.plans import Choice, Host
 
 from .arrays import TYPES, expected, pairs
 from .copying import WIDTHS, copied, copy_with, relaxed
@@ -178,7 +178,7 @@ def test_a_transpose_of_every_few_items_picks_them_into_a_buffer(columns, step, 
 
 def test_rows_whose_items_lie_nearer_to_those_of_other_rows_share_their_lines_in_tiles():
     def kernel(shape, dst, src, item):
-        return plan_for(normal(shape, dst, src, item), Target()).kernel
+        return plan_for(normal(shape, dst, src, item), Host()).kernel
 
     assert kernel((40, 9, 100), (7200, 800, 8), (28800, 48, 432), 8) == "items"  # a line holds items of two rows
     assert kernel((9, 100), (800, 8), (43200, 432), 8) == "step"
@@ -187,7 +187,7 @@ def test_rows_whose_items_lie_nearer_to_those_of_other_rows_share_their_lines_in
 
 def test_long_runs_within_the_caches_are_the_c_librarys():
     def mode(rows, length, gap=5000):
-        return int(plan_for(normal((rows, length), (length, 1), (length + gap, 1), 1), Target()).descriptor[MODE])
+        return int(plan_for(normal((rows, length), (length, 1), (length + gap, 1), 1), Host()).descriptor[MODE])
 
     assert mode(100, 4096) == CALLED
     assert mode(1000, 4096) == AHEAD  # beyond the second-level cache: of the next row the first lines are asked for
@@ -199,7 +199,7 @@ def test_long_runs_within_the_caches_are_the_c_librarys():
 
 def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
     def planned(shape, dst, src, item):
-        return plan_for(normal(shape, dst, src, item), Target())
+        return plan_for(normal(shape, dst, src, item), Host())
 
     pixels = planned((2, 10**7), (10**7, 1), (1, 3), 1)  # two of three channels, each in a plane of its own
     assert pixels.kernel == "items"
@@ -231,7 +231,7 @@ def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
     ],
 )  # fmt: skip
 def test_registers_of_half_a_line_store_whole_lines_straight_from_memory(dims, mode, staged):
-    plan = plan_for(normal(*dims, 4), Target(width=32, first_bytes=32 << 10))
+    plan = plan_for(normal(*dims, 4), Host(width=32, first_bytes=32 << 10))
     assert (plan.kernel, plan.staged) == ("items" if mode is None else "transpose", staged)
     assert plan.streamed == (mode is not None)
     assert mode is None or plan.descriptor[MODE] & (LINES | BY_ROWS) == mode
@@ -242,7 +242,7 @@ def test_rows_that_follow_each_other_are_read_through(columns, itemsize):
     """No tile ends within a row: what is left of it would be a tile of its own, narrower than a block."""
     rows = 2_000_000
     dims = (columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize)
-    plan = plan_for(normal(*dims, itemsize), Target(width=32, first_bytes=32 << 10))
+    plan = plan_for(normal(*dims, itemsize), Host(width=32, first_bytes=32 << 10))
     assert plan.descriptor[A_CHUNK] == columns
     assert plan.descriptor[B_CHUNK] * itemsize % 64 == 0
     assert (plan.staged, plan.descriptor[MODE] & LINES) == (0, LINES)
@@ -253,7 +253,7 @@ def test_rows_through_several_dimensions_make_no_huge_tile(shape, itemsize):
     """Only 64 times an odd number of bytes is a whole number of lines: then a tile ends within one."""
     a, b, c = shape
     dst, src = (b * a * itemsize, a * itemsize, itemsize), (itemsize, c * itemsize, b * c * itemsize)
-    plan = plan_for(normal((c, b, a), dst, src, itemsize), Target(width=32, first_bytes=32 << 10))
+    plan = plan_for(normal((c, b, a), dst, src, itemsize), Host(width=32, first_bytes=32 << 10))
     assert plan.descriptor[IN_BYTES] + plan.descriptor[OUT_BYTES] < 4 << 20
     assert plan.tasks >= 64
 
@@ -261,22 +261,22 @@ def test_rows_through_several_dimensions_make_no_huge_tile(shape, itemsize):
 def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line():
     """Each piece of a line would lie on two, as of NumPy's large arrays, which begin at 16."""
     form = normal((3968, 3968), (15872, 4), (4, 15872), 4)
-    aligned, within = (plan_for(form, Target(width=32, source_phase=phase)) for phase in (0, 16))
+    aligned, within = (plan_for(form, Host(width=32, src_phase=phase)) for phase in (0, 16))
     assert (aligned.descriptor[A_CHUNK] * 4, within.descriptor[A_CHUNK] * 4) == (64, 256)
     src = np.empty(3968 * 3968 * 4 + 128, np.uint8)
     start = -src.ctypes.data % 64 + 16
     src = src[start : start + 3968 * 3968 * 4].view(np.float32).reshape(3968, 3968)
-    if machine.target().width == 32:
+    if machine.host().width == 32:
         assert kernels.plan(np.empty_like(src), src.T).descriptor[A_CHUNK] * 4 == 256
 
 
 def test_a_tile_of_items_within_the_caches_is_no_handful():
     form = normal((2, 112, 27, 2), (48384, 432, 16, 8), (8, 32, 3584, 16), 8)  # the nearest loops have two turns each
-    small = plan_for(form, Target())
+    small = plan_for(form, Host())
     assert small.kernel == "items"
     assert small.descriptor[A_CHUNK] * small.descriptor[B_CHUNK] >= 512
     # Past them lines count most: two short loops make a tile, and turns of a third one are put into it.
-    large = plan_for(form, Target(cache_bytes=1 << 16)).descriptor
+    large = plan_for(form, Host(cache_bytes=1 << 16)).descriptor
     assert large[A_CHUNK] * large[B_CHUNK] < 64
     assert large[C_CHUNK] > 1
 
@@ -316,7 +316,7 @@ def test_short_runs_go_around_a_long_loop(shape, kernel, turns):
     number, rows, columns, length = shape
     run, matrix = 4 * length, 4 * length * rows * columns
     dst, src = (matrix, rows * run, run, 4), (matrix, run, columns * run, 4)
-    plan = plan_for(normal((number, columns, rows, length), dst, src, 4), Target(width=32, first_bytes=32 << 10))
+    plan = plan_for(normal((number, columns, rows, length), dst, src, 4), Host(width=32, first_bytes=32 << 10))
     assert (plan.kernel, tuple(int(plan.descriptor[k]) for k in (A_CHUNK, B_CHUNK, C_CHUNK))) == (kernel, turns)
 
 
@@ -336,7 +336,7 @@ def test_so_many_small_matrices_make_a_tile(shape, itemsize, kernel, together):
     number, rows, columns = shape
     dst = rows * columns * itemsize, rows * itemsize, itemsize
     src = rows * columns * itemsize, itemsize, columns * itemsize
-    plan = plan_for(normal((number, columns, rows), dst, src, itemsize), Target(width=32, first_bytes=32 << 10))
+    plan = plan_for(normal((number, columns, rows), dst, src, itemsize), Host(width=32, first_bytes=32 << 10))
     assert (plan.kernel, int(plan.descriptor[C_CHUNK])) == (kernel, together)
 
 
@@ -356,7 +356,7 @@ def test_so_many_small_matrices_make_a_tile(shape, itemsize, kernel, together):
 )
 def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, columns, itemsize, phase, tile):
     form = normal((columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize), itemsize)
-    plan = plan_for(form, Target(width=32, first_bytes=32 << 10, phase=phase, source_phase=phase))
+    plan = plan_for(form, Host(width=32, first_bytes=32 << 10, dst_phase=phase, src_phase=phase))
     assert (plan.descriptor[A_CHUNK] * itemsize, plan.descriptor[B_CHUNK] * itemsize) == tile
     assert bool(plan.staged & STAGE_IN) == (itemsize == 1)
 
@@ -368,14 +368,14 @@ def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, co
 )  # fmt: skip
 def test_runs_within_the_caches_ask_for_later_ones_that_lie_apart(count, nbytes, gap, width, asked):
     form = normal((count, nbytes), (nbytes, 1), (nbytes + gap, 1), 1)
-    plan = plan_for(form, Target(width=width, cache_bytes=1 << 30))
+    plan = plan_for(form, Host(width=width, cache_bytes=1 << 30))
     assert (plan.kernel, plan.streamed, bool(plan.descriptor[MODE] & AHEAD)) == ("runs", False, asked)
 
 
 def test_short_runs_go_around_no_loop_whose_lines_share_a_set():
     def turns(step):
         form = normal((2000, 3, 3, 3), (step, 9, 3, 1), (step, 3, 9, 1), 1)
-        row = plan_for(form, Target(width=32, first_bytes=32 << 10)).descriptor
+        row = plan_for(form, Host(width=32, first_bytes=32 << 10)).descriptor
         return int(row[A_CHUNK]), int(row[B_CHUNK])
 
     assert turns(4096) == (3, 3)
@@ -428,10 +428,10 @@ def test_target_rows_that_begin_at_different_places_of_their_lines_go_through_a_
     itemsize, rows, columns, staged, alike
 ):
     form = normal((rows, columns), (columns * itemsize, itemsize), (itemsize, rows * itemsize), itemsize)
-    plan = plan_for(form, Target(width=64, intel=True))
+    plan = plan_for(form, Host(width=64, intel=True))
     assert (plan.kernel, plan.streamed) == ("transpose", False)
     assert (plan.staged == STAGE_OUT, plan.descriptor[MODE] & ALIKE != 0) == (staged, alike)
-    assert plan_for(form, Target(width=64)).staged == 0
+    assert plan_for(form, Host(width=64)).staged == 0
 
 
 @relaxed
@@ -470,7 +470,7 @@ def test_few_runs_at_a_time_are_put_together_as_they_follow_each_other(rows, col
     """On registers of half a line, where the caches keep what lines of the source hold of other runs."""
     dst = columns * nbytes, nbytes, 1
     src = nbytes, rows * nbytes, 1
-    plan = plan_for(normal((rows, columns, nbytes), dst, src, 1), Target(width=32, cache_bytes=0, phase=16))
+    plan = plan_for(normal((rows, columns, nbytes), dst, src, 1), Host(width=32, cache_bytes=0, dst_phase=16))
     assert (plan.kernel, bool(plan.descriptor[MODE] & BY_ROWS)) == ("pieces", in_order)
 
 

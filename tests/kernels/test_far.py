@@ -7,7 +7,7 @@ import pytest
 from stridecheck.reference_impl.kernels import arithmetic, engine
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Target
+from stridecheck.reference_impl.kernels.plans import Host
 
 from .copying import copied
 
@@ -72,6 +72,6 @@ def test_more_elements_than_fit_into_32_bits(sparse, kernel):
 @pytest.mark.parametrize("rows", [64, 1 << 33])
 def test_the_plan_of_a_transpose_is_small_however_long_its_rows_are(rows, item):
     columns = 1 << 39 - rows.bit_length()
-    plan = plan_for(normal((rows, columns), (columns * item, item), (item, rows * item), item), Target())
+    plan = plan_for(normal((rows, columns), (columns * item, item), (item, rows * item), item), Host())
     assert plan.kernel == "transpose"
     assert sum(table.nbytes for table in plan.tables) < 1 << 20

@@ -10,9 +10,9 @@ from stridecheck.reference_impl.kernels import machine
 from stridecheck.reference_impl.kernels.descriptor import A_CHUNK, B_CHUNK
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Target
+from stridecheck.reference_impl.kernels.plans import Host
 
-LARGE = Target(width=64, cache_bytes=20 << 20, first_bytes=48 << 10)
+LARGE = Host(width=64, cache_bytes=20 << 20, first_bytes=48 << 10)
 SMALL = replace(LARGE, first_bytes=32 << 10)
 
 
@@ -57,11 +57,11 @@ def test_tiles_on_intel(shape, dst, src, tile):
     assert plan.descriptor[B_CHUNK] * 4 <= tile[1] < 2 * plan.descriptor[B_CHUNK] * 4
 
 
-@pytest.mark.parametrize(("target", "nbytes"), [(LARGE, 32 << 10), (SMALL, 8 << 10)])
-def test_a_tile_leaves_room_in_the_first_level_cache(target, nbytes):
+@pytest.mark.parametrize(("host", "nbytes"), [(LARGE, 32 << 10), (SMALL, 8 << 10)])
+def test_a_tile_leaves_room_in_the_first_level_cache(host, nbytes):
     """Lines of source rows times target rows: two thirds of 48 KB, and a quarter of 32 KB."""
     form = normal((4000, 4096), (16384, 4), (4, 16064), 4)
-    plan = plan_for(form, target)
+    plan = plan_for(form, host)
     assert plan.kernel == "transpose"
     assert plan.descriptor[A_CHUNK] * plan.descriptor[B_CHUNK] * 4 == nbytes
 

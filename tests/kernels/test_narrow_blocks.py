@@ -22,21 +22,21 @@ from stridecheck.reference_impl.kernels.descriptor import (
 )
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Choice, Target
+from stridecheck.reference_impl.kernels.plans import Choice, Host
 
 from .arrays import TYPES
 from .copying import WIDTHS, copy_with, relaxed
 
-INTEL = Target(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True)
+INTEL = Host(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True)
 LENGTHS = [2, 3, 5, 8, 12, 13, 20, 32, 33, 56, 64, 100, 112, 128, 256]
 
 
-def permuted(shape, order, itemsize, target=INTEL):
+def permuted(shape, order, itemsize, host=INTEL):
     """The plan of a dense array's copy in another order; `order` as `transpose` takes it."""
     strides = [itemsize * prod(shape[k + 1 :]) for k in range(len(shape))]
     lengths = [shape[k] for k in order]
     dense = [itemsize * prod(lengths[k + 1 :]) for k in range(len(lengths))]
-    return plan_for(normal(tuple(lengths), tuple(dense), tuple(strides[k] for k in order), itemsize), target)
+    return plan_for(normal(tuple(lengths), tuple(dense), tuple(strides[k] for k in order), itemsize), host)
 
 
 @settings(max_examples=400, deadline=None)
@@ -45,7 +45,7 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
     """Straight from memory only where a tile's rows are whole lines, else by way of a buffer."""
     shape = data.draw(st.lists(st.sampled_from(LENGTHS), min_size=2, max_size=5).filter(lambda s: prod(s) > 1 << 20))
     order = data.draw(st.permutations(range(len(shape))))
-    plan = permuted(shape, order, itemsize, Target(64, 3 << 20, 48 << 10, intel=True, phase=phase))
+    plan = permuted(shape, order, itemsize, Host(64, 3 << 20, 48 << 10, intel=True, dst_phase=phase))
     for part in (plan, *plan.more):
         if part.kernel == "transpose" and part.streamed:
             assert part.descriptor[MODE] & STREAM
@@ -128,8 +128,8 @@ def test_each_size_of_items_is_stored_two_lines_at_a_time(itemsize, gathered, wi
 
 
 def test_other_processors_keep_their_squares():
-    for target in (Target(), Target(first_bytes=32 << 10)):
-        assert not permuted((8000, 8000), (1, 0), 1, target).descriptor[MODE] & LINES
+    for host in (Host(), Host(first_bytes=32 << 10)):
+        assert not permuted((8000, 8000), (1, 0), 1, host).descriptor[MODE] & LINES
 
 
 @pytest.mark.parametrize("columns", [100, 200, 400])

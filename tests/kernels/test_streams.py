@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels.descriptor import MODE, STAGE_OUT, STREAM
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Choice, Target
+from stridecheck.reference_impl.kernels.plans import Choice, Host
 
 from .arrays import fenced, needs_fences
 from .copying import WIDTHS, copy_with, relaxed
@@ -31,7 +31,7 @@ def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase
     dst = rows * columns * 8, columns * 8, 8, 4
     src = columns * 4, images * columns * 4, 4, rows * images * columns * 4
     form = normal((images, rows, columns, 2), dst, src, 4)
-    plan = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase))
+    plan = plan_for(form, Host(width=width, first_bytes=32 << 10, dst_phase=phase))
     assert (plan.kernel, plan.streamed, bool(plan.descriptor[MODE] & STAGE_OUT)) == ("interleave", True, together)
 
 
@@ -42,14 +42,14 @@ def test_rows_of_which_no_whole_items_end_with_a_line_are_woven_by_way_of_a_buff
     """Channels of float64 that become the last dimension of a long row, where NumPy's memory begins."""
     length = 1_000_000
     form = normal((length, number), (number * 8, 8), (8, length * 8), 8)
-    plan = plan_for(form, Target(phase=phase))
+    plan = plan_for(form, Host(dst_phase=phase))
     assert (plan.kernel, plan.streamed, bool(plan.descriptor[MODE] & STAGE_OUT)) == ("interleave", True, together)
 
 
 def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
     def is_streamed(columns, width):
         form = normal((10_000, columns, 2), (4096, 8, 4), (4 * columns, 4, 40_000 * columns), 4)
-        return plan_for(form, Target(width=width, first_bytes=32 << 10, cache_bytes=0)).streamed
+        return plan_for(form, Host(width=width, first_bytes=32 << 10, cache_bytes=0)).streamed
 
     assert [is_streamed(columns, 32) for columns in (130, 258)] == [False, True]
     assert [is_streamed(columns, 64) for columns in (70, 130)] == [False, True]
@@ -74,7 +74,7 @@ def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_
         (images, 3, columns), (3 * columns * item, columns * item, item), (3 * columns * item, item, 3 * item), item
     )
     for width in (32, 64):
-        row = plan_for(form, Target(width=width, first_bytes=32 << 10, phase=phase)).descriptor
+        row = plan_for(form, Host(width=width, first_bytes=32 << 10, dst_phase=phase)).descriptor
         assert row[MODE] & STREAM
         assert bool(row[MODE] & STAGE_OUT) is together
 

@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 from stridecheck.reference_impl.kernels import engine, tuning
-from stridecheck.reference_impl.kernels.plans import OWN, Target
+from stridecheck.reference_impl.kernels.plans import OWN, Host
 
-AT_16 = Target(phase=16)
+AT_16 = Host(dst_phase=16)
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def test_the_fastest_variant_is_remembered(tmp_path, plan):
     count = len(asked)
     assert tuning.Tuning(path, "some").choose(plan, AT_16, measure) == best
     assert len(asked) == count
-    tuning.Tuning(path, "some").choose(plan, Target(), measure)
+    tuning.Tuning(path, "some").choose(plan, Host(), measure)
     assert len(asked) == 2 * count
 
 
 def test_a_small_difference_leaves_the_planners_choice(tmp_path, plan):
     chosen = tuning.Tuning(tmp_path / "k.json", "some").choose(
-        plan, Target(), lambda choice: 2.0 if choice == OWN else 1.95
+        plan, Host(), lambda choice: 2.0 if choice == OWN else 1.95
     )
     assert chosen == OWN
 
@@ -60,7 +60,7 @@ def test_files_that_are_no_use_are_ignored_with_a_warning(tmp_path, plan, conten
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.warns(UserWarning, match=said):
         tuned = tuning.Tuning(path, "some")
-    assert tuned.choose(plan, Target(), lambda choice: 1.0) == OWN
+    assert tuned.choose(plan, Host(), lambda choice: 1.0) == OWN
     assert json.loads(path.read_text())["model"] == "some"
 
 
@@ -71,7 +71,7 @@ def test_a_directory_that_cannot_be_written_is_no_failure(tmp_path, plan):
         warnings.simplefilter("ignore")
         tuned = tuning.Tuning(path, "some")
     with pytest.warns(UserWarning, match="cannot be kept"):
-        assert tuned.choose(plan, Target(), lambda choice: 1.0) == OWN
+        assert tuned.choose(plan, Host(), lambda choice: 1.0) == OWN
 
 
 def test_it_is_asked_for_by_the_environment(tmp_path):
