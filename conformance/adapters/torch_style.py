@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from ..idiom import compile_template, is_possible, torch_template, write_argument
+from ..layout import extent
 from ..operations import OPERATIONS, Operation, overload
-from ..program import Argument, Input, Ref, Step, Storage, extent
+from ..program import Argument, Input, Ref, Step, Storage
 from .table_style import takes_by
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.

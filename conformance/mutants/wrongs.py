@@ -10,9 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from ..perturb import addressed
-from ..program import extent
-from ..situations import row_major
+from ..layout import addressed, extent, row_major
 from . import hands
 from .call import Call, Geometry
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
+from ..layout import is_dense, is_expanded, numel, strides
 from ..operations import group
 from ..program import DType, MemoryFormat
-from ._define import GEOMETRY, RAISING, Family, is_channels_last, is_dense, is_expanded, numel, strides, succeeded
+from ._define import GEOMETRY, RAISING, Family, is_channels_last, succeeded
 
 family = Family("copies")
 rule = family.rule

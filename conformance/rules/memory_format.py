@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_dense, is_expanded, numel, strides
 from ..program import MemoryFormat
-from ._define import (
-    CONVERTING,
-    ELEMENTWISE,
-    GEOMETRY,
-    Family,
-    is_channels_last,
-    is_dense,
-    is_expanded,
-    numel,
-    strides,
-    succeeded,
-)
+from ._define import CONVERTING, ELEMENTWISE, GEOMETRY, Family, is_channels_last, succeeded
 
 family = Family("memory-format")
 rule = family.rule

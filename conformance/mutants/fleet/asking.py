@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...program import Ref, Slice, extent
+from ...layout import extent
+from ...program import Ref, Slice
 from ...situations import (
     EMPTY,
     FILLED,

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ...classify import Event
+from ...layout import is_dense, row_major
 from ...observation import TensorState
 from ...program import Ref, Slice
 from ...situations import (
@@ -23,9 +24,7 @@ from ...situations import (
     Situation,
     dtype,
     is_argument,
-    is_dense,
     rank_over,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry

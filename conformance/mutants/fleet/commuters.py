@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...classify import Event
+from ...layout import is_dense, row_major
 from ...situations import (
     CHANNELS_LAST,
     CONVERTS,
@@ -18,11 +19,9 @@ from ...situations import (
     SCALAR,
     Situation,
     is_argument,
-    is_dense,
     itemsize,
     on_operand,
     rank,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ...layout import numel, strides
 from ...program import DType, Slice
 from ...situations import (
     CHANNELS_LAST,
@@ -32,11 +33,9 @@ from ...situations import (
     dtype,
     is_argument,
     negative,
-    numel,
     on_operand,
     on_other,
     rank_over,
-    strides,
 )
 from ..call import Call, Geometry
 from ..mutant import Mutant

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import in_order
 from ...situations import (
     BROADCASTS,
     CHANNELS_LAST,
@@ -88,11 +89,7 @@ def _out_new_version(call: Call) -> Any:
 
 
 def _column_major(call: Call, y: Geometry) -> tuple[int, ...]:
-    running, found = 1, []
-    for size in y.shape:
-        found.append(running)
-        running *= max(size, 1)
-    return tuple(found)
+    return in_order(y.shape, range(len(y.shape)))
 
 
 def _tracked(call: Call) -> Any:

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
+from ...layout import row_major, strides
 from ...program import ITEMSIZES, DType, Slice
 from ...situations import (
     BY_TENSOR,
@@ -28,8 +29,6 @@ from ...situations import (
     on_operand,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry

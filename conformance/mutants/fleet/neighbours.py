@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from ...classify import Event
+from ...layout import in_order, row_major
 from ...observation import TensorState
 from ...program import DType, MemoryFormat, Ref, Slice
 from ...situations import (
@@ -28,7 +29,6 @@ from ...situations import (
     on_other,
     positive,
     rank,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -434,10 +434,7 @@ REFUSALS = [
 
 
 def _ordered(call: Call, y: Geometry) -> tuple[int, ...]:
-    strides, running = [0] * len(y.shape), 1
-    for dim in sorted(range(len(y.shape)), key=lambda d: call.before.strides[d]):
-        strides[dim], running = running, running * max(y.shape[dim], 1)
-    return tuple(strides)
+    return in_order(y.shape, sorted(range(len(y.shape)), key=lambda d: call.before.strides[d]))
 
 
 def _channels_last(call: Call, y: Geometry) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...layout import row_major, strides
 from ...program import ITEMSIZES, DType, Slice
 from ...situations import (
     BY_TENSOR,
@@ -20,8 +21,6 @@ from ...situations import (
     on_operand,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...layout import is_expanded, numel
 from ...program import Ref
 from ...situations import (
     BROADCASTS,
@@ -21,7 +22,6 @@ from ...situations import (
     given,
     is_argument,
     negative,
-    numel,
     on_operand,
     on_other,
     rank,
@@ -309,7 +309,7 @@ OUT_PAIR = Situation("a pair of outs", lambda e: isinstance(e.argument("out"), t
     e.argument("out"), Ref))  # fmt: skip
 OUT_DTYPE = Situation("another dtype of out", lambda e: any(o.dtype != e.x.dtype for o in e.outs))
 OUT_EXPANDED = Situation("an expanded out", lambda e: any(
-    any(n > 1 and s == 0 for n, s in zip(o.shape, o.strides or (), strict=True)) for o in e.outs))  # fmt: skip
+    is_expanded(o) for o in e.outs))  # fmt: skip
 DEPTHWISE = Situation("depthwise", lambda e: len(e.x.shape) > 2 and e.argument("groups") == e.x.shape[1] > 1)
 POINTWISE = on_other("a 1x1 kernel", lambda o: len(o.shape) == 4 and o.shape[2:] == (1, 1))
 NO_BATCH_3D = on_operand("no batch", lambda x: len(x.shape) == 3)

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
-from ...observation import TensorState
+from ...layout import is_dense, numel
 from ...program import Ref, Slice
 from ...situations import (
     BY_TENSOR,
@@ -25,9 +25,7 @@ from ...situations import (
     VIEW,
     Situation,
     is_argument,
-    is_dense,
     itemsize,
-    numel,
     on_operand,
     on_other,
 )
@@ -178,7 +176,7 @@ def _resized_elsewhere(call: Call) -> Any:
     shape = call.geometry(out).shape
     outcome = call.right()
     now = call.geometry(out)
-    if now.shape != shape and is_dense(TensorState("", now.shape, now.strides)):
+    if now.shape != shape and is_dense(now):
         _lay(call, out, now.strides)
     return outcome
 
@@ -299,7 +297,7 @@ def _each_apart(call: Call) -> Any:
     outcome = call.right()
     for y in call.tensors(outcome)[1:]:
         now = call.geometry(y)
-        if is_dense(TensorState("", now.shape, now.strides)) and not now.offset:
+        if is_dense(now) and not now.offset:
             _lay(call, y, now.strides)
     return outcome
 

@@ -6,8 +6,9 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
+from ...layout import extent, numel, row_major, strides
 from ...observation import TensorState
-from ...program import Ref, Slice, extent
+from ...program import Ref, Slice
 from ...situations import (
     ALWAYS,
     AMBIGUOUS,
@@ -35,13 +36,10 @@ from ...situations import (
     dtype,
     given,
     index_has,
-    numel,
     on_operand,
     on_other,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry

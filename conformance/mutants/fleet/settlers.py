@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
+from ...layout import numel, row_major
 from ...program import Ref
 from ...situations import (
     CODES,
@@ -21,12 +22,10 @@ from ...situations import (
     is_argument,
     itemsize,
     negative,
-    numel,
     on_operand,
     rank,
     rank_over,
-    row_major,
-)  # fmt: skip
+)
 from .. import hands
 from ..call import Call, Geometry
 from ..mutant import Mutant

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
-from ...program import extent
+from ...layout import extent, row_major, strides
 from ...situations import (
     EMPTY,
     GAPS,
@@ -26,8 +26,6 @@ from ...situations import (
     on_operand,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry

@@ -8,6 +8,7 @@ from typing import Any
 from stridecheck.reference_impl.core import CONJ
 
 from ...classify import Event
+from ...layout import numel, row_major
 from ...observation import TensorState
 from ...program import ITEMSIZES, DType, Ref, Slice
 from ...situations import (
@@ -27,11 +28,9 @@ from ...situations import (
     by_keyword,
     dtype,
     is_argument,
-    numel,
     on_operand,
     rank,
     rank_over,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry

@@ -8,7 +8,8 @@ from typing import Any
 from stridecheck.reference_impl.dlpack import _STRUCTURES, _pointer
 
 from ...classify import Event
-from ...program import DType, extent
+from ...layout import extent
+from ...program import DType
 from ...situations import (
     CODES,
     CONJUGATED,

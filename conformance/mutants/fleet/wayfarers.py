@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import row_major
 from ...program import ITEMSIZES, Ref, Slice
 from ...situations import (
     ALWAYS,
@@ -23,7 +24,6 @@ from ...situations import (
     is_argument,
     on_operand,
     rank,
-    row_major,
 )
 from .. import hands
 from ..call import Call
