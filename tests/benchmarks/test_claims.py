@@ -101,7 +101,7 @@ def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypa
     assert claims.try_claims(tmp_path, chosen=[claim for claim in CLAIMS if claim.id == "memory.detach"]) == 1
     records = {record.id: record for record in read_results(tmp_path / "results.jsonl") if isinstance(record, Record)}
     assert (records["memory.detach"].verdict, records["memory.detach"].why) == (
-        "not tried", "RuntimeError: no such engine",
+        "failed", "RuntimeError: no such engine",
     )  # fmt: skip
 
 
