@@ -106,11 +106,11 @@ def test_a_claim_that_cannot_be_tried_does_not_end_the_others(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("end", "why"),
-    [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGSTOP, "no answer within 0.5 s")],
+    ("end", "seconds", "why"),
+    [(signal.SIGKILL, 60.0, "killed by SIGKILL"), (signal.SIGSTOP, 0.5, "no answer within 0.5 s")],
     ids=["ends", "hangs"],
 )
-def test_a_claim_that_ends_its_process_or_hangs_does_not_end_the_others(end, why, tmp_path, monkeypatch):
+def test_a_claim_that_ends_its_process_or_hangs_does_not_end_the_others(end, seconds, why, tmp_path, monkeypatch):
     """The process is replaced; what was to be tried after it is tried."""
     start, started = bench.Measurer._start, []
 
@@ -122,7 +122,7 @@ def test_a_claim_that_ends_its_process_or_hangs_does_not_end_the_others(end, why
         started.append(self)
 
     monkeypatch.setattr(claims, "PROCESSES", 1)
-    monkeypatch.setattr(bench, "CASE_SECONDS", 0.5)
+    monkeypatch.setattr(bench, "CASE_SECONDS", seconds)
     monkeypatch.setattr(bench.Measurer, "_start", start_and_end_the_first)
     chosen = [claim for claim in CLAIMS if claim.id in ("memory.detach", "storage.byte")]
     assert claims.try_claims(tmp_path, chosen=chosen) == 1
