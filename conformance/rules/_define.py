@@ -9,6 +9,7 @@ from ..classify import NOTHING, Event, Rule
 from ..layout import numel
 from ..observation import TensorState
 from ..operations import OPERATIONS, group
+from ..program import MemoryFormat
 
 GEOMETRY = "shape strides layout"
 RAISING = "raises error-kind"
@@ -87,6 +88,12 @@ def viewed(event: Event) -> bool:
 def reshaped(event: Event) -> bool:
     """The step made a view of a tensor that has elements."""
     return viewed(event) and numel(event.x) > 0
+
+
+def asked_format(event: Event) -> str:
+    """The memory format that a step asks for, `preserve_format` where it asks for none."""
+    asked = event.argument("memory_format")
+    return asked.name if isinstance(asked, MemoryFormat) else "preserve_format"
 
 
 def real_dims(state: TensorState) -> int:
