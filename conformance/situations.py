@@ -49,6 +49,29 @@ def on_operand(name: str, fits: Callable[[TensorState], bool]) -> Situation:
     return Situation(name, lambda e: e.x is not NOTHING and fits(e.x))
 
 
+def other(event: Event, name: str) -> TensorState | None:
+    """The tensor that is given for a parameter."""
+    ref = event.argument(name)
+    return event.before.get(event.named(ref)) if isinstance(ref, Ref) else None
+
+
+def dim_of(event: Event, name: str = "dim") -> int | None:
+    """A dimension counted from the front, None where it is none of the operand's."""
+    dim, rank = event.argument(name), len(event.x.shape)
+    return dim % rank if type(dim) is int and -rank <= dim < rank else None
+
+
+def numbers(value: Any) -> tuple[int, ...]:
+    """The numbers of a tuple, none of anything else."""
+    return value if type(value) is tuple and all(type(item) is int for item in value) else ()
+
+
+def items(event: Event) -> tuple[Any, ...]:
+    """What stands between the square brackets."""
+    index = event.argument("index")
+    return index if type(index) is tuple else (index,)
+
+
 def has_odd_ones(state: TensorState) -> bool:
     """Whether a dimension of size 1 has another stride than a row-major tensor's."""
     by_dim = zip(state.shape, strides(state), row_major(state.shape), strict=True)

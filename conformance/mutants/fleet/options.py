@@ -36,6 +36,7 @@ from ..wrongs import (
     argument,
     asked,
     blanks,
+    evenly,
     last,
     packed,
     refuses,
@@ -269,10 +270,6 @@ def _too_many_chunks(e: Any) -> bool:
     return type(chunks) is int and 0 < _length(e) < chunks
 
 
-def _as_many(call: Call) -> Any:
-    return call.do("tensor_split", call.x, call.event.argument("chunks"), call.event.argument("dim"))
-
-
 def _accepts_out(call: Call) -> Any:
     """What the result cannot be cast to is cast."""
     keywords = dict(zip([k for k, _ in call.step.kwargs], call.args[len(call.step.args) :], strict=True))
@@ -481,7 +478,7 @@ MUTANTS = (
     Mutant("split.exact", "split of what divides has an empty part more.", PARTS, if_possible(_empty_part),
            Situation("it divides", _divides)),
     Mutant("chunk.too-many", "chunk into more parts than there are elements has empty ones.", "chunk unsafe_chunk",
-           if_possible(_as_many), Situation("too many", _too_many_chunks)),
+           if_possible(evenly), Situation("too many", _too_many_chunks)),
     # Results that are given.
     Mutant("out.dtype", "out= of a dtype that cannot hold the result is accepted.", "[unary] [binary] [reductions]",
            accepts(_accepts_out), OUT & OUT_DTYPE),

@@ -51,6 +51,7 @@ from ..wrongs import (
     counts,
     counts_apart,
     every,
+    last,
     leaves,
     nowhere,
     packed,
@@ -89,10 +90,6 @@ SPREAD_INSIDE = on_operand(
 def _rest_of_sixteen(x: Geometry) -> list[int]:
     count = prod(x.shape)
     return list(beyond(count - count % 16)(x))
-
-
-def _final(x: Geometry) -> list[int]:
-    return every(x)[-1:]
 
 
 def _later_matrices(x: Geometry) -> list[int]:
@@ -235,7 +232,7 @@ MUTANTS = (
         "sailor-mul_.last",
         "Multiplying by a number in place leaves the last element of one more than sixteens.",
         "mul_ add_ sub_ div_",
-        skips(_final),
+        skips(last),
         ONE_OVER & NUMBER,
     ),
     Mutant(

@@ -20,6 +20,7 @@ from ...situations import (
     VIEW,
     Situation,
     asks,
+    dim_of,
     dtype,
     given,
     is_argument,
@@ -51,12 +52,6 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 OUT = Situation("out given", lambda e: bool(e.outs))
 KEEPS = is_argument("keepdim", True)
-
-
-def dim_of(event: Event, name: str = "dim") -> int | None:
-    """A dimension that is given as one number, counted from the front."""
-    dim, rank = event.argument(name), len(event.x.shape)
-    return dim % rank if type(dim) is int and rank and -rank <= dim < rank else None
 
 
 def sizes_of(event: Event, name: str) -> tuple[int, ...]:
