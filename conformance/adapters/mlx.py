@@ -53,7 +53,6 @@ class Mlx(ValueStyle):
     checks: Mapping[str, str] = {
         "shape": "(str({x}.dtype)[9:], list({x}.shape))",
         "values": "repr({x}.tolist())",
-        "same-object": "{x} is {y}",
     }
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
     forks = False  # after a fork, evaluation hangs

@@ -120,7 +120,6 @@ CHECKS: Mapping[str, str] = {
     "layout": "([s // {x}.itemsize for s in {x}.strides], (at({x}) - at(root({x}))) // {x}.itemsize)",
     "row-major": "{x}.flags.c_contiguous",
     "values": "repr({x}.tolist())",
-    "same-object": "{x} is {y}",
     "same-storage": "root({x}) is root({y})",
     "storage-of": "{x}",
     "guarded": "np.frombuffer({x}, np.uint8)",

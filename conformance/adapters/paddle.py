@@ -67,7 +67,6 @@ class Paddle(RegionStyle, TableStyle):
         "strides": "[s for s, n in zip({x}.strides, {x}.shape) if n > 1]",
         "row-major": "{x}.is_contiguous()",
         "values": "repr({x}.tolist())",
-        "same-object": "{x} is {y}",
         "same-storage": "{x}.data_ptr() - {x}.offset == {y}.data_ptr() - {y}.offset",
         "storage-of": "{x}",
     }
