@@ -285,7 +285,8 @@ def try_claims(
                 if isinstance(measured, NotTried):
                     failed += measured.is_wrong
                     progress.note(f"{claim.id}: {measured.reason}")
-                    writer.write(records.Claim(claim.id, claim.says, claim.claimed, "not tried", measured.reason))
+                    verdict = "failed" if measured.is_wrong else "not tried"
+                    writer.write(records.Claim(claim.id, claim.says, claim.claimed, verdict, measured.reason))
                 else:
                     writer.write(_judged(claim, measured))
                 progress.advance(1)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from stridecheck.reports.aspects import ASPECTS as ASPECTS
 
+from .layout import may_overlap
 from .observation import Observation, StorageObject, TensorState
 from .program import ITEMSIZES, QUANTISED, Argument, DType, MemoryFormat, Program, Step, refs_in
 
@@ -171,7 +172,7 @@ def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
             if isinstance(state, TensorState) and state.dtype in _INDICES:
                 of_indices.add(key)
             lies_in[key] = getattr(state, "storage", None)
-            if isinstance(state, TensorState) and _is_folded(state):
+            if isinstance(state, TensorState) and may_overlap(state):
                 folded.add(state.storage)
             if isinstance(state, StorageObject) and state.storage in guarded:
                 found["feature:guarded"] = None
@@ -197,15 +198,3 @@ def _is_found_by_kernels(step: Step, kind: str, of_indices: Container[str]) -> b
         return name in _COUNTED
     named = (*step.args[name not in _FIRST :], *[value for _, value in step.kwargs])
     return kind == "index" and any(ref.key in of_indices for value in named for ref in refs_in(value))
-
-
-def _is_folded(state: TensorState) -> bool:
-    """Whether two elements of a tensor may be one place: ordered by stride, a dimension does not step over the last."""
-    if 0 in state.shape:
-        return False
-    reach = 0
-    for stride, size in sorted((abs(s), n) for s, n in zip(state.strides or (), state.shape, strict=False) if n > 1):
-        if stride <= reach:
-            return True
-        reach += (size - 1) * stride
-    return False

@@ -14,8 +14,9 @@ from stridecheck.reference_impl.shadow import EXACT, UNSPECIFIED, element_marks
 
 from stridecheck import reference_impl
 
+from .layout import extent, row_major
 from .observation import ForeignState, State, StorageObject, StorageState, TensorState
-from .program import ITEMSIZES, PACKED, QUANTISED, extent
+from .program import ITEMSIZES, PACKED, QUANTISED
 
 MAX_ELEMENTS = 1 << 20
 """Elements of one value that are compared; expanded tensors can have more than any memory."""
@@ -64,7 +65,7 @@ def gather(data: bytes, state: TensorState | ForeignState, itemsize: int) -> NDA
     if isinstance(state, ForeignState):
         strides, offset = state.strides, state.offset
         if strides is None:
-            strides = tuple([itemsize * prod(state.shape[d + 1 :]) for d in range(len(state.shape))])
+            strides = row_major(state.shape, itemsize)
     elif state.strides is None:
         return None
     else:

@@ -18,7 +18,8 @@ from stridecheck.reference_impl import views
 from stridecheck.reference_impl.errors import LayoutError
 from stridecheck.reference_impl.layout import Layout
 
-from .program import Input, Program, Ref, Step, Storage, extent
+from .layout import addressed, extent, in_order
+from .program import Input, Program, Ref, Step, Storage
 
 Shape = tuple[int, ...]
 
@@ -39,11 +40,7 @@ def dense_layouts(rank: int = 4) -> tuple[Layout, ...]:
     found: dict[Layout, None] = {}
     for shape in shapes(rank):
         for order in itertools.permutations(range(len(shape))):
-            strides, running = [0] * len(shape), 1
-            for dim in order:
-                strides[dim] = running
-                running *= max(shape[dim], 1)
-            found[Layout(shape, tuple(strides), 0)] = None
+            found[Layout(shape, in_order(shape, order), 0)] = None
     return tuple(found)
 
 
@@ -82,20 +79,13 @@ def brute_force(layout: Layout, target: Shape) -> Shape | None:
     >>> brute_force(Layout((2, 3), (3, 1), 0), (6,)), brute_force(Layout((2, 3), (1, 2), 0), (6,))
     ((1,), None)
     """
-    places = [
-        sum(i * s for i, s in zip(index, layout.strides, strict=True))
-        for index in itertools.product(*(range(size) for size in layout.shape))
-    ]
+    places = [*addressed(layout.shape, layout.strides, 0)]
     strides, step = [0] * len(target), 1
     for dim in range(len(target) - 1, -1, -1):
         if target[dim] > 1:
             strides[dim] = places[step]
         step *= target[dim]
-    addressed = (
-        sum(i * s for i, s in zip(index, strides, strict=True))
-        for index in itertools.product(*(range(size) for size in target))
-    )
-    return tuple(strides) if all(a == b for a, b in zip(places, addressed, strict=True)) else None
+    return tuple(strides) if places == [*addressed(target, strides, 0)] else None
 
 
 class Scope(NamedTuple):

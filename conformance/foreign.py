@@ -10,6 +10,7 @@ import ctypes
 import sys
 from typing import Any, NamedTuple
 
+from .layout import extent
 from .observation import ForeignState
 
 
@@ -87,13 +88,9 @@ def _array(a: Any) -> Described:
 
 def _extent(a: Any) -> Block:
     """The memory from the first to the last byte that an array addresses."""
-    low = high = a.__array_interface__["data"][0]
-    for size, stride in zip(a.shape, a.strides, strict=True):
-        if stride < 0:
-            low += (size - 1) * stride
-        else:
-            high += (size - 1) * stride
-    return Block(low, high + a.itemsize - low)
+    address = a.__array_interface__["data"][0]
+    low, past = extent(a.shape, a.strides, address)
+    return Block(low, past - 1 + a.itemsize - low) if a.size else Block(address, 0)
 
 
 def _interface(data: dict[str, Any]) -> Described:

@@ -15,9 +15,10 @@ from stridecheck.reference_impl.contiguity import is_channels_last, is_contiguou
 
 from .classify import NOTHING, Event, events
 from .elements import can_be_seen, elements, itemsize_of, reaching
+from .layout import extent
 from .observation import Observation, State, StorageState, TensorState
 from .operations import writes_to
-from .program import Program, extent, refs_in
+from .program import Program, refs_in
 from .rules import _define
 
 _KEEPING = "view view_as reshape reshape_as flatten unflatten ravel squeeze unsqueeze contiguous clone detach"

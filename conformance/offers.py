@@ -9,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import gc
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from . import foreign
 from .capabilities import Capabilities
 from .errors import text_of
-from .program import ITEMSIZES, extent, fill_bytes
+from .layout import addressed, extent
+from .program import ITEMSIZES, fill_bytes
 from .protocol import Adapter, Unsupported
 
 ALIGNMENT = 64
@@ -159,7 +160,7 @@ def make(producer: Library, case: Case) -> Made:
         raise
     except Exception as error:
         raise NotBuilt(f"{producer.name} does not build it: {line_of(error)}") from error
-    begins = [place * itemsize for place in places(case.shape, case.strides, case.offset + lead)]
+    begins = [place * itemsize for place in addressed(case.shape, case.strides, case.offset + lead)]
     elements = [contents[begin : begin + itemsize] for begin in begins]
     first = 0 if block is None else _address(data) - _address(block)
     located = [range(first + begin, first + begin + itemsize) for begin in begins]
@@ -219,19 +220,6 @@ def aligned(contents: bytes, shift: int = 0) -> memoryview:
     begin = -_address(block) % ALIGNMENT + shift
     block[begin : begin + len(contents)] = contents
     return memoryview(block)[begin : begin + len(contents)]
-
-
-def places(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[int]:
-    """Element numbers that a layout addresses, row-major.
-
-    >>> list(places((2, 2), (1, 2), 3))
-    [3, 5, 4, 6]
-    """
-    if not shape:
-        yield offset
-        return
-    for index in range(shape[0]):
-        yield from places(shape[1:], strides[1:], offset + index * strides[0])
 
 
 class _Only:

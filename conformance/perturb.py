@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from stridecheck.reference_impl.shadow import EXACT, NAN, UNSPECIFIED
@@ -16,9 +15,10 @@ from stridecheck.reference_impl.shadow import EXACT, NAN, UNSPECIFIED
 from .capabilities import ASPECTS
 from .classify import Event, events
 from .elements import marks
+from .layout import addressed, extent
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .operations import OPERATIONS
-from .program import ITEMSIZES, Program, extent
+from .program import ITEMSIZES, Program
 
 
 @dataclass(frozen=True)
@@ -255,16 +255,6 @@ def _other_element(state: TensorState, contents: Mapping[str, StorageState]) -> 
             data[start : start + itemsize] = bytes(itemsize) if mark == NAN else b"\xff" * itemsize
         return bytes(data)
     return None
-
-
-def addressed(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[int]:
-    """Place in the storage of each element, in row-major order, in elements.
-
-    >>> list(addressed((2, 2), (3, 1), 5))
-    [5, 6, 8, 9]
-    """
-    for index in product(*[range(size) for size in shape]):
-        yield offset + sum([i * stride for i, stride in zip(index, strides, strict=True)])
 
 
 def _storages(place: Place) -> Iterator[Observation]:

@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from . import jsonl
+from .layout import extent
 
 Json: TypeAlias = Any
 
@@ -300,23 +301,6 @@ class Program:
             for ref in step.refs():
                 if not 0 <= ref.slot < self.slot_of(number):
                     raise ValueError(f"step {number} ({step.op}): value {ref.key} does not come before it")
-
-
-def extent(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> tuple[int, int]:
-    """First and one past the last element that a layout addresses; (0, 0) for an empty one, which addresses none.
-
-    >>> extent((2, 3), (5, 2), 1)
-    (1, 11)
-    """
-    if 0 in shape:
-        return 0, 0
-    low = high = offset
-    for size, stride in zip(shape, strides, strict=True):
-        if stride < 0:
-            low += (size - 1) * stride
-        else:
-            high += (size - 1) * stride
-    return low, high + 1
 
 
 FILL_SOURCES: Mapping[str, str] = {

@@ -93,10 +93,17 @@ BUILT_IN: Mapping[str, str] = {
 }
 """Checks that need no expression of the idiom, with what holds where they succeed."""
 
+PYTHONS: Mapping[str, str] = {
+    "scalar": "repr({x})",
+    "file": 'open(folder + "/{x}", "rb").read()',
+    "same-object": "{x} is {y}",
+}
+"""Expressions of checks that are Python's, whatever the library."""
+
 
 def script(program: Program, claim: Claim, idiom: Idiom) -> str:
     """The script's text; empty where the idiom cannot print the program, or the claim."""
-    checks = {"scalar": "repr({x})", "file": 'open(folder + "/{x}", "rb").read()', **getattr(idiom, "checks", {})}
+    checks = {**PYTHONS, **getattr(idiom, "checks", {})}
     if not hasattr(idiom, "checks") or (claim.check not in checks and claim.check not in BUILT_IN):
         return ""
     steps = program.steps[: claim.step + 1] if claim.step >= 0 else program.steps

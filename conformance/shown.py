@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from . import foreign
+from .layout import addressed, row_major
 from .observation import ForeignState
-from .offers import ON_DEVICE, Case, Library, offer, places, stays
+from .offers import ON_DEVICE, Case, Library, offer, stays
 from .program import ITEMSIZES
 from .protocol import Unsupported
 
@@ -50,7 +51,7 @@ def leads(library: Library, x: Any, elements: Sequence[bytes], shown: Sequence[f
     address = begin + itemsize * int(offset)
     if strides is None:
         return _lie_at([address], elements)
-    return _lie_at(places(tuple(shape), tuple([itemsize * int(stride) for stride in strides]), address), elements)
+    return _lie_at(addressed(tuple(shape), tuple([itemsize * int(stride) for stride in strides]), address), elements)
 
 
 def _is_elsewhere(state: ForeignState, protocol: str) -> bool:
@@ -63,7 +64,7 @@ def is_written(said: foreign.Described, protocol: str, case: Case, elements: lis
     state = said.state
     if not said.address or state.shape != case.shape or _is_elsewhere(state, protocol):
         return False
-    return _lie_at(places(state.shape, _byte_strides(state), said.address), elements)
+    return _lie_at(addressed(state.shape, _byte_strides(state), said.address), elements)
 
 
 def _lie_at(addresses: Iterable[int], elements: Sequence[bytes]) -> bool:
@@ -94,20 +95,7 @@ _WRITE.argtypes, _WRITE.restype = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_
 def _byte_strides(state: ForeignState) -> tuple[int, ...]:
     if state.strides is not None:
         return state.strides
-    return row_major(state.shape, state.itemsize)
-
-
-def row_major(shape: tuple[int, ...], itemsize: int, least: int = 0) -> tuple[int, ...]:
-    """Strides of a row-major array in bytes, where no length counts as less than `least`.
-
-    >>> row_major((2, 0, 3), 4), row_major((2, 0, 3), 4, 1)
-    ((0, 12, 4), (12, 12, 4))
-    """
-    strides, running = [], itemsize
-    for size in reversed(shape):
-        strides.append(running)
-        running *= max(size, least)
-    return tuple(reversed(strides))
+    return row_major(state.shape, state.itemsize, least=0)
 
 
 def significant(case: Case, strides: tuple[int, ...]) -> list[int]:

@@ -14,9 +14,10 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
 
+from .layout import extent, in_order, row_major
 from .midway import with_refs, without_steps
 from .observation import Observation
-from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, extent
+from .program import ITEMSIZES, Argument, DType, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 
 MAX_ATTEMPTS = 600
 
@@ -341,20 +342,12 @@ def _compact(item: Input) -> Input:
 
 def _dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
     """Strides without gaps for dimensions in the order that these strides have; expanded ones stay so."""
-    dense, running = list(strides), 1
-    for dim in sorted(range(len(shape)), key=lambda d: (strides[d], -d)):
-        if strides[dim]:
-            dense[dim] = running
-            running *= max(shape[dim], 1)
-    return tuple(dense)
+    inwards_out = sorted(range(len(shape)), key=lambda d: (strides[d], -d))
+    return in_order(shape, [dim for dim in inwards_out if strides[dim]])
 
 
 def _row_major(item: Input) -> Input:
-    strides, running = [], 1
-    for size in reversed(item.shape):
-        strides.append(running)
-        running *= max(size, 1)
-    return replace(item, strides=tuple(reversed(strides)))
+    return replace(item, strides=row_major(item.shape))
 
 
 # Storages.

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 from .classify import NOTHING, Event
+from .layout import is_dense, is_expanded, may_overlap, numel, row_major, strides
 from .observation import ForeignState, State, StorageObject, TensorState
 from .program import ITEMSIZES, Argument, DType, MemoryFormat, Ref, Slice
 
@@ -48,53 +49,27 @@ def on_operand(name: str, fits: Callable[[TensorState], bool]) -> Situation:
     return Situation(name, lambda e: e.x is not NOTHING and fits(e.x))
 
 
-def numel(state: TensorState) -> int:
-    """Number of elements."""
-    return prod(state.shape)
+def other(event: Event, name: str) -> TensorState | None:
+    """The tensor that is given for a parameter."""
+    ref = event.argument(name)
+    return event.before.get(event.named(ref)) if isinstance(ref, Ref) else None
 
 
-def strides(state: TensorState) -> tuple[int, ...]:
-    """Strides in elements."""
-    return state.strides or ()
+def dim_of(event: Event, name: str = "dim") -> int | None:
+    """A dimension counted from the front, None where it is none of the operand's."""
+    dim, rank = event.argument(name), len(event.x.shape)
+    return dim % rank if type(dim) is int and -rank <= dim < rank else None
 
 
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Row-major strides, sizes of 0 counted as 1.
-
-    >>> row_major((2, 1, 3))
-    (3, 3, 1)
-    """
-    found: list[int] = []
-    running = 1
-    for size in reversed(shape):
-        found.append(running)
-        running *= max(size, 1)
-    return tuple(reversed(found))
+def numbers(value: Any) -> tuple[int, ...]:
+    """The numbers of a tuple, none of anything else."""
+    return value if type(value) is tuple and all(type(item) is int for item in value) else ()
 
 
-def row_major_bytes(state: ForeignState) -> tuple[int, ...]:
-    """Row-major strides in bytes."""
-    return tuple(stride * state.itemsize for stride in row_major(state.shape))
-
-
-def is_dense(state: TensorState) -> bool:
-    """Whether the elements fill a range of memory without gap or overlap."""
-    running = 1
-    for stride, size in sorted((s, n) for s, n in zip(strides(state), state.shape, strict=True) if n > 1):
-        if stride != running:
-            return False
-        running *= size
-    return True
-
-
-def overlaps(state: TensorState) -> bool:
-    """Whether two elements may be one place: ordered by stride, a dimension does not step over those inside it."""
-    reach = 0
-    for stride, size in sorted((s, n) for s, n in zip(strides(state), state.shape, strict=True) if n > 1):
-        if stride <= reach:
-            return True
-        reach += (size - 1) * stride
-    return False
+def items(event: Event) -> tuple[Any, ...]:
+    """What stands between the square brackets."""
+    index = event.argument("index")
+    return index if type(index) is tuple else (index,)
 
 
 def has_odd_ones(state: TensorState) -> bool:
@@ -113,12 +88,12 @@ OFFSET = on_operand("offset", lambda x: bool(x.offset) and 0 not in x.shape)
 ROW_MAJOR = on_operand("row-major", lambda x: x.contiguity[0] == "T" and numel(x) > 1)
 STRIDED = on_operand("not row-major", lambda x: x.contiguity[0] == "F")
 PERMUTED = on_operand("permuted", lambda x: x.contiguity[0] == "F" and is_dense(x))
-GAPS = on_operand("gaps", lambda x: x.contiguity[0] == "F" and not is_dense(x) and not overlaps(x))
+GAPS = on_operand("gaps", lambda x: x.contiguity[0] == "F" and not is_dense(x) and not may_overlap(x))
 STEPPED = on_operand(
     "stepped", lambda x: len(x.shape) > 0 and 0 not in x.shape and x.shape[-1] > 1 and strides(x)[-1] > 1
 )
-EXPANDED = on_operand("expanded", lambda x: any(n > 1 and s == 0 for n, s in zip(x.shape, strides(x), strict=True)))
-OVERLAPPING = on_operand("overlapping", lambda x: 0 not in x.shape and overlaps(x))
+EXPANDED = on_operand("expanded", is_expanded)
+OVERLAPPING = on_operand("overlapping", may_overlap)
 CHANNELS_LAST = on_operand("channels_last", lambda x: x.contiguity == "FTF")
 CHANNELS_LAST_3D = on_operand("channels_last_3d", lambda x: x.contiguity == "FFT")
 AMBIGUOUS = on_operand("two memory formats", lambda x: x.contiguity.count("T") > 1 and numel(x) > 1)
@@ -303,9 +278,7 @@ SAME_COUNT = Situation(
 )
 OTHER_STRIDED = on_other("other not row-major", lambda o: o.contiguity[0] == "F")
 OTHER_OFFSET = on_other("other with an offset", lambda o: bool(o.offset) and 0 not in o.shape)
-OTHER_EXPANDED = on_other(
-    "other expanded", lambda o: any(n > 1 and s == 0 for n, s in zip(o.shape, strides(o), strict=True))
-)
+OTHER_EXPANDED = on_other("other expanded", is_expanded)
 OTHER_SCALAR = on_other("other 0-dim", lambda o: o.shape == ())
 OTHER_BITS = on_other("other with a bit", lambda o: bool({"c", "n"} & set(o.flags or "")))
 OTHER_NOTHING = on_other("other of size 0 in one dimension", lambda o: o.shape == (0,))
@@ -375,7 +348,7 @@ def _other_kind(operand: State | None) -> Iterator[str]:
         yield f"{len(operand.shape)} foreign dimensions"
         if operand.offset:
             yield "begins inside"
-        if operand.strides is not None and operand.strides != row_major_bytes(operand):
+        if operand.strides is not None and operand.strides != row_major(operand.shape, operand.itemsize):
             yield "foreign strides"
         if 0 in operand.shape:
             yield "no foreign elements"

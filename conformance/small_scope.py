@@ -16,7 +16,8 @@ from stridecheck.reference_impl.layout import Layout
 
 from . import exhaustive
 from .exhaustive import dense_layouts, shapes
-from .program import Argument, Input, MemoryFormat, Program, Ref, Slice, Step, Storage, extent
+from .layout import extent
+from .program import Argument, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 
 Arguments: TypeAlias = tuple[Argument, ...]
 

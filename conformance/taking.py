@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import foreign
+from .layout import row_major
 from .offers import Case, Library, Made, NotBuilt, Standing, line_of, make, offer, standing, stays
 from .ports import port
 from .program import ITEMSIZES
 from .protocol import Unsupported
-from .shown import row_major, says
+from .shown import says
 
 DAMAGE: Mapping[str, str] = {
     "dtype": "another dtype arrived",
@@ -175,7 +176,7 @@ def look(consumer: Library, y: Any) -> tuple[str, tuple[int, ...], list[bytes]]:
 
 def own_array(library: Library, case: Case) -> Made | None:
     """What a library has made itself: the case, or the most similar array that it builds; None if it is another one."""
-    plain = case._replace(strides=row_major(case.shape, 1), offset=0, shift=0, is_read_only=False)
+    plain = case._replace(strides=row_major(case.shape), offset=0, shift=0, is_read_only=False)
     others = [plain._replace(dtype=dtype) for dtype in sorted(library.capabilities.dtypes & ITEMSIZES.keys())]
     for similar in (case, plain, *others):
         try:

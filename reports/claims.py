@@ -15,6 +15,7 @@ SYMBOLS: Mapping[str, str] = {
     "cannot tell": "?",
     "measured": "·",
     "not tried": "○",
+    "failed": "!",
 }
 """Of a claim's verdict."""
 

@@ -1,8 +1,8 @@
-"""JUnit XML of a run: a suite per adapter with a case per rule, one of what was exchanged, and one of mutants.
+"""JUnit XML of a run: a suite per adapter with a case per rule, one of what was exchanged, of mutants, and of claims.
 
 What CI systems agree on is used and nothing else: `testsuites`, `testsuite`, `properties`, `testcase`,
 `failure`, `error`, `skipped`. Known deviations are skipped with their reason: CI shows them and
-stays green.
+stays green. Times are no verdicts: of them only those that could not be had are cases.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from . import handovers, mutants
 from .records import Handover
 from .run import Run
 from .summary import AdapterSummary, family_of, summaries
-from .text import clean, listed
+from .text import clean, count, listed
 from .verdicts import State, rule_verdicts
 
 _STATES = ("failure", "error", "skipped")
 
 _STATE_OF: Mapping[State, str] = {"fail": "failure", "error": "error", "known": "skipped", "not judged": "skipped"}
+_CLAIM_STATES: Mapping[str, str] = {"failed": "error", "not tried": "skipped"}
 
 
 def junit(run: Run) -> str:
@@ -33,6 +34,8 @@ def junit(run: Run) -> str:
         suites.append(_exchange(run))
     if run.mutants:
         suites.append(_mutants(run))
+    if run.claims:
+        suites.append(_claims(run))
     if not run.complete:
         suites.append(_incomplete(run))
     for suite in suites:
@@ -68,6 +71,10 @@ def _adapter(run: Run, summary: AdapterSummary) -> ElementTree.Element:
         state = "skipped" if summary.adapter.status == "skipped" else "error"
         _state(case, state, summary.adapter.reason or summary.adapter.status)
         return suite
+    for timing in run.untimed:
+        if timing.adapter == summary.name:
+            asked = f"{timing.case}, {count(timing.threads, 'thread')}, {timing.cache}"
+            _state(_case(suite, f"{name}.timings", asked), "error", timing.reason)
     verdicts = rule_verdicts(run, summary.name)
     if not summary.score.unsupported and all(verdict.state == "not judged" for verdict in verdicts.values()):
         return suite
@@ -106,6 +113,16 @@ def _mutants(run: Run) -> ElementTree.Element:
         if mutant.outcome != "killed":
             state = "error" if mutant.outcome == "untried" else "failure"
             _state(case, state, mutants.by(mutant), mutant.sentence)
+    return suite
+
+
+def _claims(run: Run) -> ElementTree.Element:
+    """A case for each claim, whatever it came to; that trying it went wrong is an error."""
+    suite = _suite(run, "claims")
+    for claim in run.claims:
+        case = _case(suite, "claims", claim.id)
+        if claim.verdict in _CLAIM_STATES:
+            _state(case, _CLAIM_STATES[claim.verdict], claim.why)
     return suite
 
 

@@ -210,6 +210,11 @@ class Timing:
     clocks: str = ""
     """The rates that a device ran at when it was timed, as its driver says; they are noted, and never changed."""
 
+    @property
+    def subject(self) -> tuple[str, str, Count, str]:
+        """What was timed, whichever process did it."""
+        return self.adapter, self.case, self.threads, self.cache
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -249,7 +254,8 @@ class Claim:
     claimed: str
     """The figure as it is published."""
     verdict: str
-    """`confirmed`, `refuted`, `depends`, `cannot tell`, `measured` (there is no figure to try) or `not tried`."""
+    """`confirmed`, `refuted`, `depends`, `cannot tell`, `measured` (there is no figure to try), `not tried` (what it
+    takes is not here) or `failed` (trying it went wrong)."""
     why: str = ""
     low: float | None = None
     """Smallest ratio that agrees with the claim."""
@@ -338,7 +344,7 @@ _WORDS: Mapping[tuple[type[Record], str], tuple[str, ...]] = {
     (Timing, "status"): ("ok", "unsupported", "error"),
     (Timing, "cache"): ("warm", "cold"),
     (Mutant, "outcome"): ("killed", "survived", "untried"),
-    (Claim, "verdict"): ("confirmed", "refuted", "depends", "cannot tell", "measured", "not tried"),
+    (Claim, "verdict"): ("confirmed", "refuted", "depends", "cannot tell", "measured", "not tried", "failed"),
     (Handover, "outcome"): (
         *ARRIVED, "empty", "refused", *HARMFUL, "not offered"
     ),

@@ -117,19 +117,39 @@ class Run:
         """Failures that an expectation covers."""
         return tuple([failure for failure in self.failures if failure.outcome == "xfail"])
 
+    @cached_property
+    def untimed(self) -> tuple[Timing, ...]:
+        """The first failure of each case and library that failed to be timed, whether by one process or by all."""
+        failed: dict[tuple[str, str, int, str], Timing] = {}
+        for timing in self.measurements:
+            if timing.status == "error":
+                failed.setdefault(timing.subject, timing)
+        return tuple(failed.values())
+
+    @property
+    def has_red(self) -> bool:
+        """Whether anything came out that nobody expected, of whatever kind."""
+        return (
+            bool(self.red)
+            or any(unit.outcomes.get(name) for unit in self.units for name in RED)
+            or any(not one.is_known for one in self.handovers)
+            or any(mutant.outcome == "survived" and mutant.reached for mutant in self.mutants)
+            or bool(self.untimed)
+            or any(claim.verdict == "failed" for claim in self.claims)
+        )
+
     @property
     def exit_code(self) -> ExitCode:
         """That of all files together; one without a footer is of a run that died, and could not run."""
         codes = [source.footer.exit_code if source.footer else ExitCode.COULD_NOT_RUN for source in self.sources]
-        has_red = bool(self.red) or any(unit.outcomes.get(name) for unit in self.units for name in RED)
-        return ExitCode.of([*codes, ExitCode.UNEXPECTED] if has_red else codes)
+        return ExitCode.of([*codes, ExitCode.UNEXPECTED] if self.has_red else codes)
 
     @cached_property
     def timings(self) -> tuple[Timing, ...]:
         """One for each case and library: the measurements of all processes put together."""
         grouped: dict[tuple[str, str, int, str], list[Timing]] = {}
         for timing in self.measurements:
-            grouped.setdefault((timing.adapter, timing.case, timing.threads, timing.cache), []).append(timing)
+            grouped.setdefault(timing.subject, []).append(timing)
         return tuple([pooled(group) for group in grouped.values()])
 
     @cached_property

@@ -133,24 +133,23 @@ class KnownGroup:
 
 def verdict(run: Run, adapters: Sequence[AdapterSummary]) -> Verdict:
     """The run in one line."""
-    red = sum(adapter.red for adapter in adapters)
+    red = "; ".join(_unexpected(run, adapters))
     known = sum(adapter.known for adapter in adapters)
     judged = [adapter for adapter in adapters if adapter.score.judged]
     timed = sum(adapter.timed for adapter in adapters)
     lede = _lede(run, judged, timed)
-    deviations = count(red, "program") + " did not behave as expected"
-    if red and len(adapters) > 1:
-        deviations += f" on {_and([adapter.name for adapter in adapters if adapter.red])}"
     if not run.complete:
-        return Verdict("part", "◐", "Incomplete: " + (deviations if red else "nothing unexpected so far"), lede)
-    if red:
-        return Verdict("bad", "✗", deviations, lede)
+        return Verdict("part", "◐", "Incomplete: " + (red or "nothing unexpected so far"), lede)
+    if any(adapter.red for adapter in adapters):
+        return Verdict("bad", "✗", red, lede)
     if run.mutants and not judged and not timed:
         tone, symbol = ("bad", "✗") if run.exit_code else ("good", "✓")
         return Verdict(tone, symbol, found_out(run.mutants), lede)
     if run.handovers and not judged and not timed:
         tone, symbol = ("bad", "✗") if run.exit_code else ("good", "✓")
         return Verdict(tone, symbol, handovers.headline(run.handovers), lede)
+    if red:
+        return Verdict("bad", "✗", red, lede)
     if run.claims and not judged and not timed and not run.exit_code:
         return Verdict("good", "✓", headline(run.claims), lede)
     if not judged and not timed:
@@ -161,6 +160,21 @@ def verdict(run: Run, adapters: Sequence[AdapterSummary]) -> Verdict:
         return Verdict("good", "✓", f"{count(timed, 'case')} timed", lede)
     covered = f"; {count(known, 'program')} with known deviations" if known else ""
     return Verdict("good", "✓", f"Everything as expected{covered}", lede)
+
+
+def _unexpected(run: Run, adapters: Sequence[AdapterSummary]) -> Iterator[str]:
+    """What nobody expected, counted, a phrase for each kind of it."""
+    if programs := sum(adapter.red for adapter in adapters):
+        on = f" on {_and([adapter.name for adapter in adapters if adapter.red])}" if len(adapters) > 1 else ""
+        yield f"{count(programs, 'program')} did not behave as expected{on}"
+    if arrays := sum(not one.is_known for one in run.handovers):
+        yield f"{count(arrays, 'array')} not handed over as expected"
+    if mutants := sum(mutant.outcome == "survived" and mutant.reached > 0 for mutant in run.mutants):
+        yield f"{count(mutants, 'mutant')} not found out"
+    if timings := len(run.untimed):
+        yield f"{count(timings, 'timing')} failed"
+    if claims := sum(claim.verdict == "failed" for claim in run.claims):
+        yield f"{count(claims, 'claim')} could not be tried"
 
 
 def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int) -> str:

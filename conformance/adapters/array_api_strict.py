@@ -77,7 +77,6 @@ class ArrayApiStrict(ValueStyle):
     checks: Mapping[str, str] = {
         "shape": "(numpy.asarray({x}).dtype.name, list({x}.shape))",
         "values": "repr(numpy.asarray({x}).tolist())",
-        "same-object": "{x} is {y}",
     }
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
 

@@ -52,7 +52,6 @@ class Dask(ValueStyle):
     checks: Mapping[str, str] = {
         "shape": "({x}.dtype.name, list({x}.shape))",
         "values": "repr({x}.compute().tolist())",
-        "same-object": "{x} is {y}",
     }
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
 

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
-
-
-def length(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Elements of memory from where a tensor of one element or more begins to behind its last.
-
-    >>> length((2, 3), (5, 1))
-    8
-    """
-    return 1 + sum((n - 1) * max(s, 0) for n, s in zip(shape, strides, strict=True))
 
 
 class Region:

@@ -10,7 +10,8 @@ import mlx.core as mx
 
 from ..capabilities import Capabilities
 from ..discovery import without_variants
-from ..program import ITEMSIZES, extent
+from ..layout import extent
+from ..program import ITEMSIZES
 from .numpy_style import numpy_like
 from .table_style import dtypes_of, takes_by
 from .value_style import ASPECTS, FEATURES, ValueStyle
@@ -52,7 +53,6 @@ class Mlx(ValueStyle):
     checks: Mapping[str, str] = {
         "shape": "(str({x}.dtype)[9:], list({x}.shape))",
         "values": "repr({x}.tolist())",
-        "same-object": "{x} is {y}",
     }
     capabilities = Capabilities(frozenset(DTYPES), FEATURES, ASPECTS)
     forks = False  # after a fork, evaluation hangs

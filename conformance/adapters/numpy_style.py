@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..layout import extent
 from ..program import ITEMSIZES, Input, Storage
 from .table_style import TableStyle
 
@@ -119,7 +120,6 @@ CHECKS: Mapping[str, str] = {
     "layout": "([s // {x}.itemsize for s in {x}.strides], (at({x}) - at(root({x}))) // {x}.itemsize)",
     "row-major": "{x}.flags.c_contiguous",
     "values": "repr({x}.tolist())",
-    "same-object": "{x} is {y}",
     "same-storage": "root({x}) is root({y})",
     "storage-of": "{x}",
     "guarded": "np.frombuffer({x}, np.uint8)",
@@ -151,9 +151,7 @@ def root_of(x: Any) -> Any:
 def _before(root: Any) -> int:
     """Bytes of memory before the first element: of dimensions that go backwards."""
     strides = getattr(root, "strides", None)  # of memory that is no array the interface alone tells
-    if not strides or 0 in root.shape:
-        return 0
-    return sum([(1 - n) * s for n, s in zip(root.shape, strides, strict=True) if s < 0])
+    return -extent(root.shape, strides, 0)[0] if strides else 0
 
 
 class NumpyStyle(TableStyle):
@@ -231,8 +229,8 @@ class NumpyStyle(TableStyle):
         """Where the root array lies: one that was taken from elsewhere may have gaps, or go backwards."""
         address, nbytes = self.address_of(storage), storage.nbytes
         if not storage.flags.c_contiguous:
-            steps = [(n - 1) * s for n, s in zip(storage.shape, storage.strides, strict=True)]
-            nbytes = sum(map(abs, steps)) + storage.itemsize
+            low, past = extent(storage.shape, storage.strides, 0)
+            nbytes = past - 1 + storage.itemsize - low
         return address - _before(storage), nbytes
 
     def read(self, x: Any) -> bytes:

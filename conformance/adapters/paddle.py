@@ -14,8 +14,9 @@ import paddle
 
 from ..capabilities import ASPECTS, Capabilities
 from ..discovery import without_variants
+from ..layout import extent
 from ..program import ITEMSIZES, Input, Storage
-from .memory import Region, RegionStyle, length
+from .memory import Region, RegionStyle
 from .table_style import TableStyle, dtypes_of, methods, takes_by
 
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
@@ -66,7 +67,6 @@ class Paddle(RegionStyle, TableStyle):
         "strides": "[s for s, n in zip({x}.strides, {x}.shape) if n > 1]",
         "row-major": "{x}.is_contiguous()",
         "values": "repr({x}.tolist())",
-        "same-object": "{x} is {y}",
         "same-storage": "{x}.data_ptr() - {x}.offset == {y}.data_ptr() - {y}.offset",
         "storage-of": "{x}",
     }
@@ -98,7 +98,7 @@ class Paddle(RegionStyle, TableStyle):
 
     def storage_of(self, x: Any) -> Region | None:
         """The memory that the tensor's holder has, held by an alias of it; an empty tensor has none."""
-        if x.size and x.offset + length(x.shape, x.strides) * x.element_size() > x._holder_size():
+        if x.size and x.offset + extent(x.shape, x.strides, 0)[1] * x.element_size() > x._holder_size():
             return self.regions.at(0, 0, x)  # it lies outside: what is there is not to be read
         return self.regions.at(x.data_ptr() - x.offset, x._holder_size(), x.detach()) if x.size else None
 

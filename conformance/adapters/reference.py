@@ -20,7 +20,8 @@ from stridecheck import __version__, reference_impl
 from ..capabilities import FEATURES, Capabilities
 from ..discovery import UnknownAdapter
 from ..idiom import TEMPLATE
-from ..program import ITEMSIZES, QUANTISED, Step, extent
+from ..layout import extent
+from ..program import ITEMSIZES, QUANTISED, Step
 from ..protocol import OracleError, Undefined
 from .torch_style import TorchStyle
 

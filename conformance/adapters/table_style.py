@@ -8,10 +8,11 @@ from typing import Any
 
 from ..capabilities import Capabilities
 from ..errors import text_of
-from ..idiom import compile_template, lacking, named_template, template_faults, write_argument
-from ..operations import OPERATIONS, overload
+from ..idiom import lacking, named_template, template_faults, write_argument
+from ..operations import OPERATIONS
 from ..program import Argument, Ref, Step
 from ..protocol import Unsupported
+from .templated import Templated
 
 
 def takes_by(dlpack: str, **others: str) -> dict[str, str]:
@@ -64,7 +65,7 @@ def methods(signatures: str) -> dict[str, str]:
     return templates
 
 
-class TableStyle:
+class TableStyle(Templated):
     """Drives a module by `templates`; a subclass adds how tensors are made, seen and read.
 
     A template is an expression over PyTorch's parameter names, `"np.swapaxes({self}, {dim0}, {dim1})"`; in it, `prefix`
@@ -95,14 +96,11 @@ class TableStyle:
     """How the library takes arrays of others: an expression of `{x}` for each protocol in `handover.PROTOCOLS`."""
 
     def __init__(self, namespace: Any, dtypes: Mapping[str, Any]) -> None:
-        self.namespace = namespace
+        super().__init__(namespace, dtypes)
         with suppress(AttributeError):  # of a subclass whose scope needs what it makes later
             if faults := template_faults(self.templates, self.scope()):
                 raise TypeError(f"templates: {'; '.join(faults)}")
         self.imports = self.imports or f"import {namespace.__name__} as {self.prefix}"
-        self._dtypes = dict(dtypes)
-        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
-        self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
 
     def versions(self) -> dict[str, str]:
         """Versions that can change a verdict."""
@@ -116,18 +114,11 @@ class TableStyle:
             exec(source, names)
         return names
 
-    def operation(self, step: Step) -> Callable[..., Any] | None:
-        """The compiled template of a step, cached by its form."""
-        names = tuple([name for name, _ in step.kwargs])
-        form = (overload(step), len(step.args), names)
-        if form not in self._functions:
-            template = self.template(step)
-            places = (*(str(i) for i in range(len(step.args))), *names)
-            function = None if template is None else compile_template(template, places, self.scope())
-            self._functions[form] = function if function is None or not self.not_offered else self._offered(function)
-        return self._functions[form]
+    def guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Errors by which the library says that it has no such kernel are told apart."""
+        if not self.not_offered:
+            return function
 
-    def _offered(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
             try:
                 return function(*args)
@@ -171,9 +162,6 @@ class TableStyle:
         """Nothing is quantised."""
         return None
 
-    def mark(self, storage: Any, shadow: bytes | None) -> None:
-        """A real library marks nothing."""
-
     def base_of(self, x: Any) -> Any:
         """Nothing is recorded as a view of anything: not claimed."""
         return None
@@ -182,17 +170,9 @@ class TableStyle:
         """A real library does not know which bytes are specified."""
         return None
 
-    def dtype(self, name: str) -> Any:
-        """The dtype of PyTorch's name."""
-        return self._dtypes[name]
-
     def memory_format(self, name: str) -> Any:
         """There are no memory formats; contiguous_format is what functions do anyway."""
         return None
-
-    def index(self, items: tuple[Any, ...]) -> Any:
-        """An index of one item is written without a tuple, as people do."""
-        return items[0] if len(items) == 1 else items
 
     def error_kind(self, error: Exception) -> str | None:
         """Kind by the exception's class where that says it, then by pieces of its message."""

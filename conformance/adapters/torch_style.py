@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ..idiom import compile_template, is_possible, torch_template, write_argument
+from ..idiom import torch_template, write_argument
+from ..layout import extent
 from ..operations import OPERATIONS, Operation, overload
-from ..program import Argument, Input, Ref, Step, Storage, extent
+from ..program import Argument, Input, Ref, Step, Storage
 from .table_style import takes_by
+from .templated import Templated
 
 # Pieces of messages that are stable across versions, most telling first; facts §§1-6 list them.
 ERROR_KINDS = (
@@ -90,7 +92,6 @@ CHECKS: Mapping[str, str] = {
     "row-major": "{x}.is_contiguous()",
     "flags": "({x}._version, {x}.requires_grad, {x}._is_view())",
     "values": "repr({x}.tolist())",
-    "same-object": "{x} is {y}",
     "same-storage": "{x}.untyped_storage() is {y}",
     "storage-of": "{x}.untyped_storage()",
     "guarded": "torch.frombuffer({x}, dtype=torch.uint8).untyped_storage()",
@@ -111,7 +112,7 @@ def _numbers(x: Any) -> list[Any]:
     return numbers
 
 
-class TorchStyle:
+class TorchStyle(Templated):
     """Drives a module with PyTorch's names; a subclass sets `name`, `versions` and `capabilities`.
 
     Source: the facts pages this project was built from, measured on torch 2.13.0.
@@ -126,14 +127,11 @@ class TorchStyle:
     ports: Mapping[str, str] = takes_by("torch.from_dlpack")
 
     def __init__(self, namespace: Any, dtypes: tuple[str, ...]) -> None:
-        self.namespace = namespace
+        super().__init__(namespace, {name: getattr(namespace, name) for name in dtypes})
         name = namespace.__name__
         self.imports = self.imports or ("import torch" if name == "torch" else f"import {name} as torch")
-        self._dtypes = {name: getattr(namespace, name) for name in dtypes}
-        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._channels_last = namespace.channels_last
         self._channels_last_3d = namespace.channels_last_3d
-        self._functions: dict[tuple[str, int, tuple[str, ...]], Callable[..., Any] | None] = {}
         self._tensor_type = namespace.Tensor
         self._storage_type = namespace.UntypedStorage
         classes = (self._storage_type, getattr(namespace, "TypedStorage", None))
@@ -163,19 +161,6 @@ class TorchStyle:
     def scope(self) -> dict[str, Any]:
         """What the names in templates mean."""
         return {"torch": self.namespace}
-
-    def operation(self, step: Step) -> Callable[..., Any] | None:
-        """The compiled template of a step, cached by its form."""
-        names = tuple([name for name, _ in step.kwargs])
-        form = (overload(step), len(step.args), names)
-        if form not in self._functions:
-            template = self.template(step)
-            places = (*(str(i) for i in range(len(step.args))), *names)
-            function = None
-            if template is not None and is_possible(template):
-                function = compile_template(template, places, self.scope())
-            self._functions[form] = function
-        return self._functions[form]
 
     def template(self, step: Step) -> str | None:
         """The step's expression in the library's idiom; None where it has nothing of that name."""
@@ -293,9 +278,6 @@ class TorchStyle:
         """A real library does not know which bytes are specified."""
         return None
 
-    def mark(self, storage: Any, shadow: bytes | None) -> None:
-        """A real library marks nothing."""
-
     def read(self, x: Any) -> bytes:
         """Elements, row-major: asked in an exchange, and of devices whose memory cannot be addressed."""
         for step in ("detach", "resolve_conj", "resolve_neg", "cpu"):
@@ -303,17 +285,9 @@ class TorchStyle:
         flat = x.contiguous().reshape(-1)
         return bytes(flat.view(self.namespace.uint8).tolist()) if flat.numel() else b""
 
-    def dtype(self, name: str) -> Any:
-        """The dtype of that name."""
-        return self._dtypes[name]
-
     def memory_format(self, name: str) -> Any:
         """The memory format of that name."""
         return getattr(self.namespace, name)
-
-    def index(self, items: tuple[Any, ...]) -> Any:
-        """An index of one item is written without a tuple, as people do."""
-        return items[0] if len(items) == 1 else items
 
     def error_kind(self, error: Exception) -> str | None:
         """Kind by stable pieces of PyTorch's messages."""

@@ -6,8 +6,9 @@ missed; where two tensors differ in everything, what is not compared is not miss
 
 from __future__ import annotations
 
+from ..layout import extent, row_major
 from ..program import ITEMSIZES, Argument, DType, MemoryFormat, Step
-from .layouts import Drawn, draw_layout, draw_shape, row_major
+from .layouts import Drawn, draw_layout, draw_shape
 from .sequences import small
 from .stage import ALL, NUMBERS, REAL, Scene, Stage, on, step
 from .storages import draw_bytes
@@ -59,7 +60,7 @@ def _as_complex(stage: Stage) -> Step:
         shape[-1] = source.choice((1, 3))
     elif broken == "dtype":
         dtype = source.choice(("bfloat16", "int32", "complex64"))
-    reach = offset + sum((size - 1) * s for size, s in zip(shape, strides, strict=True)) + 1
+    _, reach = extent(shape, strides, offset)
     return step("view_as_complex", stage.laid(Drawn(tuple(shape), tuple(strides), offset, reach), dtype))
 
 

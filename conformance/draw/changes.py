@@ -13,10 +13,12 @@ from .steps import (
     Arguments,
     Drawer,
     Values,
+    any_other,
     draw_dim,
     free_layout,
     new_dim,
     no_arguments,
+    one_dim,
     ref_of,
     squeezed_dims,
     two_dims,
@@ -36,10 +38,6 @@ def _resized(source: Source, x: TensorState, values: Values) -> Arguments:
     if source.chance(3):
         shape = (*shape, -1)
     return (shape,), keywords
-
-
-def _resized_as(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (ref_of(source.choice(list(values))),), {}
 
 
 def _set(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -85,16 +83,12 @@ def _sections(source: Source, x: TensorState, values: Values) -> Arguments:
     return (source.integer(0 if source.chance(8) else 1, 4), dim), {}
 
 
-def _along(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (draw_dim(source, len(x.shape)),), {}
-
-
 CHANGING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
-    (7, ("resize_", _resized)), (2, ("resize_as_", _resized_as)), (6, ("set_", _set)),
+    (7, ("resize_", _resized)), (2, ("resize_as_", any_other)), (6, ("set_", _set)),
     (3, ("as_strided_", free_layout)), (2, ("squeeze_", squeezed_dims)), (2, ("unsqueeze_", new_dim)),
     (3, ("transpose_", two_dims)), (1, ("swapaxes_", two_dims)), (2, ("t_", no_arguments)),
     (1, ("detach_", no_arguments)), (4, ("split", _split)), (3, ("chunk", _chunks)),
-    (3, ("tensor_split", _sections)), (3, ("unbind", _along)),
+    (3, ("tensor_split", _sections)), (3, ("unbind", one_dim)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""
 

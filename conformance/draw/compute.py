@@ -8,7 +8,7 @@ from typing import Any
 from ..observation import TensorState
 from ..program import Argument, Ref, refs_in
 from .source import Source
-from .steps import ODD, Arguments, Drawer, Values, broadcasts, draw_dim, ref_of, target_dtype
+from .steps import ODD, Arguments, Drawer, Values, broadcasts, draw_dim, one_dim, ref_of, target_dtype
 
 SELF = Ref(-1)
 """Stands for the first operand where it is not the first argument."""
@@ -53,10 +53,6 @@ def _reduced(source: Source, x: TensorState, values: Values) -> Arguments:
 def _reduced_along(source: Source, x: TensorState, values: Values) -> Arguments:
     keywords: dict[str, Argument] = {"keepdim": True} if source.chance(40) else {}
     return (draw_dim(source, len(x.shape)),), keywords
-
-
-def _along(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (draw_dim(source, len(x.shape)),), {}
 
 
 def _sorted(source: Source, x: TensorState, values: Values) -> Arguments:
@@ -142,7 +138,7 @@ def _type(source: Source, x: TensorState, values: Values) -> Arguments:
 COMPUTING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     (4, ("sum", _reduced)), (2, ("mean", _reduced)), (2, ("amax", _reduced)), (2, ("amin", _reduced)),
     (1, ("prod", _reduced_along)), (2, ("argmax", _reduced_along)), (2, ("max", _reduced_along)),
-    (1, ("all", _reduced_along)), (3, ("cumsum", _along)), (1, ("cumprod", _along)), (2, ("softmax", _along)),
+    (1, ("all", _reduced_along)), (3, ("cumsum", one_dim)), (1, ("cumprod", one_dim)), (2, ("softmax", one_dim)),
     (3, ("sort", _sorted)), (2, ("argsort", _sorted)), (2, ("topk", _largest)), (3, ("flip", _flipped)),
     (3, ("roll", _rolled)), (4, ("cat", _joined)), (3, ("stack", _joined)), (3, ("index_select", _selected)),
     (2, ("masked_fill", _mask_filled)), (2, ("masked_select", _masked)), (4, ("matmul", _product)),

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from stridecheck.reference_impl.shadow import UNSPECIFIED
 
 from ..execute import Execution
+from ..layout import extent
 from ..observation import ForeignState, StorageObject, StorageState, TensorState
-from ..program import ITEMSIZES, QUANTISED, Ref, Storage, extent
+from ..program import ITEMSIZES, QUANTISED, Ref, Storage
 from .source import Source
 from .steps import Arguments, Drawer, Values, ref_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from ..program import extent
+from ..layout import extent, row_major
 from .source import Source, weighted
 
 MAX_SPAN = 360
@@ -64,19 +64,6 @@ def draw_layout(
         low, high = extent(shape, tuple(strides), 0)
     offset = source.integer(1, 7) if kind != "row-major" and source.chance(50) else 0
     return Drawn(shape, tuple(strides), offset - low, offset - low + high)
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Row-major strides; sizes of 0 count as 1.
-
-    >>> row_major((2, 0, 3))
-    (3, 3, 1)
-    """
-    strides, running = [], 1
-    for size in reversed(shape):
-        strides.append(running)
-        running *= max(size, 1)
-    return tuple(reversed(strides))
 
 
 def _draw_strides(source: Source, kind: str, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,8 +6,9 @@ kind only. Where operands are drawn each for itself two dtypes that fit seldom c
 
 from __future__ import annotations
 
+from ..layout import extent
 from ..operations import group
-from ..program import ITEMSIZES, Argument, DType, Step, extent
+from ..program import ITEMSIZES, Argument, DType, Step
 from .layouts import Drawn, draw_shape
 from .source import weighted
 from .stage import REAL, Scene, Stage, on, step

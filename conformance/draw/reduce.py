@@ -9,7 +9,7 @@ from ..program import Argument
 from .compute import either_end
 from .pointwise import COMPLEX, INTEGERS, NUMBERS, REAL
 from .source import Source
-from .steps import ODD, Arguments, Drawer, Values, draw_dim
+from .steps import ODD, Arguments, Drawer, Values, draw_dim, one_dim
 
 
 def _dims(source: Source, x: TensorState) -> Argument:
@@ -47,10 +47,6 @@ def _over_one(source: Source, x: TensorState, values: Values) -> Arguments:
     return (draw_dim(source, len(x.shape)),), _keepdim(source)
 
 
-def _along(source: Source, x: TensorState, values: Values) -> Arguments:
-    return (draw_dim(source, len(x.shape)),), {}
-
-
 def _spread(source: Source, x: TensorState, values: Values) -> Arguments:
     keywords = _keepdim(source) if source.chance(80) else {}
     if source.chance(50):
@@ -85,9 +81,9 @@ REDUCING: tuple[tuple[int, tuple[str, Drawer]], ...] = (
     *((2, (name, _spread)) for name in ("std", "var")), *((1, (name, _spread)) for name in ("std_mean", "var_mean")),
     (2, ("logsumexp", _over_dims)), (2, ("count_nonzero", _counted)), (2, ("aminmax", _named)),
     (2, ("linalg.vector_norm", _norm)), (1, ("norm", _norm)), (1, ("mode", _over_one)), (1, ("kthvalue", _kth)),
-    (1, ("nanmedian", _over_one_or_all)), (2, ("cummax", _along)), (1, ("cummin", _along)),
-    (2, ("logcumsumexp", _along)), (2, ("log_softmax", _along)), (1, ("nn.functional.softmin", _along)),
-    (2, ("cumsum_", _along)), (1, ("cumprod_", _along)), (1, ("diff", _along)),
+    (1, ("nanmedian", _over_one_or_all)), (2, ("cummax", one_dim)), (1, ("cummin", one_dim)),
+    (2, ("logcumsumexp", one_dim)), (2, ("log_softmax", one_dim)), (1, ("nn.functional.softmin", one_dim)),
+    (2, ("cumsum_", one_dim)), (1, ("cumprod_", one_dim)), (1, ("diff", one_dim)),
 )  # fmt: skip
 """(weight, (operation, how its arguments are drawn))."""
 

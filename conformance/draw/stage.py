@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import TypeAlias
 
-from ..program import ITEMSIZES, Input, Ref, Step, Storage, extent
+from ..layout import addressed, extent
+from ..program import ITEMSIZES, Input, Ref, Step, Storage
 from .layouts import MAX_SPAN, Drawn, draw_layout
 from .source import Source, weighted
 from .steps import ODD
@@ -129,8 +129,7 @@ class Stage:
         drawn = draw_layout(self.source, shape=shape, kind="permuted")
         width = ITEMSIZES[self.dtype]
         numbers = bytearray(drawn.reach * width)
-        for count, index in enumerate(product(*[range(size) for size in shape]), 1):
-            place = drawn.offset + sum(i * step for i, step in zip(index, drawn.strides, strict=True))
+        for count, place in enumerate(addressed(shape, drawn.strides, drawn.offset), 1):
             numbers[place * width] = count % 128
         return self._over(bytes(numbers), self.dtype, drawn)
 

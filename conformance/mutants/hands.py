@@ -11,7 +11,7 @@ from typing import Any
 
 from stridecheck.reference_impl.layout import Layout
 
-from ..program import extent
+from ..layout import extent
 from .call import Geometry
 
 GUARDED = 64

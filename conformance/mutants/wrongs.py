@@ -10,9 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from ..perturb import addressed
-from ..program import extent
-from ..situations import row_major
+from ..layout import addressed, extent, in_order, row_major
 from . import hands
 from .call import Call, Geometry
 
@@ -149,6 +147,16 @@ def without_bits(call: Call, given: Any) -> Any:
     flags = call.adapter.describe(given)[-1] or ""
     given = call.do("conj", given) if "c" in flags else given
     return call.do("_neg_view", given) if "n" in flags else given
+
+
+def past_bits(call: Call) -> Any:
+    """It is done to the first operand as its memory has it."""
+    return call.on(without_bits(call, call.x))
+
+
+def of_detached(call: Call) -> Any:
+    """It is done to what the operand holds, beside its history."""
+    return call.on(call.do("detach", call.x))
 
 
 def ignores_bits(call: Call) -> Any:
@@ -394,6 +402,35 @@ def records(base: Callable[[Call], Any]) -> Wrong:
 def packed(call: Call, x: Geometry) -> tuple[int, ...]:
     """Row-major strides of the shape that there is."""
     return row_major(x.shape)
+
+
+def channels_last(call: Call, x: Geometry) -> tuple[int, ...]:
+    """Strides of channels_last of four dimensions, raw products where one is empty."""
+    _, c, h, w = x.shape
+    return (c * h * w, 1, c * w, c)
+
+
+def column_major(call: Call, x: Geometry) -> tuple[int, ...]:
+    """Column-major strides."""
+    return in_order(x.shape, range(len(x.shape)))
+
+
+def lay(call: Call, x: Any, strides: tuple[int, ...]) -> None:
+    """Move a tensor to fresh memory of another order."""
+    empty = call.adapter.namespace.empty_strided(call.geometry(x).shape, strides, dtype=x.dtype)
+    hands.move(x, empty.copy_(x.detach()))
+
+
+def to_begin(call: Call) -> Any:
+    """The operand is moved to the begin of its memory afterwards."""
+    outcome = call.right()
+    hands.lay_out(call.x, call.geometry(call.x)._replace(offset=0))
+    return outcome
+
+
+def evenly(call: Call) -> Any:
+    """Chunks are as many as asked for, as tensor_split has them."""
+    return call.do("tensor_split", call.x, call.event.argument("chunks"), call.event.argument("dim"))
 
 
 def nowhere(call: Call, x: Geometry) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 from ..capabilities import ASPECTS
 from ..classify import NOTHING, Event, Rule
+from ..layout import numel
 from ..observation import TensorState
 from ..operations import OPERATIONS, group
+from ..program import MemoryFormat
 
 GEOMETRY = "shape strides layout"
 RAISING = "raises error-kind"
@@ -89,36 +90,15 @@ def reshaped(event: Event) -> bool:
     return viewed(event) and numel(event.x) > 0
 
 
-def numel(state: TensorState) -> int:
-    """Number of elements."""
-    return prod(state.shape)
+def asked_format(event: Event) -> str:
+    """The memory format that a step asks for, `preserve_format` where it asks for none."""
+    asked = event.argument("memory_format")
+    return asked.name if isinstance(asked, MemoryFormat) else "preserve_format"
 
 
 def real_dims(state: TensorState) -> int:
     """Number of dimensions longer than 1."""
     return sum(1 for size in state.shape if size > 1)
-
-
-def strides(state: TensorState) -> tuple[int, ...]:
-    """Strides in elements; the oracle always has them."""
-    return state.strides or ()
-
-
-def is_dense(state: TensorState) -> bool:
-    """Whether the elements fill a range of memory without gap or overlap (facts 2.7)."""
-    if numel(state) == 0:
-        return True
-    expected = 1
-    for stride, size in sorted((s, n) for s, n in zip(strides(state), state.shape, strict=True) if n > 1):
-        if stride != expected:
-            return False
-        expected *= size
-    return True
-
-
-def is_expanded(state: TensorState) -> bool:
-    """Whether some dimension longer than 1 has stride 0."""
-    return any(n > 1 and s == 0 for n, s in zip(state.shape, strides(state), strict=True))
 
 
 def is_channels_last(state: TensorState) -> bool:

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
+from ..layout import is_dense, is_expanded
 from ..observation import TensorState
 from ..operations import group
-from ._define import (
-    ANSWERS,
-    ELEMENTWISE,
-    RAISING,
-    VIEWS,
-    WRITING,
-    Family,
-    filled,
-    is_dense,
-    is_expanded,
-    not_refused,
-    succeeded,
-    viewed,
-)
+from ._define import ANSWERS, ELEMENTWISE, RAISING, VIEWS, WRITING, Family, filled, not_refused, succeeded, viewed
 
 family = Family("autograd")
 rule = family.rule

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_dense, is_expanded, numel
 from ..operations import group
-from ._define import GEOMETRY, RAISING, Family, is_channels_last, is_dense, numel
+from ._define import GEOMETRY, RAISING, Family, is_channels_last
 
 family = Family("output-layout")
 rule = family.rule
@@ -33,7 +34,7 @@ def _(e: Event) -> bool:
 
 @rule("reduction.expanded", "A repeated element counts as often as the tensor shows it.", "1.6", REDUCING, "values")
 def _(e: Event) -> bool:
-    return e.copied and any(n > 1 and s == 0 for n, s in zip(e.x.shape, e.x.strides or (), strict=True))
+    return e.copied and is_expanded(e.x)
 
 
 @rule("reduction.empty", "A reduction over nothing answers with the neutral element.", "4.4", REDUCING, "values shape")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
+from ..layout import is_expanded, numel
 from ..program import MemoryFormat
-from ._define import GEOMETRY, Family, is_channels_last, numel, strides, succeeded
+from ._define import GEOMETRY, Family, is_channels_last, succeeded
 
 family = Family("contiguity")
 rule = family.rule
@@ -65,7 +66,7 @@ def _(e: Event) -> bool:
 
 @rule("contiguity.expanded", "An expanded tensor is not contiguous.", "2.1", "*", "contiguity")
 def _(e: Event) -> bool:
-    return _answered(e) and any(n > 1 and s == 0 for n, s in zip(e.y.shape, strides(e.y), strict=True))
+    return _answered(e) and is_expanded(e.y)
 
 
 @rule("contiguity.offset", "The storage offset does not matter to contiguity.", "2.1", "*", "contiguity")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
+from ..layout import is_dense, is_expanded, numel, strides
 from ..operations import group
-from ..program import DType, MemoryFormat
-from ._define import GEOMETRY, RAISING, Family, is_channels_last, is_dense, is_expanded, numel, strides, succeeded
+from ..program import DType
+from ._define import GEOMETRY, RAISING, Family, asked_format, is_channels_last, succeeded
 
 family = Family("copies")
 rule = family.rule
@@ -16,11 +17,6 @@ PLAIN = f"{group('plain factories')} empty"
 COPYING = group("view copies")
 SCATTERING = group("view scatters")
 REARRANGING = group("rearrangements")
-
-
-def _asked(e: Event) -> str:
-    asked = e.argument("memory_format")
-    return asked.name if isinstance(asked, MemoryFormat) else "preserve_format"
 
 
 def _made(e: Event) -> bool:
@@ -110,27 +106,27 @@ def _(e: Event) -> bool:
 
 @rule("like.preserves-dense", "*_like keeps the strides of a dense tensor.", "4.1.8", LIKE, f"{GEOMETRY} contiguity")
 def _(e: Event) -> bool:
-    return _made(e) and _asked(e) == "preserve_format" and is_dense(e.x)
+    return _made(e) and asked_format(e) == "preserve_format" and is_dense(e.x)
 
 
 @rule("like.packs", "*_like of a tensor with gaps or overlap is dense, in the order of its strides.", "4.1.8", LIKE)
 def _(e: Event) -> bool:
-    return _made(e) and _asked(e) == "preserve_format" and not is_dense(e.x)
+    return _made(e) and asked_format(e) == "preserve_format" and not is_dense(e.x)
 
 
 @rule("like.expanded", "*_like of an expanded tensor has no stride 0 left.", "4.1.8", LIKE, f"{GEOMETRY} storage")
 def _(e: Event) -> bool:
-    return _made(e) and _asked(e) == "preserve_format" and is_expanded(e.x)
+    return _made(e) and asked_format(e) == "preserve_format" and is_expanded(e.x)
 
 
 @rule("like.row-major", "*_like(contiguous_format) is row-major.", "4.1.8", LIKE, f"{GEOMETRY} contiguity")
 def _(e: Event) -> bool:
-    return _made(e) and _asked(e) == "contiguous_format"
+    return _made(e) and asked_format(e) == "contiguous_format"
 
 
 @rule("like.channels-last", "*_like(channels_last) is in that format.", "4.1.8", LIKE, f"{GEOMETRY} contiguity")
 def _(e: Event) -> bool:
-    return _made(e) and _asked(e).startswith("channels_last")
+    return _made(e) and asked_format(e).startswith("channels_last")
 
 
 @rule("like.dtype", "Another dtype does not change the strides of *_like.", "4.1.8", LIKE, f"{GEOMETRY} storage")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_expanded
 from ..operations import group
-from ._define import CONVERTING, ELEMENTWISE, RAISING, WRITING, Family, is_expanded
+from ._define import CONVERTING, ELEMENTWISE, RAISING, WRITING, Family
 
 family = Family("errors")
 rule = family.rule

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
+from ..layout import is_expanded, numel
 from ..observation import ForeignState
-from ._define import ANSWERS, ARRAYS, GEOMETRY, RAISING, Family, is_expanded, numel
+from ._define import ANSWERS, ARRAYS, GEOMETRY, RAISING, Family
 
 family = Family("exchange")
 rule, succeeds, refused = family.rule, family.succeeds, family.refused

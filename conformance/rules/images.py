@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_dense, numel
 from ..observation import TensorState
 from ..operations import group
-from ._define import GEOMETRY, RAISING, Family, is_channels_last, is_dense, numel
+from ._define import GEOMETRY, RAISING, Family, is_channels_last
 
 family = Family("output-layout")
 rule = family.rule

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
+from ..layout import extent, is_dense, is_expanded, numel, strides
 from ..observation import TensorState
 from ..operations import OPERATIONS, group
-from ..program import ITEMSIZES, Ref, extent
-from ._define import GEOMETRY, WRITING, Family, is_channels_last, is_dense, is_expanded, numel, strides, succeeded
+from ..program import ITEMSIZES, Ref
+from ._define import GEOMETRY, WRITING, Family, is_channels_last, succeeded
 
 family = Family("in-place")
 INDEXED = group("index writes")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import numel
 from ..operations import group
 from ..program import Argument, Ref, Slice
-from ._define import GEOMETRY, RAISING, Family, is_channels_last, numel, viewed
+from ._define import GEOMETRY, RAISING, Family, is_channels_last, viewed
 
 family = Family("indexing")
 INDEXED = f"__getitem__ __setitem__ {group('gathers', 'scatters', 'index writes')}"

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ..program import MemoryFormat
-from ._define import (
-    CONVERTING,
-    ELEMENTWISE,
-    GEOMETRY,
-    Family,
-    is_channels_last,
-    is_dense,
-    is_expanded,
-    numel,
-    strides,
-    succeeded,
-)
+from ..layout import is_dense, is_expanded, numel, strides
+from ._define import CONVERTING, ELEMENTWISE, GEOMETRY, Family, asked_format, is_channels_last, succeeded
 
 family = Family("memory-format")
 rule = family.rule
 COPY = f"{GEOMETRY} sharing storage values flags"
-
-
-def _asked(e: Event) -> str:
-    asked = e.argument("memory_format")
-    return asked.name if isinstance(asked, MemoryFormat) else "preserve_format"
 
 
 @rule(
@@ -45,7 +29,7 @@ def _(e: Event) -> bool:
     "clone",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "preserve_format" and is_dense(e.x)
+    return e.copied and asked_format(e) == "preserve_format" and is_dense(e.x)
 
 
 @rule(
@@ -55,7 +39,7 @@ def _(e: Event) -> bool:
     "clone",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "preserve_format" and not is_dense(e.x)
+    return e.copied and asked_format(e) == "preserve_format" and not is_dense(e.x)
 
 
 @rule(
@@ -65,12 +49,12 @@ def _(e: Event) -> bool:
     "clone",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "preserve_format" and is_expanded(e.x)
+    return e.copied and asked_format(e) == "preserve_format" and is_expanded(e.x)
 
 
 @rule("clone.row-major", "clone(contiguous_format) is row-major.", "4.1.5", "clone", f"{GEOMETRY} contiguity")
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "contiguous_format"
+    return e.copied and asked_format(e) == "contiguous_format"
 
 
 @rule(
@@ -81,7 +65,7 @@ def _(e: Event) -> bool:
     f"{GEOMETRY} contiguity",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e).startswith("channels_last")
+    return e.copied and asked_format(e).startswith("channels_last")
 
 
 @rule(
@@ -92,7 +76,7 @@ def _(e: Event) -> bool:
     "layout",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "preserve_format" and is_dense(e.x) and 1 in e.x.shape
+    return e.copied and asked_format(e) == "preserve_format" and is_dense(e.x) and 1 in e.x.shape
 
 
 @rule(
@@ -103,7 +87,7 @@ def _(e: Event) -> bool:
     "layout storage",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "preserve_format" and numel(e.x) == 0
+    return e.copied and asked_format(e) == "preserve_format" and numel(e.x) == 0
 
 
 @rule(
@@ -125,8 +109,8 @@ def _(e: Event) -> bool:
     f"{GEOMETRY} sharing",
 )
 def _(e: Event) -> bool:
-    wanted = "T" if _asked(e) == "contiguous_format" else "F"
-    return e.same and _asked(e) != "preserve_format" and e.x.contiguity[0] != wanted
+    wanted = "T" if asked_format(e) == "contiguous_format" else "F"
+    return e.same and asked_format(e) != "preserve_format" and e.x.contiguity[0] != wanted
 
 
 @rule(
@@ -137,7 +121,7 @@ def _(e: Event) -> bool:
     COPY,
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) == "preserve_format"
+    return e.copied and asked_format(e) == "preserve_format"
 
 
 @rule("to.copy", "to(copy=True) copies always.", "4.1.7", "to", COPY)
@@ -153,7 +137,7 @@ def _(e: Event) -> bool:
     f"{COPY} contiguity",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e) != "preserve_format"
+    return e.copied and asked_format(e) != "preserve_format"
 
 
 @rule(
@@ -310,7 +294,7 @@ def _(e: Event) -> bool:
     "layout shape",
 )
 def _(e: Event) -> bool:
-    return e.copied and _asked(e).startswith("channels_last") and numel(e.y) == 0
+    return e.copied and asked_format(e).startswith("channels_last") and numel(e.y) == 0
 
 
 RULES = family.rules

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ._define import Family, is_expanded, numel
+from ..layout import is_expanded, numel
+from ._define import Family
 
 family = Family("metadata")
 rule = family.rule

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..classify import NOTHING, Event
-from ._define import GEOMETRY, RAISING, Family, numel, strides
+from ..layout import numel, strides
+from ._define import GEOMETRY, RAISING, Family
 
 family = Family("metadata-changes")
 rule = family.rule

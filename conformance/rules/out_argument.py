@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_dense, is_expanded, numel
 from ..operations import OPERATIONS
-from ._define import ELEMENTWISE, GEOMETRY, RAISING, Family, filled, is_dense, is_expanded, numel
+from ._define import ELEMENTWISE, GEOMETRY, RAISING, Family, filled
 
 family = Family("out-argument")
 rule = family.rule

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_dense, numel
 from ..operations import group
-from ._define import GEOMETRY, Family, is_dense, numel, succeeded
+from ._define import GEOMETRY, Family, succeeded
 
 family = Family("output-layout")
 rule = family.rule

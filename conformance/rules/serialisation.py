@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import numel
 from ..observation import StorageObject
-from ._define import ANSWERS, RAISING, Family, numel
+from ._define import ANSWERS, RAISING, Family
 
 family = Family("serialisation")
 rule, succeeds, refused = family.rule, family.succeeds, family.refused

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ._define import GEOMETRY, SPLITTING, Family, numel
+from ..layout import numel
+from ._define import GEOMETRY, SPLITTING, Family
 
 family = Family("splits")
 rule = family.rule

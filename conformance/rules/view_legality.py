@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ._define import GEOMETRY, RAISING, RESHAPING, Family, numel, reshaped, succeeded
+from ..layout import numel
+from ._define import GEOMETRY, RAISING, RESHAPING, Family, reshaped, succeeded
 
 family = Family("view-legality")
 rule = family.rule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..classify import Event
+from ..layout import is_expanded
 from ..operations import group
 from ._define import GEOMETRY, VIEWS, Family, succeeded, viewed
 
@@ -158,7 +159,7 @@ def _(e: Event) -> bool:
 @rule("broadcast-tensors.zero-stride", "A broadcast dimension has stride 0 and takes no memory.", "3.5.1",
       "broadcast_tensors meshgrid", "strides storage")  # fmt: skip
 def _(e: Event) -> bool:
-    return viewed(e) and any(n > 1 and s == 0 for n, s in zip(e.y.shape, e.y.strides or (), strict=True))
+    return viewed(e) and is_expanded(e.y)
 
 
 @rule(

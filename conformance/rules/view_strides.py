@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from ..classify import Event
-from ._define import (
-    GEOMETRY,
-    RESHAPING,
-    VIEWS,
-    Family,
-    is_expanded,
-    numel,
-    real_dims,
-    reshaped,
-    strides,
-    succeeded,
-    viewed,
-)
+from ..layout import is_expanded, numel, strides
+from ._define import GEOMETRY, RESHAPING, VIEWS, Family, real_dims, reshaped, succeeded, viewed
 
 family = Family("view-strides")
 rule = family.rule

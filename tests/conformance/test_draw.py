@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stridecheck.conformance.draw import choose
-from stridecheck.conformance.draw.layouts import draw_layout, edit_shape, row_major
+from stridecheck.conformance.draw.layouts import draw_layout, edit_shape
 from stridecheck.conformance.draw.programs import MAX_STEPS, draw_program
 from stridecheck.conformance.draw.source import Seeded, weighted
 from stridecheck.conformance.draw.strategies import Drawn, layouts
+from stridecheck.conformance.layout import extent, row_major
 from stridecheck.conformance.operations import OPERATIONS, overload
-from stridecheck.conformance.program import ITEMSIZES, Input, Program, Storage, extent
+from stridecheck.conformance.program import ITEMSIZES, Input, Program, Storage
 
 LAYOUTS = 4_000
 PROGRAMS = 2_500

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.conformance.adapters.numpy import Numpy
 from stridecheck.conformance.handover import hand_over
-from stridecheck.conformance.offers import CASES, places
+from stridecheck.conformance.layout import addressed
+from stridecheck.conformance.offers import CASES
 from stridecheck.conformance.protocol import Unsupported
 
 WRITABLE = ("row-major", "transposed", "stepped", "offset", "size 1, odd stride", "0-dim", "reversed")
@@ -152,6 +153,7 @@ FENCED = """
 import ctypes, mmap, sys
 import numpy as np
 from stridecheck.conformance.handover import hand_over
+from stridecheck.conformance.layout import addressed
 from stridecheck.conformance.offers import CASES
 from tests.conformance.test_handover_described import Numpy, _Copying
 
@@ -316,4 +318,4 @@ def test_numpys_storages_hold_what_lies_in_them(dimensions, random):
     memory, (begin, nbytes) = numpy.bytes_of(storage), numpy.extent_of(storage)
     assert len(memory) == nbytes
     assert nbytes == 0 or whole.ctypes.data <= begin <= begin + nbytes <= whole.ctypes.data + whole.nbytes
-    assert b"".join([memory[2 * k : 2 * k + 2] for k in places(shape, strides, offset)]) == numpy.read(x)
+    assert b"".join([memory[2 * k : 2 * k + 2] for k in addressed(shape, strides, offset)]) == numpy.read(x)

@@ -22,7 +22,6 @@ from stridecheck.conformance.program import (
     Storage,
     argument_from_json,
     argument_to_json,
-    extent,
     fill_bytes,
 )
 
@@ -140,15 +139,6 @@ def test_check_says_which_part_is_wrong(broken, says):
 def test_an_empty_tensor_may_lie_anywhere():
     """A layout without elements addresses nothing, so any strides fit any storage."""
     Program((Storage(0),), (Input("float64", (0, 3), (99, 7)),), ()).check()
-
-
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(-5, 5)), max_size=4), st.integers(0, 50))
-def test_span_is_the_range_of_addressed_elements(dims, offset):
-    """`extent` has the least and one past the greatest place that an index reaches."""
-    places = {offset}
-    for size, stride in dims:
-        places = {place + i * stride for place in places for i in range(size)}
-    assert extent(tuple(n for n, _ in dims), tuple(s for _, s in dims), offset) == (min(places), max(places) + 1)
 
 
 @pytest.mark.parametrize("fill", FILLS)

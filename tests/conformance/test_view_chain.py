@@ -7,7 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.conformance.execute import execute
-from stridecheck.conformance.program import Input, Program, Storage, extent
+from stridecheck.conformance.layout import extent
+from stridecheck.conformance.program import Input, Program, Storage
 from stridecheck.conformance.view_chain import as_view_chain, needed_length
 
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 from stridecheck.reports.junit import junit
-from stridecheck.reports.records import Handover, Mutant, Unit
+from stridecheck.reports.records import Claim, Handover, Mutant, Unit
 from stridecheck.reports.run import load
 
 CHILDREN = {
@@ -109,6 +109,28 @@ def test_red_counts_without_a_failure_record_fail_their_rule(parse, sample):
 def test_only_timings_make_empty_suites(parse, sample):
     root = parse([sample.header(), *sample.timings(), sample.footer(0)])
     assert root.get("tests") == "0"
+
+
+def test_a_timing_that_failed_is_an_error(parse, sample):
+    """Once for each case and library, however many processes failed, and even where another has timed it."""
+    failed = replace(sample.timings()[0], status="error", reason="killed by SIGKILL")
+    timings = [failed, replace(failed, process=1, reason="other"), replace(failed, status="ok", process=2)]
+    root = parse([sample.header(), *timings, replace(failed, cache="cold"), sample.footer()])
+    (warm, cold) = cases(root, "torch:cpu").values()
+    assert warm.get("name") == "copy/contiguous/float32/large, 1 thread, warm"
+    assert warm.find("error").get("message") == "killed by SIGKILL"
+    assert cold.find("error") is not None
+    assert root.get("errors") == "2"
+
+
+def test_a_claim_is_a_case(parse, sample):
+    """Whatever it came to; one that could not be tried is an error, one that lacks what it takes is skipped."""
+    claims = [Claim(verdict, "It is faster.", "faster", verdict, f"why {verdict}") for verdict in
+              ("refuted", "not tried", "failed")]  # fmt: skip
+    told = cases(parse([sample.header(), *claims, sample.footer()]), "claims")
+    assert len(told["refuted"]) == 0
+    assert told["not tried"].find("skipped").get("message") == "why not tried"
+    assert told["failed"].find("error").get("message") == "why failed"
 
 
 def test_a_way_that_arrays_were_handed_is_a_case(parse, sample):

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+from stridecheck.reports.records import Claim, Footer, Handover, Mutant, Timing
 from stridecheck.reports.run import load
 from stridecheck.reports.terminal import lines
 
@@ -89,6 +91,30 @@ def test_an_incomplete_run_says_so(write, sample):
     told = list(lines(load([write([sample.header(), *sample.adapters(), *sample.units()[:3]])])))
     assert told[0].startswith("◐ Incomplete")
     assert "ended before it was done" in told[1]
+
+
+@pytest.mark.parametrize("footer", [[], [Footer("", 1.0, 1)]], ids=["died", "ended"])
+@pytest.mark.parametrize(
+    ("of", "says"),
+    [
+        (Handover("a", "b", "dlpack", "bool", "crash", is_known=False), "1 array not handed over as expected"),
+        (Mutant("a", "It copies.", "reference", "survived", 3, 1), "1 mutant not found out"),
+        (Claim("a", "It is faster.", "", "failed", "no such engine"), "1 claim could not be tried"),
+        (Timing("a/b/c/d", "torch", "a", "b", "c", (1,), "d", 1, "error", "killed by SIGKILL"), "1 timing failed"),
+    ],
+    ids=["exchange", "mutants", "claims", "bench"],
+)
+def test_what_nobody_expected_is_said_of_every_kind_of_run(of, says, footer, write, sample):
+    """Of one that died, too; exchanges and mutants that were done have a headline of their own."""
+    run = load([write([sample.header(), of, *footer])])
+    assert run.exit_code == 1
+    told = next(lines(run))
+    if not footer:
+        assert told == f"◐ Incomplete: {says}"
+    elif isinstance(of, Handover | Mutant):
+        assert told.startswith("✗ ")
+    else:
+        assert told == f"✗ {says}"
 
 
 def test_a_copy_where_a_view_was_predicted_is_told(write, sample):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...program import Ref, Slice, extent
+from ...layout import extent
+from ...program import Ref, Slice
 from ...situations import (
     EMPTY,
     FILLED,
@@ -37,6 +38,7 @@ from ..wrongs import (
     argument,
     asked,
     blanks,
+    channels_last,
     copied,
     counts,
     last,
@@ -104,12 +106,6 @@ def _longer_last(call: Call) -> Any:
         found.append(call.do("narrow", call.x, dim, start, size))
         start += size
     return type(parts)(found)
-
-
-def _channels_last(call: Call, y: Geometry) -> tuple[int, ...]:
-    """Strides of channels_last where all that has elements is."""
-    _, c, h, w = y.shape
-    return (c * h * w, 1, w * c, c)
 
 
 def _joins_empty(event: Any) -> bool:
@@ -218,7 +214,7 @@ MUTANTS = (
            asked(dim=_first), by_keyword("dim")),
     # Joins and indices.
     Mutant("cat.ignores-empty", "cat of channels_last tensors and an empty one-dimensional one is channels_last.",
-           "cat concat", repacked(_channels_last), Situation("with an empty one", _joins_empty),
+           "cat concat", repacked(channels_last), Situation("with an empty one", _joins_empty),
            like="pytorch/pytorch#62560"),
     Mutant("cat.from-end", "cat along a dimension counted from the end joins along the first.", "cat concat",
            asked(dim=_first), negative("dim") & rank_over(1)),

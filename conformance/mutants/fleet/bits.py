@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...situations import GAPS, OFFSET, PERMUTED, STRIDED, Situation, dtype, on_operand, rank_over, strides
+from ...layout import strides
+from ...situations import GAPS, OFFSET, PERMUTED, STRIDED, Situation, dtype, on_operand, rank_over
 from ..call import Call
 from ..mutant import Mutant
 from ..wrongs import (

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ...classify import Event
+from ...layout import is_dense, row_major
 from ...observation import TensorState
 from ...program import Ref, Slice
 from ...situations import (
@@ -21,11 +22,13 @@ from ...situations import (
     STEPS,
     VIEW,
     Situation,
+    dim_of,
     dtype,
     is_argument,
-    is_dense,
+    items,
+    numbers,
+    other,
     rank_over,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -57,29 +60,6 @@ def unsorted(name: str) -> Situation:
         return list(found) != sorted(found)
 
     return Situation(f"{name} not in order", holds)
-
-
-def dim_of(event: Event, name: str = "dim") -> int | None:
-    """A dimension counted from the front, None where it is none of the operand's."""
-    dim, ndim = event.argument(name), len(event.x.shape)
-    return dim % ndim if type(dim) is int and -ndim <= dim < ndim else None
-
-
-def numbers(value: Any) -> tuple[int, ...]:
-    """The numbers of a tuple, none of anything else."""
-    return value if type(value) is tuple and all(type(item) is int for item in value) else ()
-
-
-def other(event: Event, name: str) -> TensorState | None:
-    """The tensor that is given for a parameter."""
-    ref = event.argument(name)
-    return event.before.get(event.named(ref)) if isinstance(ref, Ref) else None
-
-
-def items(event: Event) -> tuple[Any, ...]:
-    """What stands between the square brackets."""
-    index = event.argument("index")
-    return index if type(index) is tuple else (index,)
 
 
 # Metadata.

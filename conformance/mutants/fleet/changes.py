@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from ...situations import (
-    OFFSET,
-    ONES,
-    STRIDED,
-    Situation,
-    asks,
-    given,
-    negative,
-    numel,
-    rank,
-    rank_over,
-)
+from ...layout import numel
+from ...situations import OFFSET, ONES, STRIDED, Situation, asks, given, negative, rank, rank_over
 from ..call import Call
 from ..hands import count_apart, lay_out, move, set_version
 from ..mutant import Mutant

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...classify import Event
+from ...layout import is_dense, row_major
 from ...situations import (
     CHANNELS_LAST,
     CONVERTS,
@@ -17,12 +18,13 @@ from ...situations import (
     PERMUTED,
     SCALAR,
     Situation,
+    dim_of,
     is_argument,
-    is_dense,
     itemsize,
+    numbers,
     on_operand,
+    other,
     rank,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -32,12 +34,13 @@ from ..wrongs import (
     argument,
     asked,
     blanks,
+    channels_last,
     every,
     packed,
     reads_other,
     repacked,
 )
-from .boarders import NO_OUT, dim_of, numbers, other, unsorted
+from .boarders import NO_OUT, unsorted
 
 # Splits.
 
@@ -116,11 +119,6 @@ def _beyond_blocks(x: Geometry) -> list[int]:
     return every(x)[whole * columns :]
 
 
-def _channels_last(call: Call, y: Geometry) -> tuple[int, ...]:
-    _, channels, height, width = y.shape
-    return (height * width * channels, 1, width * channels, channels)
-
-
 def _nothing_of_one_dim(event: Event) -> bool:
     states = [event.x, *event.others]
     filled = [state for state in states if state.shape != (0,)]
@@ -175,7 +173,7 @@ COPIES = [
         "cat.nothing-has-no-say",
         "cat() of images in channels_last does not ask a tensor of shape (0,) among them for its format.",
         "cat concat",
-        repacked(_channels_last),
+        repacked(channels_last),
         Situation("(0,) beside images", _nothing_of_one_dim) & NO_OUT,
     ),
     Mutant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...layout import in_order, row_major, strides
 from ...situations import (
     AMBIGUOUS,
     BROADCASTS,
@@ -27,8 +28,6 @@ from ...situations import (
     dtype,
     given,
     rank,
-    row_major,
-    strides,
 )
 from ..call import Call, Geometry
 from ..mutant import Mutant
@@ -53,11 +52,7 @@ def _as_other(call: Call, y: Geometry) -> tuple[int, ...]:
 def _in_order(shape: tuple[int, ...], like: tuple[int, ...]) -> tuple[int, ...]:
     if len(shape) != len(like):
         return row_major(shape)
-    found, running = [0] * len(shape), 1
-    for dim in sorted(range(len(shape)), key=lambda d: (like[d], -d)):
-        found[dim] = running
-        running *= max(shape[dim], 1)
-    return tuple(found)
+    return in_order(shape, sorted(range(len(shape)), key=lambda d: (like[d], -d)))
 
 
 def _other_tie(call: Call, y: Geometry) -> tuple[int, ...]:

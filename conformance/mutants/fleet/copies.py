@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...layout import row_major
 from ...situations import (
     AMBIGUOUS,
     CHANNELS_LAST,
@@ -25,7 +26,6 @@ from ...situations import (
     has_odd_ones,
     rank,
     rank_over,
-    row_major,
 )
 from ..call import Call, Geometry
 from ..mutant import Mutant

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ...layout import numel, strides
 from ...program import DType, Slice
 from ...situations import (
     CHANNELS_LAST,
@@ -32,11 +33,9 @@ from ...situations import (
     dtype,
     is_argument,
     negative,
-    numel,
     on_operand,
     on_other,
     rank_over,
-    strides,
 )
 from ..call import Call, Geometry
 from ..mutant import Mutant
@@ -50,7 +49,9 @@ from ..wrongs import (
     itself,
     last,
     nowhere,
+    of_detached,
     packed,
+    past_bits,
     reads,
     reads_other,
     relaid,
@@ -58,7 +59,6 @@ from ..wrongs import (
     retyped,
     skips,
     where_legal,
-    without_bits,
     writes,
 )
 
@@ -83,15 +83,6 @@ def _without_history(call: Call) -> Any:
     """Other operands are read without their history."""
     args = [call.do("detach", arg) if call.adapter.is_tensor(arg) and arg is not call.x else arg for arg in call.args]
     return call.given(args)
-
-
-def _of_detached(call: Call) -> Any:
-    return call.on(call.do("detach", call.x))
-
-
-def _unbarred(call: Call) -> Any:
-    """It is done to what lies in memory."""
-    return call.on(without_bits(call, call.x))
 
 
 def _grad_lost(call: Call) -> Any:
@@ -211,23 +202,23 @@ MUTANTS = (
     Mutant("reductions.bits", "Reductions ignore bits.", "[reductions] [scans]", ignores_bits, BIT),
     Mutant("gathers.bits", "Gathers ignore bits.", "[gathers] flip roll tril triu repeat", ignores_bits, BIT),
     Mutant("tolist.bits", "tolist and item ignore bits.", "tolist item", ignores_bits, BIT),
-    Mutant("cat.bits", "Joining ignores the bit of its first operand.", "cat stack concat", _unbarred, BIT),
+    Mutant("cat.bits", "Joining ignores the bit of its first operand.", "cat stack concat", past_bits, BIT),
     Mutant("conj.of-real", "conj of real numbers is another object.", "conj resolve_conj",
            lambda c: c.do("detach", c.right()), dtype("float32", "float64", "int64")),
     Mutant("view_as_real.of-conjugate", "view_as_real of a conjugate forgets the bit.", "view_as_real",
-           accepts(_unbarred), CONJUGATED),
+           accepts(past_bits), CONJUGATED),
     Mutant("numpy.of-conjugate", "numpy of a conjugate forgets the bit.", "numpy numpy.asarray __array__",
-           accepts(_unbarred), BIT),
+           accepts(past_bits), BIT),
     Mutant("dlpack.of-conjugate", "A capsule of a conjugate forgets the bit.", "__dlpack__ utils.dlpack.to_dlpack",
-           accepts(_unbarred), BIT),
+           accepts(past_bits), BIT),
     Mutant("pickle.resolves", "What is stored is resolved.", LOADS,
            lambda c: c.on(c.do("resolve_neg", c.do("resolve_conj", c.x))), BIT),
     # Histories.
     Mutant("pickle.grad", "What is stored requires no grad.", LOADS, _grad_lost, GRAD & ~HISTORY),
     Mutant("numpy.of-grad", "numpy of what requires grad is given.", "numpy __array__ numpy.asarray",
-           accepts(_of_detached), GRAD),
+           accepts(of_detached), GRAD),
     Mutant("dlpack.of-grad", "What requires grad is exported.", "__dlpack__ utils.dlpack.to_dlpack from_dlpack",
-           accepts(_of_detached), GRAD),
+           accepts(of_detached), GRAD),
     Mutant("detach.grad", "detach requires grad.", "detach", lambda c: c.right().requires_grad_(), GRAD),
     Mutant("requires_grad_.integers", "Integers may require grad.", "requires_grad_", accepts(itself),
            dtype("int64", "int32", "int16", "uint8", "int8", "bool")),

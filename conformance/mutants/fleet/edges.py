@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import numel
 from ...situations import (
     BY_TENSOR,
     EMPTY,
@@ -23,7 +24,6 @@ from ...situations import (
     dtype,
     is_argument,
     negative,
-    numel,
     on_operand,
     positive,
     rank,

@@ -20,7 +20,7 @@ from ...situations import (
     given,
     on_operand,
 )
-from ..call import Call, Geometry
+from ..call import Call
 from ..hands import count_together, set_version
 from ..mutant import Mutant
 from ..wrongs import (
@@ -28,6 +28,7 @@ from ..wrongs import (
     alias,
     beyond,
     blanks,
+    column_major,
     copied,
     counts,
     itself,
@@ -87,14 +88,6 @@ def _out_new_version(call: Call) -> Any:
     return outcome
 
 
-def _column_major(call: Call, y: Geometry) -> tuple[int, ...]:
-    running, found = 1, []
-    for size in y.shape:
-        found.append(running)
-        running *= max(size, 1)
-    return tuple(found)
-
-
 def _tracked(call: Call) -> Any:
     outcome = call.right()
     for y in call.tensors(outcome):
@@ -137,7 +130,7 @@ MUTANTS = (
            reads(offset=nowhere), OFFSET),
     Mutant("nonzero.row-major", "nonzero is row-major.", "nonzero", repacked(packed)),
     Mutant("embedding.row-major", "embedding of permuted weights follows them.", "nn.functional.embedding",
-           repacked(_column_major), OTHER_STRIDED),
+           repacked(column_major), OTHER_STRIDED),
     # Writes through an index.
     Mutant("index-writes.lost", "Writes through an index go to a copy.", WRITES,
            lambda c: (c.on(c.do("clone", c.x)), c.x)[1], STRIDED, like="deepspeedai/DeepSpeed#2489"),
@@ -168,7 +161,7 @@ MUTANTS = (
     Mutant("as_strided_copy.offset", "as_strided_copy without an offset reads the storage's beginning.",
            "as_strided_copy", reads(offset=nowhere), OFFSET & ~given("storage_offset"), like="pytorch/pytorch#146794"),
     Mutant("repeat.keeps-order", "repeat keeps the order of its operand.", "repeat tile",
-           repacked(_column_major), PERMUTED),
+           repacked(column_major), PERMUTED),
     Mutant("repeat.last", "repeat leaves out the last element.", "repeat tile repeat_interleave", blanks(last)),
     Mutant("rot90.no-offset", "rot90 of a slice reads the storage's beginning.", "rot90 fliplr flipud diff",
            reads(offset=nowhere), OFFSET),
@@ -180,7 +173,7 @@ MUTANTS = (
     Mutant("like.ignores-format", "zeros_like(memory_format=channels_last) keeps the order that there is.",
            "[like factories]", repacked(lambda c, y: c.before.strides), given("memory_format") & ~PRESERVED),
     Mutant("new.keeps-order", "new_zeros and the like are column-major where the operand is permuted.",
-           "[new factories]", repacked(_column_major), PERMUTED),
+           "[new factories]", repacked(column_major), PERMUTED),
     Mutant("empty_strided.packs", "empty_strided with padded strides is row-major.", "empty_strided new_empty_strided",
            relaid(strides=packed), like="pytorch/pytorch#130394"),
     Mutant("empty_strided.refuses-zero", "empty_strided with a stride of 0 is refused.",

@@ -6,8 +6,7 @@ from math import inf, nan
 from typing import Any
 
 from ...classify import Event
-from ...observation import TensorState
-from ...program import ITEMSIZES, DType, Ref
+from ...program import ITEMSIZES, DType
 from ...situations import (
     CHANNELS_LAST,
     CODES,
@@ -18,6 +17,7 @@ from ...situations import (
     Situation,
     asks,
     by_keyword,
+    dim_of,
     dtype,
     given,
     is_argument,
@@ -31,12 +31,13 @@ from ..wrongs import (
     accepts,
     argument,
     asked,
+    evenly,
     relaid,
     repacked,
     retyped,
     where_legal,
 )
-from .strangers import FLOATS, OUT, _silently, dim_of, sizes_of
+from .strangers import FLOATS, OUT, _silently, sizes_of
 
 NARROW = ("bool", "uint8", "int8", "int16", "int32")
 WHOLE = (*NARROW, "int64")
@@ -46,12 +47,6 @@ def _is(value: Any, *kinds: type) -> bool:
     return type(value) in kinds
 
 
-def _other(event: Event, name: str) -> TensorState | None:
-    """The tensor that is given for a parameter."""
-    ref = event.argument(name)
-    return event.before.get(event.named(ref)) if isinstance(ref, Ref) else None
-
-
 def _size(event: Event, name: str = "dim") -> int:
     """How many elements there are along a dimension, 0 where there is none."""
     dim = dim_of(event, name)
@@ -59,10 +54,6 @@ def _size(event: Event, name: str = "dim") -> int:
 
 
 # Views.
-
-
-def _evenly(call: Call) -> Any:
-    return call.do("tensor_split", call.x, call.event.argument("chunks"), call.event.argument("dim"))
 
 
 def _last_divides(e: Event) -> bool:
@@ -130,7 +121,7 @@ VIEWS = (
         "guests.chunk-evenly",
         "chunk makes as many parts as asked, the first ones longer by one, as array_split does.",
         "chunk",
-        where_legal(_evenly),
+        where_legal(evenly),
     ),
     Mutant(
         "guests.unfold-last-window",

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
+from ...layout import strides
 from ...program import ITEMSIZES, DType, Slice
 from ...situations import (
     BY_TENSOR,
@@ -28,8 +29,6 @@ from ...situations import (
     on_operand,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -77,10 +76,6 @@ def _windows_too_close(call: Call, y: Geometry) -> tuple[int, ...]:
 def _moved_by_the_other(call: Call, y: Geometry) -> int:
     start, x = int(call.event.argument("offset")), call.before
     return x.offset - start * x.strides[_wrapped(call, "dim2")] if 0 not in y.shape else y.offset
-
-
-def _never_zero(call: Call, y: Geometry) -> tuple[int, ...]:
-    return row_major(y.shape)
 
 
 def _leads_with_zeros(call: Call, y: Geometry) -> tuple[int, ...]:
@@ -254,7 +249,7 @@ MUTANTS = (
         "hiker-unsqueeze.nothing",
         "unsqueeze of an empty tensor counts sizes of 0 as 1.",
         "unsqueeze",
-        relaid(strides=_never_zero),
+        relaid(strides=packed),
         EMPTY,
     ),
     Mutant(

@@ -16,9 +16,11 @@ from ...situations import (
     PERMUTED,
     STRIDED,
     Situation,
+    dim_of,
     dtype,
     given,
     is_argument,
+    other,
     rank,
 )
 from ..call import Call, Geometry
@@ -37,12 +39,10 @@ from ..wrongs import (
     repacked,
     where_legal,
 )
-from .guests import NARROW, WHOLE, _is, _other, _size
-from .strangers import FLOATS, OUT, _in_row_major_order, _silently, dim_of, second, sizes_of
+from .guests import NARROW, WHOLE, _is, _size
+from .strangers import FLOATS, OUT, _in_row_major_order, _silently, second, sizes_of
 
-INDEX_INT32 = Situation(
-    "index of int32", lambda e: (other := _other(e, "index")) is not None and other.dtype == "int32"
-)
+INDEX_INT32 = Situation("index of int32", lambda e: (i := other(e, "index")) is not None and i.dtype == "int32")
 IN_A_DIMENSION = Situation("in a dimension", lambda e: dim_of(e) is not None)
 IN_NO_DIMENSION = Situation("in no dimension", lambda e: e.argument("dim") is None)
 
@@ -207,7 +207,7 @@ def _round_and_round(e: Event) -> bool:
 
 
 def _weight_last(e: Event) -> bool:
-    weight = _other(e, "weight")
+    weight = other(e, "weight")
     return weight is not None and weight.contiguity == "FTF" and e.x.contiguity[0] == "T"
 
 
@@ -267,7 +267,7 @@ PLACES = (
         "take refuses places counted from the end.",
         "take",
         _refuses_negative,
-        Situation("int64", lambda e: (other := _other(e, "index")) is not None and other.dtype == "int64"),
+        Situation("int64", lambda e: (i := other(e, "index")) is not None and i.dtype == "int64"),
     ),
     Mutant(
         "guests.index-int32",

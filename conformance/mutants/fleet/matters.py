@@ -51,14 +51,14 @@ from ..wrongs import (
     leaves,
     nowhere,
     packed,
+    past_bits,
     refuses,
     relaid,
     repacked,
-    retyped,
     where_legal,
     without_bits,
 )
-from .numbers import if_possible
+from .numbers import as_dtype, if_possible
 
 LOADS = "pickle save_load copy.deepcopy"
 FROM_MEMORY = "from_dlpack utils.dlpack.from_dlpack"
@@ -246,10 +246,6 @@ def _as_half(call: Call) -> Any:
     return y.view(ns.float16) if y.dtype == ns.bfloat16 else y
 
 
-def _to(name: str) -> Wrong:
-    return if_possible(retyped(lambda c, y: getattr(c.adapter.namespace, name)))
-
-
 def _halves(call: Call) -> Any:
     """What lies halfway between two codes is rounded away from 0."""
     x, scale = call.x, call.event.argument("scale")
@@ -278,10 +274,6 @@ def _by_value(wrong: Callable[[Call], Any]) -> Wrong:
 def _is_leaf_view(e: Any) -> bool:
     flags = e.x.flags or ""
     return "g" in flags and "v" in flags
-
-
-def _no_bits_of_first(call: Call) -> Any:
-    return call.on(without_bits(call, call.x))
 
 
 MUTANTS = (
@@ -313,7 +305,7 @@ MUTANTS = (
     Mutant("as_strided.loses-bit", "as_strided and unfold of a conjugate resolve nothing and lose the bit.",
            "as_strided unfold diagonal", if_possible(_as_plain), CONJUGATED),
     Mutant("view.dtype-of-conjugate", "A conjugate is seen as another dtype.", "view.dtype",
-           _by_value(_no_bits_of_first), CONJUGATED | NEGATED),
+           _by_value(past_bits), CONJUGATED | NEGATED),
     Mutant("view.dtype-of-nothing", "Nothing that is seen as another item size keeps its sizes.", "view.dtype",
            relaid(shape=_nothing_packed), EMPTY),
     Mutant("view.dtype-truths", "Bytes that are seen as truths are converted.", "view.dtype",
@@ -341,7 +333,7 @@ MUTANTS = (
     Mutant("like.expanded", "zeros_like and clone of expanded rows and permuted columns are row-major.",
            "[like factories] clone neg relu", repacked(packed), EXPANDED & rank_over(2)),
     # Bits.
-    Mutant("conj.of-negative", "conj forgets a negative bit.", "conj adjoint mH", if_possible(_no_bits_of_first),
+    Mutant("conj.of-negative", "conj forgets a negative bit.", "conj adjoint mH", if_possible(past_bits),
            NEGATED),
     Mutant("resolve_neg.conjugate", "resolve_neg resolves a conjugate, too.", "resolve_neg",
            if_possible(lambda c: c.right().resolve_conj()), CONJUGATED),
@@ -349,7 +341,7 @@ MUTANTS = (
     Mutant("fills.bits", "fill_ and masked_fill_ through a conjugate store what they are given.",
            "masked_fill_ index_fill_ __setitem__", if_possible(lambda c: (c.on(without_bits(c, c.x)), c.x)[1]),
            CONJUGATED | NEGATED),
-    Mutant("pickle.of-negative", "A negative bit is not stored.", LOADS, if_possible(_no_bits_of_first), NEGATED),
+    Mutant("pickle.of-negative", "A negative bit is not stored.", LOADS, if_possible(past_bits), NEGATED),
     # Metadata.
     Mutant("resize_.grows-apart", "resize_ that grows leaves views of the memory behind.", "resize_ resize_as_",
            if_possible(_grown_apart)),
@@ -409,7 +401,7 @@ MUTANTS = (
            _array_of("uint16", "uint32", "uint64")),
     Mutant("asarray.copy-false", "asarray(copy=False) copies what it cannot share.", "asarray from_dlpack",
            accepts(_copy_if_needed), is_argument("copy", False)),
-    Mutant("tensor.whole-numbers", "tensor of whole numbers is int32.", "tensor as_tensor", _to("int32"),
+    Mutant("tensor.whole-numbers", "tensor of whole numbers is int32.", "tensor as_tensor", as_dtype("int32"),
            is_argument("dtype", None) & Situation("whole numbers", lambda e: isinstance(e.argument("data"), int) or (
                isinstance(e.argument("data"), tuple) and not isinstance(e.argument("data"), Ref)
                and all(type(i) is int for i in e.argument("data")) and bool(e.argument("data"))))),
@@ -442,6 +434,6 @@ MUTANTS = (
     Mutant("int_repr.signed", "Codes of quint8 are int8.", "int_repr",
            if_possible(lambda c: c.right().view(c.adapter.namespace.int8)), on_operand("quint8", lambda x: x.dtype
                                                                                        == "quint8")),
-    Mutant("q_scales.float32", "Scales per channel are float32.", "q_per_channel_scales", _to("float32")),
+    Mutant("q_scales.float32", "Scales per channel are float32.", "q_per_channel_scales", as_dtype("float32")),
     Mutant("dequantize.0-dim", "dequantize of a 0-dim tensor has one dimension.", "dequantize", _as_vector, SCALAR),
 )  # fmt: skip

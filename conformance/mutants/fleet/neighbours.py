@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from ...classify import Event
+from ...layout import in_order, row_major
 from ...observation import TensorState
 from ...program import DType, MemoryFormat, Ref, Slice
 from ...situations import (
@@ -24,11 +25,11 @@ from ...situations import (
     dtype,
     given,
     is_argument,
+    numbers,
     on_operand,
     on_other,
     positive,
     rank,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -37,8 +38,10 @@ from ..wrongs import (
     Refused,
     accepts,
     asked,
+    channels_last,
     copied,
     indexed,
+    lay,
     packed,
     refuses,
     relaid,
@@ -46,7 +49,7 @@ from ..wrongs import (
     without_bits,
 )
 from .strangers import FLOATS
-from .tenants import NO_FORMAT, NO_OUT, _lay, _numbers
+from .tenants import NO_FORMAT, NO_OUT
 
 # Outputs, and sizes that change.
 
@@ -298,7 +301,7 @@ def _on_meta(call: Call) -> bool:
 
 
 def _bounded_on_meta(call: Call) -> Any:
-    size, stride = _numbers(call.event.argument("size")), _numbers(call.event.argument("stride"))
+    size, stride = numbers(call.event.argument("size")), numbers(call.event.argument("stride"))
     offset = call.event.argument("storage_offset")
     wanted = Geometry(call.before.dtype, size, stride, call.before.offset if offset is None else offset)
     if _on_meta(call) and len(size) == len(stride) and not hands.fits(wanted, call.x.untyped_storage().nbytes()):
@@ -376,7 +379,7 @@ KINDS = [
 
 
 def _repeats_from_end(event: Event) -> bool:
-    dims, rank = _numbers(event.argument("dims")), len(event.x.shape)
+    dims, rank = numbers(event.argument("dims")), len(event.x.shape)
     fits = len(dims) == rank and all(-rank <= dim < rank for dim in dims)
     return fits and len(set(dims)) == rank > len({dim % rank for dim in dims})
 
@@ -434,20 +437,12 @@ REFUSALS = [
 
 
 def _ordered(call: Call, y: Geometry) -> tuple[int, ...]:
-    strides, running = [0] * len(y.shape), 1
-    for dim in sorted(range(len(y.shape)), key=lambda d: call.before.strides[d]):
-        strides[dim], running = running, running * max(y.shape[dim], 1)
-    return tuple(strides)
-
-
-def _channels_last(call: Call, y: Geometry) -> tuple[int, ...]:
-    _, channels, height, width = y.shape
-    return (height * width * channels, 1, width * channels, channels)
+    return in_order(y.shape, sorted(range(len(y.shape)), key=lambda d: call.before.strides[d]))
 
 
 def _second_as_rows(call: Call) -> Any:
     outcome = call.right()
-    _lay(call, outcome[1], row_major(call.geometry(outcome[1]).shape))
+    lay(call, outcome[1], row_major(call.geometry(outcome[1]).shape))
     return outcome
 
 
@@ -475,7 +470,7 @@ COMPUTING = [
         "cat.one-channel-first-channels-last",
         "cat of channels_last images to rows of one channel, which are both formats at once, is channels_last.",
         "cat concat",
-        repacked(_channels_last),
+        repacked(channels_last),
         NO_OUT
         & on_operand("rows in both formats", lambda x: x.contiguity == "TTF" and x.strides == row_major(x.shape))
         & Situation("channels_last others", lambda e: bool(e.others) and all(o.contiguity == "FTF" for o in e.others)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...layout import row_major, strides
 from ...program import ITEMSIZES, DType, Slice
 from ...situations import (
     BY_TENSOR,
@@ -20,8 +21,6 @@ from ...situations import (
     on_operand,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -35,6 +34,7 @@ from ..wrongs import (
     refuses,
     relaid,
     repacked,
+    to_begin,
     where_legal,
 )
 
@@ -126,12 +126,6 @@ def _in_place_over(call: Call) -> Any:
     now = call.geometry(call.x)
     if len(before.shape) == len(now.shape):
         hands.lay_out(call.x, now._replace(strides=before.strides))
-    return outcome
-
-
-def _offset_at_zero_size(call: Call) -> Any:
-    outcome = call.right()
-    hands.lay_out(call.x, call.geometry(call.x)._replace(offset=0))
     return outcome
 
 
@@ -257,7 +251,7 @@ MUTANTS = [
         "nomad-resize_.to-nothing-at-begin",
         "resize_ to no elements sets the offset to 0.",
         "resize_",
-        _offset_at_zero_size,
+        to_begin,
         OFFSET & says("size with 0", "size", lambda s: isinstance(s, tuple) and 0 in s),
     ),
     Mutant(

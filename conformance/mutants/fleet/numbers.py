@@ -209,7 +209,8 @@ def _as_numbers(found: Any) -> Any:
     return [_as_numbers(item) for item in found] if isinstance(found, list) else int(found)
 
 
-def _to(name: str) -> Wrong:
+def as_dtype(name: str) -> Wrong:
+    """The result has another dtype."""
     return if_possible(retyped(lambda c, y: getattr(c.adapter.namespace, name)))
 
 
@@ -280,35 +281,36 @@ MUTANTS = (
            is_argument("p", math.inf) | is_argument("ord", math.inf)),
     # Dtypes of results.
     Mutant("promotion.0-dim", "A 0-dim int64 makes a tensor of smaller integers int64.", "add sub mul maximum where",
-           _to("int64"), dtype("uint8", "int8", "int16", "int32") & rank_over(0) & _other_whole & OTHER_SCALAR),
-    Mutant("promotion.truth-and-number", "Truths and a whole number make int32.", "add sub mul", _to("int32"),
+           as_dtype("int64"), dtype("uint8", "int8", "int16", "int32") & rank_over(0) & _other_whole & OTHER_SCALAR),
+    Mutant("promotion.truth-and-number", "Truths and a whole number make int32.", "add sub mul", as_dtype("int32"),
            dtype("bool") & NUMBER & Situation("a whole number", lambda e: type(e.argument("other")) is int)),
     Mutant("promotion.whole-and-fraction", "Integers and a fraction make float64.", "add sub mul div pow",
-           _to("float64"), INTEGRAL & NUMBER
+           as_dtype("float64"), INTEGRAL & NUMBER
            & Situation("a fraction", lambda e: float in (type(e.argument("other")), type(e.argument("exponent"))))),
     Mutant("promotion.two-halves", "float16 and bfloat16 make float16.", "add sub mul div maximum where",
-           _to("float16"),
+           as_dtype("float16"),
            dtype("float16", "bfloat16") & MIXED
            & on_other("the other half", lambda o: o.dtype in ("float16", "bfloat16") and o.shape != ())),
-    Mutant("promotion.bytes", "uint8 and int8 make int8.", "add sub mul maximum", _to("int8"),
+    Mutant("promotion.bytes", "uint8 and int8 make int8.", "add sub mul maximum", as_dtype("int8"),
            dtype("uint8", "int8") & MIXED
            & on_other("the other byte", lambda o: o.dtype in ("uint8", "int8") and o.shape != ())),
     Mutant("promotion.complex-number", "float64 and a complex number make complex64.", "add sub mul div",
-           _to("complex64"), dtype("float64") & Situation("a complex number", lambda e: type(e.argument("other"))
+           as_dtype("complex64"), dtype("float64") & Situation("a complex number", lambda e: type(e.argument("other"))
                                                          is complex)),
-    Mutant("div.of-integers", "Quotients of integers are float64.", "div", _to("float64"),
+    Mutant("div.of-integers", "Quotients of integers are float64.", "div", as_dtype("float64"),
            INTEGRAL & is_argument("rounding_mode", None)),
     Mutant("floor.of-integers", "floor, ceil and the like of integers are float32.", "floor ceil trunc round",
-           _to("float32"), INTEGRAL),
-    Mutant("sqrt.of-integers", "Functions of integers are float64.", "sqrt exp sin log sigmoid", _to("float64"),
+           as_dtype("float32"), INTEGRAL),
+    Mutant("sqrt.of-integers", "Functions of integers are float64.", "sqrt exp sin log sigmoid", as_dtype("float64"),
            INTEGRAL),
     Mutant("abs.of-complex", "abs of complex numbers is complex.", "abs",
            if_possible(retyped(lambda c, y: c.x.dtype)), COMPLEX),
-    Mutant("full.truth", "full of a truth is float32.", "full", _to("float32"),
+    Mutant("full.truth", "full of a truth is float32.", "full", as_dtype("float32"),
            NO_DTYPE & Situation("a truth", lambda e: isinstance(e.argument("fill_value"), bool))),
-    Mutant("full.whole", "full of a whole number is float32.", "full", _to("float32"),
+    Mutant("full.whole", "full of a whole number is float32.", "full", as_dtype("float32"),
            NO_DTYPE & Situation("a whole number", lambda e: type(e.argument("fill_value")) is int)),
-    Mutant("new_full.fraction", "new_full of a fraction on integers is float32.", "new_full full_like", _to("float32"),
+    Mutant("new_full.fraction", "new_full of a fraction on integers is float32.", "new_full full_like",
+           as_dtype("float32"),
            INTEGRAL & NO_DTYPE & Situation("a fraction", lambda e: type(e.argument("fill_value")) is float)),
     Mutant("arange.fraction", "arange to a fraction leaves out the last.", "arange",
            if_possible(asked(end=lambda c, x: math.floor(c.event.argument("end")))),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...layout import is_expanded, numel
 from ...program import Ref
 from ...situations import (
     BROADCASTS,
@@ -21,7 +22,6 @@ from ...situations import (
     given,
     is_argument,
     negative,
-    numel,
     on_operand,
     on_other,
     rank,
@@ -36,6 +36,7 @@ from ..wrongs import (
     argument,
     asked,
     blanks,
+    evenly,
     last,
     packed,
     refuses,
@@ -269,10 +270,6 @@ def _too_many_chunks(e: Any) -> bool:
     return type(chunks) is int and 0 < _length(e) < chunks
 
 
-def _as_many(call: Call) -> Any:
-    return call.do("tensor_split", call.x, call.event.argument("chunks"), call.event.argument("dim"))
-
-
 def _accepts_out(call: Call) -> Any:
     """What the result cannot be cast to is cast."""
     keywords = dict(zip([k for k, _ in call.step.kwargs], call.args[len(call.step.args) :], strict=True))
@@ -309,7 +306,7 @@ OUT_PAIR = Situation("a pair of outs", lambda e: isinstance(e.argument("out"), t
     e.argument("out"), Ref))  # fmt: skip
 OUT_DTYPE = Situation("another dtype of out", lambda e: any(o.dtype != e.x.dtype for o in e.outs))
 OUT_EXPANDED = Situation("an expanded out", lambda e: any(
-    any(n > 1 and s == 0 for n, s in zip(o.shape, o.strides or (), strict=True)) for o in e.outs))  # fmt: skip
+    is_expanded(o) for o in e.outs))  # fmt: skip
 DEPTHWISE = Situation("depthwise", lambda e: len(e.x.shape) > 2 and e.argument("groups") == e.x.shape[1] > 1)
 POINTWISE = on_other("a 1x1 kernel", lambda o: len(o.shape) == 4 and o.shape[2:] == (1, 1))
 NO_BATCH_3D = on_operand("no batch", lambda x: len(x.shape) == 3)
@@ -481,7 +478,7 @@ MUTANTS = (
     Mutant("split.exact", "split of what divides has an empty part more.", PARTS, if_possible(_empty_part),
            Situation("it divides", _divides)),
     Mutant("chunk.too-many", "chunk into more parts than there are elements has empty ones.", "chunk unsafe_chunk",
-           if_possible(_as_many), Situation("too many", _too_many_chunks)),
+           if_possible(evenly), Situation("too many", _too_many_chunks)),
     # Results that are given.
     Mutant("out.dtype", "out= of a dtype that cannot hold the result is accepted.", "[unary] [binary] [reductions]",
            accepts(_accepts_out), OUT & OUT_DTYPE),

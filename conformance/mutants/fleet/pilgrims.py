@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
-from ...observation import TensorState
+from ...layout import is_dense, numel
 from ...program import Ref, Slice
 from ...situations import (
     BY_TENSOR,
@@ -25,11 +25,12 @@ from ...situations import (
     VIEW,
     Situation,
     is_argument,
-    is_dense,
+    items,
     itemsize,
-    numel,
+    numbers,
     on_operand,
     on_other,
+    other,
 )
 from .. import hands
 from ..call import Call
@@ -40,21 +41,17 @@ from ..wrongs import (
     asked,
     counts,
     ignores_bits,
+    lay,
     leaves,
+    of_detached,
     packed,
+    past_bits,
     refuses,
     relaid,
-    without_bits,
 )
-from .boarders import NO_OUT, items, numbers, other
+from .boarders import NO_OUT
 
 OUT = Situation("out=", lambda e: isinstance(e.argument("out"), Ref))
-
-
-def _lay(call: Call, x: Any, strides: tuple[int, ...]) -> None:
-    """Move a tensor to fresh memory of another order."""
-    empty = call.adapter.namespace.empty_strided(call.geometry(x).shape, strides, dtype=x.dtype)
-    hands.move(x, empty.copy_(x.detach()))
 
 
 # Writes.
@@ -178,8 +175,8 @@ def _resized_elsewhere(call: Call) -> Any:
     shape = call.geometry(out).shape
     outcome = call.right()
     now = call.geometry(out)
-    if now.shape != shape and is_dense(TensorState("", now.shape, now.strides)):
-        _lay(call, out, now.strides)
+    if now.shape != shape and is_dense(now):
+        lay(call, out, now.strides)
     return outcome
 
 
@@ -299,8 +296,8 @@ def _each_apart(call: Call) -> Any:
     outcome = call.right()
     for y in call.tensors(outcome)[1:]:
         now = call.geometry(y)
-        if is_dense(TensorState("", now.shape, now.strides)) and not now.offset:
-            _lay(call, y, now.strides)
+        if is_dense(now) and not now.offset:
+            lay(call, y, now.strides)
     return outcome
 
 
@@ -403,10 +400,6 @@ STORAGES = [
 # Bits, codes, gradients, meta.
 
 
-def _past_bit(call: Call) -> Any:
-    return call.on(without_bits(call, call.x))
-
-
 def _without_sign(call: Call) -> Any:
     return call.on(call.do("_neg_view", call.x))
 
@@ -425,10 +418,6 @@ def _takes_gradient(call: Call) -> Any:
     if was is None and call.x._grad is not None and given.dtype is call.x.dtype:
         call.x._grad = given if now.strides == call.before.strides else call.x._grad
     return outcome
-
-
-def _beside_history(call: Call) -> Any:
-    return call.on(call.do("detach", call.x))
 
 
 def _as_far_in(call: Call) -> Any:
@@ -460,14 +449,14 @@ KINDS = [
         "setitem.tensor-index-past-bit",
         "Writing through an index tensor to a tensor with the conjugate bit stores what is given.",
         "__setitem__ index_put_",
-        _past_bit,
+        past_bits,
         CONJUGATED & (BY_TENSOR | Situation("indices", lambda e: e.argument("indices") is not None)),
     ),
     Mutant(
         "setitem.leaf-accepted",
         "Writing to a part of a leaf that requires grad is not refused.",
         "__setitem__",
-        accepts(_beside_history),
+        accepts(of_detached),
         GRAD & Situation("numbers and slices", lambda e: not any(isinstance(item, Ref) for item in items(e))),
     ),
     Mutant(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...classify import Event
+from ...layout import may_overlap, numel, row_major, strides
 from ...observation import TensorState
 from ...program import Ref, Slice
 from ...situations import (
@@ -25,14 +26,10 @@ from ...situations import (
     by_keyword,
     is_argument,
     negative,
-    numel,
     on_operand,
-    overlaps,
     rank,
     rank_over,
-    row_major,
-    strides,
-)  # fmt: skip
+)
 from .. import hands
 from ..call import Call, Geometry
 from ..mutant import Mutant
@@ -444,7 +441,7 @@ MUTANTS = [
         accepts(_on_clones),
         SAME_STORAGE & _when("begins before", lambda e: any(
             o.storage == e.x.storage and (o.offset or 0) < (e.x.offset or 0) for o in e.others))
-        & on_operand("no overlap of its own", lambda x: not overlaps(x)),
+        & on_operand("no overlap of its own", lambda x: not may_overlap(x)),
         like="pytorch/pytorch#906",
     ),
     Mutant(

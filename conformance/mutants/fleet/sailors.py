@@ -6,8 +6,9 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
+from ...layout import extent, numel, row_major, strides
 from ...observation import TensorState
-from ...program import Ref, Slice, extent
+from ...program import Ref, Slice
 from ...situations import (
     ALWAYS,
     AMBIGUOUS,
@@ -35,13 +36,10 @@ from ...situations import (
     dtype,
     given,
     index_has,
-    numel,
     on_operand,
     on_other,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -53,6 +51,7 @@ from ..wrongs import (
     counts,
     counts_apart,
     every,
+    last,
     leaves,
     nowhere,
     packed,
@@ -91,10 +90,6 @@ SPREAD_INSIDE = on_operand(
 def _rest_of_sixteen(x: Geometry) -> list[int]:
     count = prod(x.shape)
     return list(beyond(count - count % 16)(x))
-
-
-def _final(x: Geometry) -> list[int]:
-    return every(x)[-1:]
 
 
 def _later_matrices(x: Geometry) -> list[int]:
@@ -237,7 +232,7 @@ MUTANTS = (
         "sailor-mul_.last",
         "Multiplying by a number in place leaves the last element of one more than sixteens.",
         "mul_ add_ sub_ div_",
-        skips(_final),
+        skips(last),
         ONE_OVER & NUMBER,
     ),
     Mutant(

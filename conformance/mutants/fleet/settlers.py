@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
+from ...layout import numel, row_major
 from ...program import Ref
 from ...situations import (
     CODES,
@@ -21,12 +22,10 @@ from ...situations import (
     is_argument,
     itemsize,
     negative,
-    numel,
     on_operand,
     rank,
     rank_over,
-    row_major,
-)  # fmt: skip
+)
 from .. import hands
 from ..call import Call, Geometry
 from ..mutant import Mutant
@@ -66,14 +65,9 @@ def _zeros_behind(call: Call) -> Any:
     outcome = call.right()
     if not call.adapter.is_tensor(outcome):
         return outcome
-    own = numel_of(call.before) * call.before.itemsize
+    own = numel(call.before) * call.before.itemsize
     hands.write(outcome, own, bytes(outcome.untyped_storage().nbytes() - own))
     return outcome
-
-
-def numel_of(x: Geometry) -> int:
-    """Number of elements."""
-    return prod(x.shape)
 
 
 def _floors_offset(call: Call) -> Any:
@@ -110,7 +104,7 @@ def _alone_has_the_shape(event: Event) -> bool:
 
 
 def _keeps_own_bytes(call: Call) -> Any:
-    own = numel_of(call.before) * call.before.itemsize
+    own = numel(call.before) * call.before.itemsize
     old = call.x.untyped_storage().nbytes()
     outcome = call.right()
     if call.x.untyped_storage().nbytes() > old > own:

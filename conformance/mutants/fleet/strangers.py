@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...classify import Event
-from ...program import extent
+from ...layout import extent, row_major, strides
 from ...situations import (
     EMPTY,
     GAPS,
@@ -20,14 +20,13 @@ from ...situations import (
     VIEW,
     Situation,
     asks,
+    dim_of,
     dtype,
     given,
     is_argument,
     on_operand,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -53,12 +52,6 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 OUT = Situation("out given", lambda e: bool(e.outs))
 KEEPS = is_argument("keepdim", True)
-
-
-def dim_of(event: Event, name: str = "dim") -> int | None:
-    """A dimension that is given as one number, counted from the front."""
-    dim, rank = event.argument(name), len(event.x.shape)
-    return dim % rank if type(dim) is int and rank and -rank <= dim < rank else None
 
 
 def sizes_of(event: Event, name: str) -> tuple[int, ...]:

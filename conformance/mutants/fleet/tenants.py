@@ -8,6 +8,7 @@ from typing import Any
 from stridecheck.reference_impl.core import CONJ
 
 from ...classify import Event
+from ...layout import numel, row_major
 from ...observation import TensorState
 from ...program import ITEMSIZES, DType, Ref, Slice
 from ...situations import (
@@ -25,13 +26,15 @@ from ...situations import (
     Situation,
     asks,
     by_keyword,
+    dim_of,
     dtype,
     is_argument,
-    numel,
+    items,
+    numbers,
     on_operand,
+    other,
     rank,
     rank_over,
-    row_major,
 )
 from .. import hands
 from ..call import Call, Geometry
@@ -43,6 +46,7 @@ from ..wrongs import (
     asked,
     cleared,
     counts,
+    lay,
     leaves,
     operands_offset,
     packed,
@@ -56,37 +60,6 @@ NO_FORMAT = is_argument("memory_format", None)
 NO_OUT = Situation("no out=", lambda e: e.argument("out") is None)
 
 
-def _dim(event: Event, name: str = "dim") -> int | None:
-    """A dimension counted from the front, None where it is none of the operand's."""
-    dim, rank = event.argument(name), len(event.x.shape)
-    return dim % rank if type(dim) is int and -rank <= dim < rank else None
-
-
-def _numbers(value: Any) -> tuple[int, ...]:
-    """The numbers of a tuple, none of anything else."""
-    listed = type(value) is tuple and all(type(item) is int for item in value)
-    return value if listed else ()
-
-
-def _other(event: Event, name: str) -> TensorState | None:
-    """The tensor that is given for a parameter."""
-    ref = event.argument(name)
-    return event.before.get(event.named(ref)) if isinstance(ref, Ref) else None
-
-
-def _items(event: Event) -> tuple[Any, ...]:
-    """What stands between the square brackets."""
-    index = event.argument("index")
-    return index if type(index) is tuple else (index,)
-
-
-def _lay(call: Call, x: Any, strides: tuple[int, ...]) -> None:
-    """Move a tensor to fresh memory of another order."""
-    now = call.geometry(x)
-    empty = call.adapter.namespace.empty_strided(now.shape, strides, dtype=x.dtype)
-    hands.move(x, empty.copy_(x.detach()))
-
-
 # Metadata.
 
 
@@ -95,24 +68,24 @@ def _appends(event: Event) -> bool:
 
 
 def _one_window(event: Event) -> bool:
-    dim, size, step = _dim(event, "dimension"), event.argument("size"), event.argument("step")
+    dim, size, step = dim_of(event, "dimension"), event.argument("size"), event.argument("step")
     if dim is None or type(size) is not int or type(step) is not int or step < 2:
         return False
     return 0 <= event.x.shape[dim] - size < step
 
 
 def _unstepped(call: Call, y: Geometry) -> tuple[int, ...]:
-    dim = _dim(call.event, "dimension")
+    dim = dim_of(call.event, "dimension")
     return tuple([call.before.strides[d] if d == dim else stride for d, stride in enumerate(y.strides)])
 
 
 def _ends_in_one(event: Event) -> bool:
-    dim, sizes = _dim(event), _numbers(event.argument("sizes"))
+    dim, sizes = dim_of(event), numbers(event.argument("sizes"))
     return dim is not None and len(sizes) > 1 and sizes[-1] == 1 and (event.x.strides or ())[dim] != 1
 
 
 def _stride_of_one(call: Call, y: Geometry) -> tuple[int, ...]:
-    place = (_dim(call.event) or 0) + len(_numbers(call.event.argument("sizes"))) - 1
+    place = (dim_of(call.event) or 0) + len(numbers(call.event.argument("sizes"))) - 1
     return tuple([1 if d == place else stride for d, stride in enumerate(y.strides)])
 
 
@@ -147,7 +120,7 @@ METADATA = [
         "squeeze() of several dimensions looks at the first only.",
         "squeeze squeeze_ squeeze_copy",
         asked(dim=argument("dim", lambda dims: dims[0])),
-        Situation("several dims", lambda e: len(_numbers(e.argument("dim"))) > 1),
+        Situation("several dims", lambda e: len(numbers(e.argument("dim"))) > 1),
     ),
     Mutant(
         "narrow.nothing-keeps-offset",
@@ -168,9 +141,7 @@ METADATA = [
         "movedim() sorts the dimensions that it moves, and not where they go.",
         "movedim moveaxis",
         asked(source=argument("source", lambda dims: tuple(sorted(dims)))),
-        Situation(
-            "unsorted", lambda e: _numbers(e.argument("source")) != tuple(sorted(_numbers(e.argument("source"))))
-        ),
+        Situation("unsorted", lambda e: numbers(e.argument("source")) != tuple(sorted(numbers(e.argument("source"))))),
     ),
     Mutant(
         "unflatten.trailing-one-stride",
@@ -213,7 +184,7 @@ METADATA = [
 
 
 def _from_end(event: Event) -> bool:
-    start, end = _dim(event, "start_dim"), _dim(event, "end_dim")
+    start, end = dim_of(event, "start_dim"), dim_of(event, "end_dim")
     return start is not None and start == end and min(event.argument("start_dim"), event.argument("end_dim")) < 0
 
 
@@ -234,7 +205,7 @@ def _converts(event: Event) -> bool:
 def _row_major_copy(call: Call) -> Any:
     outcome = call.right()
     if outcome is not call.x:
-        _lay(call, outcome, row_major(call.geometry(outcome).shape))
+        lay(call, outcome, row_major(call.geometry(outcome).shape))
     return outcome
 
 
@@ -274,7 +245,7 @@ COPIES = [
         "unflatten() refuses -1 anywhere but first.",
         "unflatten",
         refuses("size"),
-        Situation("-1 behind another size", lambda e: -1 in _numbers(e.argument("sizes"))[1:]),
+        Situation("-1 behind another size", lambda e: -1 in numbers(e.argument("sizes"))[1:]),
     ),
     Mutant(
         "view.narrower-one-last-offset",
@@ -335,15 +306,15 @@ COPIES = [
 
 
 def _number_then_none(event: Event) -> bool:
-    items = _items(event)
-    plain = all(item is None or item is ... or type(item) is int or isinstance(item, Slice) for item in items)
-    return plain and len(items) > 1 and type(items[0]) is int and items[1] is None
+    found = items(event)
+    plain = all(item is None or item is ... or type(item) is int or isinstance(item, Slice) for item in found)
+    return plain and len(found) > 1 and type(found[0]) is int and found[1] is None
 
 
 def _mask(event: Event) -> TensorState | None:
     """The one mask of two dimensions that is all of an index."""
-    items = _items(event)
-    state = event.before.get(event.named(items[0])) if len(items) == 1 and isinstance(items[0], Ref) else None
+    found = items(event)
+    state = event.before.get(event.named(found[0])) if len(found) == 1 and isinstance(found[0], Ref) else None
     return state if state is not None and state.dtype == "bool" and len(state.shape) == 2 else None
 
 
@@ -353,13 +324,13 @@ def _transposed_mask(event: Event) -> bool:
 
 
 def _in_memory_order(call: Call) -> Any:
-    mask = call.live[_items(call.event)[0].key]
+    mask = call.live[items(call.event)[0].key]
     return call.do("__getitem__", call.do("transpose", call.x, 0, 1), (call.do("t", mask),))
 
 
 def _places(event: Event) -> list[Ref]:
     """Indices of int32."""
-    refs = [item for item in _items(event) if isinstance(item, Ref)]
+    refs = [item for item in items(event) if isinstance(item, Ref)]
     return [ref for ref in refs if event.before.get(event.named(ref), event.x).dtype == "int32"]
 
 
@@ -374,7 +345,7 @@ def _refuses_negative(call: Call) -> Any:
 
 
 def _leading_ones(event: Event) -> bool:
-    value = _other(event, "value")
+    value = other(event, "value")
     more = 0 if value is None else len(value.shape) - len(event.x.shape)
     return value is not None and more > 0 and set(value.shape[:more]) == {1}
 
@@ -387,12 +358,12 @@ def _once(call: Call) -> Any:
 
 
 def _one_number(event: Event) -> bool:
-    values = _other(event, "values")
+    values = other(event, "values")
     return event.argument("accumulate") is True and values is not None and numel(values) == 1
 
 
 def _broadcasts(event: Event) -> bool:
-    dim, indices = _dim(event), _other(event, "indices")
+    dim, indices = dim_of(event), other(event, "indices")
     if dim is None or indices is None or len(indices.shape) != len(event.x.shape):
         return False
     return any(d != dim and n == 1 < m for d, (n, m) in enumerate(zip(indices.shape, event.x.shape, strict=True)))
@@ -404,7 +375,7 @@ INDICES = [
         "An index with two ellipses is refused.",
         "__getitem__ __setitem__",
         refuses("index"),
-        REST & Situation("two ellipses", lambda e: sum(item is ... for item in _items(e)) > 1),
+        REST & Situation("two ellipses", lambda e: sum(item is ... for item in items(e)) > 1),
     ),
     Mutant(
         "index.none-after-number",
@@ -455,7 +426,7 @@ INDICES = [
 
 
 def _same_memory(event: Event) -> bool:
-    source, x = _other(event, "src"), event.x
+    source, x = other(event, "src"), event.x
     if source is None or event.argument("src") == event.step.args[0]:
         return False
     return (source.storage, *source[:4]) == (x.storage, *x[:4])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ...layout import row_major, strides
 from ...situations import (
     EMPTY,
     EXPANDED,
@@ -24,8 +25,6 @@ from ...situations import (
     positive,
     rank,
     rank_over,
-    row_major,
-    strides,
 )
 from ..call import Call
 from ..mutant import Mutant

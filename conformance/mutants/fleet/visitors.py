@@ -8,7 +8,8 @@ from typing import Any
 from stridecheck.reference_impl.dlpack import _STRUCTURES, _pointer
 
 from ...classify import Event
-from ...program import DType, extent
+from ...layout import extent
+from ...program import DType
 from ...situations import (
     CODES,
     CONJUGATED,
@@ -25,6 +26,7 @@ from ...situations import (
     SAME_STORAGE,
     VIEW,
     Situation,
+    dim_of,
     dtype,
     is_argument,
     itemsize,
@@ -42,6 +44,7 @@ from ..wrongs import (
     counts,
     itself,
     leaves,
+    of_detached,
     packed,
     reads_other,
     refuses,
@@ -50,7 +53,7 @@ from ..wrongs import (
     where_legal,
     without_bits,
 )
-from .strangers import OUT, dim_of, sizes_of
+from .strangers import OUT, sizes_of
 
 INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
 
@@ -228,10 +231,6 @@ def _pieces_accepted(call: Call) -> Any:
         return call.x
 
 
-def _of_detached(call: Call) -> Any:
-    return call.on(call.do("detach", call.x))
-
-
 def _first_bit_only(call: Call) -> Any:
     return call.given([call.x, without_bits(call, call.args[1]), *call.args[2:]])
 
@@ -356,7 +355,7 @@ MUTANTS = (
     Mutant("resize_.grad-as-large", "resize_ to the same size takes what requires grad.", "resize_", accepts(itself),
            GRAD & Situation("same size", lambda e: sizes_of(e, "size") == e.x.shape)),
     Mutant("sum.history-of-integers", "sum, prod and scans to integers take what requires grad.",
-           "sum prod cumsum cumprod", accepts(_of_detached), GRAD & ~OUT),
+           "sum prod cumsum cumprod", accepts(of_detached), GRAD & ~OUT),
     Mutant("requires_grad_.not-at-all", "Integers are refused though no gradient is asked for.", "requires_grad_",
            refuses("grad"), dtype(*INTEGERS) & is_argument("requires_grad", False)),
     Mutant("copy_.both-conjugated", "copy_ between conjugates conjugates.", "copy_", _first_bit_only,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import row_major
 from ...program import ITEMSIZES, Ref, Slice
 from ...situations import (
     ALWAYS,
@@ -23,7 +24,6 @@ from ...situations import (
     is_argument,
     on_operand,
     rank,
-    row_major,
 )
 from .. import hands
 from ..call import Call
@@ -35,6 +35,7 @@ from ..wrongs import (
     raises_as,
     relaid,
     repacked,
+    to_begin,
 )
 from .nomads import of, says
 
@@ -141,12 +142,6 @@ def _still_expanded(call: Call) -> Any:
 def _without_negative(call: Call) -> Any:
     outcome = call.right()
     return call.do("_neg_view", outcome)
-
-
-def _moved_to_begin(call: Call) -> Any:
-    outcome = call.right()
-    hands.lay_out(call.x, call.geometry(call.x)._replace(offset=0))
-    return outcome
 
 
 BY_CHANNEL = on_operand("quantised by channel", lambda x: (x.quantizer or "").startswith("per_channel"))
@@ -273,7 +268,7 @@ MUTANTS = [
         "wayfarer-share_memory_.forgets",
         "share_memory_ moves the tensor's elements only, and sets the offset to 0.",
         "share_memory_",
-        _moved_to_begin,
+        to_begin,
         OFFSET,
     ),
     Mutant(
