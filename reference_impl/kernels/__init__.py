@@ -4,6 +4,7 @@ Importing this is cheap: kernels are loaded by the first copy that is large, or 
 only where one must be compiled.
 """
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -35,7 +36,7 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
     Shapes: `dst.shape == src.shape`. Arrays that overlap in memory are copied as if `src` were read first. Bit for bit:
     no element is read as a number. `threads` stands in for the number given to `set_threads`.
     Raises: ValueError where shapes differ, `dst` cannot be written or `threads` is below 1, TypeError where dtypes
-    differ.
+    differ or `threads` is no whole number.
 
     >>> import numpy as np
     >>> a = np.zeros((3, 2)).T
@@ -46,7 +47,7 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
     global _moved
     if threads is None:
         threads = _threads
-    elif threads < 1:
+    elif index(threads) < 1:
         raise ValueError(f"strided_copy: {threads} threads, should be at least 1")
     nbytes = dst.nbytes
     if nbytes < _SMALL:
@@ -92,10 +93,10 @@ def _remembered(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> Any:
 def set_threads(threads: int) -> None:
     """Let copies and arithmetic use that many threads where they are large; 1 at the start.
 
-    Raises: ValueError below 1.
+    Raises: ValueError below 1, TypeError for what is no whole number.
     """
     global _threads
-    if threads < 1:
+    if index(threads) < 1:
         raise ValueError(f"set_threads: {threads} threads, should be at least 1")
     _threads = threads
 
