@@ -518,7 +518,7 @@ def test_wrong_arguments_are_named():
         kernels.set_threads(0)
     for nbytes in (8, 1 << 20):
         for threads, error in ((-1, ValueError), (1.5, TypeError)):
-            with pytest.raises(error, match="-1 threads|integer"):
+            with pytest.raises(error, match=r"-1 threads|integer"):
                 strided_copy(np.zeros(nbytes, "u1"), np.ones(nbytes, "u1"), threads=threads)
     with pytest.raises(ValueError, match=r"shape \(3, 0\) has no elements"):
         kernels.plan(np.zeros((3, 0)), np.zeros((3, 0)))
