@@ -455,16 +455,8 @@ def scalar_array(value: Any, d: dtype) -> Any:
         return np.array(value).astype(d.numpy)
 
 
-_LARGEST = {
-    dt.float16: 65504.0, dt.bfloat16: 3.3895313892515355e38, dt.float32: 3.4028234663852886e38,
-    dt.float64: 1.7976931348623157e308, dt.complex64: 3.4028234663852886e38, dt.complex128: 1.7976931348623157e308,
-    dt.complex32: 65504.0, dt.float8_e4m3fn: 448.0, dt.float8_e4m3fnuz: 240.0, dt.float8_e5m2: 57344.0,
-    dt.float8_e5m2fnuz: 57344.0, dt.float8_e8m0fnu: 1.7014118346046923e38,
-}  # fmt: skip
-
-
 def _check_range(value: Any, d: dtype) -> None:
-    limit = _LARGEST.get(d)
+    limit = dt.LARGEST.get(d)
     if limit is not None:
         for part in (value.real, value.imag) if isinstance(value, complex) else (value,):
             if not -limit <= part <= limit and abs(part) != np.inf and part == part:
