@@ -49,6 +49,7 @@ from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
 from .notices import REAL_PART, warn_once
 from .output_layout import preserved_strides
+from .parsing import parsed
 from .promotion import as_dtype, get_default_dtype
 from .storage import UntypedStorage
 from .views import expand
@@ -134,6 +135,7 @@ def _copied(input: "Tensor", strides: Strides, d: dtype, beside: UntypedStorage)
     return recorded(out, input)
 
 
+@parsed(given_only="memory_format")
 def contiguous(input: "Tensor", *, memory_format: memory_format = contiguous_format) -> "Tensor":
     """The tensor itself where it is contiguous in the format, else a copy in that format.
 

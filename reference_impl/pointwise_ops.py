@@ -17,6 +17,7 @@ from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
 from .out import check_out, write_out, write_over
 from .output_layout import output_strides, preserved_strides
+from .parsing import parsed
 from .pointwise import Op, apply, apply_, check_operands
 from .shadow import marks_of, stamp
 
@@ -288,6 +289,7 @@ def _classified(input: "Tensor", f: Function) -> "Tensor":
     return mul(eq(input, input), ne(absolute(input), math.inf))
 
 
+@parsed(given_only="decimals")
 def round(input: "Tensor", *, decimals: int | None = None, out: "Tensor | None" = None) -> "Tensor":
     """Rounded to the nearest integer, halves to even; to decimals, even none of them, only floats are.
 
