@@ -199,7 +199,7 @@ def threshold(
         return np.where(a <= threshold, np.array(value).astype(a.dtype), a)
 
     # Done twice it is what it is done once: PyTorch lets memory overlap. Mostly it jumps at the threshold.
-    op = Op("threshold", compute, "if", smooth=value == threshold, overlaps=True)
+    op = Op("threshold", compute, "if", smooth=value == threshold, overlaps=True, converts=True)
     return apply(op, (input,), out) if out is not None else _run(op, input, inplace)
 
 

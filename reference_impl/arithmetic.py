@@ -14,9 +14,9 @@ from .pointwise import Op, apply, apply_, check_operands
 if TYPE_CHECKING:
     from .tensors import Tensor
 
-ADD = Op("add", np.add, "bifch")
-SUB = Op("sub", np.subtract, "ifch", refusal="b")
-MUL = Op("mul", np.multiply, "bifchu8e", wide_scalar=True, smooth=True, exact_complex=False)
+ADD = Op("add", np.add, "bifch", wraps_numbers=True)
+SUB = Op("sub", np.subtract, "ifch", refusal="b", wraps_numbers=True)
+MUL = Op("mul", np.multiply, "bifchu8e", wraps_numbers=True, wide_scalar=True, smooth=True, exact_complex=False)
 NEG = Op("neg", np.negative, "ifch", smooth=True, refusal="b")
 
 
@@ -54,6 +54,7 @@ class _Scaled(Op):
             compute,
             base.groups,
             refusal=base.refusal,
+            wraps_numbers=base.wraps_numbers,
             exact=alpha in (-1, 1),
             magnitude=magnitude,
             roundings=1,

@@ -16,6 +16,7 @@ from .grad_mode import no_grad
 from .kept import keeps
 from .out import write_out
 from .output_layout import broadcast_shapes, output_strides
+from .parsing import parsed
 from .pointwise import Op, apply, apply_, check_operands, operand_array, operand_layout
 from .promotion import common_dtype
 from .results import need_kernel
@@ -173,6 +174,7 @@ def where_method(self: "Tensor", condition: "Tensor", other: Any) -> "Tensor":
     return result
 
 
+@parsed(given_only="rtol atol")
 def isclose(
     input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> "Tensor":
@@ -193,6 +195,7 @@ def isclose(
     return result
 
 
+@parsed(given_only="rtol atol")
 def allclose(
     input: "Tensor", other: "Tensor", rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:

@@ -12,6 +12,7 @@ from .core import TensorBase, check_constant, check_tensors, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .kept import keeps
 from .losses import cross_entropy, pairwise_distance, reduction_named
+from .parsing import parsed
 from .products import linear
 from .results import finish, need_kernel, wide
 
@@ -140,6 +141,7 @@ def multilabel_margin_loss(
     return _loss(losses, sizes, reduction, input, batched=batched)
 
 
+@parsed(in_python="swap")
 def triplet_margin_with_distance_loss(
     anchor: "Tensor", positive: "Tensor", negative: "Tensor", *, distance_function: Any = None, margin: float = 1.0,
     swap: bool = False, reduction: str = "mean",

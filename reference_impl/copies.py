@@ -49,6 +49,7 @@ from .kernels import strided_copy
 from .layout import Layout, Strides, contiguous_strides
 from .notices import REAL_PART, warn_once
 from .output_layout import preserved_strides
+from .parsing import parsed
 from .promotion import as_dtype, get_default_dtype
 from .storage import UntypedStorage
 from .views import expand
@@ -134,6 +135,7 @@ def _copied(input: "Tensor", strides: Strides, d: dtype, beside: UntypedStorage)
     return recorded(out, input)
 
 
+@parsed(given_only="memory_format")
 def contiguous(input: "Tensor", *, memory_format: memory_format = contiguous_format) -> "Tensor":
     """The tensor itself where it is contiguous in the format, else a copy in that format.
 
@@ -455,16 +457,8 @@ def scalar_array(value: Any, d: dtype) -> Any:
         return np.array(value).astype(d.numpy)
 
 
-_LARGEST = {
-    dt.float16: 65504.0, dt.bfloat16: 3.3895313892515355e38, dt.float32: 3.4028234663852886e38,
-    dt.float64: 1.7976931348623157e308, dt.complex64: 3.4028234663852886e38, dt.complex128: 1.7976931348623157e308,
-    dt.complex32: 65504.0, dt.float8_e4m3fn: 448.0, dt.float8_e4m3fnuz: 240.0, dt.float8_e5m2: 57344.0,
-    dt.float8_e5m2fnuz: 57344.0, dt.float8_e8m0fnu: 1.7014118346046923e38,
-}  # fmt: skip
-
-
 def _check_range(value: Any, d: dtype) -> None:
-    limit = _LARGEST.get(d)
+    limit = dt.LARGEST.get(d)
     if limit is not None:
         for part in (value.real, value.imag) if isinstance(value, complex) else (value,):
             if not -limit <= part <= limit and abs(part) != np.inf and part == part:

@@ -11,6 +11,7 @@ from .errors import LayoutError, LayoutIndexError
 from .joining import cat
 from .layout import wrap_dim
 from .out import write_out
+from .parsing import parsed
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -164,6 +165,7 @@ def _ends(y: "Tensor", d: int) -> tuple["Tensor", "Tensor"]:
     return slicing_ops.narrow(y, d, 0, max(y._layout.shape[d] - 1, 0)), _from(y, d, 1)
 
 
+@parsed(given_only="x dx")
 def trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: int = -1) -> "Tensor":
     """Integrals along a dimension by the trapezoidal rule. Raises: dimension, size, dtype. Source: torch 2.13."""
     _either("trapezoid", x, dx)
@@ -198,6 +200,7 @@ def _no_bool(name: str, y: "Tensor", x: Any) -> None:
         raise LayoutError("dtype", f"{name}: bool is refused")
 
 
+@parsed(given_only="x dx")
 def cumulative_trapezoid(y: "Tensor", x: "Tensor | None" = None, *, dx: Any = None, dim: int = -1) -> "Tensor":
     """Running `trapezoid` along a dimension. Raises: dimension, size, dtype. Source: torch 2.13."""
     _either("cumulative_trapezoid", x, dx)

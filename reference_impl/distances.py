@@ -10,6 +10,7 @@ from . import dtypes as dt
 from .errors import LayoutError, LayoutValueError, UnsupportedError
 from .kept import keeps
 from .output_layout import broadcast_shapes
+from .parsing import parsed
 from .results import finish, need_kernel
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
+@parsed(given_only="p")
 @keeps("x1", "x2")
 def cdist(
     x1: "Tensor", x2: "Tensor", p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"

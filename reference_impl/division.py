@@ -1,5 +1,6 @@
 """Quotients and remainders: div, floor_divide, and what Python's signs call."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,10 +41,21 @@ def _trunc_divide(a: Any, b: Any) -> Any:
     return np.trunc(a / b)
 
 
-DIV = Op("div", _true_divide, "fc", result="float", smooth=True, wide_scalar=True, exact_complex=False)
-FLOOR_DIVIDE = Op("floor_divide", _floor_divide, "if", wide_scalar=True, exact_short=False, composed=True)
-_FLOORED = Op("floor_divide", _floor_divide, "if", wide_scalar=True, exact_short=False)
-TRUNC_DIVIDE = Op("div", _trunc_divide, "if", wide_scalar=True, exact_short=False)
+DIV = Op(
+    "div", _true_divide, "fc", result="float", divides=True, wraps_numbers=True, wide_scalar=True, smooth=True,
+    exact_complex=False,
+)  # fmt: skip
+
+
+def _rounded(name: str, compute: Callable[..., Any], *, composed: bool = False) -> Op:
+    return Op(
+        name, compute, "if", divides=True, wraps_numbers=True, wide_scalar=True, exact_short=False, composed=composed
+    )
+
+
+FLOOR_DIVIDE = _rounded("floor_divide", _floor_divide, composed=True)
+_FLOORED = _rounded("floor_divide", _floor_divide)
+TRUNC_DIVIDE = _rounded("div", _trunc_divide)
 
 
 def _division(rounding_mode: Any) -> Op:

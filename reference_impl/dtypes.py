@@ -135,6 +135,8 @@ BARE_UINT: Final = frozenset((uint16, uint32, uint64))
 SUB_BYTE: Final = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, int1, int2, int3, int4, int5, int6, int7))
 BITS: Final = frozenset((bits1x8, bits2x4, bits4x2, bits8, bits16))
 QUANTIZED: Final = frozenset((quint8, qint8, qint32, quint4x2, quint2x4))
+LARGEST: Final = {d: float(finfo(d.to_real().numpy).max) for d in ALL.values() if d.category == "float" or d.is_complex}
+"""What a float, or a part of a complex number, is at most."""
 
 Group = Literal["b", "i", "u", "f", "c", "h", "8", "e", "4", "r"]
 _GROUP_OF_CATEGORY: Final[dict[Category, Group]] = {"bool": "b", "int": "i", "float": "f", "complex": "c", "raw": "r"}

@@ -12,6 +12,7 @@ from .core import TensorBase, as_dims, as_int, check_history, values
 from .dtypes import dtype, group_of
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnspecifiedError
 from .layout import wrap_dim
+from .parsing import parsed
 from .pointwise_ops import maximum, minimum
 from .reductions import (
     ValuesAndIndices,
@@ -65,11 +66,13 @@ def _extreme(
         return np.asarray(result).astype(input.dtype.numpy)
 
 
+@parsed(out_first=True)
 def amax(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """Largest values over dimensions. Raises: dimension, dtype, size (IndexError). Source: facts 4.4, torch 2.13."""
     return _amax("amax", input, dim, keepdim, out)
 
 
+@parsed(out_first=True)
 def amin(input: "Tensor", dim: Any = (), keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """Smallest values over dimensions. Raises: dimension, dtype, size (IndexError). Source: facts 4.4, torch 2.13."""
     return _amax("amin", input, dim, keepdim, out)
@@ -107,6 +110,7 @@ def _arg(name: str, a: Any, d: int) -> Any:
         return np.argmax(a, axis=d) if name == "max" else np.argmin(a, axis=d)
 
 
+@parsed(given_only="dim other", with_dim="keepdim", out_first=True)
 def max(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest value; values and indices along a dimension; or elementwise with another tensor.
 
@@ -115,6 +119,7 @@ def max(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = N
     return _max("max", input, dim if other is None else other, keepdim, out)
 
 
+@parsed(given_only="dim other", with_dim="keepdim", out_first=True)
 def min(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest value; values and indices along a dimension; or elementwise with another tensor.
 

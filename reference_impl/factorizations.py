@@ -24,6 +24,7 @@ from .lapack import (
     zeros_of,
 )
 from .out import write_out
+from .parsing import parsed
 from .results import check_real_gradient, need_kernel
 
 if TYPE_CHECKING:
@@ -326,6 +327,7 @@ def ormqr(
     return write_outs(out, (result,), input, input2, input3)[0]  # type: ignore[no-any-return]
 
 
+@parsed(in_python="get_infos")
 def lu_with_info(A: "Tensor", pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """`torch.lu`: `linalg.lu_factor_ex` under its old name. Raises: dimension, dtype, argument. Source: torch 2.13."""
     parts = _lu_parts("lu", A, pivot)

@@ -37,6 +37,7 @@ from .layout import Layout, Shape, check_bounds, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes, preserved_strides
 from .overlap import shares_memory
+from .parsing import parsed
 from .results import need_kernel
 from .slicing import select
 from .views import expand
@@ -88,6 +89,7 @@ def _partly_written(out: Any) -> None:
         shadow.leave_unspecified(out)
 
 
+@parsed(out_first=True)
 @keeps("input", "index", rule="1<0")
 def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the slices that a vector of indices names.
@@ -141,6 +143,7 @@ def index_select(input: "Tensor", dim: int, index: "Tensor", *, out: "Tensor | N
     return write_out(out, recorded(with_marks(result, index, marks), input), input, moving=True)
 
 
+@parsed(out_first=True)
 @keeps("input", "index", rule="1<0")
 def gather(
     input: "Tensor", dim: int, index: "Tensor", *, sparse_grad: bool = False, out: "Tensor | None" = None
@@ -204,6 +207,7 @@ def take_along_dim(
     return gather(source, d, reader(indices, expand(indices._layout, tuple(wide[1]))), out=out)
 
 
+@parsed(out_first=True)
 @keeps("input", "index", rule="1<0")
 def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Elements by their row-major number, in the index's shape, row-major.
@@ -230,6 +234,7 @@ def take(input: "Tensor", index: "Tensor", *, out: "Tensor | None" = None) -> "T
     return write_out(out, recorded(with_marks(result, index, marks), input), input, moving=True)
 
 
+@parsed(out_first=True)
 @keeps("input", "mask", rule="1<0")
 def masked_select(input: "Tensor", mask: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """A flat copy of the elements under a mask, both broadcast. Raises: dtype, broadcast. Source: facts 4.4."""

@@ -37,6 +37,7 @@ from .index_places import (
 from .kept import check_kept, keeps
 from .layout import Layout, check_bounds, wrap_dim
 from .out import write_out
+from .parsing import parsed
 from .results import need_kernel
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ def index_copy_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor") -> 
     return self
 
 
+@parsed(out_first=True)
 @keeps("input", "index", "source", rule="1<0,2")
 def index_copy(
     input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, out: "Tensor | None" = None
@@ -239,6 +241,7 @@ def index_add_(self: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, a
     return self
 
 
+@parsed(out_first=True)
 @keeps("input", "index", "source", rule="1<2")
 def index_add(
     input: "Tensor", dim: int, index: "Tensor", source: "Tensor", *, alpha: Any = 1, out: "Tensor | None" = None
@@ -316,6 +319,7 @@ def _scatter(self: "Tensor", d: int, index: "Tensor", source: Any, reduce: str |
     _rewritten(self, a, unknown, shadow.merge(a.shape, loose, half_nans(a, self.dtype)), index, source)
 
 
+@parsed(out_first=True)
 def scatter(
     input: "Tensor",
     dim: int,

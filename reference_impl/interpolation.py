@@ -11,6 +11,7 @@ from .contiguity import suggested_format, suggested_strides
 from .copies import resolved
 from .core import check_tensors, from_array, recorded, values
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnsupportedError
+from .parsing import parsed
 from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _SPATIAL: dict[str, int | None] = {"linear": 1, "bilinear": 2, "bicubic": 2, "la
 _CUBIC = -0.75
 
 
+@parsed(in_python="recompute_scale_factor antialias")
 def interpolate(
     input: "Tensor", size: Any = None, scale_factor: Any = None, mode: str = "nearest",
     align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False,

@@ -34,6 +34,7 @@ from .index_ops import index_select
 from .layout import Layout, Strides, check_allocation, contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes as common_shape
+from .parsing import parsed
 from .promotion import can_cast, common_dtype
 from .results import need_kernel
 from .size import Size
@@ -75,6 +76,7 @@ def _common_format(tensors: list["Tensor"]) -> memory_format:
     return found.pop() if len(found) == 1 else contiguous_format
 
 
+@parsed(out_first=True)
 def cat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """Tensors one behind the other along a dimension: a copy in the format all of them suggest, else row-major.
 
@@ -184,6 +186,7 @@ def concat(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tenso
     return cat(tensors, dim, out=out)
 
 
+@parsed(out_first=True)
 def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """Tensors of one shape along a new dimension: laid out as `cat` along it and then split.
 

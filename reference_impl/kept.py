@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Final, TypeVar
 
-from .calls import checked, place_of
+from .calls import checked
 from .core import TensorBase, records_history, requires_grad
 from .errors import LayoutError
+from .parsing import place_of
 from .versions import inferred
 
 F = TypeVar("F", bound=Callable[..., Any])

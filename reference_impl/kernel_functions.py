@@ -53,6 +53,7 @@ from .linear_algebra import need_rank
 from .norms import matrix_norm, vector_norm
 from .out import check_out, write_out
 from .output_layout import preserved_strides
+from .parsing import parsed
 from .ranges import arange
 from .results import finish, need_kernel, wide
 from .view_ops import view
@@ -300,6 +301,7 @@ def logcumsumexp(input: "Tensor", dim: int, *, out: "Tensor | None" = None) -> "
     return scans.logcumsumexp(input, dim, out=out)
 
 
+@parsed(out_first=True)
 def stack(tensors: Any, dim: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """`stack`. Raises: as it."""
     return joined(tensors, dim, out=out)

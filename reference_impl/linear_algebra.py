@@ -28,6 +28,7 @@ from .kept import keeps
 from .layout import Shape, wrap_dim
 from .out import check_out, resize_output
 from .overlap import shares_memory
+from .parsing import parsed
 from .results import finish, need_kernel, wide
 
 if TYPE_CHECKING:
@@ -208,6 +209,7 @@ def _in_place(self: "Tensor", result: "Tensor", inputs: tuple[Any, ...], *, repe
     return self
 
 
+@parsed(out_first=True)
 @keeps("input", "mat2")
 def mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Product of two matrices.
@@ -229,6 +231,7 @@ def mm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tens
     return deliver("mm", out, (a[0], b[1]), input.dtype, (input, mat2), make, repeats=(True, not a[1]))
 
 
+@parsed(out_first=True)
 @keeps("input", "mat2")
 def bmm(input: "Tensor", mat2: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
     """Products of pairs of matrices.
@@ -341,6 +344,7 @@ def _need_own_shape(name: str, self: "Tensor", shape: Shape) -> None:
         raise LayoutError("size", f"{name}: a result of shape {shape} does not fit {self._layout.shape}")
 
 
+@parsed(out_first=True)
 @keeps("input", "mat1", "mat2", rule="1<2 2<1")
 def addmm(input: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
           out: "Tensor | None" = None) -> "Tensor":  # fmt: skip
@@ -378,6 +382,7 @@ def addmm_(self: "Tensor", mat1: "Tensor", mat2: "Tensor", *, beta: Any = 1, alp
     return _in_place(self, result, (mat1, mat2), repeats=beta == 0 and not mat1._layout.shape[1])
 
 
+@parsed(out_first=True)
 @keeps("input", "batch1", "batch2", rule="1<2 2<1")
 def baddbmm(input: "Tensor", batch1: "Tensor", batch2: "Tensor", *, beta: Any = 1, alpha: Any = 1,
             out: "Tensor | None" = None) -> "Tensor":  # fmt: skip

@@ -19,6 +19,7 @@ from .joining import broadcast_tensors
 from .kept import keeps
 from .norms import vector_norm
 from .output_layout import broadcast_shapes
+from .parsing import parsed
 from .pointwise import Op, apply, check_operands
 from .promotion import get_default_dtype, promote_types
 from .results import finish
@@ -69,6 +70,7 @@ def _weighted(errors: "Tensor", weight: "Tensor", reduction: str, *, by_weight: 
     return _reduced(loss, reduction)
 
 
+@parsed(asks_size=True)
 @keeps("input", "target")
 def mse_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean",
@@ -83,6 +85,7 @@ def mse_loss(
     return _weighted(powers.pow(arithmetic.sub(a, b), 2), weight, reduction, by_weight=True)
 
 
+@parsed(asks_size=True)
 def l1_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean",
     weight: "Tensor | None" = None,
@@ -97,6 +100,7 @@ def l1_loss(
     return _weighted(errors, weight, reduction, by_weight=True)
 
 
+@parsed(asks_size=True)
 def smooth_l1_loss(
     input: "Tensor", target: "Tensor", size_average: Any = None, reduce: Any = None, reduction: str = "mean",
     beta: float = 1.0,
@@ -116,6 +120,7 @@ def smooth_l1_loss(
     return _structured(Op("smooth_l1_loss", compute, "f", exact=False), a, b, reduction)
 
 
+@parsed(asks_size=True)
 @keeps("input", "target")
 def huber_loss(
     input: "Tensor", target: "Tensor", reduction: str = "mean", delta: float = 1.0, weight: "Tensor | None" = None
@@ -180,6 +185,7 @@ def poisson_nll_loss(
     return _reduced(loss, reduction)
 
 
+@parsed(in_python="full")
 def gaussian_nll_loss(
     input: "Tensor", target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> "Tensor":
@@ -219,6 +225,7 @@ def _no_kernel(name: str, *tensors: Any) -> None:
             raise UnsupportedError("dtype", f"{name}: PyTorch has no kernel for {t.dtype}")
 
 
+@parsed(asks_size=True)
 @keeps("input", "target", "weight", rule="0<1 1<0 2<0,1")
 def binary_cross_entropy(
     input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None, reduce: Any = None,
@@ -249,6 +256,7 @@ def _kept(loss: "Tensor", reduction: str) -> "Tensor":
     return result
 
 
+@parsed(asks_size=True)
 @keeps("input", "target", "weight", rule="0<1 1<0 2<0,1")
 def binary_cross_entropy_with_logits(
     input: "Tensor", target: "Tensor", weight: "Tensor | None" = None, size_average: Any = None, reduce: Any = None,
@@ -300,6 +308,7 @@ def hinge_embedding_loss(
     return _reduced(arithmetic.add(apart, together), reduction)
 
 
+@parsed(asks_size=True)
 def margin_ranking_loss(
     input1: "Tensor", input2: "Tensor", target: "Tensor", margin: float = 0, size_average: Any = None,
     reduce: Any = None, reduction: str = "mean",

@@ -44,6 +44,7 @@ from .layout import (
     contiguous_strides,
 )
 from .out import grow
+from .parsing import parsed
 from .slicing_ops import strided_layout
 from .storage import UntypedStorage
 from .versions import inference
@@ -325,6 +326,7 @@ def as_strided_(input: "Tensor", size: Any, stride: Any, storage_offset: Any = N
     return _relaid(input, strided_layout(input, size, stride, storage_offset))
 
 
+@parsed(given_only="dim")
 def squeeze_(self: "Tensor", dim: Any = None) -> "Tensor":
     """`squeeze` of this tensor object. Raises: dimension, grad. Source: facts 6.5, torch 2.13.
 

@@ -14,6 +14,7 @@ from .core import values
 from .dtype_view import conj, imag, real
 from .errors import LayoutError
 from .number_parts import complex as complex_of
+from .parsing import parsed
 from .reductions import group_size, inexact, reduced_dims
 from .results import need_kernel
 
@@ -101,6 +102,7 @@ def _centre(centre: Any, size: Any, input: "Tensor", dims: tuple[int, ...], keep
     return inexact(centre, input, input.dtype, dims, keepdim, None, magnitude=size, sums=False)
 
 
+@parsed(given_only="unbiased", out_first=True)
 def var(
     input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None,
     out: "Tensor | None" = None,
@@ -110,6 +112,7 @@ def var(
     return _variance(spread, size, input, dims, keepdim, out, alone=True)
 
 
+@parsed(given_only="unbiased")
 def std(
     input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None,
     out: "Tensor | None" = None,
@@ -119,6 +122,7 @@ def std(
     return _deviation(spread, size, input, dims, keepdim, out, alone=True)
 
 
+@parsed(given_only="unbiased")
 def var_mean(
     input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
@@ -128,6 +132,7 @@ def var_mean(
     return first, _centre(centre, magnitude, input, dims, keepdim)
 
 
+@parsed(given_only="unbiased")
 def std_mean(
     input: "Tensor", dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:

@@ -18,6 +18,7 @@ from .index_ops import masked_fill_
 from .joining import cat
 from .linear_algebra import baddbmm, bmm
 from .padding import pad
+from .parsing import parsed
 from .products import linear
 from .reductions import mean
 from .scans import softmax
@@ -31,6 +32,7 @@ def _need(holds: bool, message: str) -> None:
         raise LayoutAssertionError("argument", f"multi_head_attention_forward: {message}")
 
 
+@parsed(in_python="add_zero_attn training need_weights use_separate_proj_weight average_attn_weights is_causal")
 def multi_head_attention_forward(
     query: "Tensor", key: "Tensor", value: "Tensor", embed_dim_to_check: int, num_heads: int,
     in_proj_weight: "Tensor | None", in_proj_bias: "Tensor | None", bias_k: "Tensor | None", bias_v: "Tensor | None",

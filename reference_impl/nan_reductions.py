@@ -11,6 +11,7 @@ from .core import from_array, recorded, values
 from .division import div
 from .errors import LayoutError
 from .out import write_out
+from .parsing import parsed
 from .pointwise import SHORT_FLOATS
 from .pointwise_ops import isnan, logical_not
 from .reductions import check_out_dtype, mean, need_reducing_kernel, reduced_dims
@@ -33,6 +34,7 @@ def _without_nan(input: "Tensor") -> "Tensor":
     return recorded(plain, input)
 
 
+@parsed(out_first=True)
 def nansum(
     input: "Tensor", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: "Tensor | None" = None
 ) -> "Tensor":

@@ -15,6 +15,7 @@ from .errors import LayoutError, LayoutTypeError
 from .lapack import check_dtype
 from .layout import wrap_dim
 from .out import write_out, write_over
+from .parsing import parsed
 from .promotion import promote_types
 from .reductions import inexact, read_after_resizing, reduced_dims
 from .results import finish, need_kernel
@@ -40,6 +41,7 @@ def _check_dtype(name: str, input: "Tensor", dtype: Any) -> Any:
     return dtype
 
 
+@parsed(given_only="ord")
 def vector_norm(
     input: "Tensor", ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
     out: "Tensor | None" = None,
@@ -235,6 +237,7 @@ def renorm_(self: "Tensor", p: Any, dim: int, maxnorm: Any) -> "Tensor":
     return write_over(self, renorm(self.detach(), p, dim, maxnorm))
 
 
+@parsed(given_only="p")
 def renorm(input: "Tensor", p: Any, dim: int, maxnorm: Any, *, out: "Tensor | None" = None) -> "Tensor":
     """Slices scaled down to a largest norm, row-major. Raises: dimension, dtype, argument. Source: facts 4.4."""
     if input.dtype.category not in ("float", "complex"):

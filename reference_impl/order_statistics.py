@@ -11,6 +11,7 @@ from .core import TensorBase, as_int, check_internal_overlap, check_no_overlap, 
 from .errors import LayoutError, LayoutIndexError, LayoutTypeError
 from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
+from .parsing import parsed
 from .reductions import ValuesAndIndices, check_out_dtype, reduced_shape
 from .results import check_real_gradient, finish, need_kernel
 from .scans import sort
@@ -69,6 +70,7 @@ def _no_length(name: str, input: "Tensor", d: int) -> None:
         raise LayoutIndexError("size", f"{name}: dimension {d} is empty")
 
 
+@parsed(given_only="dim", with_dim="keepdim out")
 def median(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median of all elements, or along a dimension with its place; a NaN wins.
 
@@ -77,6 +79,7 @@ def median(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any 
     return _median("median", input, dim, keepdim, out)
 
 
+@parsed(given_only="dim", with_dim="keepdim out")
 def nanmedian(input: "Tensor", dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """`median` of what is no NaN. Raises: as `median`. Source: facts 4.4, torch 2.13."""
     return _median("nanmedian", input, dim, keepdim, out)
@@ -135,6 +138,7 @@ def _middle(a: Any, d: int, name: str) -> Any:
     return np.take_along_axis(order, np.expand_dims(rank, d), d).squeeze(d)
 
 
+@parsed(out_first=True)
 def kthvalue(input: "Tensor", k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The k-th smallest element along a dimension and its place.
 

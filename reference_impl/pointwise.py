@@ -3,8 +3,9 @@
 An `Op` says what is special about one operator; `apply` and `apply_` are the same for all of them.
 """
 
-import sys
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -42,74 +43,65 @@ if TYPE_CHECKING:
 SHORT_FLOATS = frozenset((dt.float16, dt.bfloat16))
 
 
+@dataclass(slots=True, eq=False)
 class Op:
     """What is special about one elementwise operator.
 
-    `groups` are letters of `dtypes.group_of`: what PyTorch has a kernel for; those of `refusal` it refuses before it
-    looks for one. `result` is the dtype of the output: "same" as the common one, "bool", "float" (integers are promoted
-    first) or "real" (of complex). `exact` says that IEEE arithmetic fixes every bit,
-    `smooth` that a relative error of an input stays one. `magnitude` adds up the sizes of the terms, where they may
-    cancel, of which `roundings` are rounded to a short float on the way.
+    `groups` are letters of `dtypes.group_of`: what PyTorch has a kernel for.
     """
 
-    __slots__ = (
-        "composed", "compute", "exact", "exact_complex", "exact_short", "groups", "like", "loose_zero", "magnitude",
-        "name", "overlaps", "reads_signs", "refusal", "result", "roundings", "smooth", "tracked", "unknown",
-        "wide_scalar",
-    )  # fmt: skip
+    name: str
+    compute: Callable[..., Any]
+    groups: str
+    _: KW_ONLY
 
-    def __init__(
-        self,
-        name: str,
-        compute: Callable[..., Any],
-        groups: str,
-        *,
-        result: str = "same",
-        exact: bool = True,
-        exact_complex: bool = True,
-        exact_short: bool = True,
-        loose_zero: bool = False,
-        smooth: bool = False,
-        wide_scalar: bool = False,
-        refusal: str = "",
-        like: bool = False,
-        reads_signs: bool = False,
-        tracked: bool = True,
-        composed: bool = False,
-        overlaps: bool = False,
-        magnitude: Callable[..., Any] | None = None,
-        unknown: Callable[..., Any] | None = None,
-        roundings: int = 0,
-    ) -> None:
-        self.name = name
-        self.compute = compute
-        self.magnitude, self.roundings = magnitude, roundings
-        # Which results of floats whole registers and single numbers disagree on.
-        self.unknown = unknown
-        self.groups = groups
-        self.result = result
-        self.exact = exact
-        # A complex product's four real ones may be fused, so that its bits depend on the vector width.
-        self.exact_complex = exact and exact_complex
-        # Rounded between the steps in short floats, so that a jump may fall on either side.
-        self.exact_short = exact_short
-        # Of two zeros either may be the smaller, so that the sign of a zero is not specified.
-        self.loose_zero = loose_zero
-        self.smooth = smooth
-        # Short floats meet a scalar before it is rounded to them.
-        self.wide_scalar = wide_scalar
-        # Dtypes refused with a RuntimeError before any kernel is looked for.
-        self.refusal = refusal
-        # Delivered into an `empty_like` of the input, where that has the shape of the result.
-        self.like = like
-        # Looks at the sign of a NaN, which is not specified.
-        self.reads_signs = reads_signs
-        # In place, automatic differentiation does not look at it.
-        self.tracked = tracked
-        # Into an output, automatic differentiation follows it as it does any write in place.
-        self.composed = composed
-        # Overlap is not looked for.
-        self.overlaps = overlaps
+    # The dtype of the result: "same" as the common one, "bool", "float" (integers are promoted first) or "real" (of
+    # complex).
+    result: str = "same"
+    # Dtypes refused with a RuntimeError before any kernel is looked for.
+    refusal: str = ""
+    # Delivered into an `empty_like` of the input, where that has the shape of the result.
+    like: bool = False
+    # In place, automatic differentiation does not look at it.
+    tracked: bool = True
+    # Into an output, automatic differentiation follows it as it does any write in place.
+    composed: bool = False
+    # Overlap is not looked for.
+    overlaps: bool = False
+    # Of one tensor, yet written to every dtype that its result can be cast to.
+    converts: bool = False
+    # Its truth values are written to no other dtype.
+    truth_only: bool = False
+    # In place it makes a tensor of a number, which is no inference tensor; the others have a kernel for numbers.
+    wraps_numbers: bool = False
+    # By the second operand: integers refuse a zero, and a float that is only close to one has either sign.
+    divides: bool = False
+    # Short floats meet a scalar before it is rounded to them, in a kernel that has no float8.
+    wide_scalar: bool = False
+
+    # IEEE arithmetic fixes every bit.
+    exact: bool = True
+    # A complex product's four real ones may be fused, so that its bits depend on the vector width.
+    exact_complex: bool = True
+    # Rounded between the steps in short floats, so that a jump may fall on either side.
+    exact_short: bool = True
+    # A relative error of an input stays one.
+    smooth: bool = False
+    # Smooth where a number is positive, and ends at zero.
+    ends_at_zero: bool = False
+    # Of two zeros either may be the smaller, so that the sign of a zero is not specified.
+    loose_zero: bool = False
+    # Looks at the sign of a NaN, which is not specified.
+    reads_signs: bool = False
+    # Half of exp(x): some loops form the whole, which is infinite where the half is not yet.
+    halves: bool = False
+    # Adds up the sizes of the terms, where they may cancel; so many of them are rounded to a short float on the way.
+    magnitude: Callable[..., Any] | None = None
+    roundings: int = 0
+    # What it would add up to in the formula of short floats alone, whose error does not shrink with the result.
+    short_magnitude: float | None = None
+    # Which results of floats whole registers and single numbers disagree on.
+    unknown: Callable[..., Any] | None = None
 
     def check(self, common: dtype) -> None:
         """Refuse a dtype that PyTorch has no kernel for. Raises: dtype."""
@@ -121,13 +113,13 @@ class Op:
 
     def only_out(self, operands: tuple[Any, ...], result: dtype, out: dtype) -> dtype | None:
         """The one dtype that `out` may be of; None where any will do that the result can be cast to."""
-        if self.name in _TRUTH_ONLY:
+        if self.truth_only:
             return dt.bool_
         own: dtype = operands[0].dtype if isinstance(operands[0], TensorBase) else result
         if self.result == "real":
             # The size of a complex number is put into a complex tensor as one of its own dtype.
             return own if out.is_complex or not own.is_complex else None
-        return result if len(operands) == 1 and self.result == "same" and self.name not in _CONVERTING else None
+        return result if len(operands) == 1 and self.result == "same" and not self.converts else None
 
     def dtypes(self, operands: tuple[Any, ...]) -> tuple[dtype, dtype]:
         """Dtype in which it is computed, and dtype of the result. Raises: dtype."""
@@ -139,12 +131,6 @@ class Op:
         if self.result == "real":
             return common, common.to_real()
         return common, common
-
-
-_TRUTH_ONLY = frozenset(("signbit", "isneginf", "isposinf"))
-"""Operators whose truth values are written to no other dtype."""
-_CONVERTING = frozenset(("threshold",))
-"""Operators of one tensor that are written to every dtype that their result can be cast to."""
 
 
 def operand_layout(x: Any, common: dtype) -> tuple[Any, Any]:
@@ -185,19 +171,15 @@ def operand_marks(op: Op, operands: tuple[Any, ...], shape: tuple[int, ...], com
             if m is not None:
                 # A NaN is a NaN whatever its bits.
                 m = np.where(m == shadow.NAN, shadow.UNSPECIFIED if op.reads_signs else shadow.EXACT, m)
-                if op.name in _EDGED:
+                if op.ends_at_zero:
                     m = np.where((m == shadow.TOLERANCE) & _may_be_zero(x), shadow.UNSPECIFIED, m)
                 if not op.smooth or digits(x.dtype) < digits(common):  # the tolerance is one of fewer digits
                     m = np.where(m == shadow.TOLERANCE, shadow.UNSPECIFIED, m)
-                elif place and op.name == "div":
+                elif place and op.divides:
                     # What is only close to zero has either sign, or a quotient of any size.
                     m = np.where((m == shadow.TOLERANCE) & (values(x) == 0), shadow.UNSPECIFIED, m)
                 found.append(m.astype(np.uint8))
     return shadow.merge(shape, *found) if found else None
-
-
-_EDGED = frozenset(("sqrt",))
-"""Operators that are smooth where a number is positive, and end at zero."""
 
 
 def _may_be_zero(x: Any) -> Any:
@@ -207,102 +189,91 @@ def _may_be_zero(x: Any) -> Any:
     return size <= largest * {2: 2e-2, 4: 1e-5}.get(x.dtype.to_real().itemsize, 1e-11)
 
 
-_DIVIDING = frozenset(("div", "floor_divide", "fmod", "remainder"))
-"""Operators that refuse to divide integers by zero."""
-
-
-_ABSOLUTE = frozenset(("erf",))
-"""Operators that short floats compute by a formula whose error does not shrink with the result."""
-
-
-def _magnitude(op: Op, arrays: list[Any], *, short: bool) -> Any:
-    """What the terms of a result come to without their signs; None where nothing cancels."""
-    if op.magnitude is not None:
-        with np.errstate(all="ignore"):
-            return op.magnitude(*[np.abs(x) for x in arrays])
-    return np.array(4.0) if short and op.name in _ABSOLUTE else None
-
-
 def _computed(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype, shape: tuple[int, ...]) -> Any:
-    short = common in SHORT_FLOATS
-    if common.category == "int" and op.name in _DIVIDING:
+    """An operator's values, and what is known about them. Raises: dtype; what is not specified."""
+    if common.category == "int" and op.divides:
         known = operand_marks(op, operands[1:], shape, common)
         if known is not None and shadow.UNSPECIFIED in known:
             raise UnspecifiedError(f"{op.name}: a divisor is not specified, and may be zero")
-    if common in dt.FLOAT8 and op.name == "mul" and (_is_single(operands[1]) or _is_repeated(operands[1])):
-        # Short floats are multiplied by a number in a kernel of its own, which has no float8.
+    if common in dt.FLOAT8 and op.wide_scalar and (_is_single(operands[1]) or _is_repeated(operands[1])):
+        # The kernel for a number has no float8.
         raise UnsupportedError("dtype", f"{op.name}: PyTorch has no kernel for {common} with a scalar")
-    if common in dt.FLOAT8 and result is common:
-        arrays = [cast(operand_array(x, common), common, dt.float32) for x in operands]
-        with np.errstate(all="ignore"):
-            r = cast(np.asarray(op.compute(*arrays)), dt.float32, common)
-    elif short:
-        # Short floats are computed as float and rounded once; a scalar on the right is not rounded to them before.
+    arrays = _arrays(op, operands, common, result)
+    r = _values(op, arrays, common, result)
+    return r, _marks(op, operands, arrays, r, common, result)
+
+
+def _arrays(op: Op, operands: tuple[Any, ...], common: dtype, result: dtype) -> list[Any]:
+    """The operands as they are computed with: short floats as float, also float8 where it is rounded to it again."""
+    if common in SHORT_FLOATS or (common in dt.FLOAT8 and result is common):
         wide = op.wide_scalar and len(operands) > 1 and _is_single(operands[1])
-        arrays = [
+        return [
             operand_array(x, dt.float32) if wide and k == 1 else cast(operand_array(x, common), common, dt.float32)
             for k, x in enumerate(operands)
         ]
-        with np.errstate(all="ignore"):
-            r = np.asarray(op.compute(*arrays))
-        if result is common:
-            r = cast(r, dt.float32, common)
-    else:
-        arrays = [operand_array(x, common) for x in operands]
-        if common is dt.complex32:
-            with np.errstate(all="ignore"):
-                r = op.compute(*[unpack_half_complex(a) for a in arrays])
-            if result is dt.complex32:
-                r = pack_half_complex(np.asarray(r))
-        else:
-            with np.errstate(all="ignore"):
-                r = op.compute(*arrays)
-    r = np.asarray(r)
-    if r.dtype != result.numpy:
-        r = r.astype(result.numpy)
+    arrays = [operand_array(x, common) for x in operands]
+    return [unpack_half_complex(a) for a in arrays] if common is dt.complex32 else arrays
+
+
+def _values(op: Op, arrays: list[Any], common: dtype, result: dtype) -> Any:
+    """What an operator computes, in the dtype of the result."""
+    with np.errstate(all="ignore"):
+        r = np.asarray(op.compute(*arrays))
+    if result is dt.complex32:
+        return pack_half_complex(r)
+    if result is common and (common in SHORT_FLOATS or common in dt.FLOAT8):
+        r = cast(r, dt.float32, common)  # rounded once
+    return r if r.dtype == result.numpy else r.astype(result.numpy)
+
+
+def _marks(op: Op, operands: tuple[Any, ...], arrays: list[Any], r: Any, common: dtype, result: dtype) -> Any:
+    """What is known about the values that an operator has computed; None where every bit is."""
     marks = operand_marks(op, operands, r.shape, common)
-    if common.category in ("float", "complex", "raw") or result.category == "float":
-        exact = op.exact_complex if common.is_complex else op.exact
-        if (not exact or common is not result) and result.category != "bool":
-            known = np.full(r.shape, shadow.TOLERANCE, np.uint8)
-            size = _magnitude(op, arrays, short=short)
-            if size is not None and result.category in ("float", "complex") and result not in dt.FLOAT8:
-                r_wide = r.astype(np.complex128 if result.is_complex else np.float64)
-                size = np.broadcast_to(size, r.shape).astype(np.float64)
-                known = inexact_marks(r_wide, result, size, roundings=op.roundings if short else 0)
-            if result.category == "float" and result not in dt.FLOAT8:
-                # Vectorised functions take what is too small to be normal for zero, some of them.
-                tiny = float(dt.finfo(result.numpy).tiny)
-                known = np.where((r != 0) & (np.abs(r) < tiny), np.uint8(shadow.UNSPECIFIED), known)
-            marks = known if marks is None else np.maximum(marks, known)
-        if op.unknown is not None and common.category == "float":
-            with np.errstate(all="ignore"):
-                open_ = np.where(op.unknown(*arrays), shadow.UNSPECIFIED, 0).astype(np.uint8)
-            marks = open_ if marks is None else np.maximum(marks, open_)
-        if op.loose_zero and r.dtype.kind not in "iub":
-            signs = np.where(r == 0, shadow.TOLERANCE, 0).astype(np.uint8)
-            marks = signs if marks is None else np.maximum(marks, signs)
-        if short and not op.exact_short:
-            marks = np.full(r.shape, shadow.UNSPECIFIED, np.uint8)
-        if op.name in _HALVES and result in _LARGEST:
-            open_ = np.where(np.abs(r).astype(np.float64) > _LARGEST[result] / 2, shadow.UNSPECIFIED, 0).astype(
-                np.uint8
-            )
-            marks = open_ if marks is None else np.maximum(marks, open_)
-        nan = nan_marks(r, result)
-        if nan is not None:
-            marks = nan if marks is None else np.maximum(marks, nan)
-    return r, marks
+    if common.category not in ("float", "complex", "raw") and result.category != "float":
+        return marks
+    if common in SHORT_FLOATS and not op.exact_short:
+        return np.full(r.shape, shadow.UNSPECIFIED, np.uint8)
+    found = [marks, nan_marks(r, result)]
+    exact = op.exact and (op.exact_complex or not common.is_complex)
+    if (not exact or common is not result) and result.category != "bool":
+        found.append(_rounding_marks(op, arrays, r, common, result))
+    if op.unknown is not None and common.category == "float":
+        with np.errstate(all="ignore"):
+            found.append(_unspecified_where(op.unknown(*arrays)))
+    if op.halves and result is not dt.float16:  # which is halved as float, where the whole has room
+        limit = dt.LARGEST[dt.float32 if common in SHORT_FLOATS else result] / 2
+        found.append(_unspecified_where(np.abs(r).astype(np.float64) > limit))
+    if op.loose_zero and r.dtype.kind not in "iub":
+        found.append(np.where(r == 0, np.uint8(shadow.TOLERANCE), np.uint8(shadow.EXACT)))
+    known = [m for m in found if m is not None]
+    return reduce(np.maximum, known) if known else None
 
 
-_HALVES = frozenset({"sinh", "cosh"})
-"""Halves of exp(x): some loops form the whole, which is infinite where the half is not yet."""
-_SINGLE = 3.4028234663852886e38
-_LARGEST: dict[dtype, float] = {
-    dt.float32: _SINGLE, dt.bfloat16: _SINGLE, dt.complex64: _SINGLE, dt.float64: sys.float_info.max,
-    dt.complex128: sys.float_info.max,
-}  # fmt: skip
-"""What the dtype that they are computed in holds at most."""
+def _rounding_marks(op: Op, arrays: list[Any], r: Any, common: dtype, result: dtype) -> Any:
+    """What is known about values that IEEE arithmetic does not fix: a tolerance, unless terms cancel."""
+    known: Any = np.full(r.shape, shadow.TOLERANCE, np.uint8)
+    if result.category not in ("float", "complex") or result in dt.FLOAT8:
+        return known
+    short = common in SHORT_FLOATS
+    size: Any = None
+    if op.magnitude is not None:
+        with np.errstate(all="ignore"):
+            size = op.magnitude(*[np.abs(x) for x in arrays])
+    elif short:
+        size = op.short_magnitude
+    if size is not None:
+        r_wide = r.astype(np.complex128 if result.is_complex else np.float64)
+        size = np.broadcast_to(size, r.shape).astype(np.float64)
+        known = inexact_marks(r_wide, result, size, roundings=op.roundings if short else 0)
+    if result.category == "float":
+        # Vectorised functions take what is too small to be normal for zero, some of them.
+        tiny = float(dt.finfo(result.numpy).tiny)
+        known = np.where((r != 0) & (np.abs(r) < tiny), np.uint8(shadow.UNSPECIFIED), known)
+    return known
+
+
+def _unspecified_where(unknown: Any) -> Any:
+    return np.where(unknown, np.uint8(shadow.UNSPECIFIED), np.uint8(shadow.EXACT))
 
 
 def _is_single(x: Any) -> bool:
@@ -348,17 +319,13 @@ def apply(op: Op, operands: tuple[Any, ...], out: Any = None) -> "Tensor":
     return recorded(t, *operands)
 
 
-_WRAPPING: Final = frozenset({"add", "sub", "mul", "div", "floor_divide", "lerp"})
-"""In place these make a tensor of a number, and that is no inference tensor; the others have a kernel for numbers."""
-
-
 def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
     """Run an elementwise operator in place; strides never change.
 
     Raises: grad, overlap, broadcast, dtype, in this order. Source: facts 4.3.7, 4.3.8 and 5, torch 2.13.
     """
     if op.tracked:
-        check_inplace(self, *(x if op.name in _WRAPPING or isinstance(x, TensorBase) else None for x in others))
+        check_inplace(self, *(x if op.wraps_numbers or isinstance(x, TensorBase) else None for x in others))
     operands = (self, *others)
     if inferred[0] and op.name in POINTWISE:
         check_kept(op.name + "_", POINTWISE[op.name], operands)

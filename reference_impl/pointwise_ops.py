@@ -17,6 +17,7 @@ from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .grad_mode import no_grad
 from .out import check_out, write_out, write_over
 from .output_layout import output_strides, preserved_strides
+from .parsing import parsed
 from .pointwise import Op, apply, apply_, check_operands
 from .shadow import marks_of, stamp
 
@@ -74,27 +75,22 @@ def _isfinite(a: Any) -> Any:
     return np.isfinite(a) if a.dtype.kind in "fc" else np.ones(a.shape, np.bool_)
 
 
-_TO_FLOAT: dict[str, tuple[Function, bool]] = {
-    "sqrt": (np.sqrt, False), "rsqrt": (lambda a: 1 / np.sqrt(a), False), "exp": (np.exp, False),
-    "exp2": (np.exp2, False), "expm1": (np.expm1, False), "log": (np.log, False), "log2": (np.log2, False),
-    "log10": (np.log10, False), "log1p": (np.log1p, False), "sin": (np.sin, False), "cos": (np.cos, False),
-    "tan": (np.tan, False), "asin": (np.arcsin, False), "acos": (np.arccos, False), "atan": (np.arctan, False),
-    "sinh": (np.sinh, False), "cosh": (np.cosh, False), "tanh": (np.tanh, False), "sigmoid": (sigmoid_values, False),
-    "reciprocal": (np.reciprocal, True), "erf": (erf_values, False),
+def _to_float(name: str, f: Function, groups: str = "fc", *, exact: bool = False, **special: Any) -> Op:
+    return Op(name, f, groups, result="float", exact=exact, exact_complex=False, **special)
+
+
+_TO_FLOAT: dict[str, Function] = {
+    "rsqrt": lambda a: 1 / np.sqrt(a), "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log,
+    "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "tanh": np.tanh, "sigmoid": sigmoid_values,
 }  # fmt: skip
-_UNARY: dict[str, Op] = {
-    name: Op(
-        name,
-        f,
-        "f" if name == "erf" else "fc",
-        result="float",
-        exact=exact,
-        exact_complex=False,
-        # Not what jumps at zero: a tolerance is no help beside it.
-        smooth=name == "sqrt",
-    )
-    for name, (f, exact) in _TO_FLOAT.items()
-} | {
+_UNARY: dict[str, Op] = {name: _to_float(name, f) for name, f in _TO_FLOAT.items()} | {
+    # Of these it alone is smooth: beside a jump at zero a tolerance is no help.
+    "sqrt": _to_float("sqrt", np.sqrt, smooth=True, ends_at_zero=True),
+    "sinh": _to_float("sinh", np.sinh, halves=True),
+    "cosh": _to_float("cosh", np.cosh, halves=True),
+    "reciprocal": _to_float("reciprocal", np.reciprocal, exact=True),
+    "erf": _to_float("erf", erf_values, "f", short_magnitude=4.0),
     "floor": Op("floor", _identity_for_ints(np.floor), "iuf"),
     "ceil": Op("ceil", _identity_for_ints(np.ceil), "iuf"),
     "trunc": Op("trunc", _identity_for_ints(np.trunc), "iuf"),
@@ -147,8 +143,8 @@ BINARY: dict[str, Op] = {n: Op(n, f, g, result="bool") for n, (f, g) in _COMPARE
     "bitwise_xor": Op("bitwise_xor", np.bitwise_xor, "biu"),
     "maximum": Op("maximum", np.maximum, "bif", smooth=True, refusal="ch", loose_zero=True),
     "minimum": Op("minimum", np.minimum, "bif", smooth=True, refusal="ch", loose_zero=True),
-    "fmod": Op("fmod", _fmod, "if", exact_short=False, unknown=_quotient_overflows),
-    "remainder": Op("remainder", _remainder, "if", exact_short=False, unknown=_quotient_overflows),
+    "fmod": Op("fmod", _fmod, "if", divides=True, exact_short=False, unknown=_quotient_overflows),
+    "remainder": Op("remainder", _remainder, "if", divides=True, exact_short=False, unknown=_quotient_overflows),
     "atan2": Op("atan2", np.arctan2, "f", result="float", exact=False),
 }
 
@@ -293,6 +289,7 @@ def _classified(input: "Tensor", f: Function) -> "Tensor":
     return mul(eq(input, input), ne(absolute(input), math.inf))
 
 
+@parsed(given_only="decimals")
 def round(input: "Tensor", *, decimals: int | None = None, out: "Tensor | None" = None) -> "Tensor":
     """Rounded to the nearest integer, halves to even; to decimals, even none of them, only floats are.
 

@@ -16,6 +16,7 @@ from .dtypes import dtype
 from .errors import LayoutError, LayoutTypeError, UnspecifiedError, UnsupportedError
 from .formats import contiguous_format, memory_format
 from .output_layout import broadcast_shapes
+from .parsing import parsed_as
 from .quantized_tensor import QuantizedTensor, fill_codes, quantized, unknown_codes
 from .quantizers import CODES, PerTensor, encode
 from .tensors import Tensor
@@ -77,6 +78,7 @@ def blank(t: Any) -> Tensor:
 def _moving(name: str, function: Callable[..., Any], check: Callable[..., Any] = uniform) -> Callable[..., Any]:
     """A method that copies codes to other places. Raises: as the check; as the function."""
 
+    @parsed_as(function)
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
         # Where nothing is copied no kernel is asked for.
         is_empty = check is by_bytes and not function(blank(self), *args, **kwargs).numel()

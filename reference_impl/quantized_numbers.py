@@ -13,6 +13,7 @@ from .copies import clone
 from .core import TensorBase, array, values, written
 from .errors import LayoutError, LayoutTypeError, LayoutValueError, UnspecifiedError, UnsupportedError
 from .nn import functional
+from .parsing import parsed_as
 from .quantized_moves import as_codes, blank, by_bytes, codes_as_integers, number, requantized, uniform
 from .quantized_tensor import QuantizedTensor
 from .quantizers import PerTensor, encode
@@ -24,6 +25,7 @@ def _ordering(name: str) -> Callable[..., Any]:
     """A method that orders codes, whatever they stand for. Raises: dtype (RuntimeError); as that of integers."""
     function = getattr(Tensor, name)
 
+    @parsed_as(function)
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], TensorBase):
             raise UnsupportedError("dtype", f"{name} of two quantised tensors (facts 10.1.8)")
@@ -46,6 +48,7 @@ def computing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     Raises: dtype (RuntimeError) for another dtype, and by channel; as the function. Source: facts 10.1.22, torch 2.13.
     """
 
+    @parsed_as(function)
     def method(self: QuantizedTensor, *args: Any, **kwargs: Any) -> QuantizedTensor:
         if kwargs.pop("dtype", None) not in (None, self.dtype):
             raise LayoutError("dtype", f"{name}: the result has the dtype of the codes")

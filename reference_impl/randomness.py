@@ -32,6 +32,7 @@ from .generator import numbers_of
 from .layout import Shape, check_allocation
 from .out import check_out, resize_output, write_out
 from .output_layout import broadcast_shapes
+from .parsing import parsed
 from .pointwise import check_operands
 from .results import check_real_gradient, need_kernel
 
@@ -168,6 +169,7 @@ def _unspecified(drawn: Any, d: Any) -> "Tensor":
     return t
 
 
+@parsed(given_only="p")
 def bernoulli(input: "Tensor", p: Any = None, *, generator: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """Zeros and ones by probabilities, row-major. Raises: dtype, argument. Source: facts 4.4, torch 2.13."""
     if p is not None and out is not None:

@@ -29,6 +29,7 @@ from .layout import contiguous_strides, wrap_dim
 from .out import check_out, resize_output, write_out
 from .output_layout import walked
 from .overlap import shares_memory
+from .parsing import parsed
 from .promotion import can_cast, get_default_dtype
 from .results import inexact_marks, narrow_to, need_kernel, roundings_show
 
@@ -298,6 +299,7 @@ _MIN = {"float64": 2.3e-308, "complex64": 1e-19, "complex128": 1e-150}
 _MAX = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "float64": 1e308, "complex64": 1e19, "complex128": 1e150}
 
 
+@parsed(with_dim="keepdim out", out_first=True)
 def sum(
     input: "Tensor", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: "Tensor | None" = None
 ) -> "Tensor":
@@ -305,6 +307,7 @@ def sum(
     return _accumulate("sum", input, dim, keepdim, dtype, out, np.sum)
 
 
+@parsed(given_only="dim", with_dim="keepdim out", out_first=True)
 def prod(
     input: "Tensor", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: "Tensor | None" = None
 ) -> "Tensor":
@@ -314,6 +317,7 @@ def prod(
     return _accumulate("prod", input, dim, keepdim, dtype, out, np.prod)
 
 
+@parsed(with_dim="keepdim", out_first=True)
 def mean(
     input: "Tensor", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: "Tensor | None" = None
 ) -> "Tensor":
@@ -416,6 +420,7 @@ def inexact(
     return deliver(a, d, nan_or(marks, a, d), input, out)
 
 
+@parsed(given_only="dim", out_first=True)
 def logsumexp(input: "Tensor", dim: Any, keepdim: bool = False, *, out: "Tensor | None" = None) -> "Tensor":
     """`log(sum(exp(input)))` over dimensions. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     d = get_default_dtype() if input.dtype.category in ("bool", "int") else input.dtype

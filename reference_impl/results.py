@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _ROUNDOFF = {"float16": 2.0**-24, "bfloat16": 2.0**-24, "float32": 2.0**-24, "complex64": 2.0**-24}
 _COMPARED = {"float16": 1.5e-3, "bfloat16": 1.2e-2, "float32": 3.5e-6, "complex64": 3.5e-6}
 _OWN_ROUNDOFF = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
-_LARGEST = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "complex64": 3e38}
+# Terms whose sizes add up to less overflow in no order, though partial sums are rounded.
+_SUMMED = {"float16": 65504.0, "bfloat16": 3e38, "float32": 3e38, "complex64": 3e38}
 
 
 def wide(t: Any, d: dtype | None = None) -> Any:
@@ -105,7 +106,7 @@ def inexact_marks(
                 return np.where(alike, marks, np.uint8(shadow.UNSPECIFIED))
             # Of infinite and NaN terms the result is certain: the magnitude is that of the finite ones.
             known = (error <= compared * size) | np.isnan(size)
-            known = known & (magnitude < _LARGEST.get(d.name, 1e308)) | (magnitude == 0)
+            known = known & (magnitude < _SUMMED.get(d.name, 1e308)) | (magnitude == 0)
             if sums:
                 known |= _sums_are_whole(result, magnitude, d)
         marks = np.where(known, marks, np.uint8(shadow.UNSPECIFIED))

@@ -38,6 +38,7 @@ from .joining import cat
 from .layout import contiguous_strides, wrap_dim
 from .out import check_new, check_out, resize_output, write_out
 from .output_layout import preserved_strides
+from .parsing import parsed
 from .reductions import ValuesAndIndices, check_out_dtype, deliver_both, need_reducing_kernel
 from .results import finish, inexact_marks, need_kernel, rearranged
 from .slicing_ops import narrow
@@ -106,11 +107,13 @@ def _cumulative(name: str, input: "Tensor", dim: Any, wanted: Any, out: Any) -> 
     return write_out(out, recorded(t, input), input)
 
 
+@parsed(out_first=True)
 def cumsum(input: "Tensor", dim: int, *, dtype: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """Running sums, row-major, integers in int64. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     return _cumulative("cumsum", input, dim, dtype, out)
 
 
+@parsed(out_first=True)
 def cumprod(input: "Tensor", dim: int, *, dtype: Any = None, out: "Tensor | None" = None) -> "Tensor":
     """Running products, row-major, integers in int64. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     return _cumulative("cumprod", input, dim, dtype, out)
@@ -250,6 +253,7 @@ def _stable_by_name(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+@parsed(out_first=True)
 @_stable_by_name
 def sort(
     input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = False, *, out: Any = None
@@ -319,6 +323,7 @@ def nan_or_none(marks: Any, a: Any, d: dtype) -> Any:
     return found if marks is None else np.maximum(marks, found)
 
 
+@parsed(given_only="stable")
 @_stable_by_name
 def argsort(
     input: "Tensor", dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: "Tensor | None" = None
@@ -330,6 +335,7 @@ def argsort(
     return write_out(out, result, exact=True)
 
 
+@parsed(out_first=True)
 def topk(input: "Tensor", k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """The k largest or smallest values and where they were, row-major.
 

@@ -11,6 +11,7 @@ from .errors import LayoutError, LayoutIndexError, LayoutTypeError, UnsupportedE
 from .lapack import write_outs
 from .layout import contiguous_strides, wrap_dim
 from .out import check_new, write_out
+from .parsing import parsed
 from .pointwise import check_operands
 from .promotion import common_dtype
 from .results import finish, integers, need_kernel
@@ -209,6 +210,7 @@ def isin(
     return write_out(out, finish(found, dt.bool_, *tensors), exact=True)
 
 
+@parsed(given_only="bins min max")
 def histc(input: "Tensor", bins: int = 100, min: Any = 0, max: Any = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """Counts of elements in bins of one width. Raises: argument, dtype. Source: facts 4.4, torch 2.13."""
     if as_int(bins, "bins") <= 0:

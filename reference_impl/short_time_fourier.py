@@ -17,6 +17,7 @@ from .core import as_int, check_tensors, values
 from .dtype_view import view_as_complex, view_as_real
 from .errors import LayoutError, LayoutIndexError
 from .padding import constant_pad_nd, pad
+from .parsing import parsed
 from .results import finish, wide
 from .view_copies import slice_view
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 
+@parsed(in_python="center align_to_window")
 def stft(
     input: "Tensor", n_fft: int, hop_length: int | None = None, win_length: int | None = None,
     window: "Tensor | None" = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,

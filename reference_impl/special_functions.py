@@ -157,6 +157,7 @@ _OPS: dict[str, tuple[Op, bool]] = {
             loose_zero=name in ("fmax", "fmin"),
             reads_signs=name in ("signbit", "copysign"),
             composed=name == "heaviside",
+            truth_only=result == "bool",
         ),
         True,
     )

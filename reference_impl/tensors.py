@@ -32,6 +32,7 @@ from .history import RemovableHandle, backward
 from .indexing_methods import IndexingMethods
 from .linear_algebra_methods import LinearAlgebraMethods
 from .operators import with_operators
+from .parsing import parsed
 from .reduction_methods import ReductionMethods
 from .value_methods import ValueMethods
 
@@ -172,6 +173,7 @@ class Tensor(ValueMethods, ElementwiseMethods, ReductionMethods, IndexingMethods
         if not self.requires_grad:
             raise LayoutError("grad", "retain_grad: the tensor requires no gradient")
 
+    @parsed(in_python="retain_graph create_graph")
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:

@@ -23,6 +23,7 @@ from .devices import check_device
 from .errors import LayoutError, LayoutTypeError, UnsupportedError
 from .out import write_out
 from .overlap import has_internal_overlap
+from .parsing import parsed
 from .results import need_kernel
 from .slicing_ops import strided_layout
 
@@ -74,11 +75,13 @@ def tril_triu(input: "Tensor", diagonal: int, upper: bool) -> Any:
     return np.where(keep, a, a.dtype.type(0)), keep
 
 
+@parsed(out_first=True)
 def tril(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the lower triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     return write_out(out, _triangle(input, diagonal, False), input, exact=True)
 
 
+@parsed(out_first=True)
 def triu(input: "Tensor", diagonal: int = 0, *, out: "Tensor | None" = None) -> "Tensor":
     """A row-major copy of the upper triangle. Raises: dimension, dtype. Source: facts 4.4, torch 2.13."""
     return write_out(out, _triangle(input, diagonal, True), input, exact=True)

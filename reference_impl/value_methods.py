@@ -12,6 +12,7 @@ from .core import TensorBase, values
 from .dtypes import dtype
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError, UnsupportedError
 from .metadata_methods import MetadataMethods
+from .parsing import parsed
 
 if TYPE_CHECKING:
     from .tensors import Tensor
@@ -136,6 +137,7 @@ class ValueMethods(MetadataMethods):
 
     numpy = numpy_bridge.numpy
 
+    @parsed(in_python="dtype")
     def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Name of the class for this dtype, or the tensor in another dtype. Source: facts 4.1.7."""
         return copies.type_(self, dtype)

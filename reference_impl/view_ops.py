@@ -22,6 +22,7 @@ from .core import (
 from .dtypes import dtype
 from .errors import LayoutError
 from .layout import Layout, contiguous_strides
+from .parsing import parsed
 from .promotion import as_dtype
 from .storage import UntypedStorage
 
@@ -277,6 +278,7 @@ def expand_as(input: "Tensor", other: "Tensor") -> "Tensor":
     return view_of(input, views.expand(input._layout, other._layout.shape))
 
 
+@parsed(given_only="dim")
 def squeeze(input: "Tensor", dim: Any = None) -> "Tensor":
     """A view without dimensions of length 1. Raises: dimension. Source: facts 3.4, torch 2.13.
 
