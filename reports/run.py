@@ -97,12 +97,6 @@ class Run:
         return frozenset([unit.adapter for unit in self.units] + [failure.adapter for failure in self.failures])
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing was tried: it tells of libraries at most."""
-        tried = self.units, self.failures, self.measurements, self.mutants, self.claims, self.handovers
-        return not any(tried)
-
-    @property
     def seconds(self) -> float:
         """Seconds that the files took to make, together; those of files without a footer are not known."""
         return sum(source.footer.seconds for source in self.sources if source.footer)

@@ -27,7 +27,7 @@ from stridecheck.conformance.options import LONGEST
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ExitCode, ResultsError
 
-from .directory import InUse, begun_in
+from .directory import InUse, begun_in, is_idle
 from .exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -79,13 +79,12 @@ def run_in(out: Path, run: Callable[[Bars], int], *, anew: bool = True, unit: st
 
     Where nothing was tried, an earlier run's results come back, and the command ends.
     """
-    from stridecheck.reports.run import RESULTS, load
+    from stridecheck.reports.run import RESULTS
 
     with told(out), begun_in(out, anew=anew) as replaces:
         with Bars(unit) as bars:
             code = run(bars)
-        if replaces and load([out]).is_idle:
-            (out / RESULTS).unlink()
+        if replaces and is_idle(out / RESULTS):
             fail(code, f"nothing was run: the results in {out} are those of an earlier run, as they were")
         render([out], out)
     return code
