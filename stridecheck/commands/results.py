@@ -41,7 +41,8 @@ def diff(old: Path, new: Path, out: Path | None) -> None:
 
     OLD and NEW are results directories or files. Times are compared where both runs have them, by the intervals of the
     ratio of medians; `bench --processes 5` on both sides tells how far processes of the same code differ. Exits with 1
-    where there is an unexpected new failure or a slower case.
+    where there is an unexpected new failure or a slower case, with 3 where a library could run in OLD and failed to in
+    NEW, and with 4 where nothing could be compared, as where the libraries have other names.
     """
     with told(out):
         raise SystemExit(show_comparison(load([old]), load([new]), out))

@@ -43,7 +43,7 @@ def test_of_many_kinds_of_failures_ten_are_named_and_the_rest_counted(write, sam
 
 
 def test_a_script_is_promised_only_where_one_is_to_be_had(write, sample):
-    """None shows an adapter's own error or what passes against expectation; one that is there goes before one to come."""
+    """None shows an adapter's own error or what passes against expectation; one that is there comes first."""
 
     def last(*failures):
         return [*lines(load([write([sample.header(), *failures, sample.footer()])]))][-1]
