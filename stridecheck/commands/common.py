@@ -23,7 +23,7 @@ from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.globs import unmatched
-from stridecheck.conformance.options import LONGEST
+from stridecheck.conformance.options import LONGEST, SHORTEST
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ExitCode, ResultsError
 
@@ -127,7 +127,7 @@ def out_option(default: str = "out") -> Callable[[Any], Any]:
 
 def seconds_option(name: str, help: str, default: float) -> Callable[[Any], Any]:
     """An option that says how many seconds something may take, a hundredth at least."""
-    return click.option(name, type=Seconds(0.01), default=default, show_default=True, metavar="S", help=help)
+    return click.option(name, type=Seconds(SHORTEST), default=default, show_default=True, metavar="S", help=help)
 
 
 def count_option(name: str, help: str, default: int = 1, **more: Any) -> Callable[[Any], Any]:

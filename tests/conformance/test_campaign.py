@@ -465,6 +465,21 @@ def test_the_oracle_checked_against_itself_passes(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "option",
+    [
+        {"programs": -1}, {"examples": -1}, {"relayouts": -1}, {"memory": -1}, {"workers": 0}, {"shard": (3, 2)},
+        {"shard": (0, 1)}, {"seconds": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"start_timeout": 1e7},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_option_out_of_its_range_is_refused(option):
+    """Also from Python, where no command line has looked at it; the message names the option."""
+    (name,) = option
+    with pytest.raises(ValueError, match=f"^{name} must be "):
+        Options(("numpy",), **option)
+
+
+@pytest.mark.parametrize(
     ("options", "command"),
     [
         (Options(("numpy",)), "stridecheck check numpy"),
