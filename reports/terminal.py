@@ -113,7 +113,7 @@ def _says(summary: AdapterSummary, run: Run) -> str:
         return f"{summary.state}: {summary.adapter.reason}"
     parts = []
     timings = Counter(timing.status for timing in run.timings if timing.adapter == summary.name)
-    if summary.programs or not timings:
+    if summary.programs or any(summary.outcomes.values()):
         parts += [
             f"{summary.score.says:>22}",
             count(summary.programs, "program"),
@@ -128,7 +128,7 @@ def _says(summary: AdapterSummary, run: Run) -> str:
             for status, says in _NOT_TIMED.items()
             if timings[status]
         ]
-    return "  ".join(parts)
+    return "  ".join(parts) or "nothing judged, nothing measured"
 
 
 def _reasons(summary: AdapterSummary, run: Run, status: str) -> str:
