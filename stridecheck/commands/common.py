@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from stridecheck.benchmarks.cases import UnknownCase
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
@@ -56,7 +57,7 @@ def told(out: Path | None = None) -> Iterator[None]:
         ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter, DatabaseError
     ) as error:  # fmt: skip
         fail(ExitCode.USAGE, _noted(str(error), error))
-    except (SchedulerError, InUse) as error:
+    except (AdapterFailed, SchedulerError, InUse) as error:
         fail(ExitCode.COULD_NOT_RUN, _noted(str(error), error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly

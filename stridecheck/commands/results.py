@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from stridecheck.conformance import corpus
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.corpus import PROMOTED
+from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.listing import listing
 from stridecheck.conformance.options import Options
 from stridecheck.conformance.program import Program
@@ -121,7 +123,6 @@ _NAMED = 10
 
 def _found_again(path: Path, failure: Failure) -> list[Failure]:
     """The failures that the same program shows now, shrunk, on the library and by the options of its run."""
-    from stridecheck.conformance.answers import AdapterFailed
     from stridecheck.conformance.check import reproduce
 
     header, *found = read_results(path)
@@ -132,5 +133,6 @@ def _found_again(path: Path, failure: Failure) -> list[Failure]:
             return reproduce(
                 Options.from_json(header.arguments), of_it[-1].spec or failure.adapter, Program.from_json(failure.found)
             )
-        except AdapterFailed as error:
-            fail(ExitCode.COULD_NOT_RUN, error.reason)
+        except (AdapterFailed, ExpectationError) as error:
+            error.add_note(f"paths are relative to where it was found, by: {header.command}")
+            raise
