@@ -37,6 +37,9 @@ CASE_SECONDS = 300.0
 """Seconds without a word after which a library is taken to hang."""
 
 
+NONE_IS_QUICK = "none of the cases that match is in the quick set: ask for them without --quick"
+
+
 @dataclass(frozen=True)
 class Options:
     """What to time and how; the defaults are all cases on the libraries that are here."""
@@ -86,8 +89,7 @@ def bench(options: Options, out: Path, progress: Progress | None = None, cases: 
     progress = progress or Silent()
     chosen = select(options.cases, quick=options.quick, cases=cases)
     if not chosen:
-        matching = len(select(options.cases, cases=cases))
-        progress.note(f"none of the {matching} cases that match is in the quick set: ask for them without --quick")
+        progress.note(NONE_IS_QUICK)
     out.mkdir(parents=True, exist_ok=True)
     path = out / "results.jsonl"
     tally = _Tally()

@@ -13,6 +13,10 @@ from .runner import MEMORY, PROGRAM_TIMEOUT, START_TIMEOUT
 
 LONGEST = 1e6
 """Seconds that anything may be waited for: eleven days; clocks of the operating system end soon after."""
+SHORTEST = 0.01
+"""Seconds that a program is given at least: with none, whatever runs is too late."""
+_LEAST = {"programs": 0, "examples": 0, "relayouts": 0, "memory": 0, "workers": 1}
+_LEAST_SECONDS = {"seconds": 0.0, "timeout": SHORTEST, "start_timeout": SHORTEST}
 WHERE = ("workers", "scheduler", "resume")
 """Options that say where and how a run goes on, and not what it finds out."""
 
@@ -33,7 +37,7 @@ class Options:
     Raises
     ------
     ValueError
-        A time is no number of seconds from 0 to `LONGEST`.
+        A number, a time or the shard is out of its range.
     """
 
     adapters: tuple[str, ...]
@@ -79,9 +83,14 @@ class Options:
     """Whether a run that was ended goes on where it was."""
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "timeout", "start_timeout"):
-            if not 0 <= (value := getattr(self, name)) <= LONGEST:  # nor is nan
-                raise ValueError(f"{name} must be from 0 to {LONGEST:,.0f} seconds, not {value}")
+        for name, least in _LEAST.items():
+            if (number := getattr(self, name)) is not None and number < least:
+                raise ValueError(f"{name} must be {least} or more, not {number}")
+        for name, shortest in _LEAST_SECONDS.items():
+            if not shortest <= (seconds := getattr(self, name)) <= LONGEST:  # nor is nan
+                raise ValueError(f"{name} must be from {shortest:g} to {LONGEST:,.0f} seconds, not {seconds}")
+        if not 1 <= self.shard[0] <= self.shard[1]:
+            raise ValueError(f"shard must be (I, N) with I from 1 to N, not {self.shard}")
         globs = sorted({glob.strip() for glob in self.rules.split(",")})  # one text for what means the same
         object.__setattr__(self, "rules", "*" if "*" in globs else ",".join(globs))
 

@@ -36,7 +36,7 @@ def _message(run: Run, judged: Sequence[AdapterSummary]) -> tuple[str, str]:
     if not run.complete:
         return "incomplete run", "lightgrey"
     if run.claims and not judged:
-        return headline(run.claims), "blue"
+        return headline(run.claims), "red" if run.exit_code else "blue"
     if run.mutants and not judged:
         return found_out(run.mutants), "red" if run.exit_code else "brightgreen"
     if run.handovers and not judged:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from .compare import VERDICTS, Changed, compare_failures, compare_timings, only_timed_before
-from .records import ExitCode, ResultsError, Timing
+from .records import Adapter, ExitCode, ResultsError, Timing
 from .run import Run
 from .text import count, time_ns
 
@@ -36,19 +36,36 @@ class Diff:
     """Cases that the old run has timed, and that fail in the new one."""
     left_out: int = 0
     """Other cases that only the old run has timed."""
+    lost: tuple[Adapter, ...] = ()
+    """Libraries that were ready in the old run, and that the new one could not run (to its end)."""
     notes: tuple[str, ...] = ()
     """What a reader must know about the runs."""
 
     @property
     def exit_code(self) -> ExitCode:
-        """`UNEXPECTED` where a failure that nobody expected is new, or a case is slower or fails now."""
+        """`UNEXPECTED` where a failure that nobody expected is new, or a case is slower or fails now.
+
+        Else `COULD_NOT_RUN` where a library is lost, and `NOTHING_JUDGED` where nothing was compared.
+        """
         slower = self.timings is not None and bool((self.timings["verdict"] == "slower").any())
         is_red = slower or bool(self.failures and self.failures.new) or bool(self.broken)
-        return ExitCode.UNEXPECTED if is_red else ExitCode.EXPECTED
+        codes = [ExitCode.EXPECTED if self.is_of_something else ExitCode.NOTHING_JUDGED]
+        codes += [ExitCode.COULD_NOT_RUN] * bool(self.lost) + [ExitCode.UNEXPECTED] * is_red
+        return ExitCode.of(codes)
+
+    @property
+    def is_of_something(self) -> bool:
+        """Whether failures or times were compared."""
+        return self.failures is not None or self.timings is not None
 
     def lines(self) -> Iterator[str]:
         """The changes, most important first."""
         yield from self.notes
+        yield from [
+            f"could run in the old run, and failed in the new one: {one.name}: {one.reason}" for one in self.lost
+        ]
+        if not self.is_of_something:
+            yield "nothing was compared"
         if self.failures is not None:
             yield from self._failure_lines(self.failures)
         if self.timings is not None:
@@ -125,6 +142,12 @@ def diff(old: Run, new: Run) -> Diff:
             notes.append(f"judged in the {name} run only, so not compared: {', '.join(sorted(alone))}")
     failures = compare_failures(old, new) if old.judged & new.judged else None
     if not (old.measurements and new.measurements):
-        return Diff(failures, None, notes=tuple(notes))
+        return Diff(failures, None, lost=_lost(old, new), notes=tuple(notes))
     broken, left_out = only_timed_before(old, new)
-    return Diff(failures, compare_timings(old, new), broken, left_out, tuple(notes))
+    return Diff(failures, compare_timings(old, new), broken, left_out, _lost(old, new), tuple(notes))
+
+
+def _lost(old: Run, new: Run) -> tuple[Adapter, ...]:
+    """Libraries that were ready, and failed: one that cannot start has no name but what it was asked for by."""
+    ready = {name for adapter in old.adapters if adapter.status == "ready" for name in (adapter.name, adapter.spec)}
+    return tuple([one for one in new.adapters if one.status == "failed" and {one.name, one.spec} & (ready - {""})])

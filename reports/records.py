@@ -144,7 +144,7 @@ class Failure:
     message: str
     """One sentence: what was got, what was expected, under which rule."""
     source: str = ""
-    """`corpus`, `random:SEED`, …"""
+    """Name of the unit that it was found in."""
     expectation: str = ""
     """Reason of the expectation that covers it, if one does."""
     attribution: str = ""
@@ -158,6 +158,16 @@ class Failure:
     got_observation: Json = None
     repro: str = ""
     """Standalone script: exits 1 while the deviation is there, 0 when it is gone."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What failures are told apart by: two that have it in common are one that was found twice."""
+        return (self.adapter, self.program, self.outcome, str(self.step), self.value, self.aspect)
+
+    @property
+    def may_have_script(self) -> bool:
+        """Whether a script shows it, or was not looked for yet; none shows an adapter's own error, or an `xpass`."""
+        return bool(self.repro) or (not self.shrunk and self.outcome in ("fail", "crash", "timeout"))
 
     @property
     def where(self) -> str:

@@ -72,10 +72,12 @@ RENDERED = ("junit.xml", "badge.json", "summary.md", "report.html")
 """What is written beside results, but for the CSV files."""
 
 
-def remove_rendered(out: Path) -> None:
-    """Remove what `render` writes into a directory."""
-    for path in (*[out / name for name in RENDERED], *(out / CSV).glob("*.csv")):
-        path.unlink(missing_ok=True)
+def remove_rendered(out: Path) -> bool:
+    """Remove what `render` writes into a directory; answers if there was any."""
+    paths = [path for path in (*[out / name for name in RENDERED], *(out / CSV).glob("*.csv")) if path.exists()]
+    for path in paths:
+        path.unlink()
+    return bool(paths)
 
 
 def write_whole(path: Path, text: str) -> None:

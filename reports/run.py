@@ -6,7 +6,7 @@ An adapter that appears with different versions is two adapters, each named afte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -71,8 +71,8 @@ class Run:
     """Libraries that are wrong on purpose: the suite's own score."""
     claims: tuple[Claim, ...] = ()
     handovers: tuple[Handover, ...] = ()
-    files: Mapping[tuple[str, str], Path] = field(default_factory=dict)
-    """The results file that has a failure, by library and program."""
+    files: Mapping[tuple[str, ...], Path] = field(default_factory=dict)
+    """The results file that has a failure, by its `key`."""
     notes: tuple[str, ...] = ()
     """What a reader must know about how the files fit together."""
 
@@ -95,12 +95,6 @@ class Run:
     def judged(self) -> frozenset[str]:
         """Names of the libraries that programs ran on."""
         return frozenset([unit.adapter for unit in self.units] + [failure.adapter for failure in self.failures])
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing was tried: it tells of libraries at most."""
-        tried = self.units, self.failures, self.measurements, self.mutants, self.claims, self.handovers
-        return not any(tried)
 
     @property
     def seconds(self) -> float:
@@ -235,7 +229,7 @@ class _Merger:
         self.rules: dict[str, Mapping[str, Json]] = {}
         self.units: dict[tuple[str, str], Unit] = {}
         self.failures: dict[tuple[str, ...], Failure] = {}
-        self.files: dict[tuple[str, str], Path] = {}
+        self.files: dict[tuple[str, ...], Path] = {}
         self.timings: dict[_Measured, Timing] = {}
         self.mutants: dict[str, Mutant] = {}
         self.claims: dict[str, Claim] = {}
@@ -250,6 +244,7 @@ class _Merger:
         self.rules |= {str(rule["id"]): rule for rule in header.rules if "id" in rule}
         labels = self._add_adapters([record for record in records if isinstance(record, Adapter)], path)
         before = {*self.units}, {*self.timings}
+        self._drop_failures_of({(labels[unit.adapter], unit.unit) for unit in records if isinstance(unit, Unit)})
         for record in records:
             if isinstance(record, Unit | Failure | Timing):
                 label = labels[record.adapter]
@@ -257,7 +252,7 @@ class _Merger:
                     record = replace(record, adapter=label)
                 self._add(record, before)
                 if isinstance(record, Failure):
-                    self.files[record.adapter, record.program] = path
+                    self.files[record.key] = path
             elif isinstance(record, Mutant):
                 self.mutants[record.name] = record
             elif isinstance(record, Claim):
@@ -293,8 +288,13 @@ class _Merger:
                 self.repeated += case_ in before[1]
                 self.timings[case_] = record
             case Failure():
-                failure = (record.adapter, record.program, record.outcome, str(record.step), record.value)
-                self.failures[(*failure, record.aspect)] = record
+                self.failures[record.key] = record
+
+    def _drop_failures_of(self, units: Collection[tuple[str, str]]) -> None:
+        """Forget what earlier files found in units that the next one has done anew."""
+        self.failures = {
+            key: failure for key, failure in self.failures.items() if (failure.adapter, failure.source) not in units
+        }
 
     def run(self) -> Run:
         return Run(

@@ -72,8 +72,12 @@ class AdapterSummary:
 
     @property
     def state(self) -> str:
-        """What became of it, in a word: `not run` where it failed before any program ran."""
-        return "not run" if self.adapter.status == "failed" and not self.programs else self.adapter.status
+        """What became of it, in a word: `not run` where it failed before any program ran.
+
+        Of a unit that it was given up in there may be failures, and no counts.
+        """
+        ran = self.programs or self.red or self.known
+        return "not run" if self.adapter.status == "failed" and not ran else self.adapter.status
 
     @property
     def red(self) -> int:

@@ -39,18 +39,19 @@ _RULES = 2
 
 
 def _unexpected(run: Run) -> Iterator[str]:
-    """A line for each kind of failure that nobody expected, and the command that prints the first one's script."""
+    """A line for each kind of failure that nobody expected, and the command that prints the first script."""
     kinds = [kind for group in failure_groups(run, _SHOWN) for kind in group.kinds]
     for kind in kinds:
         alike = f" ({count(kind.total)} alike)" if kind.total > 1 else ""
         yield f"  {_failed(kind.first.failure, several=len(run.adapters) > 1)}{alike}"
     if left := len(run.red) - sum(kind.total for kind in kinds):
         yield f"  … and {count(left, 'more failure')}"
-    deviates = (kind.first.failure for kind in kinds if kind.first.failure.outcome != "xpass")
-    if first := next(deviates, None):
-        path = run.files[first.adapter, first.program]
+    told = [one.failure for kind in kinds for one in (kind.first, *kind.more) if one.failure.may_have_script]
+    if told:
+        first = min(told, key=lambda failure: not failure.repro)
+        path = run.files[first.key]
         where = path.parent if path.name == RESULTS else path
-        yield f"a script that shows the first: {shlex.join(['stridecheck', 'repro', str(where), first.program])}"
+        yield f"the first with a script: {shlex.join(['stridecheck', 'repro', str(where), first.program])}"
 
 
 def _failed(failure: Failure, *, several: bool) -> str:
@@ -112,7 +113,7 @@ def _says(summary: AdapterSummary, run: Run) -> str:
         return f"{summary.state}: {summary.adapter.reason}"
     parts = []
     timings = Counter(timing.status for timing in run.timings if timing.adapter == summary.name)
-    if summary.programs or not timings:
+    if summary.programs or any(summary.outcomes.values()):
         parts += [
             f"{summary.score.says:>22}",
             count(summary.programs, "program"),
@@ -127,7 +128,7 @@ def _says(summary: AdapterSummary, run: Run) -> str:
             for status, says in _NOT_TIMED.items()
             if timings[status]
         ]
-    return "  ".join(parts)
+    return "  ".join(parts) or "nothing judged, nothing measured"
 
 
 def _reasons(summary: AdapterSummary, run: Run, status: str) -> str:

@@ -137,7 +137,7 @@ def verdict(run: Run, adapters: Sequence[AdapterSummary]) -> Verdict:
     known = sum(adapter.known for adapter in adapters)
     judged = [adapter for adapter in adapters if adapter.score.judged]
     timed = sum(adapter.timed for adapter in adapters)
-    lede = _lede(run, judged, timed)
+    lede = _lede(run, adapters, timed)
     if not run.complete:
         return Verdict("part", "◐", "Incomplete: " + (red or "nothing unexpected so far"), lede)
     if any(adapter.red for adapter in adapters):
@@ -177,9 +177,9 @@ def _unexpected(run: Run, adapters: Sequence[AdapterSummary]) -> Iterator[str]:
         yield f"{count(claims, 'claim')} could not be tried"
 
 
-def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int) -> str:
+def _lede(run: Run, adapters: Sequence[AdapterSummary], timed: int) -> str:
     sentences = []
-    if judged:
+    if judged := [adapter for adapter in adapters if adapter.score.judged]:
         rules = {rule for _, rule, _ in run.tally.cells}
         names = [adapter.name for adapter in judged]
         programs = max(adapter.programs for adapter in judged)
@@ -193,8 +193,7 @@ def _lede(run: Run, judged: Sequence[AdapterSummary], timed: int) -> str:
     if timed:
         names = list(dict.fromkeys(timing.adapter for timing in run.timings if timing.status == "ok"))
         sentences.append(f"{count(timed, 'timing')} of {_and(names)}.")
-    absent = [adapter.name for adapter in run.adapters if adapter.status != "ready"]
-    if absent:
+    if absent := [adapter.name for adapter in adapters if adapter.state in ("skipped", "not run")]:
         sentences.append(f"Not run: {_and(absent)}.")
     if run.seconds:
         sentences.append(f"Took {duration(run.seconds)}.")

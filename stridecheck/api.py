@@ -43,7 +43,8 @@ def check(adapter: str, *adapters: str, out: Path | str | None = None, **options
     """Check adapters by name, as `stridecheck check` does.
 
     `options` are the fields of `stridecheck.conformance.check.Options`; without `out` a temporary directory is made.
-    Results that are in `out` are kept as `results.previous.jsonl`.
+    Results that are in `out` are kept as `results.previous.jsonl`; where nothing is tried they stay as they were, and
+    the exit code tells.
 
     Raises
     ------

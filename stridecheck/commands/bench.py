@@ -100,10 +100,7 @@ def bench_command(
     if self_test:
         with told(out), Bars("cases") as bars:
             if not select(cases, quick=quick):
-                fail(
-                    ExitCode.NOTHING_JUDGED,
-                    "none of the cases that match is in the quick set: ask for them without --quick",
-                )
+                fail(ExitCode.NOTHING_JUDGED, benchmarks.NONE_IS_QUICK)
             rates = measure_trust(options, pairs, out, bars)
         click.echo("\n".join(rates.lines()))
         return

@@ -17,17 +17,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from stridecheck.benchmarks.cases import UnknownCase
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.corpus import CorpusError
 from stridecheck.conformance.crews import SchedulerError
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.examples import DatabaseError
 from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.globs import unmatched
-from stridecheck.conformance.options import LONGEST
+from stridecheck.conformance.options import LONGEST, SHORTEST
 from stridecheck.conformance.resume import ResumeError
 from stridecheck.reports.records import ExitCode, ResultsError
 
-from .directory import InUse, begun_in
+from .directory import InUse, begun_in, is_idle
 from .exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def told(out: Path | None = None) -> Iterator[None]:
         ResultsError, ResumeError, CorpusError, ExpectationError, UnknownCase, UnknownAdapter, DatabaseError
     ) as error:  # fmt: skip
         fail(ExitCode.USAGE, _noted(str(error), error))
-    except (SchedulerError, InUse) as error:
+    except (AdapterFailed, SchedulerError, InUse) as error:
         fail(ExitCode.COULD_NOT_RUN, _noted(str(error), error))
     except BrokenPipeError:
         raise  # who reads our output has had enough: click ends quietly
@@ -79,13 +80,12 @@ def run_in(out: Path, run: Callable[[Bars], int], *, anew: bool = True, unit: st
 
     Where nothing was tried, an earlier run's results come back, and the command ends.
     """
-    from stridecheck.reports.run import RESULTS, load
+    from stridecheck.reports.run import RESULTS
 
     with told(out), begun_in(out, anew=anew) as replaces:
         with Bars(unit) as bars:
             code = run(bars)
-        if replaces and load([out]).is_idle:
-            (out / RESULTS).unlink()
+        if replaces and is_idle(out / RESULTS):
             fail(code, f"nothing was run: the results in {out} are those of an earlier run, as they were")
         render([out], out)
     return code
@@ -128,7 +128,7 @@ def out_option(default: str = "out") -> Callable[[Any], Any]:
 
 def seconds_option(name: str, help: str, default: float) -> Callable[[Any], Any]:
     """An option that says how many seconds something may take, a hundredth at least."""
-    return click.option(name, type=Seconds(0.01), default=default, show_default=True, metavar="S", help=help)
+    return click.option(name, type=Seconds(SHORTEST), default=default, show_default=True, metavar="S", help=help)
 
 
 def count_option(name: str, help: str, default: int = 1, **more: Any) -> Callable[[Any], Any]:

@@ -19,7 +19,7 @@ def begun_in(out: Path, *, anew: bool = True) -> Iterator[bool]:
     """Begin a run in a directory: an earlier one's results are kept as `results.previous.jsonl`; answers if there were.
 
     What was made of them goes, for it would tell of another run than the results beside it. Where the run turns out to
-    be none and has written no results, the earlier ones come back, and the error that ended it says so.
+    be none and has tried nothing, all is put back as it was, and an error that ended it says so.
 
     Raises
     ------
@@ -31,21 +31,39 @@ def begun_in(out: Path, *, anew: bool = True) -> Iterator[bool]:
     from stridecheck.reports.render import remove_rendered, render_dirs
 
     results, previous = out / "results.jsonl", out / "results.previous.jsonl"
+    before_previous = out / ".results.before-previous.jsonl"
     with _alone_in(out):
-        aside = anew and results.is_file()
+        aside, was_rendered = anew and results.is_file(), False
         if aside:
+            if previous.exists():
+                previous.replace(before_previous)
             results.replace(previous)
-            remove_rendered(out)
+            was_rendered = remove_rendered(out)
         try:
             yield aside
         except BaseException as error:
-            if aside and not results.exists():
+            if aside and is_idle(results):
                 error.add_note(f"the results in {out} are those of an earlier run, as they were")
             raise
         finally:
-            if aside and not results.exists():
+            if aside and is_idle(results):
                 previous.replace(results)
-                render_dirs([out], out)
+                if before_previous.exists():
+                    before_previous.replace(previous)
+                if was_rendered:
+                    render_dirs([out], out)
+            elif aside:
+                before_previous.unlink(missing_ok=True)
+
+
+def is_idle(results: Path) -> bool:
+    """Whether a run has tried nothing: its results, where it has any, tell of libraries at most."""
+    from stridecheck.reports.records import Adapter, Concluded, Footer, Header, ResultsError, read_results
+
+    try:
+        return all(isinstance(record, Header | Adapter | Concluded | Footer) for record in read_results(results))
+    except ResultsError:  # there are none, or the disk was full before anything was tried
+        return True
 
 
 @contextmanager

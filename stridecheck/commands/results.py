@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from stridecheck.conformance import corpus
+from stridecheck.conformance.answers import AdapterFailed
 from stridecheck.conformance.corpus import PROMOTED
+from stridecheck.conformance.expectations import ExpectationError
 from stridecheck.conformance.listing import listing
 from stridecheck.conformance.options import Options
 from stridecheck.conformance.program import Program
@@ -41,7 +43,8 @@ def diff(old: Path, new: Path, out: Path | None) -> None:
 
     OLD and NEW are results directories or files. Times are compared where both runs have them, by the intervals of the
     ratio of medians; `bench --processes 5` on both sides tells how far processes of the same code differ. Exits with 1
-    where there is an unexpected new failure or a slower case.
+    where there is an unexpected new failure or a slower case, with 3 where a library could run in OLD and failed to in
+    NEW, and with 4 where nothing could be compared, as where the libraries have other names.
     """
     with told(out):
         raise SystemExit(show_comparison(load([old]), load([new]), out))
@@ -120,7 +123,6 @@ _NAMED = 10
 
 def _found_again(path: Path, failure: Failure) -> list[Failure]:
     """The failures that the same program shows now, shrunk, on the library and by the options of its run."""
-    from stridecheck.conformance.answers import AdapterFailed
     from stridecheck.conformance.check import reproduce
 
     header, *found = read_results(path)
@@ -131,5 +133,6 @@ def _found_again(path: Path, failure: Failure) -> list[Failure]:
             return reproduce(
                 Options.from_json(header.arguments), of_it[-1].spec or failure.adapter, Program.from_json(failure.found)
             )
-        except AdapterFailed as error:
-            fail(ExitCode.COULD_NOT_RUN, error.reason)
+        except (AdapterFailed, ExpectationError) as error:
+            error.add_note(f"paths are relative to where it was found, by: {header.command}")
+            raise

@@ -59,7 +59,9 @@ def tiny(tmp_path_factory):
     done = run("bench", *[word for name in TINY for word in ("--cases", name)], "--quick", "--out", str(out))
     # The quick set has no small cases, so that is one that measures nothing.
     assert done.returncode == 4, done.stderr
-    assert "none of the 2 cases that match is in the quick set" in done.stderr
+    assert "none of the cases that match is in the quick set" in done.stderr
+    assert "  nothing judged, nothing measured" in done.stdout
+    assert "program" not in done.stdout
     done = run("bench", *[word for name in TINY for word in ("--cases", name)], "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

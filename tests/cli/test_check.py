@@ -174,6 +174,15 @@ def test_repro_of_what_is_not_there(surprised, tmp_path):
     assert "no script shows it in the library's own idiom; the program is in" in done.stderr
 
 
+def test_repro_without_an_id_names_unexpected_failures_first(surprised, tmp_path):
+    lines = [json.loads(line) for line in (surprised[1] / "results.jsonl").read_text().splitlines()]
+    first, *_, last = dict.fromkeys(line["program"] for line in lines if line["record"] == "failure")
+    for line in lines:
+        line.update({"outcome": "xfail"} if line["record"] == "failure" and line["program"] != last else {})
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert f"those that failed: {last}, {first}" in run("repro", tmp_path).stderr
+
+
 def test_repro_runs_again_what_ran(tmp_path):
     """A failure that is not shrunk yet is found again on the library that it is of, in the same time."""
     (tmp_path / "mine.py").write_text(
@@ -194,6 +203,9 @@ def test_repro_runs_again_what_ran(tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = run("promote", "out", hung["program"], "--to", "mine.jsonl", cwd=tmp_path)
     assert shrunk.id in done.stdout, said(done)
+    done = run("repro", tmp_path / "out", hung["program"])  # from elsewhere, where there is no mine.py
+    assert done.returncode == 3
+    assert "no file mine.py; paths are relative to where it was found, by: stridecheck check mine.py" in done.stderr
 
 
 class Recorded(Exception):

@@ -359,6 +359,20 @@ def test_every_failure_is_shrunk(campaign):
     assert run.worker.ran < 20 * 10
 
 
+def test_what_should_have_been_raised_is_told_with_pages_a_reader_has(campaign):
+    """The oracle cites facts, and the pages of the semantics are what they are called outside."""
+
+    class Lenient(Reference):
+        def operation(self, step):
+            return (lambda x, shape: x) if step.op == "view" else super().operation(step)
+
+    program = Program(*MATRIX, (Step("view", (Ref(0), (-1, -1))),))
+    (failure,) = _failures(_records(campaign(Lenient()), [Unit("corpus:0-1", (program,))]))
+    for told in (failure.message, str(failure.expected), str(failure.expected_observation)):
+        assert "semantics §3.1.2" in told
+        assert "facts" not in told
+
+
 def test_failures_are_not_shrunk_without_end(campaign, monkeypatch):
     """Beyond the limit of a unit failures are told by the program as found; the next unit begins anew."""
     monkeypatch.setattr(failures, "MAX_SHRUNK", 5)
@@ -462,6 +476,21 @@ def test_the_oracle_checked_against_itself_passes(tmp_path):
     assert not [record for record in records if isinstance(record, Failure)]
     outcomes = [record.outcomes for record in records if isinstance(record, Counts)]
     assert sum(o.get("pass", 0) for o in outcomes) > 2_000
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"programs": -1}, {"examples": -1}, {"relayouts": -1}, {"memory": -1}, {"workers": 0}, {"shard": (3, 2)},
+        {"shard": (0, 1)}, {"seconds": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"start_timeout": 1e7},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_option_out_of_its_range_is_refused(option):
+    """Also from Python, where no command line has looked at it; the message names the option."""
+    (name,) = option
+    with pytest.raises(ValueError, match=f"^{name} must be "):
+        Options(("numpy",), **option)
 
 
 @pytest.mark.parametrize(

@@ -384,10 +384,7 @@ def test_an_array_over_memory_that_was_given_up_is_refused():
             assert (caught.value.kind, caught.value.fatal) == ("bounds", True)
 
 
-ERRORS = [kind for name, kind in vars(errors).items() if name.startswith("Layout")]
-
-
-@pytest.mark.parametrize("kind", ERRORS)
+@pytest.mark.parametrize("kind", errors._OfKind.__subclasses__())
 def test_an_error_travels_whole(kind):
     """A process that raises one tells another what it was, of which kind, and what was noted on it."""
     error = errors.fatal(kind("resize", "shared memory cannot be resized"))

@@ -2,7 +2,7 @@
 
 import pytest
 from stridecheck.reports.badge import badge
-from stridecheck.reports.records import Unit
+from stridecheck.reports.records import Claim, Unit
 from stridecheck.reports.run import load
 
 
@@ -44,6 +44,12 @@ def test_failures_are_red_and_counted(badge_of, sample):
 def test_nothing_judged_is_grey(badge_of, sample):
     made = badge_of(*sample.adapters(), *sample.timings())
     assert (made["message"], made["color"]) == ("nothing judged", "lightgrey")
+
+
+@pytest.mark.parametrize(("verdict", "color"), [("refuted", "blue"), ("failed", "red")])
+def test_claims_are_red_where_one_could_not_be_tried(badge_of, verdict, color):
+    made = badge_of(Claim("a", "It is faster.", "", verdict), code=int(color == "red"))
+    assert (made["color"], made["isError"]) == (color, color == "red")
 
 
 def test_an_incomplete_run_has_no_score(write, sample):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from stridecheck.reports.compare import COLUMNS, compare_failures, compare_timings
-from stridecheck.reports.records import ResultsError, read_results
+from stridecheck.reports.records import Adapter, ResultsError, read_results
 from stridecheck.reports.run import load
 
 from stridecheck.cli import main
@@ -168,6 +168,25 @@ def test_diff_calls_nothing_a_failure_that_is_known_or_was_judged_once(write, sa
         main, ["diff", str(new), str(write([sample.header(), *torch, sample.footer(0)], "torch"))]
     )
     assert "judged in the old run only, so not compared: numpy\n" in done.output
+
+
+def test_diff_is_not_content_with_a_library_that_is_gone(write, sample):
+    """One that fails to start, by its name or what it was asked for by, ends with 3, nothing to compare with 4."""
+
+    def exit_code(*records):
+        new = write([sample.header(), *records, sample.footer(0)], "new")
+        done = CliRunner().invoke(main, ["diff", str(old), str(new)])
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        return done.exit_code
+
+    numpy = Adapter("numpy", "ready", spec="my_adapter.py")
+    ours = replace(sample.units()[0], adapter="numpy", outcomes={"pass": 512})
+    old = write([sample.header(), numpy, ours, sample.failure(), sample.footer()], "old")
+    assert exit_code(numpy, ours) == 0
+    assert exit_code(replace(ours, adapter="renamed")) == 4
+    assert exit_code(ours, replace(numpy, status="failed", reason="worn out")) == 3
+    assert exit_code(Adapter("my_adapter.py", "failed", "worn out", spec="my_adapter.py")) == 3
+    assert exit_code(ours, sample.failure(1), replace(numpy, status="failed", reason="worn out")) == 1
 
 
 def test_diff_says_what_is_slower_and_exits_with_1(timed, tmp_path):

@@ -62,6 +62,15 @@ def test_work_that_was_done_twice_counts_once(write, sample):
     assert "12 units of work are in more than one file" in run.notes[0]
 
 
+def test_what_a_unit_that_was_done_again_found_before_is_forgotten(write, sample):
+    unit = sample.units()[0]
+    found, known = (sample.failure(0, outcome, unit.adapter, source=unit.unit) for outcome in ("fail", "xfail"))
+    elsewhere = sample.failure(1, adapter=unit.adapter, source="another")
+    one = write([sample.header(), found, unit, elsewhere, sample.footer()], "one")
+    run = load([one, write([sample.header(), known, unit, sample.footer(0)], "two")])
+    assert run.failures == (elsewhere, known)
+
+
 def test_the_same_directory_twice_is_read_once(write, sample):
     directory = write(sample.whole())
     assert len(load([directory, directory / "results.jsonl", directory]).sources) == 1

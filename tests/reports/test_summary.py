@@ -1,6 +1,7 @@
 """Scores are honest: rounded down, deviations counted, nothing hidden, nothing made up."""
 
 import doctest
+from dataclasses import replace
 
 import pytest
 from stridecheck.reports import observations, summary, text, view
@@ -58,6 +59,16 @@ def test_failures_of_a_unit_that_was_never_finished_are_counted(write, sample):
     assert by_name["numpy"].red == 9
     assert by_name["numpy"].known == 40
     assert not by_name["numpy"].score.judged
+
+
+def test_a_library_that_was_given_up_did_run(write, sample):
+    """Though it was in its first unit, whose counts are not kept: failures tell."""
+    gone = replace(sample.adapters()[2], status="failed", reason="worn out")
+    for found, state in (([sample.failure()], "failed"), ([], "not run")):
+        run = load([write([sample.header(), *found, gone, sample.footer(3)])])
+        (adapter,) = adapters = summaries(run)
+        assert adapter.state == state
+        assert ("Not run: numpy." in view.verdict(run, adapters).lede) == (state == "not run")
 
 
 def test_a_ready_library_with_nothing_judged_is_idle(write, sample):

@@ -30,7 +30,7 @@ def test_each_kind_of_failure_is_named_and_the_first_can_be_reproduced(write, sa
     assert narrow.endswith(" (7 alike)")
     assert "\x1b" not in hostile
     assert "\n" not in hostile
-    assert script.startswith("a script that shows the first: stridecheck repro '")
+    assert script.startswith("the first with a script: stridecheck repro '")
     assert script.endswith("two words' 0064c0ffee5eed")
 
 
@@ -42,17 +42,34 @@ def test_of_many_kinds_of_failures_ten_are_named_and_the_rest_counted(write, sam
     assert script.endswith(" 0000c0ffee5eed")
 
 
-def test_what_passes_against_expectation_has_no_script(write, sample):
-    gone = sample.failure(1, "xpass"), sample.failure(0, "xpass", program="")
-    *_, last = lines(load([write([sample.header(), *gone, sample.footer()])]))
-    assert last.startswith("  xpass")
+def test_a_script_is_promised_only_where_one_is_to_be_had(write, sample):
+    """None shows an adapter's own error or what passes against expectation; one that is there comes first."""
+
+    def last(*failures):
+        return [*lines(load([write([sample.header(), *failures, sample.footer()])]))][-1]
+
+    none = {"repro": "", "operation": "expand"}
+    without = [
+        sample.failure(1, "xpass", repro=""),
+        sample.failure(0, "xpass", repro="", program=""),
+        sample.failure(2, "crash", **none),
+        sample.failure(3, "error", **none),
+        sample.failure(4, "error", shrunk={}, **none),
+    ]
+    assert last(without[0]).startswith("  xpass")
+    assert "with a script" not in last(*without)
+    to_come, there = sample.failure(5, shrunk={}, **none), sample.failure(6)
+    assert last(*without, to_come).endswith(" 0005c0ffee5eed")
+    assert last(*without, to_come, there).endswith(" 0006c0ffee5eed")
 
 
 def test_a_failure_of_merged_runs_is_reproduced_from_the_file_that_has_it(write, sample):
-    good = write([sample.header(), sample.adapters()[1], sample.footer(0)], "good")
+    """Where one file expects what another does not, that which does not is named."""
+    good = write([sample.header(), sample.failure(0, "xfail"), sample.footer(0)], "good")
     bad = write([sample.header(), sample.failure(), sample.footer()], "bad")
-    *_, script = lines(load([good, bad]))
-    assert script.endswith("bad 0000c0ffee5eed")
+    for order in ([good, bad], [bad, good]):
+        *_, script = lines(load(order))
+        assert script.endswith("bad 0000c0ffee5eed")
 
 
 def test_times_are_printed_where_they_are_all_there_is_to_say(write, sample):
