@@ -39,7 +39,7 @@ Array = npt.NDArray[Any]
 
 _PARTS = 8
 """Parts that a long dimension is reduced in where results are few: each is work for another thread."""
-_PARTED, _READ = 8 << 20, 16
+_PARTED, _READ = 32 << 20, 16
 """Bytes of an operand from which on that is worth it, and how many of its elements each part's result stands for."""
 _KNOWN = 1024
 """Operations between layouts that are remembered."""
@@ -186,7 +186,9 @@ def _reduction(
     # A dimension of one element may have any stride.
     kept = tuple(s if n == 1 else wanted for n, s, wanted in zip(shape, strides, target, strict=True))
     few = operation.shared < _PARTS and form.nbytes >= _PARTED and prod(own[d] for d in reduced) >= _PARTS * _READ
-    parted = max((d for d in reduced if few and own[d] >= _PARTS), key=lambda d: own[d], default=None)
+    # The outermost dimension in memory that leaves little over: parts are read as the whole would be.
+    wide = [d for d in reduced if few and own[d] >= _PARTS]
+    parted = max(wide, key=lambda d: (own[d] >= 4 * _PARTS, abs(steps[d])), default=None)
     return _Reduction(operation, _neutral(name, dtype), dtype, shape, kept, parted)
 
 

@@ -268,10 +268,12 @@ def _spans(form: Form, reduces: bool) -> list[int]:
             )
     # What is small is one tile: to cut it would leave little at its edges.
     most = _BUFFERED_TILE if form.buffered and form.nbytes > _TILE else _TILE
-    folds = reduces and dims[-1].steps[0] == 0
     for k in inside_out:
-        room = (_FOLDED if folds or (reduces and k == len(dims) - 1) else most) // (item * prod(spans))
+        row = reduces and k == len(dims) - 1
+        room = (_FOLDED if row else most) // (item * prod(spans))
         spans[k] = max(spans[k], min(dims[k].length, spans[k] * room))
+        if row and dims[k].steps[0] == 0 and spans[k] < dims[k].length:
+            break  # pieces of rows that are reduced to a number each make no tile together
     return spans
 
 

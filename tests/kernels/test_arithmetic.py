@@ -194,8 +194,11 @@ def test_what_lies_across_goes_through_a_buffer():
     assert reduced_form((900, 900), (3600, 4), (0,), 4)[1].dims[-1].steps == (4, 4)
 
 
+@pytest.mark.parametrize("parted", [1 << 20, 1 << 40], ids=["in parts", "whole"])
 @pytest.mark.parametrize("kind", ["f4", "f8"])
-def test_sums_are_right_to_rounding_and_the_same_with_any_number_of_threads(kind):
+def test_sums_are_right_to_rounding_and_the_same_with_any_number_of_threads(kind, parted, monkeypatch):
+    monkeypatch.setattr(arithmetic, "_PARTED", parted)
+    arithmetic._reduction.cache_clear()
     x = np.random.default_rng(1).random((300, 7, 500)).astype(kind)
     for array in (x, x.transpose(2, 0, 1), x[:, :, ::-3]):
         for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2)):
@@ -220,13 +223,30 @@ def test_few_results_are_reduced_in_parts_that_threads_share(shape, axes, name):
     out = np.zeros([1 if d in axes else n for d, n in enumerate(shape)], np.float32)
     kernels.set_threads(2)
     try:
-        with patch.object(arithmetic, "share", wraps=arithmetic.share) as share:
+        arithmetic._reduction.cache_clear()
+        with (
+            patch.object(arithmetic, "_PARTED", 4 << 20),
+            patch.object(arithmetic, "share", wraps=arithmetic.share) as share,
+        ):
             arithmetic.reduce(name, out, x, axes)
     finally:
         kernels.set_threads(1)
+        arithmetic._reduction.cache_clear()
     assert max(call.args[1] for call in share.call_args_list) >= 8
     with np.errstate(over="ignore"):
         assert np.array_equal(out, getattr(np, name)(x, axis=axes, keepdims=True))
+
+
+def test_parts_are_of_the_outermost_dimension_that_leaves_little_over():
+    def parted(shape, strides):
+        ones = (1,) * len(shape)
+        return arithmetic._reduction.__wrapped__(
+            "sum", np.dtype("f8"), ones, (8,) * len(shape), shape, strides, tuple(range(len(shape)))
+        ).parted
+
+    assert parted((41, 64, 56, 56), (1605632, 8, 28672, 512)) == 0
+    assert parted((9, 1_000_000), (8_000_000, 8)) == 1
+    assert parted((1000, 1000), (8000, 8)) is None
 
 
 @pytest.mark.parametrize("threads", [2, 8])
