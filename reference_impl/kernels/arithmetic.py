@@ -130,18 +130,17 @@ def reduce(name: str, out: Array, x: Array, axes: Sequence[int]) -> None:
 
 def _reduce_parts(name: str, out: Array, x: Array, axes: Sequence[int], dim: int) -> None:
     """Reduce the parts of a dimension, then their results; the same parts with any number of threads."""
-    reduced, length = normalize_axis_tuple(axes, x.ndim), x.shape[dim] // _PARTS
-    whole, rest = np.split(x, [length * _PARTS], dim)
-    parts = whole.reshape(*x.shape[:dim], _PARTS, length, *x.shape[dim + 1 :])
-    results = np.empty((*out.shape[:dim], _PARTS, *out.shape[dim:]), x.dtype)
-    reduce(name, results, parts, [d + (d >= dim) for d in reduced])
-    # What is left over is read before anything is written: `out` may lie in `x`.
-    others = np.empty(out.shape, x.dtype) if rest.size else None
-    if others is not None:
-        reduce(name, others, rest, reduced)
-    reduce(name, out, results.squeeze(dim + 1), (dim,))
-    if others is not None:
-        binary(REDUCTIONS[name], out, out, others)
+    length, rest = divmod(x.shape[dim], _PARTS)
+    before, whole = (slice(None),) * dim, length * _PARTS
+    # What is left over is a part as well; all are read before anything is written: `out` may lie in `x`.
+    results = np.empty((*out.shape[:dim], _PARTS + (rest > 0), *out.shape[dim + 1 :]), x.dtype)
+    parts = x[(*before, slice(whole))].reshape(*x.shape[:dim], _PARTS, length, *x.shape[dim + 1 :])
+    of_parts = results[(*before, slice(_PARTS))].reshape(*out.shape[:dim], _PARTS, *out.shape[dim:])
+    reduced = [d % x.ndim for d in axes]
+    reduce(name, of_parts, parts, [d + (d >= dim) for d in reduced])
+    if rest:
+        reduce(name, results[(*before, slice(_PARTS, None))], x[(*before, slice(whole, None))], reduced)
+    reduce(name, out, results, (dim,))
 
 
 @dataclass(frozen=True)
