@@ -335,24 +335,24 @@ def test_an_earlier_run_is_not_lost_to_a_mistake(tmp_path):
 
 def test_two_earlier_runs_are_not_lost_to_a_mistake(tmp_path):
     """Nor is the one before the last, on the command line and from Python; what was not rendered is not then."""
-    files = [tmp_path / name for name in ("results.jsonl", "results.previous.jsonl")]
+    out = tmp_path / "out"
+    files = [out / name for name in ("results.jsonl", "results.previous.jsonl")]
     for programs in (5, 10):
-        check("reference", programs=programs, out=tmp_path)
+        check("reference", programs=programs, out=out)
     runs = [path.read_text() for path in files]
     (tmp_path / "broken.py").write_text("raise RuntimeError('out of order')")
     idle = str(tmp_path / "broken.py")
     for name, code in (("nosuch", 2), (idle, 3)):
-        assert run("check", name, "--out", tmp_path).returncode == code
+        assert run("check", name, "--out", out).returncode == code
         assert [path.read_text() for path in files] == runs
     with pytest.raises(UnknownAdapter):
-        check("nosuch", out=tmp_path)
-    assert check(idle, out=tmp_path).exit_code == 3
+        check("nosuch", out=out)
+    assert check(idle, out=out).exit_code == 3
     assert [path.read_text() for path in files] == runs
-    (tmp_path / "broken.py").unlink()
-    assert sorted(tmp_path.iterdir()) == sorted(files)
-    check("reference", programs=5, out=tmp_path)
+    assert sorted(out.iterdir()) == sorted(files)
+    check("reference", programs=5, out=out)
     assert files[1].read_text() == runs[0]
-    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert sorted(out.iterdir()) == sorted(files)
 
 
 def test_what_was_judged_beside_a_mistake_is_kept(tmp_path):
