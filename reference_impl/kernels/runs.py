@@ -145,18 +145,13 @@ def _long_streamed_run(dst: int, src: int, nbytes: int, gap: int) -> None:
     whole = far // nbytes if gap else 0  # so far ahead of a place are some whole runs and a part of the next
     far -= whole * nbytes
     ahead = src + far + whole * (nbytes + gap)
-    while k + 256 <= nbytes:
-        if _PREFETCHES:
-            later = ahead + k + (gap if k + far >= nbytes else 0)
-            for line in range(0, 256, 64):
-                prefetch_once(later + line)
+    while _PREFETCHES and k + 256 <= nbytes:
+        later = ahead + k + (gap if k + far >= nbytes else 0)
+        for line in range(0, 256, 64):
+            prefetch_once(later + line)
         stream_256(src + k, dst + k)
         k += 256
-    while k + 64 <= nbytes:
-        stream_64(src + k, dst + k)
-        k += 64
-    if k < nbytes:
-        run(dst + k, src + k, nbytes - k)
+    streamed_run(dst + k, src + k, nbytes - k)
 
 
 @part
