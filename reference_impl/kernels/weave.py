@@ -37,6 +37,11 @@ _NEAR = 1024
 """The same, into the first-level cache, where streams are woven past the caches on Intel's processors."""
 _TURN, _TURN_PAST = 2048, 512
 """Bytes of each stream that are written in one go where streams are parted, within the caches and past them."""
+_BY_LINES = not machine.is_intel()
+"""Whether streams that are parted past the caches are written a line of each in turn: measured on AMD's family 26."""
+_HALF, _SOON = LINE // 2, 128
+"""Bytes of the registers that such lines are made in, and how far ahead is asked for then: loads of 64 bytes, which
+lie on two lines wherever a stream begins within one, took up to twice as long."""
 _SHORT = 128
 """Bytes, for each of the streams, below which a row is too short for turns."""
 
@@ -70,14 +75,54 @@ def _weaver(number: int, streamed: bool, apart: bool) -> Any:
     return weave
 
 
+def _line_parter(number: int) -> Any:
+    """An intrinsic that streams a line of each stream, its first one from an address on that the stream goes through.
+
+    The line begins up to 63 bytes later, so that what it holds is read from up to 63 bytes of each stream later, too.
+    """
+
+    @instruction
+    def part_lines(typingctx: Any, src: Any, dst: Any, stride: Any, tag: Any) -> Any:
+        item, _ = meaning(tag)
+        lanes, halves = by_lanes(number, _HALF, item), range(0, LINE, _HALF)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            streams = [builder.add(args[1], builder.mul(args[2], constant(k))) for k in range(number)]
+            heads = [builder.and_(builder.neg(stream), constant(LINE - 1)) for stream in streams]
+            read = [builder.add(args[0], builder.mul(head, constant(number))) for head in heads]
+            values = [
+                parted(builder, builder.add(address, constant(half * number)), number, _HALF, item, lanes)[k]
+                for k, address in enumerate(read)
+                for half in halves
+            ]
+            for line in range(number):
+                emit_prefetch(builder, builder.add(args[0], constant(_SOON + line * LINE)))
+            written = [
+                builder.add(builder.add(stream, head), constant(half))
+                for stream, head in zip(streams, heads, strict=True)
+                for half in halves
+            ]
+            for value, address in zip(values, written, strict=True):
+                store(builder, value, address, _HALF)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, tag), generate
+
+    return part_lines
+
+
 def _registers(number: int, streamed: bool, apart: bool) -> Any:
-    """A part that weaves whole registers from item `i` on as long as `end` allows, and answers where it stopped."""
-    weave = _weaver(number, streamed, apart)
+    """A part that weaves whole registers from item `i` on as long as `end` allows, and answers where it stopped.
+
+    Whole lines where streams are parted past the caches.
+    """
+    lines = streamed and apart
+    weave = _line_parter(number) if lines else _weaver(number, streamed, apart)
 
     @part
     def go_on(dst: int, src: int, stride: int, i: int, end: int, tag: Any) -> int:
         item = size_of(tag)
-        lanes = width_of(tag) // item
+        lanes = (LINE if lines else width_of(tag)) // item
         while i + lanes <= end:
             if apart:
                 weave(src + i * number * item, dst + i * item, stride, tag)
@@ -106,7 +151,8 @@ def _of_any_number(streamed: bool, apart: bool) -> Any:
     return go_on
 
 
-_weave, _weave_streamed, _part = _of_any_number(False, False), _of_any_number(True, False), _of_any_number(False, True)
+_weave, _weave_streamed = _of_any_number(False, False), _of_any_number(True, False)
+_part, _part_lines = _of_any_number(False, True), _of_any_number(True, True)
 
 
 @part
@@ -150,6 +196,19 @@ def _parted(dst: int, src: int, stride: int, number: int, length: int, tag: Any)
         if i < length:
             i = length - lanes  # the last register overlaps the one before it
     _one_by_one(dst, stride, item, src, item, step, number, i, length, tag)
+
+
+@part
+def _parted_by_lines(dst: int, src: int, stride: int, number: int, length: int, tag: Any) -> None:
+    """A line of each stream in turn, wherever within one it begins, past the caches."""
+    item, step = size_of(tag), number * size_of(tag)
+    end = _part_lines(number, dst, src, stride, 0, length - LINE // item, tag)
+    for k in range(number):
+        to, at = dst + k * stride, src + k * item
+        begin = min((-to & (LINE - 1)) // item, length)
+        picked(to, at, step, begin, 0, False, tag)
+        begin += end
+        picked(to + begin * item, at + begin * step, step, length - begin, 0, False, tag)
 
 
 @part
@@ -245,6 +304,8 @@ def copy_woven(descriptor: int, dst_cell: int, src_cell: int, first: int, last: 
                 ((dst + d) | stride) & (LINE - 1) == 0 or few or length * size_of(tag) < _SHORT * -number
             ):
                 _parted(dst + d, src + s, stride, -number, length, tag)
+            elif _BY_LINES and streamed and ((dst + d) | stride) % size_of(tag) == 0:
+                _parted_by_lines(dst + d, src + s, stride, -number, length, tag)
             else:
                 _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, tag)
             d, s = advance(descriptor, index, d, s)
