@@ -44,7 +44,9 @@ last."""
 JOINED, ORDER, ORDERED = 47, 48, 49
 """Bytes from a tile's rows in their buffer to where they are joined as they follow each other in the target, or 0; the
 table of that order, and how many rows it has."""
-FIRST_LOOP = 50
+PHASE = 50
+"""Where within a line the loops begin in the target that the plan was made for; -1 for anywhere."""
+FIRST_LOOP = 51
 """Where the loops begin, outermost first; each is a length and two strides, target then source, in bytes."""
 
 STREAM = 1
@@ -57,21 +59,19 @@ AHEAD = 16
 """The next tile is prefetched while this one is worked on, not the rows that come next."""
 NEXT_RUN = AHEAD
 """Of runs: the head of a later run is prefetched."""
-ALIGNED = 32
-"""The target must begin at a multiple of 64 bytes."""
-CALLED = 64
+CALLED = 32
 """Runs are copied by the C library."""
-LINES = 128
+LINES = 64
 """Blocks are a line of each target row by 16 bytes of the source's."""
-BY_ROWS = 256
+BY_ROWS = 128
 """Target rows are finished one after the other."""
 IN_ORDER = BY_ROWS
 """Of pieces: they are put together as they follow each other in the target."""
-PREFETCH_OUT = 512
+PREFETCH_OUT = 256
 """The next tile is prefetched while this one is written from a buffer."""
-ALIKE = 1024
+ALIKE = 512
 """Target rows of a tile within the caches all begin at one place of their lines, and are worth an aligned start."""
-PAIRS = 2048
+PAIRS = 1024
 """Blocks go two by two, so that two lines of a target row are stored past the caches one after the other."""
 
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
@@ -131,6 +131,7 @@ def make_descriptor(
     descriptor[A_LENGTH : A_SRC + 1] = a
     descriptor[B_LENGTH : B_SRC + 1] = b
     descriptor[C_LENGTH : C_SRC + 1] = c
+    descriptor[PHASE] = -1
     descriptor[A_INNER] = descriptor[B_INNER] = descriptor[IN_GROUP] = descriptor[OUT_GROUP] = 1
     for name, value in fields.items():
         descriptor[globals()[name.upper()]] = value.ctypes.data if isinstance(value, np.ndarray) else value

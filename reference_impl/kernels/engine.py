@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import machine, objects, tuning
-from .descriptor import DONE, DST_HIGH, DST_LOW, NEAR, NO_MEMORY
+from .descriptor import DONE, DST_HIGH, DST_LOW, MISALIGNED, NEAR, NO_MEMORY
 from .entry import HEAD, Table, opened
 from .normal import Normal, normal
 from .planner import plan_for
@@ -114,13 +114,16 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
         src = src.copy()
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     host = _host(dst, src, form)
-    key = form, host.dst_phase
+    key = form, host.dst_phase, answer == NEAR
     ready = _elsewhere.get(key)
     if ready is None:
         if len(_elsewhere) >= _CACHED:
             _elsewhere.clear()
         ready = Ready(plan_for(form, host), host.width)
-        ready.look_at_nothing()
+        if answer == NEAR:
+            ready.look_at_nothing()
+        elif answer == MISALIGNED:
+            table.add(dst, src, ready.told())
         # Only now: another thread may take it at once.
         _elsewhere[key] = ready
     answer = ready(cell(dst), cell(src), threads)
@@ -130,7 +133,7 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
 
 
 _CACHED = 1024
-_elsewhere: dict[tuple[Normal, int], Ready] = {}
+_elsewhere: dict[tuple[Normal, int, bool], Ready] = {}
 """Plans for targets that begin elsewhere within a line than the first of their layout did, or lie near the source."""
 
 

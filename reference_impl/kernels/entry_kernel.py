@@ -6,7 +6,7 @@ where NumPy keeps them: in the head of an array object, one of NumPy's public st
 
 from typing import Any
 
-from .descriptor import DONE
+from .descriptor import DONE, DST_SHIFT, PHASE
 from .entry import (
     DESCR,
     DESCRIPTOR,
@@ -30,7 +30,8 @@ from .entry import (
     WRITEABLE,
 )
 from .jit import part
-from .llvm import acquire_gil, call_at, peek, py_bool, release_gil
+from .llvm import acquire_gil, call_at, field, peek, py_bool, release_gil
+from .plans import LINE
 
 
 @part
@@ -64,7 +65,10 @@ def _call_of(table: int, dst: int, src: int) -> Any:
                     and peek(held + 8) == peek(to + 8 * k)
                     and peek(held + 16) == peek(at + 8 * k)
                 )
-            if same:
+            descriptor = peek(entry + 8 * DESCRIPTOR)
+            phase = field(descriptor, PHASE)
+            begin = peek(dst + HEAD) + field(descriptor, DST_SHIFT)
+            if same and (phase < 0 or phase == begin & (LINE - 1)):
                 return entry
         slot = slot + 1 & (SLOTS - 1)
 

@@ -18,6 +18,7 @@ from .descriptor import (
     DST_HIGH,
     DST_LOW,
     IN_GROUP,
+    PHASE,
     SRC_HIGH,
     SRC_LOW,
     STAGE_IN,
@@ -45,6 +46,14 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
     """
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= host.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
+    plan = _fastest(form, host, choice, streamed)
+    if streamed and host.width > 0:
+        # Which lines are whole decides what is fast, and where stores past the caches may go.
+        plan.descriptor[PHASE] = (host.dst_phase + plan.form.dst_shift - form.dst_shift) % LINE
+    return plan
+
+
+def _fastest(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     plan = _without_table(form, host, choice, streamed)
     own = choice.is_own and host.width > 0
     if own and form.nbytes >= _TABLED:

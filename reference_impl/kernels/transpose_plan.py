@@ -11,7 +11,6 @@ import numpy.typing as npt
 from . import half_lines, narrow_blocks
 from .descriptor import (
     AHEAD,
-    ALIGNED,
     ALIKE,
     BY_ROWS,
     LINES,
@@ -109,7 +108,6 @@ def transpose_plan(
     out_pitch = b_rows * item if out_group > 1 else odd_lines(b_rows * item)
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
-    mode |= ALIGNED * (streamed and straight)
     mode |= ALIKE * ((host.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
     if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (host.narrow_blocks and staged)):
         mode |= PAIRS

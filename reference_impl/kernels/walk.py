@@ -6,7 +6,6 @@ from .descriptor import (
     A_CHUNK,
     A_LENGTH,
     A_LOOP,
-    ALIGNED,
     B_CHUNK,
     B_LENGTH,
     B_LOOP,
@@ -20,8 +19,8 @@ from .descriptor import (
     FIRST_LOOP,
     LOOPS,
     MISALIGNED,
-    MODE,
     NEAR,
+    PHASE,
     SRC_HIGH,
     SRC_LOW,
     SRC_SHIFT,
@@ -44,7 +43,7 @@ def begun(descriptor: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]
         src + field(descriptor, SRC_LOW) < dst + field(descriptor, DST_HIGH)
     ):
         answer = NEAR
-    elif field(descriptor, MODE) & ALIGNED and dst & (LINE - 1):
+    elif field(descriptor, PHASE) >= 0 and field(descriptor, PHASE) != dst & (LINE - 1):
         answer = MISALIGNED
     return dst, src, answer
 

@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from threading import Thread
 
 import numpy as np
 import pytest
 from hypothesis import given
 from stridecheck.reference_impl import strided_copy
-from stridecheck.reference_impl.kernels import engine, entry
+from stridecheck.reference_impl.kernels import engine, entry, machine
+from stridecheck.reference_impl.kernels.descriptor import PHASE
+from stridecheck.reference_impl.kernels.plans import LINE
 
 from .arrays import expected, pairs
 from .copying import relaxed
@@ -96,6 +99,33 @@ def test_what_overlaps_is_decided_in_python():
     assert not engine.enter(square, square.T)
     strided_copy(square, square.T)
     assert np.array_equal(square, wanted)
+
+
+@pytest.mark.skipif(machine.host().width == 0, reason="the portable kernel copies item by item from anywhere")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_past_the_caches_each_place_within_a_line_has_a_plan_of_its_own(monkeypatch, threads):
+    """Runs of a line that are streamed to where they begin within one took seven times as long by the other plan."""
+    host = replace(machine.host(), cache_bytes=1 << 20)
+    monkeypatch.setattr(machine, "host", lambda: host)
+    memory = np.zeros(1 << 22, np.uint8)
+    src = np.random.default_rng(2).integers(0, 256, (31 + threads, 64, 16, 64), np.uint8).transpose(0, 2, 1, 3)
+    plans = set()
+    for _ in range(2):
+        for phase in (0, 16, 48):
+            start = -memory.ctypes.data % LINE + phase
+            memory[:] = 7
+            dst = memory[start : start + src.size].reshape(src.shape)
+            strided_copy(dst, src, threads)
+            assert np.array_equal(dst, src)
+            assert (memory[:start] == 7).all()
+            assert (memory[start + src.size :] == 7).all()
+            dst[:] = 0
+            assert engine.enter(dst, src)
+            assert np.array_equal(dst, src)
+            plans.add(engine.planned(dst, src).kernel)
+    assert len(plans) == 2
+    held = [calls[0][1].descriptor[PHASE] for _, calls, _ in engine.table._held if calls[0][1].form.nbytes == src.size]
+    assert sorted(held) == [0, 16, 48]
 
 
 @pytest.mark.parametrize("shape", [(300, 400), (2000, 1500)])
