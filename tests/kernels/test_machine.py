@@ -78,18 +78,18 @@ AVX512 = {"avx2": True, "avx512f": True, "avx512bw": True, "avx512vl": True, "av
 
 
 @pytest.mark.parametrize(
-    ("features", "intel", "is_abreast"),
+    ("features", "first_kb", "is_abreast"),
     [
-        ({"avx2": True}, False, True),
-        ({"avx2": True, "vaes": True}, False, False),
-        (AVX512, False, False),
-        (AVX512, True, True),
+        ({"avx2": True}, 32, True),
+        ({"avx2": True, "vaes": True}, 32, False),
+        (AVX512, 32, False),
+        (AVX512, 48, True),
     ],
-    ids=["family 23", "family 25", "AMD with AVX-512", "Intel with AVX-512"],
+    ids=["family 23", "family 25", "family 25 with AVX-512", "family 26 and Intel"],
 )
-def test_long_runs_are_copied_abreast_on_old_processors_and_on_intel(features, intel, is_abreast, monkeypatch):
+def test_long_runs_are_copied_abreast_on_old_processors_and_on_new_ones(features, first_kb, is_abreast, monkeypatch):
     """Old ones are told by what they lack."""
     monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
-    monkeypatch.setattr(machine, "is_intel", lambda: intel)
+    monkeypatch.setattr(machine, "first_bytes", lambda: first_kb << 10)
     monkeypatch.setattr(machine, "vector_bytes", machine.vector_bytes.__wrapped__)
     assert machine.goes_abreast.__wrapped__() is is_abreast
