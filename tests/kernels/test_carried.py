@@ -120,9 +120,9 @@ def test_what_is_carried(shape, order, itemsize, kernel):
     assert permuted(shape, order, itemsize, INTEL).kernel == kernel
 
 
-@pytest.mark.parametrize("other", [{"intel": False}, {"window": 16}, {"cache_bytes": 1 << 40}])
+@pytest.mark.parametrize("other", [{"window": 16}, {"cache_bytes": 1 << 40}])
 def test_not_elsewhere(other):
-    """Neither on processors where it was not measured, nor without the permutation, nor within the caches."""
+    """Neither without the permutation, nor within the caches."""
     assert permuted((300, 28, 28, 256), (0, 3, 1, 2), 1, replace(INTEL, **other)).kernel == "transpose"
 
 
@@ -132,6 +132,12 @@ def test_rows_that_begin_at_one_place_of_all_lines(itemsize, kernel):
     phase16 = replace(INTEL, dst_phase=16)
     assert permuted((28, 16, 1000, 64), (3, 1, 2, 0), itemsize, phase16).kernel == kernel
     assert permuted((160, 56, 56, 64), (0, 3, 1, 2), itemsize, phase16).kernel == "transpose"
+
+
+@pytest.mark.parametrize(("itemsize", "nbytes"), [(1, 512), (2, 512), (4, 512), (8, 1024)])
+def test_longer_source_rows_make_a_tile_on_amd(itemsize, nbytes):
+    plan = permuted((2000, 1111, 2048), (0, 2, 1), itemsize, replace(INTEL, intel=False))
+    assert (plan.kernel, plan.descriptor[A_CHUNK] * itemsize) == ("carried", nbytes)
 
 
 def test_the_last_chunk_of_a_dimension_holds_a_block_too():
