@@ -50,7 +50,7 @@ def carried_plan(form: Normal, along: int, host: Host) -> Plan | None:
 
 
 def _read_bytes(item: int, host: Host) -> int:
-    """Bytes of a source row that a tile takes: on AMD's family 26 twice as many were better but for items of 4 bytes."""
+    """Bytes of a source row that a tile takes: on AMD's family 26 twice as many are better but of 4-byte items."""
     if host.intel:
         return (4 if item < 4 else 8) * LINE
     return (8 if item < 8 else 16) * LINE

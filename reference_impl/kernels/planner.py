@@ -4,7 +4,6 @@
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -15,12 +14,8 @@ from .descriptor import (
     A_INNER,
     B_CHUNK,
     B_INNER,
-    DST_HIGH,
-    DST_LOW,
     IN_GROUP,
     PHASE,
-    SRC_HIGH,
-    SRC_LOW,
     STAGE_IN,
     STAGE_OUT,
     STRIDE,
@@ -29,10 +24,11 @@ from .descriptor import (
 from .items_plan import items_plan
 from .normal import Dim, Normal
 from .pick_plan import FEW, pick_plan, picks
-from .plans import LINE, OWN, Choice, Host, Plan, make_plan
+from .plans import LINE, OWN, Choice, Host, Plan, beside, make_plan
 from .runs_plan import runs_plan
+from .shifted_plan import shifted_plan
 from .tiles import chain
-from .transpose_plan import LONG, SMALL, transpose_plan
+from .transpose_plan import SMALL, transpose_plan
 from .weave_plan import weave_plan
 from .windows import Block, block_of
 
@@ -86,8 +82,9 @@ def _without_table(form: Normal, host: Host, choice: Choice, streamed: bool) -> 
         woven = weave_plan(form, along, host, streamed)
         if woven is not None:
             return woven
-        if streamed and _shifts(form, host.dst_phase):
-            return _shifted(form, along, host, choice)
+        shifted = shifted_plan(form, along, host, choice) if streamed else None
+        if shifted is not None:
+            return shifted
         plan = transpose_plan(form, along, host, choice, streamed)
         return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan, host) else plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
@@ -202,7 +199,7 @@ def _in_blocks(form: Normal, block: Block, host: Host, streamed: bool) -> Plan:
     whole = replace(form, dims=part(turns))
     left = Normal(part(block.left), form.item, form.dst_shift + turns * cut.dst, form.src_shift + turns * cut.src)
     beyond = replace(host, dst_phase=(host.dst_phase + turns * cut.dst) % LINE)
-    return _beside(form, [blocks_plan(whole, block, streamed), _without_table(left, beyond, OWN, streamed)])
+    return beside(form, [blocks_plan(whole, block, streamed), _without_table(left, beyond, OWN, streamed)])
 
 
 def _along(form: Normal) -> int | None:
@@ -238,45 +235,3 @@ _FEW, _FEW_APART = 8, 12
 
 def _is_one_run(form: Normal) -> bool:
     return not form.dims or (len(form.dims) == 1 and form.dims[0].dst == form.dims[0].src == form.item)
-
-
-def _shifts(form: Normal, dst_phase: int) -> bool:
-    """Whether all rows of the target begin at the same place within a line, which is not its start, and are long."""
-    last = form.dims[-1]
-    return (
-        dst_phase != 0
-        and dst_phase % form.item == 0
-        and last.length * form.item >= LONG
-        and all(d.dst % LINE == 0 for d in form.dims[:-1])
-    )
-
-
-def _shifted(form: Normal, along: int, host: Host, choice: Choice) -> Plan:
-    """The whole lines of all rows past the caches, then the strips at both ends of the rows."""
-    item, last = form.item, form.dims[-1]
-    head = (LINE - host.dst_phase) // item
-    middle = (last.length - head) * item // LINE * LINE // item
-    plans = []
-    for start, length in ((head, middle), (0, head), (head + middle, last.length - head - middle)):
-        if length:
-            dims = (*form.dims[:-1], last._replace(length=length))
-            shifts = form.dst_shift + start * item, form.src_shift + start * last.src
-            part = Normal(dims if length > 1 else dims[:-1], item, *shifts)
-            if start == head:
-                plan = transpose_plan(part, along, replace(host, dst_phase=0), choice, True)
-            else:
-                plan = transpose_plan(part, along, host, OWN, False) if length > 1 else items_plan(part, False)
-            plans.append(plan)
-    return _beside(form, plans)
-
-
-def _beside(form: Normal, plans: Sequence[Plan]) -> Plan:
-    """Plans that copy one form together, as one; their descriptors are written to: they should be nobody else's."""
-    for plan in plans:
-        # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
-        for low, high, shift, extent in (
-            (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
-            (SRC_LOW, SRC_HIGH, form.src_shift - plan.form.src_shift, form.src_extent),
-        ):
-            plan.descriptor[low], plan.descriptor[high] = extent[0] + shift, extent[1] + shift
-    return replace(plans[0], more=tuple(plans[1:]))

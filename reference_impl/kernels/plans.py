@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .descriptor import ONE, STAGE_IN, STAGE_OUT, Chunked, Field, Loop, make_descriptor
+from .descriptor import (
+    DST_HIGH,
+    DST_LOW,
+    ONE,
+    SRC_HIGH,
+    SRC_LOW,
+    STAGE_IN,
+    STAGE_OUT,
+    Chunked,
+    Field,
+    Loop,
+    make_descriptor,
+)
 from .normal import Normal
 
 LINE, PAGE = 64, 4096
@@ -205,6 +217,18 @@ def make_plan(
         src_low=src_low, src_high=src_high, **fields,
     )  # fmt: skip
     return Plan(kernel, form, tuple(loops), descriptor, streamed, staged, tables)
+
+
+def beside(form: Normal, plans: Sequence[Plan]) -> Plan:
+    """Plans that copy one form together, as one; their descriptors are written to: they should be nobody else's."""
+    for plan in plans:
+        # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
+        for low, high, shift, extent in (
+            (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),
+            (SRC_LOW, SRC_HIGH, form.src_shift - plan.form.src_shift, form.src_extent),
+        ):
+            plan.descriptor[low], plan.descriptor[high] = extent[0] + shift, extent[1] + shift
+    return replace(plans[0], more=tuple(plans[1:]))
 
 
 def ordered(loops: Sequence[Loop], order: str) -> list[Loop]:

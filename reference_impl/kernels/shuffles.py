@@ -233,7 +233,8 @@ def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             held = []
             read_from = read(builder, args[0], args[1], squares * number)
-            asked_for = read(builder, args[4], args[1], squares * number)
+            # Of a row that lies on two lines the second: the first is what the block before it has read.
+            asked_for = read(builder, builder.add(args[4], constant(width - 1)), args[1], squares * number)
             for _ in range(squares):
                 values = []
                 for address, asked in zip(islice(read_from, number), islice(asked_for, number), strict=True):

@@ -54,13 +54,15 @@ SMALL = 768
 
 
 def transpose_plan(
-    form: Normal, along: int, host: Host, choice: Choice, streamed: bool, split: bool = False, near: str = "dst"
-) -> Plan:
+    form: Normal, along: int, host: Host, choice: Choice, streamed: bool, split: bool = False, near: str = "dst",
+    turned: int = 0,
+) -> Plan:  # fmt: skip
     """The plan where the target is in one piece along the last dimension, the source along dimension `along`.
 
     There the source may be stepped, two to four items from one to the next: they are picked into a buffer. `split`:
     what a tile holds of a target row ends anywhere in a line, though the row itself does not. `near`: the side, `dst`
-    or `src`, that has a dimension first which may belong to a block's rows or to its columns.
+    or `src`, that has a dimension first which may belong to a block's rows or to its columns. `turned`: with which of
+    its items a row of the target begins; those before it are the next row's, one further along.
     """
     form = rising(form, along)
     item, dims = form.item, list(form.dims)
@@ -79,6 +81,8 @@ def transpose_plan(
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
+    if turned:
+        b_table = np.concatenate([b_table[turned:], b_table[:turned] + dims[along].src])
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = host.dst_phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     if host.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl import kernels
-from stridecheck.reference_impl.kernels import arithmetic, elementwise_plan, machine, planner
+from stridecheck.reference_impl.kernels import arithmetic, elementwise_plan, machine, planner, plans
 from stridecheck.reference_impl.kernels.descriptor import IN_BYTES, STAGE_IN
 from stridecheck.reference_impl.kernels.elementwise_plan import (
     BINARY,
@@ -142,7 +142,7 @@ def in_two_parts(form, host, choice):
         shifts = form.dst_shift + start * first.dst, form.src_shift + start * first.src
         part = Normal((first._replace(length=length), *form.dims[1:]), form.item, *shifts)
         parts.append(planner.plan_for(part, host, choice))
-    return planner._beside(form, parts)
+    return plans.beside(form, parts)
 
 
 @quick
