@@ -140,8 +140,8 @@ def _end(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any,
 
 
 @instruction
-def _join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
-    """Store the line in which one row ends and the next one begins."""
+def join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
+    """Store the line of an address, past the caches: what is kept ends there, and the head begins."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         before, after = (load(builder, place, vector(LINE, 1)) for place in args[1:])
@@ -210,7 +210,7 @@ def _ends(
             run(to, heads + slot, LINE - (to & (LINE - 1)))
         if follow and a + 1 < a_count:
             after = (a + 1 + overlap * (a + 1 >= grouped)) * LINE
-            _join(to + nbytes, kept + slot, heads + after)
+            join(to + nbytes, kept + slot, heads + after)
         else:
             tail = to + nbytes & (LINE - 1)
             run(to + nbytes - tail, kept + slot + LINE - tail, tail)

@@ -27,6 +27,7 @@ KERNELS = {
     "whole": ("runs", "copy_whole_run"),
     "transpose": ("transpose", "copy_transposed"),
     "carried": ("carried", "copy_carried"),
+    "joined": ("joined", "copy_joined"),
     "interleave": ("weave", "copy_woven"),
     "deinterleave": ("weave", "copy_woven"),
     "step": ("pick", "copy_picked"),

@@ -108,7 +108,7 @@ class Plan:
     """A copy as a kernel performs it."""
 
     kernel: str
-    """whole, runs, pieces, blocks, transpose, carried, interleave, deinterleave, step, fill or items."""
+    """whole, runs, joined, pieces, blocks, transpose, carried, interleave, deinterleave, step, fill or items."""
     form: Normal
     loops: tuple[Loop, ...]
     """Odometer of tiles, outermost first."""
@@ -169,7 +169,7 @@ class Plan:
 
 
 _BEYOND = {
-    "runs": 1.0, "pieces": 1.5, "blocks": 1.5, "carried": 1.4,
+    "runs": 1.0, "pieces": 1.5, "blocks": 1.5, "carried": 1.4, "joined": 1.1,
     "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fill": 1.1,
     "items": 4.0,
 }  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .descriptor import CALLED, NEXT_RUN, STREAM, Chunked, Loop
+from .descriptor import CALLED, NEXT_RUN, ONE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .pieces_plan import Run, pieces, pieces_in_order
 from .plans import LINE, Choice, Host, Plan, make_plan, ordered
@@ -22,6 +22,9 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
         streamed = False
     shared = host.dst_phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and shared and dims:
+        joined = _joined(form, dims, nbytes) if host.small_tiles and host.window == LINE and choice.is_own else None
+        if joined is not None:
+            return joined
         if dims[-1].dst == nbytes < _LONG:
             in_order = pieces_in_order(form, dims, Run(nbytes)) if choice.is_own else None
             return in_order or pieces(form, dims, Run(nbytes), choice)
@@ -49,6 +52,33 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     return make_plan("runs", form, loops, streamed, a, b, mode=mode)
+
+
+def _joined(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
+    """Some runs of a row, which follow each other in the target, of some rows that do in the source.
+
+    None where runs do not follow each other or rows are short, and where runs are that lie near each other, so that
+    both are read as they come.
+    """
+    loops = [Loop(*d) for d in dims]
+    row, near = loops[-1], min(loops, key=lambda x: abs(x.src))
+    if row.dst != nbytes or not LINE <= nbytes < _JOINABLE or nbytes * row.length < _JOINED:
+        return None
+    if near == row and nbytes < 2 * LINE and abs(row.src) - nbytes < LINE:
+        return None
+    rest = [x for x in loops if x not in (row, near)]
+    a = limited(row, (_ROWS if near != row else _READ) // nbytes)
+    b = limited(near, _READ // nbytes) if near != row else ONE
+    loops = ordered([*rest, a.loop("a"), b.loop("b")], "src")
+    return make_plan("joined", form, loops, True, a, b, mode=STREAM, run=nbytes)
+
+
+_JOINABLE = 1 << 14
+"""Bytes of runs from which on the lines that two of them share are few."""
+_JOINED = 2048
+"""Bytes of a row of runs from which on the lines at its ends, which are written in parts, are few."""
+_ROWS, _READ = 256, 4096
+"""Bytes of a tile that follow each other in the target, and in the source."""
 
 
 def long_loop(loops: Sequence[Loop], nbytes: int) -> Loop | None:
