@@ -1,4 +1,4 @@
-"""Tiles of transposes past the caches on Intel's processors, with registers of a line.
+"""Tiles of transposes past the caches with registers of a line: on Intel's processors, and of small items on AMD's.
 
 Blocks go two by two, so that two lines of a target row are stored one after the other: lines of one parity take half as
 long again by themselves. Of large items blocks are squares. Of small ones they are a line of target rows by 16 bytes of

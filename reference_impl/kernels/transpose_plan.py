@@ -113,7 +113,7 @@ def transpose_plan(
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIKE * ((host.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
-    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (host.narrow_blocks and staged)):
+    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (staged and host.pairs(item))):
         mode |= PAIRS
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
@@ -201,16 +201,17 @@ def _tile(
     far = streamed and (host.dst_phase != 0 or split)
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (host.small_tiles or host.intel)) or not crowds
-    halves, lines = _has_halves(host, streamed), host.narrow_blocks and whole and item < 4
-    staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
     b_dims = [dims[k] for k in b_chain]
+    narrow = host.narrow_blocks or (streamed and not far and _is_narrow(b_dims, rows, item, host))
+    halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
+    staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
     if unit != item:
         wanted = Wanted(1024, 1024 if far else 512 if streamed else 256, staged, lines)
     elif halves and whole:
         wanted = wanted_of_halves(half_lines.Sides(dims, along, b_dims, item, host.src_phase), far)
     elif halves and blocks:
         wanted = Wanted(1024, 1024, staged, lines)
-    elif host.narrow_blocks and streamed and whole:
+    elif narrow and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
         even = dims[along].dst // LINE % 2 == 0
         wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds))
@@ -234,6 +235,15 @@ def _tile(
     if choice.staged >= 0:
         wanted = wanted._replace(staged=choice.staged)
     return _Tile(a_chain, b_chain, wanted)
+
+
+def _is_narrow(b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, host: Host) -> bool:
+    """Whether AMD's processors, too, like blocks of a line by 16 bytes.
+
+    Target rows are not short, and a block's source rows, at these offsets, crowd no set of the first-level cache.
+    """
+    long = item * prod(d.length for d in b_dims) >= 4 * LINE
+    return host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
 
 
 def _within_caches(

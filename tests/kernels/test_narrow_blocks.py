@@ -127,9 +127,20 @@ def test_each_size_of_items_is_stored_two_lines_at_a_time(itemsize, gathered, wi
         assert plan.staged == (STAGE_IN if gathered else 0)
 
 
-def test_other_processors_keep_their_squares():
-    for host in (Host(), Host(first_bytes=32 << 10)):
-        assert not permuted((8000, 8000), (1, 0), 1, host).descriptor[MODE] & LINES
+@pytest.mark.parametrize(
+    ("shape", "itemsize", "host", "lines"),
+    [
+        ((8000, 8000), 1, Host(), True),
+        ((6400, 6400), 2, Host(), True),
+        ((8000, 8000), 4, Host(), False),  # large items
+        ((8000, 8000), 1, Host(first_bytes=32 << 10), False),  # before family 26
+        ((64, 1 << 20), 1, Host(), False),  # short rows of the target
+        ((4096, 8192), 1, Host(), False),  # a block's source rows crowd one set
+        ((8001, 8001), 1, Host(), False),  # rows begin anywhere in a line
+    ],
+)
+def test_what_amd_likes_of_it(shape, itemsize, host, lines):
+    assert bool(permuted(shape, (1, 0), itemsize, host).descriptor[MODE] & LINES) is lines
 
 
 @pytest.mark.parametrize("columns", [100, 200, 400])
