@@ -14,8 +14,8 @@ from .plans import LINE
 from .runs import run
 from .walk import advance, begun, counts, place
 
-_AHEAD = 4096
-"""Bytes ahead that are asked for."""
+_AHEAD, _RUNS_AHEAD = 4096, 16
+"""Bytes ahead that are asked for, in whole runs; of short ones that lie far apart so many runs."""
 
 
 @part
@@ -55,7 +55,7 @@ def copy_joined(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
     a_dst, a_src, a_loop = field(descriptor, A_DST), field(descriptor, A_SRC), field(descriptor, A_LOOP)
     b_dst, b_src, nbytes = field(descriptor, B_DST), field(descriptor, B_SRC), field(descriptor, RUN)
     step = b_src or a_src
-    later = -(-_AHEAD // abs(step)) * step
+    later = max(-(-_AHEAD // abs(step)), min(_RUNS_AHEAD, _AHEAD // nbytes)) * step
     length, chunk = field(descriptor, A_LENGTH), field(descriptor, A_CHUNK)
     d, s = place(descriptor, index, first)
     for _ in range(first, last):

@@ -83,6 +83,11 @@ class Host:
         """Whether tiles are made as on Intel's processors with registers of a line (`narrow_blocks.py`)."""
         return self.width == LINE and self.intel
 
+    @property
+    def joins(self) -> bool:
+        """Whether runs that share a line are joined in a register: measured on AMD's family 26."""
+        return self.small_tiles and self.window == LINE
+
     def pairs(self, item: int) -> bool:
         """Whether two lines of a target row are better stored one after the other.
 

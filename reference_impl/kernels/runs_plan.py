@@ -21,10 +21,11 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     if own and nbytes >= _PIECE and form.nbytes < host.cache_bytes:
         streamed = False
     shared = host.dst_phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
-    if streamed and shared and dims:
-        joined = _joined(form, dims, nbytes) if host.small_tiles and host.window == LINE and choice.is_own else None
+    if streamed and dims and choice.is_own and host.joins and (shared or nbytes > _WHOLE):
+        joined = _joined(form, dims, nbytes)
         if joined is not None:
             return joined
+    if streamed and shared and dims:
         if dims[-1].dst == nbytes < _LONG:
             in_order = pieces_in_order(form, dims, Run(nbytes)) if choice.is_own else None
             return in_order or pieces(form, dims, Run(nbytes), choice)
@@ -73,6 +74,8 @@ def _joined(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
     return make_plan("joined", form, loops, True, a, b, mode=STREAM, run=nbytes)
 
 
+_WHOLE = 512
+"""Bytes of runs of whole lines from which on they are better copied as runs that share lines are."""
 _JOINABLE = 1 << 14
 """Bytes of runs from which on the lines that two of them share are few."""
 _JOINED = 2048

@@ -62,6 +62,8 @@ def test_the_same_bits_and_nothing_beside(data, nbytes, phase, threads):
     [
         ((9, 16, 64), (0, 2, 1), 64, 16, "joined"),  # attention's heads of bytes
         ((9, 16, 64), (0, 2, 1), 64, 0, "runs"),  # whole lines
+        ((9, 16, 64), (0, 2, 1), 512, 0, "runs"),
+        ((9, 16, 64), (0, 2, 1), 768, 0, "joined"),  # whole lines, but long
         ((9, 16, 64), (0, 2, 1), 100, 0, "joined"),
         ((9, 64, 16), (0, 2, 1), 48, 16, "pieces"),  # three runs to a line
         ((90, 4, 16), (0, 2, 1), 16_400, 16, "runs"),  # few lines are shared
