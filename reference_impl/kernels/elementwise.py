@@ -62,6 +62,8 @@ _cells = on_stack(40)
 """Where copies go from and to: three sides' places that buffers hold, then source and target."""
 _repeated = on_stack(LINE + 2 * _BLOCK + 8)
 """Operands that are repeated, and how many rows are worked on."""
+_ABREAST = 4
+"""Rows that are added to one at a time: they are read from as many places, and the sums wait in registers."""
 _AHEAD = 2048
 """How far ahead operands are asked for, in bytes, where the target is stored past the caches."""
 
@@ -162,6 +164,28 @@ def _item(name: str) -> Any:
     return item
 
 
+def _several(name: str, nbytes: int) -> Any:
+    """An intrinsic that adds a block of some rows, or a line, to one, in the rows' order."""
+
+    @instruction
+    def several(typingctx: Any, out: Any, y: Any, step: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            out, y, step = args[:3]
+            kind, offsets = _vector(number, LINE), [constant(k) for k in range(0, nbytes, LINE)]
+            sums = [load(builder, builder.add(out, at), kind) for at in offsets]
+            for _ in range(_ABREAST):
+                values = [load(builder, builder.add(y, at), kind) for at in offsets]
+                sums = [_result(builder, name, number, *pair) for pair in zip(sums, values, strict=True)]
+                y = builder.add(y, step)
+            for at, value in zip(offsets, sums, strict=True):
+                store(builder, value, builder.add(out, at))
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, number), generate
+
+    return several
+
+
 def _rest(name: str) -> Any:
     """An intrinsic that works on fewer bytes than a line has."""
 
@@ -181,12 +205,23 @@ def _rest(name: str) -> Any:
     return rest
 
 
-def _rows(row_of: Callable[..., None]) -> Any:
-    """What works on some rows, given what works on one; how many they are stands behind the repeated operands."""
+def _rows(row_of: Callable[..., None], several_of: Callable[..., None] | None = None) -> Any:
+    """What works on some rows, given what works on one; how many they are stands behind the repeated operands.
+
+    `several_of` adds `_ABREAST` rows at once to one that stays where it is.
+    """
 
     @part
     def rows(descriptor: int, out: int, x: int, y: int, blocks: int, number: Any) -> int:
-        for _ in range(peek(blocks + 2 * _BLOCK)):
+        left = peek(blocks + 2 * _BLOCK)
+        if several_of is not None:
+            stays = field(descriptor, ROW_STEPS) == 0 and out == x
+            stays = stays and field(descriptor, ITEMS) == 0 and field(descriptor, STEPS + 2) != 0
+            while stays and left >= _ABREAST:
+                several_of(descriptor, out, y, number)
+                y += _ABREAST * field(descriptor, ROW_STEPS + 2)
+                left -= _ABREAST
+        for _ in range(left):
             row_of(descriptor, out, x, y, blocks, number)
             out += field(descriptor, ROW_STEPS)
             x += field(descriptor, ROW_STEPS + 1)
@@ -245,7 +280,24 @@ def _applied(name: str) -> Any:
                 at += LINE
         rest(out + at, x + (at & x_moves), y + (at & y_moves), nbytes - at, number)
 
-    return _rows(row_of)
+    if name not in REDUCTIONS.values():
+        return _rows(row_of)
+    some, some_lines = _several(name, _BLOCK), _several(name, LINE)
+
+    @part
+    def several_of(descriptor: int, out: int, y: int, number: Any) -> None:
+        nbytes, step, at = field(descriptor, ROW), field(descriptor, ROW_STEPS + 2), 0
+        while nbytes - at >= _BLOCK:
+            some(out + at, y + at, step, number)
+            at += _BLOCK
+        while nbytes - at >= LINE:
+            some_lines(out + at, y + at, step, number)
+            at += LINE
+        for _ in range(_ABREAST if at < nbytes else 0):
+            rest(out + at, out + at, y + at, nbytes - at, number)
+            y += step
+
+    return _rows(row_of, several_of)
 
 
 def _folded(name: str) -> Any:

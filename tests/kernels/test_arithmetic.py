@@ -131,6 +131,27 @@ def test_reductions_over_any_dimensions(name, past_the_caches, operation, data):
     assert np.array_equal(out, wanted, equal_nan=out.dtype.kind == "f")
 
 
+@pytest.mark.parametrize("kind", ["i1", "u4", "f4", "f8"])
+@pytest.mark.parametrize("rows", [3, 4, 9, 23])
+@pytest.mark.parametrize("columns", [65, 1000])
+@pytest.mark.parametrize("repeated", ["", "rows", "columns"])
+def test_rows_are_added_to_one_in_their_order(kind, rows, columns, repeated):
+    """Some of them at once; to the last bit, with infinities and signed zeros among them. Short rows are folded."""
+    rng = np.random.default_rng(rows)
+    x = (rng.standard_normal((rows, columns)) * 100).astype(kind)
+    if kind[0] == "f":
+        x[rng.random(x.shape) < 0.1] = -0.0
+        x[rng.random(x.shape) < 0.02] = np.inf
+    if repeated:
+        x = np.broadcast_to(x[:1] if repeated == "rows" else x[:, :1], x.shape)
+    for name, add in (("sum", np.add), ("amax", np.maximum)):
+        out, wanted = np.zeros((1, columns), kind), np.zeros(columns, kind) if name == "sum" else x[0].copy()
+        for row in x:
+            wanted = add(wanted, row)
+        arithmetic.reduce(name, out, x, (0,))
+        assert out[0].tobytes() == wanted.tobytes()
+
+
 def in_two_parts(form, host, choice):
     """A plan of a copy that is made of two."""
     if not form.dims:
