@@ -18,7 +18,7 @@ _threads = 1
 _SMALL = 4096
 """Bytes below which the call into a kernel costs more than the copy."""
 _WORTH_LOADING = 1 << 16
-"""Bytes from which on a copy loads kernels."""
+"""Bytes from which on a copy loads kernels, and compiles those that this machine has not compiled yet."""
 _PATIENCE = 1 << 26
 """Bytes that smaller copies move by NumPy before they load kernels: about as long as loading takes."""
 _moved = 0
@@ -81,7 +81,9 @@ def _check(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:
 
 
 def _remembered(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> Any:
-    ready: Any = (_engine or _loaded()).prepared(dst, src) or False
+    # To compile a kernel takes a second, a small copy a microsecond.
+    compiles = dst.nbytes >= _WORTH_LOADING
+    ready: Any = (_engine or _loaded()).prepared(dst, src, compiles) or False
     if len(_known) >= _KNOWN:
         _known.clear()
     if ready:

@@ -68,8 +68,11 @@ class Ready:
             call.look_at_nothing()
 
 
-def prepared(dst: Array, src: Array) -> Ready | None:
-    """What copies between arrays laid out like these; None where NumPy must."""
+def prepared(dst: Array, src: Array, compiles: bool = True) -> Ready | None:
+    """What copies between arrays laid out like these; None where NumPy must.
+
+    That is also where a kernel would have to be compiled first, unless this `compiles`.
+    """
     if dst.dtype.hasobject or dst.size == 0:
         return None
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
@@ -79,7 +82,14 @@ def prepared(dst: Array, src: Array) -> Ready | None:
     plan = plan_for(form, host)
     if tuning.wanted() and plan.kernel in tuning.TUNED and form.nbytes >= tuning.SMALLEST:
         plan = plan_for(form, host, _tuned(dst, src, plan, host))
+    if not compiles and not _is_compiled(plan, host.width):
+        return None
     return Ready(plan, host.width)
+
+
+def _is_compiled(plan: Plan, width: int) -> bool:
+    kept = objects.is_kept(plan.kernel, plan.form.item, width or 64)
+    return kept and all(_is_compiled(more, width) for more in plan.more)
 
 
 @lru_cache(1)

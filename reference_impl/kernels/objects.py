@@ -37,7 +37,7 @@ KERNELS = {
     "decisions": ("decisions_kernel", "decide"),
 }
 """Module and function of each kernel."""
-_OF_BYTES = {"runs", "pieces", "blocks", "whole", "arithmetic", "decisions"}
+_OF_BYTES = {"runs", "joined", "pieces", "blocks", "whole", "arithmetic", "decisions"}
 """Kernels that know no items: one serves all sizes."""
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable that names another folder for machine code; beside this file, or in the user's cache, else."""
@@ -56,8 +56,21 @@ _lock = RLock()
 @cache
 def kernel(name: str, item: int = 1, width: int = 64) -> int:
     """The address of a kernel for items and registers of so many bytes; those of what knows neither are left out."""
+    return _loaded(*_asked(name, item, width))
+
+
+def is_kept(name: str, item: int, width: int) -> bool:
+    """Whether a kernel need not be compiled, since this machine has its machine code."""
+    module, function, tag = _asked(name, item, width)
+    symbol = _symbol(function, tag)
+    with _lock:
+        return bool(_machine()[0].get_function_address(symbol)) or _file(symbol, module).exists()
+
+
+def _asked(name: str, item: int, width: int) -> tuple[str, str, tuple[int | str, ...]]:
+    """Module, function and tag of a kernel."""
     module, function = KERNELS[name]
-    return _loaded(module, function, (1 if name in _OF_BYTES else item, width))
+    return module, function, (1 if name in _OF_BYTES else item, width)
 
 
 @cache
@@ -72,8 +85,12 @@ def front_door() -> int:
     return _loaded("entry_kernel", "enter", ())
 
 
+def _symbol(function: str, tag: tuple[int | str, ...]) -> str:
+    return "_".join(["stridecheck", function, *map(str, tag)])
+
+
 def _loaded(module: str, function: str, tag: tuple[int | str, ...]) -> int:
-    name = "_".join(["stridecheck", function, *map(str, tag)])
+    name = _symbol(function, tag)
     with _lock:
         engine, _ = _machine()
         if not engine.get_function_address(name):

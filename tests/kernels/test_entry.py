@@ -1,5 +1,6 @@
 """The way into a copy as machine code: it copies what the table knows, and leaves alone all else."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -156,3 +157,28 @@ strided_copy(dst, src)
 assert np.array_equal(dst, src)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_small_copy_compiles_nothing(tmp_path):
+    """NumPy copies what a kernel that is not on disk would; a large copy compiles it, for small ones of others, too."""
+    code = """
+import os, numpy as np
+from stridecheck.reference_impl import kernels, strided_copy
+large, folder = np.arange(90_000.0).reshape(300, 300), os.environ["NUMBA_CACHE_DIR"]
+strided_copy(np.zeros(90_000), large.ravel())
+assert kernels._engine is not None
+def small(rows):
+    dst, src = np.zeros((rows, 40)), large[:40, :rows].T
+    strided_copy(dst, src)
+    assert np.array_equal(dst, src)
+def compiled():
+    return any("transpose" in name for name in os.listdir(folder))
+small(30)
+assert not compiled()
+strided_copy(np.zeros((300, 300)), large.T)
+assert compiled()
+small(31)
+assert kernels._known[(31, 40), (320, 8), (31, 40), (8, 2400), large.dtype, large.dtype]
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
