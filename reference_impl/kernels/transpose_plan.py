@@ -113,7 +113,7 @@ def transpose_plan(
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
     mode |= NARROW * (b_rows * item <= 32)
     mode |= ALIKE * ((host.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
-    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (staged and host.pairs(item))):
+    if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (host.pairs(item) and (staged or item >= 8))):
         mode |= PAIRS
     mode |= (LINES | BY_ROWS * wanted.by_rows) * lines
     out_bytes = out_pitch * (a_rows * c.chunk + columns) + 128
@@ -243,7 +243,7 @@ def _is_narrow(b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, ho
     Target rows are not short, and a block's source rows, at these offsets, crowd no set of the first-level cache.
     """
     long = item * prod(d.length for d in b_dims) >= 4 * LINE
-    return host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
+    return item < 4 and host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
 
 
 def _within_caches(

@@ -143,6 +143,12 @@ def test_what_amd_likes_of_it(shape, itemsize, host, lines):
     assert bool(permuted(shape, (1, 0), itemsize, host).descriptor[MODE] & LINES) is lines
 
 
+@pytest.mark.parametrize(("itemsize", "pairs"), [(1, True), (2, True), (4, False), (8, True)])
+def test_amd_stores_pairs_of_lines_but_for_4_byte_items(itemsize, pairs):
+    assert bool(permuted((6400, 6400), (1, 0), itemsize, Host()).descriptor[MODE] & PAIRS) is pairs
+    assert not permuted((6400, 6400), (1, 0), itemsize, Host(first_bytes=32 << 10)).descriptor[MODE] & PAIRS
+
+
 @pytest.mark.parametrize("columns", [100, 200, 400])
 def test_a_tile_takes_as_many_rows_as_make_whole_lines(columns):
     """Eight rows of 100 items of four bytes are 50 lines, one is six and a quarter."""
