@@ -7,9 +7,7 @@ buffer. Where one row ends and the next one begins, the line that they share is 
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from .descriptor import (
     A_INNER,
@@ -24,7 +22,6 @@ from .descriptor import (
 )
 from .jit import instruction, part
 from .llvm import (
-    I64,
     constant,
     fence,
     field,
@@ -42,7 +39,7 @@ from .llvm import (
 )
 from .plans import LINE, carried_rows
 from .runs import run
-from .shuffles import by_table, columns_of, square_of
+from .shuffles import by_table, bytes_from, columns_of, join, square_of, store_line
 from .walk import advance, begun, counts, place
 
 _BLOCKS_AHEAD = 2
@@ -72,24 +69,6 @@ def _height(typingctx: Any, tag: Any) -> Any:
     return types.intp(tag), generate
 
 
-def _from(builder: Any, before: Any, after: Any, first: Any) -> Any:
-    """The 64 bytes of two registers from the `first` on."""
-    kind = vector(LINE, 1)
-    numbers = ir.Constant(ir.ArrayType(ir.IntType(8), 2 * LINE), bytearray(range(2 * LINE)))
-    table = builder.ptrtoint(cgutils.global_constant(builder, "numbers", numbers), I64)  # type: ignore[no-untyped-call]
-    chosen = load(builder, builder.add(table, first), kind)
-    signature = ir.FunctionType(kind, [kind] * 3)
-    permuted = builder.module.declare_intrinsic("llvm.x86.avx512.vpermi2var.qi.512", (), signature)
-    return builder.call(permuted, [before, chosen, after])
-
-
-def _store_line(builder: Any, address: Any, before: Any, after: Any) -> None:
-    """Store the line of an address, past the caches: `before` ends and `after` begins there."""
-    shift = builder.and_(address, constant(LINE - 1))
-    value = _from(builder, before, after, builder.sub(constant(LINE), shift))
-    store(builder, value, builder.sub(address, shift), LINE)
-
-
 @instruction
 def _begin(typingctx: Any, src: Any, rows: Any, kept: Any, heads: Any, tag: Any) -> Any:
     """Keep the first block of some rows, and once more as their heads."""
@@ -112,7 +91,7 @@ def _go_on(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: An
         addresses = by_table(builder, args[2], args[3], len(values))
         for k, (value, address) in enumerate(zip(values, addresses, strict=True)):
             slot = builder.add(args[4], constant(k * LINE))
-            _store_line(builder, address, load(builder, slot, value.type), value)
+            store_line(builder, address, load(builder, slot, value.type), value)
             store(builder, value, slot)
         return context.get_dummy_value()
 
@@ -131,24 +110,12 @@ def _end(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, kept: Any,
             slot = builder.add(args[4], constant(k * LINE))
             held = builder.add(builder.and_(address, constant(LINE - 1)), rest)
             with builder.if_then(builder.icmp_signed(">=", held, constant(LINE))):
-                new = _from(builder, value, value, builder.sub(constant(LINE), rest))
-                _store_line(builder, address, load(builder, slot, value.type), new)
+                new = bytes_from(builder, value, value, builder.sub(constant(LINE), rest))
+                store_line(builder, address, load(builder, slot, value.type), new)
             store(builder, value, slot)
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 6, tag), generate
-
-
-@instruction
-def join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
-    """Store the line of an address, past the caches: what is kept ends there, and the head begins."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        before, after = (load(builder, place, vector(LINE, 1)) for place in args[1:])
-        _store_line(builder, args[0], before, after)
-        return context.get_dummy_value()
-
-    return types.void(*[types.intp] * 3), generate
 
 
 @part

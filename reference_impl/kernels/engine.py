@@ -79,12 +79,18 @@ def prepared(dst: Array, src: Array, compiles: bool = True) -> Ready | None:
     if not form.writes_once:
         return None
     host = _host(dst, src, form)
-    plan = plan_for(form, host)
-    if tuning.wanted() and plan.kernel in tuning.TUNED and form.nbytes >= tuning.SMALLEST:
-        plan = plan_for(form, host, _tuned(dst, src, plan, host))
+    plan = _plan(dst, src, form, host)
     if not compiles and not _is_compiled(plan, host.width):
         return None
     return Ready(plan, host.width)
+
+
+def _plan(dst: Array, src: Array, form: Normal, host: Host) -> Plan:
+    """The plan of a copy, tuned where that is wanted."""
+    plan = plan_for(form, host)
+    if tuning.wanted() and plan.kernel in tuning.TUNED and form.nbytes >= tuning.SMALLEST:
+        plan = plan_for(form, host, _tuned(dst, src, plan, host))
+    return plan
 
 
 def _is_compiled(plan: Plan, width: int) -> bool:
@@ -129,13 +135,13 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
     if ready is None:
         if len(_elsewhere) >= _CACHED:
             _elsewhere.clear()
-        ready = Ready(plan_for(form, host), host.width)
+        ready = Ready(_plan(dst, src, form, host), host.width)
         if answer == NEAR:
             ready.look_at_nothing()
-        elif answer == MISALIGNED:
-            table.add(dst, src, ready.told())
         # Only now: another thread may take it at once.
         _elsewhere[key] = ready
+    if answer == MISALIGNED:
+        table.add(dst, src, ready.told())
     answer = ready(cell(dst), cell(src), threads)
     if answer == NO_MEMORY:
         raise MemoryError("strided_copy: no memory for the buffers of a tile")
@@ -144,7 +150,8 @@ def copy_otherwise(dst: Array, src: Array, answer: int, threads: int) -> None:
 
 _CACHED = 1024
 _elsewhere: dict[tuple[Normal, int, bool], Ready] = {}
-"""Plans for targets that begin elsewhere within a line than the first of their layout did, or lie near the source."""
+"""Plans for targets that begin elsewhere within a line than the first of their layout did, or lie near the source; and
+for those of which a tile's buffers found no memory."""
 
 
 def share_memory(a: Array, b: Array) -> bool:

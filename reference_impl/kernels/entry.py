@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import objects
+from .descriptor import PHASE
 from .plans import Plan
 
 Array = npt.NDArray[Any]
@@ -31,21 +32,25 @@ _WORDS = (1 << 64) - 1
 
 
 class Table:
-    """Calls by the layouts that they copy between; what was added stays, since it may be in use on any thread."""
+    """Calls by the layouts that they copy between, past the caches by the target's place within a line, too.
+
+    What was added stays, since it may be in use on any thread.
+    """
 
     def __init__(self) -> None:
         self.slots = np.zeros(FIRST + SLOTS, np.int64)
         self.slots[KIND] = id(np.ndarray)
-        self._held: list[Any] = []
+        self._held: dict[Any, Any] = {}
 
     def add(self, dst: Array, src: Array, calls: list[tuple[int, Plan]]) -> None:
         """Remember calls, each with its kernel and plan, for arrays laid out like these.
 
-        Nothing is remembered where the table is full.
+        Nothing is remembered where the table is full, or has such calls.
         """
-        if len(self._held) >= _MOST:
+        layout = tuple(zip(dst.shape, dst.strides, src.strides, strict=True))
+        known = id(dst.dtype), layout, int(calls[0][1].descriptor[PHASE])
+        if len(self._held) >= _MOST or known in self._held:
             return
-        layout = list(zip(dst.shape, dst.strides, src.strides, strict=True))
         following = 0
         entries = []
         for function, plan in reversed(calls):
@@ -59,7 +64,7 @@ class Table:
         while self.slots[FIRST + slot]:
             slot = slot + 1 & (SLOTS - 1)
         # Plans hold the tables that their descriptors name, and a dtype that went might leave its address to another.
-        self._held.append((entries, calls, dst.dtype))
+        self._held[known] = entries, calls, dst.dtype
         self.slots[FIRST + slot] = following
 
 

@@ -36,7 +36,7 @@ from .plans import LINE
 
 @part
 def _call_of(table: int, dst: int, src: int) -> Any:
-    """Address of what the table holds for these two layouts; 0 for none."""
+    """Address of what the table holds for these two layouts and this target's place within a line; 0 for none."""
     kind = peek(table + 8 * KIND)
     if peek(dst + HEAD - 8) != kind or peek(src + HEAD - 8) != kind:
         return 0
@@ -65,11 +65,11 @@ def _call_of(table: int, dst: int, src: int) -> Any:
                     and peek(held + 8) == peek(to + 8 * k)
                     and peek(held + 16) == peek(at + 8 * k)
                 )
-            descriptor = peek(entry + 8 * DESCRIPTOR)
-            phase = field(descriptor, PHASE)
-            begin = peek(dst + HEAD) + field(descriptor, DST_SHIFT)
-            if same and (phase < 0 or phase == begin & (LINE - 1)):
-                return entry
+            if same:
+                descriptor = peek(entry + 8 * DESCRIPTOR)
+                phase, begin = field(descriptor, PHASE), peek(dst + HEAD) + field(descriptor, DST_SHIFT)
+                if phase < 0 or phase == begin & (LINE - 1):
+                    return entry
         slot = slot + 1 & (SLOTS - 1)
 
 

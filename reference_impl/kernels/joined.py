@@ -6,12 +6,12 @@ so that whole lines are stored without a buffer.
 
 from typing import Any
 
-from .carried import join
 from .descriptor import A_CHUNK, A_DST, A_LENGTH, A_LOOP, A_SRC, B_DST, B_SRC, DONE, RUN
 from .jit import part
 from .llvm import fence, field, odometer, peek, prefetch_once, stream_64
 from .plans import LINE
 from .runs import run
+from .shuffles import join
 from .walk import advance, begun, counts, place
 
 _AHEAD, _RUNS_AHEAD = 4096, 16

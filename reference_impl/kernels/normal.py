@@ -50,6 +50,14 @@ class Normal:
         """The same of the source."""
         return _extent([(d.length, d.src) for d in self.dims], self.item)
 
+    def part(self, k: int, start: int, length: int) -> "Normal":
+        """The copy of so many turns of dimension `k`, from one on; a dimension of one turn is left out."""
+        d = self.dims[k]
+        dims = list(self.dims)
+        dims[k] = d._replace(length=length)
+        shifts = self.dst_shift + start * d.dst, self.src_shift + start * d.src
+        return Normal(tuple(x for x in dims if x.length > 1), self.item, *shifts)
+
     @cached_property
     def writes_once(self) -> bool:
         """Whether every stride of the target steps over all that lies inside it: no byte is written twice."""

@@ -43,7 +43,7 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= host.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _fastest(form, host, choice, streamed)
-    if streamed and host.width > 0:
+    if streamed and plan.kernel != "items":
         # Which lines are whole decides what is fast, and where stores past the caches may go.
         plan.descriptor[PHASE] = (host.dst_phase + plan.form.dst_shift - form.dst_shift) % LINE
     return plan
@@ -191,13 +191,7 @@ def _in_blocks(form: Normal, block: Block, host: Host, streamed: bool) -> Plan:
         return blocks_plan(form, block, streamed)
     cut = form.dims[block.cut]
     turns = cut.length - block.left
-
-    def part(length: int) -> tuple[Dim, ...]:
-        dims = (*form.dims[: block.cut], cut._replace(length=length), *form.dims[block.cut + 1 :])
-        return tuple(d for d in dims if d.length > 1)
-
-    whole = replace(form, dims=part(turns))
-    left = Normal(part(block.left), form.item, form.dst_shift + turns * cut.dst, form.src_shift + turns * cut.src)
+    whole, left = form.part(block.cut, 0, turns), form.part(block.cut, turns, block.left)
     beyond = replace(host, dst_phase=(host.dst_phase + turns * cut.dst) % LINE)
     return beside(form, [blocks_plan(whole, block, streamed), _without_table(left, beyond, OWN, streamed)])
 

@@ -80,25 +80,30 @@ class Host:
 
     @property
     def narrow_blocks(self) -> bool:
-        """Whether tiles are made as on Intel's processors with registers of a line (`narrow_blocks.py`)."""
+        """Whether all tiles are made as `narrow_blocks.py` has them: measured on Intel, with registers of a line."""
         return self.width == LINE and self.intel
 
     @property
     def joins(self) -> bool:
-        """Whether runs that share a line are joined in a register: measured on AMD's family 26."""
-        return self.small_tiles and self.window == LINE
+        """Whether runs that share a line are joined in a register."""
+        return self.family_26 and self.window == LINE
 
     def pairs(self, item: int) -> bool:
         """Whether two lines of a target row are better stored one after the other.
 
         On Intel's processors always; on AMD's family 26 not of 4-byte items, where they were 1.06 in the mean.
         """
-        return self.width == LINE and (self.intel or (item != 4 and not self.small_first))
+        return self.width == LINE and (self.intel or (item != 4 and self.family_26))
 
     @property
     def small_first(self) -> bool:
         """Whether it is AMD's first-level cache of before family 26, which has 32 KB."""
         return not self.intel and self.first_bytes < LARGE_FIRST
+
+    @property
+    def family_26(self) -> bool:
+        """Whether it is AMD's family 26 or like it, with registers of a line and a larger first-level cache."""
+        return self.small_tiles and not self.small_first
 
     @property
     def smallest_tiles(self) -> bool:

@@ -48,9 +48,11 @@ _AHEAD = 1024 if _SMALL_FIRST else 8192
 _LINE_RUNS_AHEAD = 1024 if _SMALL_FIRST else 2048
 """The same of runs of one line: where the next tile begins (`runs_plan`)."""
 _ABREAST = machine.goes_abreast()
-_PREFETCHES = not _ABREAST or not _SMALL_FIRST
+_FEW_ASKED = _SMALL_FIRST and not machine.is_intel()
+"""Whether it is AMD's first-level cache of before family 26: fewer lines can be under way to it."""
+_PREFETCHES = not (_ABREAST and _FEW_ASKED)
 """Whether long runs are asked for ahead, what of them is not copied abreast."""
-_LEAST, _MOST, _TURN = (PAGE, PAGE, 128) if _SMALL_FIRST else (1 << 14, 1 << 16, 512)
+_LEAST, _MOST, _TURN = (PAGE, PAGE, 128) if _FEW_ASKED else (1 << 14, 1 << 16, 512)
 """Bytes of each of the four places that a long run is copied from abreast, and what is copied of each in one go."""
 _FAR = 4096 if machine.is_intel() else 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for."""

@@ -17,12 +17,12 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     dims = list(form.dims)
     if dims and dims[-1].dst == form.item and dims[-1].src == form.item:
         nbytes *= dims.pop().length
-    own = choice.streamed < 0 and host.small_tiles and not host.smallest_tiles
+    own = choice.streamed < 0 and host.family_26
     if own and nbytes >= _PIECE and form.nbytes < host.cache_bytes:
         streamed = False
     shared = host.dst_phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and dims and choice.is_own and host.joins and (shared or nbytes > _WHOLE):
-        joined = _joined(form, dims, nbytes)
+        joined = _joined_runs(form, dims, nbytes)
         if joined is not None:
             return joined
     if streamed and shared and dims:
@@ -55,15 +55,15 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     return make_plan("runs", form, loops, streamed, a, b, mode=mode)
 
 
-def _joined(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
+def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
     """Some runs of a row, which follow each other in the target, of some rows that do in the source.
 
-    None where runs do not follow each other or rows are short, and where runs are that lie near each other, so that
-    both are read as they come.
+    None where runs do not follow each other or are repeated, where rows are short, and for short runs that lie near
+    each other, so that both sides are read as they come.
     """
     loops = [Loop(*d) for d in dims]
     row, near = loops[-1], min(loops, key=lambda x: abs(x.src))
-    if row.dst != nbytes or not LINE <= nbytes < _JOINABLE or nbytes * row.length < _JOINED:
+    if row.dst != nbytes or row.src == 0 or not LINE <= nbytes < _LONGEST_RUN or nbytes * row.length < _LEAST_ROW:
         return None
     if near == row and nbytes < 2 * LINE and abs(row.src) - nbytes < LINE:
         return None
@@ -75,10 +75,10 @@ def _joined(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
 
 
 _WHOLE = 512
-"""Bytes of runs of whole lines from which on they are better copied as runs that share lines are."""
-_JOINABLE = 1 << 14
+"""Bytes of runs of whole lines beyond which they are better copied as runs that share lines are."""
+_LONGEST_RUN = 1 << 14
 """Bytes of runs from which on the lines that two of them share are few."""
-_JOINED = 2048
+_LEAST_ROW = 2048
 """Bytes of a row of runs from which on the lines at its ends, which are written in parts, are few."""
 _ROWS, _READ = 256, 4096
 """Bytes of a tile that follow each other in the target, and in the source."""

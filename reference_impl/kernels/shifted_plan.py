@@ -5,7 +5,7 @@ from dataclasses import replace
 from .items_plan import items_plan
 from .normal import Normal
 from .plans import LINE, OWN, Choice, Host, Plan, beside
-from .transpose_plan import LONG, rising, transpose_plan
+from .transpose_plan import LONG, transpose_plan
 
 
 def shifted_plan(form: Normal, along: int, host: Host, choice: Choice) -> Plan | None:
@@ -19,7 +19,7 @@ def shifted_plan(form: Normal, along: int, host: Host, choice: Choice) -> Plan |
     head = (LINE - host.dst_phase) // item
     if last.length * item >= LONG:
         return _long(form, along, head, host, choice)
-    return _turned(rising(form, along), along, head, host, choice)
+    return _turned(form, along, head, host, choice)
 
 
 def _long(form: Normal, along: int, head: int, host: Host, choice: Choice) -> Plan:
@@ -29,9 +29,7 @@ def _long(form: Normal, along: int, head: int, host: Host, choice: Choice) -> Pl
     plans = []
     for start, length in ((head, middle), (0, head), (head + middle, last.length - head - middle)):
         if length:
-            dims = (*form.dims[:-1], last._replace(length=length))
-            shifts = form.dst_shift + start * item, form.src_shift + start * last.src
-            part = Normal(dims if length > 1 else dims[:-1], item, *shifts)
+            part = form.part(-1, start, length)
             if start == head:
                 plan = transpose_plan(part, along, replace(host, dst_phase=0), choice, True)
             else:
@@ -47,19 +45,15 @@ def _turned(form: Normal, along: int, head: int, host: Host, choice: Choice) -> 
     """
     item, last, a = form.item, form.dims[-1], form.dims[along]
     row = last.length * item
-    if not host.small_tiles or a.dst != row or a.src != item or a.length * item < _MANY:
+    if not host.family_26 or a.dst != row or a.src != item or a.length * item < _MANY:
         return None
-
-    def part(first: int, rows: int, start: int, length: int) -> Normal:
-        dims = [*form.dims[:-1], last._replace(length=length)]
-        dims[along] = a._replace(length=rows)
-        shifts = first * a.dst + start * item, first * a.src + start * last.src
-        kept = tuple(d for d in dims if d.length > 1)
-        return Normal(kept, item, form.dst_shift + shifts[0], form.src_shift + shifts[1])
-
-    turned = replace(part(0, a.length - 1, 0, last.length), dst_shift=form.dst_shift + head * item)
-    whole = transpose_plan(turned, along, replace(host, dst_phase=0), replace(choice, b_bytes=row), True, turned=head)
-    strips = [part(0, 1, 0, head), part(a.length - 1, 1, head, last.length - head)]
+    lines = replace(form.part(along, 0, a.length - 1), dst_shift=form.dst_shift + head * item)
+    whole = transpose_plan(lines, along, replace(host, dst_phase=0), replace(choice, b_bytes=row), True, turned=head)
+    # The last dimension first: that of one row is left out.
+    strips = [
+        form.part(-1, 0, head).part(along, 0, 1),
+        form.part(-1, head, last.length - head).part(along, a.length - 1, 1),
+    ]
     return beside(form, [whole, *(items_plan(strip, False) for strip in strips)])
 
 

@@ -1,17 +1,19 @@
 """Networks of shuffles: blocks of a matrix transposed in registers, streams woven together and apart.
 
-Written as LLVM shuffles of two vectors, which any target lowers; the masks are chosen so that x86 has one instruction
-for each. A register holds `width` bytes: 64 with AVX-512, 32 with AVX2.
+Written as LLVM shuffles of two vectors, which any target lowers, but for `bytes_from`, which asks for AVX-512 VBMI. The
+masks are chosen so that x86 has one instruction for each. A register holds `width` bytes: 64 with AVX-512, else 32.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from .jit import instruction
-from .llvm import constant, emit_prefetch, load, meaning, shuffle, store, vector
+from .llvm import I64, constant, emit_prefetch, load, meaning, shuffle, store, vector
 from .plans import LINE
 
 _LANE = 16
@@ -220,6 +222,36 @@ def columns_of(builder: Any, rows: Iterable[Any], width: int, item: int) -> _Val
     """Registers of the 16 bytes of columns that lie at some addresses, as many as a register has items."""
     pieces, per = [load(builder, row, vector(_LANE, item)) for row in rows], _LANE // item
     return _unpacked(builder, [_gathered(builder, pieces[k::per]) for k in range(per)], width, item)
+
+
+def bytes_from(builder: Any, before: Any, after: Any, first: Any) -> Any:
+    """The 64 bytes of two registers from the `first` on."""
+    kind = vector(LINE, 1)
+    numbers = ir.Constant(ir.ArrayType(ir.IntType(8), 2 * LINE), bytearray(range(2 * LINE)))
+    table = builder.ptrtoint(cgutils.global_constant(builder, "numbers", numbers), I64)  # type: ignore[no-untyped-call]
+    chosen = load(builder, builder.add(table, first), kind)
+    signature = ir.FunctionType(kind, [kind] * 3)
+    permuted = builder.module.declare_intrinsic("llvm.x86.avx512.vpermi2var.qi.512", (), signature)
+    return builder.call(permuted, [before, chosen, after])
+
+
+def store_line(builder: Any, address: Any, before: Any, after: Any) -> None:
+    """Store the line of an address, past the caches: `before` ends and `after` begins there."""
+    shift = builder.and_(address, constant(LINE - 1))
+    value = bytes_from(builder, before, after, builder.sub(constant(LINE), shift))
+    store(builder, value, builder.sub(address, shift), LINE)
+
+
+@instruction
+def join(typingctx: Any, address: Any, kept: Any, head: Any) -> Any:
+    """Store the line of an address, past the caches: what is kept ends there, and the head begins."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        before, after = (load(builder, place, vector(LINE, 1)) for place in args[1:])
+        store_line(builder, args[0], before, after)
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 3), generate
 
 
 def _wide(read: Where, write: Where, streamed: bool, squares: int = 1) -> Any:

@@ -82,11 +82,12 @@ def transpose_plan(
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
     b_table = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
     if turned:
+        assert len(b_table) == dims[-1].length, "a tile holds one whole row of the target"
         b_table = np.concatenate([b_table[turned:], b_table[:turned] + dims[along].src])
     loops = ordered([*rest, a.loop("a"), b.loop("b")], choice.order or "src")
     straight = host.dst_phase == 0 and all(x.dst % LINE == 0 for x in loops) and not (a_table % LINE).any()
     if host.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):
-        return transpose_plan(form, along, host, choice, streamed, True, near)
+        return transpose_plan(form, along, host, choice, streamed, True, near, turned)
     staged = wanted.staged
     lines &= a_rows >= columns and b_rows >= LINE // item
     if _has_halves(host, streamed) and not (lines and straight):

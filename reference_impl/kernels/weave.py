@@ -38,7 +38,8 @@ _NEAR = 1024
 _TURN, _TURN_PAST = 2048, 512
 """Bytes of each stream that are written in one go where streams are parted, within the caches and past them."""
 _BY_LINES = not machine.is_intel()
-"""Whether streams that are parted past the caches are written a line of each in turn: measured on AMD's family 26."""
+"""Whether streams that are parted past the caches are written a line of each in turn, as is better on AMD's family 26
+with registers of either length; else, and where items lie on two lines, `_parted_by_turns`."""
 _HALF, _SOON = LINE // 2, 128
 """Bytes of the registers that such lines are made in, and how far ahead is asked for then: loads of 64 bytes, which
 lie on two lines wherever a stream begins within one, took up to twice as long."""

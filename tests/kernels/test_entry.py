@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from stridecheck.reference_impl import strided_copy
 from stridecheck.reference_impl.kernels import engine, entry, machine
-from stridecheck.reference_impl.kernels.descriptor import PHASE
 from stridecheck.reference_impl.kernels.plans import LINE
 
 from .arrays import expected, pairs
@@ -125,8 +124,40 @@ def test_past_the_caches_each_place_within_a_line_has_a_plan_of_its_own(monkeypa
             assert np.array_equal(dst, src)
             plans.add(engine.planned(dst, src).kernel)
     assert len(plans) == 2
-    held = [calls[0][1].descriptor[PHASE] for _, calls, _ in engine.table._held if calls[0][1].form.nbytes == src.size]
+    held = [phase for _, layout, phase in engine.table._held if [n for n, _, _ in layout] == [*src.shape]]
     assert sorted(held) == [0, 16, 48]
+
+
+def test_layouts_of_one_normal_form_are_all_known_wherever_they_begin(monkeypatch):
+    host = replace(machine.host(), cache_bytes=1 << 20)
+    monkeypatch.setattr(machine, "host", lambda: host)
+    memory = np.zeros(1 << 21, np.uint8)
+    start = -memory.ctypes.data % LINE
+    src = np.random.default_rng(3).integers(0, 256, (7, 64, 16, 80), np.uint8).transpose(0, 2, 1, 3)
+    for more in (src, src[None]):
+        for phase in (0, 16):
+            dst = memory[start + phase :][: src.size].reshape(more.shape)
+            strided_copy(dst, more)
+            assert engine.enter(dst, more)
+
+
+def test_what_is_near_elsewhere_within_a_line_leaves_no_plan_that_looks_at_nothing(monkeypatch):
+    """A plan for what reaches into the same range, but shares no byte, is no other copy's."""
+    host = replace(machine.host(), cache_bytes=1 << 16)
+    monkeypatch.setattr(machine, "host", lambda: host)
+    memory = np.random.default_rng(5).integers(0, 256, 1 << 21, np.uint8)
+    start, shape = -memory.ctypes.data % LINE, (300, 10, 100)
+
+    def at(first):
+        return np.ndarray(shape, np.uint8, memory, start + first, (3000, 300, 1))
+
+    far = np.random.default_rng(6).integers(0, 256, 1 << 20, np.uint8)
+    apart = np.ndarray(shape, np.uint8, far, -far.ctypes.data % LINE, (3000, 300, 1))
+    strided_copy(at(0), apart)
+    for dst, src in ((at(16), at(150)), (at(16), apart), (at(16), at(66)), (at(16 + 64), at(20))):
+        wanted = src.copy()
+        strided_copy(dst, src)
+        assert np.array_equal(dst, wanted)
 
 
 @pytest.mark.parametrize("shape", [(300, 400), (2000, 1500)])

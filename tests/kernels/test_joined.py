@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels import engine, machine
 from stridecheck.reference_impl.kernels.descriptor import DONE
@@ -10,6 +10,7 @@ from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import LINE, Host
 
+from .arrays import fenced, needs_fences
 from .copying import relaxed
 
 pytestmark = pytest.mark.skipif(
@@ -28,17 +29,26 @@ def planned(shape, order, nbytes, phase=16):
     return plan_for(normal(dst.shape, dst.strides, src.strides, 1), host(phase))
 
 
-@relaxed
+@needs_fences
+@settings(relaxed, suppress_health_check=[*HealthCheck])
 @given(data=st.data(), nbytes=st.integers(64, 700), phase=st.integers(0, 63), threads=st.sampled_from([1, 3]))
-def test_the_same_bits_and_nothing_beside(data, nbytes, phase, threads):
-    """Rows that follow each other and rows with gaps, of runs with gaps, in any order, backwards, too."""
+def test_the_same_bits_and_nothing_beside(data, nbytes, phase, threads, monkeypatch):
+    """Rows that follow each other and rows with gaps, of runs with gaps, in any order, backwards, too.
+
+    What lies before and behind the source may not be touched.
+    """
+    monkeypatch.setattr(engine, "SHARED", 0)
     length = data.draw(st.integers(-(-2048 // nbytes), 40))
     others = data.draw(st.lists(st.integers(1, 6), max_size=2))
     gap, apart = data.draw(st.integers(0, 90)), data.draw(st.integers(0, 90))
     order = data.draw(st.permutations(range(1 + len(others))))
     held = [([*others, length])[k] for k in order]
-    memory = np.random.default_rng(nbytes).integers(0, 256, (*held, nbytes + gap), np.uint8)
-    src = memory[..., gap // 2 :][..., :nbytes].transpose(*np.argsort(order), len(order))
+    pitches = [nbytes + gap]
+    for n in reversed(held[1:]):
+        pitches.insert(0, n * pitches[0])
+    memory = fenced(held[0] * pitches[0] - gap, data.draw(st.booleans()))
+    memory[:] = np.random.default_rng(nbytes).integers(0, 256, memory.size, np.uint8)
+    src = np.ndarray((*held, nbytes), np.uint8, memory, 0, (*pitches, 1)).transpose(*np.argsort(order), len(order))
     if data.draw(st.booleans()):
         src = src[..., ::-1, :]
     row = length * nbytes + apart
@@ -78,3 +88,8 @@ def test_what_is_joined(shape, order, nbytes, phase, kernel):
 def test_short_runs_that_lie_near_each_other_are_put_together_as_they_come(nbytes, gap, kernel):
     form = normal((5000, nbytes), (nbytes, 1), (nbytes + gap, 1), 1)
     assert plan_for(form, host(16)).kernel == kernel
+
+
+def test_a_run_that_is_repeated_is_not_joined():
+    form = normal((5000, 200), (200, 1), (0, 1), 1)
+    assert plan_for(form, host(16)).kernel != "joined"

@@ -78,17 +78,21 @@ AVX512 = {"avx2": True, "avx512f": True, "avx512bw": True, "avx512vl": True, "av
 
 
 @pytest.mark.parametrize(
-    ("features", "first_kb", "is_abreast"),
+    ("features", "intel", "first_kb", "is_abreast"),
     [
-        ({"avx2": True}, 32, True),
-        ({"avx2": True, "vaes": True}, 32, False),
-        (AVX512, 32, False),
-        (AVX512, 48, True),
+        ({"avx2": True}, False, 32, True),
+        ({"avx2": True, "vaes": True}, False, 32, False),
+        (AVX512, False, 32, False),
+        (AVX512, False, 48, True),
+        (AVX512, True, 32, True),
     ],
-    ids=["family 23", "family 25", "family 25 with AVX-512", "family 26 and Intel"],
+    ids=["family 23", "family 25", "family 25 with AVX-512", "family 26", "Intel with AVX-512"],
 )
-def test_long_runs_are_copied_abreast_on_old_processors_and_on_new_ones(features, first_kb, is_abreast, monkeypatch):
+def test_long_runs_are_copied_abreast_on_old_processors_and_on_new_ones(
+    features, intel, first_kb, is_abreast, monkeypatch
+):
     """Old ones are told by what they lack."""
+    monkeypatch.setattr(machine, "is_intel", lambda: intel)
     monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
     monkeypatch.setattr(machine, "first_bytes", lambda: first_kb << 10)
     monkeypatch.setattr(machine, "vector_bytes", machine.vector_bytes.__wrapped__)
