@@ -29,7 +29,8 @@ class Sides(NamedTuple):
     a_length: int
     """Items of a source row, as far as a block goes or one dimension more."""
     even: bool
-    """Whether target rows that follow each other in the source are an even number of lines apart; asked of bytes."""
+    """Whether target rows that follow each other in the source are an even number of lines apart; asked of bytes, and
+    only on Intel's processors, which mind the parity of lines."""
     b_dims: Sequence[Dim]
     """The dimensions that follow each other in the target, from the last one on."""
     item: int
