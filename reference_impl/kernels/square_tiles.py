@@ -54,7 +54,7 @@ def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, host: Host) -> bool:
     """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
     b, _ = chunk(b_dims, b_bytes // item, 1)
     rows = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
-    return not crowded(rows, host.cache_bytes // (_LAST_WAYS * LINE), _KEPT)
+    return not crowded(rows, max(1, host.cache_bytes // (_LAST_WAYS * LINE)), _KEPT)
 
 
 def wanted_of_gathered(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:
