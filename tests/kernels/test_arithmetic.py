@@ -383,7 +383,7 @@ def test_no_memory_for_buffers():
         operation(np.zeros((200, 300)), x.T)
 
 
-@pytest.mark.skipif(machine.vector_bytes() == 0, reason="without wide registers no copy takes a buffer of its own")
+@pytest.mark.skipif(machine.host().width == 0, reason="without wide registers no copy takes a buffer of its own")
 def test_no_memory_for_the_copy_to_a_buffer():
     """Nothing is made of what the buffer held before."""
     x, out = np.ones((300, 200)), np.zeros((200, 300))

@@ -63,7 +63,7 @@ def test_more_elements_than_fit_into_32_bits(sparse, kernel):
     assert ready.plan.form.nbytes == src.size > 1 << 31
     for first, last in ((0, 2), (ready.tasks - 2, ready.tasks)):
         assert ready.kernel(ready.descriptor, engine.cell(dst), engine.cell(src), first, last) == 0
-    assert dst[0, 0] == dst[0, -1] == dst[-1, -1] == dst[-1, 0] == 7
+    assert dst[0, 0] == dst[-1, -1] == 7
     assert dst[shape[0] // 2, 5] == 0
     del dst
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 import warnings
 
-import numpy as np
 import pytest
-from stridecheck.reference_impl.kernels import engine, tuning
+from stridecheck.reference_impl.kernels import tuning
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import OWN, Host
 
 AT_16 = Host(dst_phase=16)
@@ -15,7 +16,7 @@ AT_16 = Host(dst_phase=16)
 
 @pytest.fixture
 def plan():
-    return engine.planned(np.zeros((300, 400)), np.zeros((400, 300)).T)
+    return plan_for(normal((300, 400), (3200, 8), (8, 2400), 8), Host())
 
 
 def test_the_fastest_variant_is_remembered(tmp_path, plan):
