@@ -14,7 +14,7 @@ def carried_plan(form: Normal, along: int, host: Host) -> Plan | None:
     are better: rows are short, all begin with a line (of most items: at one place of their lines), or are too few for
     blocks that do not overlap.
     """
-    if not (host.intel or host.joins) or min(host.width, host.window) < LINE or abs(form.dims[along].src) != form.item:
+    if not host.carries or abs(form.dims[along].src) != form.item:
         return None
     form = rising(form, along)
     item, dims, last = form.item, form.dims, len(form.dims) - 1

@@ -84,9 +84,14 @@ class Host:
         return self.width == LINE and self.intel
 
     @property
+    def carries(self) -> bool:
+        """Whether what ends within a line is carried on to the next: any bytes of two registers can be put together."""
+        return min(self.width, self.window) == LINE and (self.intel or self.family_26)
+
+    @property
     def joins(self) -> bool:
-        """Whether runs that share a line are joined in a register."""
-        return self.family_26 and self.window == LINE
+        """Whether runs that share a line are joined so, too: measured on AMD alone."""
+        return self.carries and not self.intel
 
     def pairs(self, item: int) -> bool:
         """Whether two lines of a target row are better stored one after the other.

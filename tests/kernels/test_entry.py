@@ -101,7 +101,6 @@ def test_what_overlaps_is_decided_in_python():
     assert np.array_equal(square, wanted)
 
 
-@pytest.mark.skipif(machine.host().width == 0, reason="the portable kernel copies item by item from anywhere")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_past_the_caches_each_place_within_a_line_has_a_plan_of_its_own(monkeypatch, threads):
     """Runs of a line that are streamed to where they begin within one took seven times as long by the other plan."""
@@ -123,9 +122,11 @@ def test_past_the_caches_each_place_within_a_line_has_a_plan_of_its_own(monkeypa
             assert engine.enter(dst, src)
             assert np.array_equal(dst, src)
             plans.add(engine.planned(dst, src).kernel)
-    assert len(plans) == 2
+    # The portable kernel copies item by item to anywhere.
+    depends = machine.host().width > 0
+    assert len(plans) == 1 + depends
     held = [phase for _, layout, phase in engine.table._held if [n for n, _, _ in layout] == [*src.shape]]
-    assert sorted(held) == [0, 16, 48]
+    assert sorted(held) == ([0, 16, 48] if depends else [-1])
 
 
 def test_layouts_of_one_normal_form_are_all_known_wherever_they_begin(monkeypatch):
