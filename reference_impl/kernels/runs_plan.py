@@ -22,7 +22,7 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
         streamed = False
     shared = host.dst_phase != 0 or nbytes % LINE != 0 or any(d.dst % LINE for d in dims)
     if streamed and dims and choice.is_own and host.joins and (shared or nbytes > _WHOLE):
-        joined = _joined_runs(form, dims, nbytes)
+        joined = _joined_runs(form, dims, nbytes, _LONGEST_RUN[host.small_first])
         if joined is not None:
             return joined
     if streamed and shared and dims:
@@ -55,7 +55,7 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     return make_plan("runs", form, loops, streamed, a, b, mode=mode)
 
 
-def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
+def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int, most: int) -> Plan | None:
     """Some runs of a row, which follow each other in the target, of some rows that do in the source.
 
     None where runs do not follow each other or are repeated, where rows are short, and for short runs that lie near
@@ -63,7 +63,7 @@ def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
     """
     loops = [Loop(*d) for d in dims]
     row, near = loops[-1], min(loops, key=lambda x: abs(x.src))
-    if row.dst != nbytes or row.src == 0 or not LINE <= nbytes < _LONGEST_RUN or nbytes * row.length < _LEAST_ROW:
+    if row.dst != nbytes or row.src == 0 or not LINE <= nbytes < most or nbytes * row.length < _LEAST_ROW:
         return None
     if near == row and nbytes < 2 * LINE and abs(row.src) - nbytes < LINE:
         return None
@@ -76,8 +76,8 @@ def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int) -> Plan | None:
 
 _WHOLE = 512
 """Bytes of runs of whole lines beyond which they are better copied as runs that share lines are."""
-_LONGEST_RUN = 1 << 14
-"""Bytes of runs from which on the lines that two of them share are few."""
+_LONGEST_RUN = {False: 1 << 14, True: 1 << 11}
+"""Bytes of runs from which on the lines that two of them share are few: sooner with a small first-level cache."""
 _LEAST_ROW = 2048
 """Bytes of a row of runs from which on the lines at its ends, which are written in parts, are few."""
 _ROWS, _READ = 256, 4096
