@@ -215,7 +215,7 @@ def _tile(
     elif narrow and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
         even = not host.intel or dims[along].dst // LINE % 2 == 0
-        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds))
+        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host.small_first))
     else:
         rule = wanted_of_squares if whole else wanted_of_gathered
         wanted = rule(b_dims, item, far, host)._replace(staged=staged, lines=lines)
