@@ -50,9 +50,14 @@ _LINE_RUNS_AHEAD = 1024 if _SMALL_FIRST else 2048
 _ABREAST = machine.goes_abreast()
 _FEW_ASKED = _SMALL_FIRST and not machine.is_intel()
 """Whether it is AMD's first-level cache of before family 26: fewer lines can be under way to it."""
-_PREFETCHES = not (_ABREAST and _FEW_ASKED)
+_BY_PAGES = _FEW_ASKED and machine.vector_bytes() < LINE
+_PREFETCHES = not (_ABREAST and _BY_PAGES)
 """Whether long runs are asked for ahead, what of them is not copied abreast."""
-_LEAST, _MOST, _TURN = (PAGE, PAGE, 128) if _FEW_ASKED else (1 << 14, 1 << 16, 512)
+_LEAST, _MOST, _TURN = (
+    (PAGE, PAGE, 128) if _BY_PAGES
+    else (1 << 14, 1 << 17, 256) if _FEW_ASKED
+    else (1 << 14, 1 << 16, 512)
+)  # fmt: skip
 """Bytes of each of the four places that a long run is copied from abreast, and what is copied of each in one go."""
 _FAR = 4096 if machine.is_intel() else 2048 if _SMALL_FIRST else 1024
 """Bytes ahead of long runs that are asked for."""
