@@ -97,8 +97,26 @@ def draw_permutation(random: Random) -> tuple[Array, Array]:
     return aligned(src.shape, dtype.name), src
 
 
+def draw_repeated(random: Random) -> tuple[Array, Array]:
+    """Target and source of what is repeated along some dimensions: a bias, a mask, an image twice as large.
+
+    >>> dst, src = draw_repeated(Random(3))
+    >>> dst.shape == src.shape and dst.flags.c_contiguous and 0 in src.strides
+    True
+    """
+    dtype = np.dtype(random.choice(["uint8", "int16", "float32", "float64"]))
+    shape = [1]
+    while len(shape) < 2:
+        shape = _shape(random, int(random.choice(_MEGABYTES) * 1e6 / dtype.itemsize))
+    repeated = set(random.sample(range(len(shape)), random.randint(1, len(shape) - 1)))
+    few = [1 if k in repeated else n for k, n in enumerate(shape)]
+    order = random.sample(range(len(few)), len(few)) if random.random() < 0.3 else list(range(len(few)))
+    src = aligned([few[k] for k in order], dtype.name).transpose(np.argsort(order))
+    return aligned(shape, dtype.name), np.broadcast_to(src, shape)
+
+
 _SIDES = (2, 3, 4, 6, 7, 8, 9, 12, 14, 16, 20, 24, 32)
-_DRAWN = {"any": draw, "models": draw_of_models, "permutations": draw_permutation}
+_DRAWN = {"any": draw, "models": draw_of_models, "permutations": draw_permutation, "repeated": draw_repeated}
 
 
 @click.command()

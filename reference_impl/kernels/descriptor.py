@@ -74,6 +74,9 @@ ALIKE = 512
 PAIRS = 1024
 """Blocks go two by two, so that two lines of a target row are stored past the caches one after the other."""
 
+AGAIN = 2048
+"""Of runs that are repeated: they are read in the target, where they have been written."""
+
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since
 the target does not lie where the plan was made for; nothing done, since there is no memory for its buffers."""

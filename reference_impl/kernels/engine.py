@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import machine, objects, tuning
-from .descriptor import DONE, DST_HIGH, DST_LOW, MISALIGNED, NEAR, NO_MEMORY
+from .descriptor import DONE, MISALIGNED, NEAR, NO_MEMORY
 from .entry import HEAD, Table, opened
 from .normal import Normal, normal
 from .planner import plan_for
@@ -63,7 +63,7 @@ class Ready:
 
     def look_at_nothing(self) -> None:
         """Copy from now on without a look at how near the two sides are."""
-        self.plan.descriptor[DST_HIGH] = self.plan.descriptor[DST_LOW] = -(1 << 62)
+        self.plan.look_at_nothing()
         for call in self.calls:
             call.look_at_nothing()
 

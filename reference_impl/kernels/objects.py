@@ -28,6 +28,7 @@ KERNELS = {
     "transpose": ("transpose", "copy_transposed"),
     "carried": ("carried", "copy_carried"),
     "joined": ("joined", "copy_joined"),
+    "repeated": ("repeated", "copy_repeated"),
     "interleave": ("weave", "copy_woven"),
     "deinterleave": ("weave", "copy_woven"),
     "step": ("pick", "copy_picked"),
@@ -37,7 +38,7 @@ KERNELS = {
     "decisions": ("decisions_kernel", "decide"),
 }
 """Module and function of each kernel."""
-_OF_BYTES = {"runs", "joined", "pieces", "blocks", "whole", "arithmetic", "decisions"}
+_OF_BYTES = {"runs", "joined", "repeated", "pieces", "blocks", "whole", "arithmetic", "decisions"}
 """Kernels that know no items: one serves all sizes."""
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable that names another folder for machine code; beside this file, or in the user's cache, else."""

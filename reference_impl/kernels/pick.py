@@ -42,6 +42,8 @@ _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
 _HELD = 1 << 14
 """Bytes of a buffer for rows that share lines of the target."""
+_SHORT_FILL = 1024
+"""Bytes of rows that are filled with as little ado as may be."""
 
 
 def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> Any:
@@ -161,6 +163,24 @@ def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, 
 
 
 @part
+def _fill_short(dst: int, step: int, src: int, src_step: int, count: int, nbytes: int, streamed: bool, tag: Any) -> None:
+    """Fill rows of a register and more with one item each; the last register may overlap the one before it."""
+    width = width_of(tag)
+    for _ in range(count):
+        k = 0
+        while k + width <= nbytes:
+            if streamed:
+                pick_sames(src, dst + k, 0, tag)
+            else:
+                pick_same(src, dst + k, 0, tag)
+            k += width
+        if k < nbytes:
+            pick_same(src, dst + nbytes - width, 0, tag)
+        dst += step
+        src += src_step
+
+
+@part
 def _pick_joined(
     dst: int, src: int, step: int, stride: int, length: int, count: int, ahead: int, held: int, tag: Any
 ) -> None:
@@ -208,17 +228,24 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
     held = on_line(memory)
     for _ in range(first, last):
         length, b_count = counts(descriptor, index)
-        follow = memory != 0 and b_dst == length * size_of(tag)
+        nbytes = length * size_of(tag)
+        short = stride == 0 and width_of(tag) <= nbytes <= _SHORT_FILL
+        whole = (dst + d | b_dst | nbytes) & (LINE - 1) == 0
+        follow = memory != 0 and b_dst == nbytes
         if follow and b_dst > _HELD // 4 and (dst + d) % size_of(tag) == 0:
             _pick_joined(dst + d, src + s, b_src, stride, length, b_count, ahead, held, tag)
         elif follow and b_dst <= _HELD // 4:
             b = 0
             while b < b_count:
                 number = min(_HELD // b_dst, b_count - b)
-                for k in range(number):
+                if short:
+                    _fill_short(held, b_dst, src + s + b * b_src, b_src, number, nbytes, False, tag)
+                for k in range(0 if short else number):
                     picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, tag)
                 streamed_run(dst + d + b * b_dst, held, number * b_dst)
                 b += number
+        elif short and (whole or not asked):
+            _fill_short(dst + d, b_dst, src + s, b_src, b_count, nbytes, asked, tag)
         else:
             for b in range(b_count):
                 picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, asked, tag)

@@ -25,6 +25,7 @@ from .items_plan import items_plan
 from .normal import Dim, Normal
 from .pick_plan import FEW, pick_plan, picks
 from .plans import LINE, OWN, Choice, Host, Plan, beside, make_plan
+from .repeated_plan import repeated_plan
 from .runs_plan import runs_plan
 from .shifted_plan import shifted_plan
 from .tiles import chain
@@ -43,7 +44,7 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= host.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _fastest(form, host, choice, streamed)
-    if streamed and plan.kernel != "items":
+    if streamed and plan.kernel not in ("items", "repeated"):
         # Which lines are whole decides what is fast, and where stores past the caches may go.
         plan.descriptor[PHASE] = (host.dst_phase + plan.form.dst_shift - form.dst_shift) % LINE
     return plan
@@ -52,6 +53,9 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
 def _fastest(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     plan = _without_table(form, host, choice, streamed)
     own = choice.is_own and host.width > 0
+    repeated = repeated_plan(form, plan, lambda first: plan_for(first, host), streamed) if own else None
+    if repeated is not None:
+        return repeated
     if own and form.nbytes >= _TABLED:
         other = _other_columns(form, plan, host, streamed) if _moves_few(plan) else None
         block = _worthy_block(form, plan, host, streamed, other is not None)

@@ -131,7 +131,7 @@ class Plan:
     """A copy as a kernel performs it."""
 
     kernel: str
-    """whole, runs, joined, pieces, blocks, transpose, carried, interleave, deinterleave, step, fill or items."""
+    """whole, runs, joined, repeated, pieces, blocks, transpose, carried, interleave, deinterleave, step, fill or items."""
     form: Normal
     loops: tuple[Loop, ...]
     """Odometer of tiles, outermost first."""
@@ -149,9 +149,22 @@ class Plan:
         """Number of tiles, which threads share."""
         return prod(loop.length for loop in self.loops)
 
+    def look_at_nothing(self) -> None:
+        """Copy from now on without a look at how near the two sides are."""
+        self.descriptor[DST_HIGH] = self.descriptor[DST_LOW] = -(1 << 62)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are written."""
+        return self.form.nbytes + sum(plan.nbytes for plan in self.more)
+
     @property
     def touched_bytes(self) -> int:
         """Bytes of the cache lines that are read and written, counted as if every row began at the start of a line."""
+        return self._touched + sum(plan.touched_bytes for plan in self.more)
+
+    @property
+    def _touched(self) -> int:
         dims, item = self.form.dims, self.form.item
         return touched([(d.length, d.dst) for d in dims], item) + touched([(d.length, d.src) for d in dims], item)
 
@@ -161,10 +174,15 @@ class Plan:
 
         The share of traffic, times what this kernel took beyond it on AMD's family 26 (docs/kernel-figures.md).
         """
+        return self._expected / max(1, 2 * self.nbytes)
+
+    @property
+    def _expected(self) -> float:
+        """Bytes that a dense copy reads and writes in that time."""
         factor = _BEYOND.get(self.kernel, 1.0)
         if self.kernel == "transpose":
             factor = {0: 1.3, STAGE_OUT: 2.0}.get(self.staged, 2.5)
-        return factor * self.touched_bytes / max(1, 2 * self.form.nbytes)
+        return factor * self._touched + sum(plan._expected for plan in self.more)
 
     def explain(self) -> str:
         """The plan in words: kernel, order of loops, bytes touched, and the expected time.
@@ -192,7 +210,7 @@ class Plan:
 
 
 _BEYOND = {
-    "runs": 1.0, "pieces": 1.5, "blocks": 1.5, "carried": 1.4, "joined": 1.1,
+    "runs": 1.0, "pieces": 1.5, "blocks": 1.5, "carried": 1.4, "joined": 1.1, "repeated": 1.0,
     "interleave": 1.0, "deinterleave": 1.0, "step": 1.1, "fill": 1.1,
     "items": 4.0,
 }  # fmt: skip
