@@ -75,7 +75,7 @@ PAIRS = 1024
 """Blocks go two by two, so that two lines of a target row are stored past the caches one after the other."""
 
 AGAIN = 2048
-"""Of runs that are repeated: they are read in the target, where they have been written."""
+"""What is read has been written before: it lies in the target, not in the source."""
 
 DONE, NEAR, MISALIGNED, NO_MEMORY = 0, 1, 2, 3
 """What a kernel answers: done; nothing done, since the two sides reach into one range of memory; nothing done, since

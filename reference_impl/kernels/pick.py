@@ -3,6 +3,7 @@
 from typing import Any
 
 from numba import types
+from numba.core import cgutils
 
 from . import machine
 from .descriptor import B_DST, B_SRC, DONE, MODE, STREAM, STRIDE
@@ -79,6 +80,34 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
         return types.void(*[types.intp] * 3, tag), generate
 
     return pick
+
+
+def _filler(streamed: bool) -> Any:
+    """An intrinsic that fills `nbytes`, a register and more, with one item, which is read once."""
+
+    @instruction
+    def fill(typingctx: Any, src: Any, dst: Any, nbytes: Any, tag: Any) -> Any:
+        item, width = meaning(tag)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            src, dst, nbytes, _ = args
+            one = load(builder, src, item_type(item))
+            value = builder.insert_element(vector(width, item)(None), one, constant(0))
+            value = shuffle(builder, value, value, [0] * (width // item))
+            whole = builder.lshr(nbytes, constant(width.bit_length() - 1))
+            with cgutils.for_range(builder, whole) as loop:
+                to = builder.add(dst, builder.mul(loop.index, constant(width)))
+                store(builder, value, to, width if streamed else 0)
+            with builder.if_then(builder.icmp_unsigned("!=", builder.and_(nbytes, constant(width - 1)), constant(0))):
+                store(builder, value, builder.add(dst, builder.sub(nbytes, constant(width))))
+            return context.get_dummy_value()
+
+        return types.void(*[types.intp] * 3, tag), generate
+
+    return fill
+
+
+_fill, _fill_past = _filler(False), _filler(True)
 
 
 def _stepper(step: int) -> Any:
@@ -165,17 +194,11 @@ def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, 
 @part
 def _fill_short(dst: int, step: int, src: int, src_step: int, count: int, nbytes: int, streamed: bool, tag: Any) -> None:
     """Fill rows of a register and more with one item each; the last register may overlap the one before it."""
-    width = width_of(tag)
     for _ in range(count):
-        k = 0
-        while k + width <= nbytes:
-            if streamed:
-                pick_sames(src, dst + k, 0, tag)
-            else:
-                pick_same(src, dst + k, 0, tag)
-            k += width
-        if k < nbytes:
-            pick_same(src, dst + nbytes - width, 0, tag)
+        if streamed:
+            _fill_past(src, dst, nbytes, tag)
+        else:
+            _fill(src, dst, nbytes, tag)
         dst += step
         src += src_step
 

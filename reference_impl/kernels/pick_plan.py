@@ -19,6 +19,8 @@ def picks(form: Normal) -> bool:
 def pick_plan(form: Normal, host: Host, streamed: bool) -> Plan:
     """The plan where the target is in one piece along the last dimension."""
     last = form.dims[-1]
+    if last.src == 0 and host.keeps_written(form.nbytes):
+        streamed = False
     if last.src == 0 and host.smallest_tiles and last.length * form.item > _LONG_ROW:
         # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
         streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])

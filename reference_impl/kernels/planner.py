@@ -53,7 +53,7 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
 def _fastest(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     plan = _without_table(form, host, choice, streamed)
     own = choice.is_own and host.width > 0
-    repeated = repeated_plan(form, plan, lambda first: plan_for(first, host), streamed) if own else None
+    repeated = repeated_plan(form, plan, host, streamed, lambda first: plan_for(first, host)) if own else None
     if repeated is not None:
         return repeated
     if own and form.nbytes >= _TABLED:

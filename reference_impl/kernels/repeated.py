@@ -6,15 +6,14 @@ the target is written by whole lines wherever these begin within a run.
 
 from typing import Any
 
-from .descriptor import A_DST, A_SRC, AGAIN, B_DST, B_SRC, DONE, MODE, NO_MEMORY, RUN, STREAM
+from .descriptor import B_DST, B_SRC, DONE, MODE, NO_MEMORY, RUN, STREAM
 from .jit import part
 from .llvm import copy_256, fence, field, free, malloc, odometer, on_line, stream_256
 from .plans import LINE
+from .repeated_plan import LONGEST
 from .runs import run, streamed_run
 from .walk import advance, begun, counts, place
 
-SHORT = 4096
-"""Bytes of the longest run that is put together in the buffer; longer ones are copied one after the other."""
 _TURN = 256
 """Bytes that are written in a go, and that the buffer holds beyond what is repeated."""
 _HELD = 1024
@@ -53,19 +52,15 @@ def _write(dst: int, held: int, whole: int, total: int, streamed: bool) -> None:
 
 @part
 def copy_repeated(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
-    """Repeat runs of RUN bytes, tasks `first` up to `last`: A counts how often, B the rows of a tile.
-
-    With the flag AGAIN they are read where they were written before, in the target.
-    """
-    mode, nbytes = field(descriptor, MODE), field(descriptor, RUN)
-    dst, src, answer = begun(descriptor, dst_cell, dst_cell if mode & AGAIN else src_cell)
+    """Repeat runs of RUN bytes, tasks `first` up to `last`: A counts how often, B the rows of a tile."""
+    dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
-    index = odometer()
+    index, nbytes = odometer(), field(descriptor, RUN)
     b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
-    streamed = (mode & STREAM) != 0
+    streamed = (field(descriptor, MODE) & STREAM) != 0
     whole = -(-_HELD // nbytes) * nbytes
-    memory = malloc(SHORT + _TURN + LINE)
+    memory = malloc(LONGEST + _TURN + LINE)
     if memory == 0:
         return NO_MEMORY
     held = on_line(memory)
@@ -75,15 +70,8 @@ def copy_repeated(descriptor: int, dst_cell: int, src_cell: int, first: int, las
         for b in range(b_count):
             to, at = dst + d + b * b_dst, src + s + b * b_src
             total = a_count * nbytes
-            if nbytes <= SHORT:
-                _put_together(held, at, nbytes, min(total, whole + _TURN))
-                _write(to, held, whole, total, streamed)
-            else:
-                for a in range(a_count):
-                    if streamed:
-                        streamed_run(to + a * nbytes, at, nbytes)
-                    else:
-                        run(to + a * nbytes, at, nbytes)
+            _put_together(held, at, nbytes, min(total, whole + _TURN))
+            _write(to, held, whole, total, streamed)
         d, s = advance(descriptor, index, d, s)
     if streamed:
         fence()

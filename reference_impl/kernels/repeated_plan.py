@@ -3,38 +3,52 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from .descriptor import AGAIN, STREAM, Chunked, Loop
+from .descriptor import AGAIN, MODE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
-from .plans import Plan, make_plan, ordered
+from .plans import OWN, Host, Plan, make_plan, ordered
+from .runs_plan import runs_plan
 from .tiles import TILE, tiled
 
-_LEAST_ROW = 2048
-"""Bytes that a run comes to with all its turns from which on putting them together pays."""
-_LONG_RUN, _LONG_FILL = 4096, 1024
-"""Bytes of runs and of fills that other kernels write as quickly as what is repeated."""
+LONGEST = 4096
+"""Bytes of the longest run that is put together in the kernel's buffer."""
+
+_LEAST_ROW, _LONG_ROW = 2048, 8192
+"""Bytes that a run comes to with all its turns from which on to put them together pays, and pays most."""
 
 
-def repeated_plan(form: Normal, plan: Plan, first_turn: Callable[[Normal], Plan], streamed: bool) -> Plan | None:
+def repeated_plan(
+    form: Normal, plan: Plan, host: Host, streamed: bool, first_turn: Callable[[Normal], Plan]
+) -> Plan | None:
     """A plan for a form of which one dimension repeats what lies within it, if that is quicker than `plan`.
 
-    Of several such dimensions it is the outermost one whose turns follow each other in the target.
+    That of a run, where this gives long rows, or else the outermost one whose turns follow each other in the target.
     """
-    for k, d in enumerate(form.dims):
-        if d.src == 0 and _follows(form, k) and any(x.src for x in form.dims[k + 1 :]):
-            break
-    else:
+    if _is_quick(plan):
         return None
-    inner = form.dims[k + 1 :]
-    if d.dst * d.length < _LEAST_ROW or _is_quick(plan):
-        return None
-    if len(inner) == 1 and inner[0].src == form.item:
-        return _repeats(form, k, streamed)
-    first = first_turn(form.part(k, 0, 1))
-    rows = [x._replace(src=x.dst) for x in form.dims[:k]]
-    run = Dim(d.dst // form.item, form.item, form.item)
-    rest = Normal((*rows, Dim(d.length - 1, d.dst, 0), run), form.item, form.dst_shift + d.dst, form.dst_shift)
-    again = _repeats(rest, k, streamed, AGAIN)
-    return replace(first, more=(*first.more, again))
+    dims, run = form.dims, _run_begins(form)
+    if run and dims[run - 1].src == 0 and _follows(form, run - 1) and _row(dims[run - 1]) >= _LONG_ROW:
+        return _repeats(form, run - 1, host, streamed)
+    for k, d in enumerate(dims):
+        if d.src == 0 and _follows(form, k) and any(x.src for x in dims[k + 1 :]) and _row(d) >= _LEAST_ROW:
+            return _repeats(form, k, host, streamed) if k == run - 1 else _written_once(form, k, host, streamed, first_turn)
+    return None
+
+
+def _is_quick(plan: Plan) -> bool:
+    """Whether nothing is quicker: one item is written, or runs are so long that it hardly counts where they begin."""
+    long = bool(plan.form.dims) and plan.form.dims[-1].length * plan.form.item >= LONGEST
+    return plan.kernel == "fill" or (plan.kernel in ("runs", "joined") and long)
+
+
+def _run_begins(form: Normal) -> int:
+    """The number of dimensions before the run that both sides have in one piece."""
+    last = form.dims[-1]
+    return len(form.dims) - (last.dst == last.src == form.item)
+
+
+def _row(dim: Dim) -> int:
+    """Bytes of a dimension with all that lies within it."""
+    return dim.length * dim.dst
 
 
 def _follows(form: Normal, k: int) -> bool:
@@ -47,22 +61,27 @@ def _follows(form: Normal, k: int) -> bool:
     return form.dims[k].dst == reach
 
 
-def _is_quick(plan: Plan) -> bool:
-    last = plan.form.dims[-1] if plan.form.dims else Dim(1, 0, 0)
-    nbytes = last.length * plan.form.item
-    if plan.kernel == "fill":
-        return nbytes >= _LONG_FILL
-    return plan.kernel in ("runs", "joined") and nbytes >= _LONG_RUN
+def _written_once(
+    form: Normal, k: int, host: Host, streamed: bool, first_turn: Callable[[Normal], Plan]
+) -> Plan:
+    """The first turn of dimension `k` by a plan of its own, and all others as copies of that within the target."""
+    d, first = form.dims[k], first_turn(form.part(k, 0, 1))
+    rows = [x._replace(src=x.dst) for x in form.dims[:k]]
+    others = [Dim(d.length - 1, d.dst, 0)] if d.length > 2 else []
+    run = Dim(d.dst // form.item, form.item, form.item)
+    rest = Normal((*rows, *others, run), form.item, form.dst_shift + d.dst, form.dst_shift)
+    again = _repeats(rest, k, host, streamed) if others and d.dst <= LONGEST else runs_plan(rest, host, OWN, streamed)
+    again.look_at_nothing()
+    again.descriptor[MODE] |= AGAIN
+    return replace(first, more=(*first.more, again))
 
 
-def _repeats(form: Normal, k: int, streamed: bool, mode: int = 0) -> Plan:
+def _repeats(form: Normal, k: int, host: Host, streamed: bool) -> Plan:
     """The plan where dimension `k` repeats a run, which is the last dimension or the item."""
     d = form.dims[k]
-    turns = d.length if d.length * d.dst <= 8 * TILE else max(1, 4 * TILE // d.dst)
+    streamed = streamed and not host.keeps_written(form.nbytes)
+    turns = d.length if _row(d) <= 8 * TILE else 4 * TILE // d.dst
     a = Chunked(d.length, turns, d.dst, 0)
     loops, b = tiled(ordered([Loop(*x) for x in form.dims[:k]], "dst"), a.chunk * d.dst)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
-    plan = make_plan("repeated", form, loops, streamed, a, b, mode=STREAM * streamed | mode, run=d.dst)
-    if mode & AGAIN:
-        plan.look_at_nothing()
-    return plan
+    return make_plan("repeated", form, loops, streamed, a, b, mode=STREAM * streamed, run=d.dst)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .descriptor import (
+    AGAIN,
     A_CHUNK,
     A_LENGTH,
     A_LOOP,
@@ -19,6 +20,7 @@ from .descriptor import (
     FIRST_LOOP,
     LOOPS,
     MISALIGNED,
+    MODE,
     NEAR,
     PHASE,
     SRC_HIGH,
@@ -37,7 +39,7 @@ def begun(descriptor: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]
     A cell is the address of a pointer: that of an array object's own field, so that nobody in Python need ask for it.
     """
     dst = peek(dst_cell) + field(descriptor, DST_SHIFT)
-    src = peek(src_cell) + field(descriptor, SRC_SHIFT)
+    src = peek(dst_cell if field(descriptor, MODE) & AGAIN else src_cell) + field(descriptor, SRC_SHIFT)
     answer = DONE
     if dst + field(descriptor, DST_LOW) < src + field(descriptor, SRC_HIGH) and (
         src + field(descriptor, SRC_LOW) < dst + field(descriptor, DST_HIGH)
