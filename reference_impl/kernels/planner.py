@@ -44,10 +44,14 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= host.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _fastest(form, host, choice, streamed)
-    if streamed and plan.kernel not in ("items", "repeated"):
+    if streamed and any(part.kernel not in _ANYWHERE for part in (plan, *plan.more)):
         # Which lines are whole decides what is fast, and where stores past the caches may go.
         plan.descriptor[PHASE] = (host.dst_phase + plan.form.dst_shift - form.dst_shift) % LINE
     return plan
+
+
+_ANYWHERE = ("items", "repeated")
+"""Kernels that are as good wherever the target begins."""
 
 
 def _fastest(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
