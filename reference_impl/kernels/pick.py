@@ -192,7 +192,9 @@ def picked(to: int, at: int, stride: int, length: int, ahead: int, asked: bool, 
 
 
 @part
-def _fill_short(dst: int, step: int, src: int, src_step: int, count: int, nbytes: int, streamed: bool, tag: Any) -> None:
+def _fill_short(
+    dst: int, step: int, src: int, src_step: int, count: int, nbytes: int, streamed: bool, tag: Any
+) -> None:
     """Fill rows of a register and more with one item each; the last register may overlap the one before it."""
     for _ in range(count):
         if streamed:

@@ -90,14 +90,14 @@ class Host:
 
     @property
     def joins(self) -> bool:
-        """Whether runs and rows that share a line are joined so, too: measured on AMD alone."""
+        """Whether runs that share a line are joined so, too: measured on AMD alone."""
         return self.carries and not self.intel
 
     def pairs(self, item: int) -> bool:
         """Whether two lines of a target row are better stored one after the other.
 
-        On Intel's processors always; on AMD's of one and two bytes, and on family 26 of 8 and 16, too (of 4: 1.06 in the
-        mean; of 8 on family 25: 1.02).
+        On Intel's processors always; on AMD's of one and two bytes, and on family 26 of 8 and 16, too (of 4: 1.06 in
+        the mean; of 8 on family 25: 1.02).
         """
         return self.width == LINE and (self.intel or item < 4 or (item > 4 and self.family_26))
 
@@ -139,7 +139,7 @@ class Plan:
     """A copy as a kernel performs it."""
 
     kernel: str
-    """whole, runs, joined, repeated, pieces, blocks, transpose, carried, interleave, deinterleave, step, fill or items."""
+    """One of `objects.KERNELS` that copies."""
     form: Normal
     loops: tuple[Loop, ...]
     """Odometer of tiles, outermost first."""

@@ -23,20 +23,22 @@ def repeated_plan(
 
     That of a run, where this gives long rows, or else the outermost one whose turns follow each other in the target.
     """
-    if _is_quick(plan):
+    if not form.dims or _is_quick(plan):
         return None
     dims, run = form.dims, _run_begins(form)
     if run and dims[run - 1].src == 0 and _follows(form, run - 1) and _row(dims[run - 1]) >= _LONG_ROW:
         return _repeats(form, run - 1, host, streamed)
     for k, d in enumerate(dims):
         if d.src == 0 and _follows(form, k) and any(x.src for x in dims[k + 1 :]) and _row(d) >= _LEAST_ROW:
-            return _repeats(form, k, host, streamed) if k == run - 1 else _written_once(form, k, host, streamed, first_turn)
+            if k == run - 1:
+                return _repeats(form, k, host, streamed)
+            return _written_once(form, k, first_turn(form.part(k, 0, 1)), host, streamed)
     return None
 
 
 def _is_quick(plan: Plan) -> bool:
     """Whether nothing is quicker: one item is written, or runs are so long that it hardly counts where they begin."""
-    long = bool(plan.form.dims) and plan.form.dims[-1].length * plan.form.item >= LONGEST
+    long = plan.form.dims[-1].length * plan.form.item >= LONGEST
     return plan.kernel == "fill" or (plan.kernel in ("runs", "joined") and long)
 
 
@@ -61,11 +63,9 @@ def _follows(form: Normal, k: int) -> bool:
     return form.dims[k].dst == reach
 
 
-def _written_once(
-    form: Normal, k: int, host: Host, streamed: bool, first_turn: Callable[[Normal], Plan]
-) -> Plan:
-    """The first turn of dimension `k` by a plan of its own, and all others as copies of that within the target."""
-    d, first = form.dims[k], first_turn(form.part(k, 0, 1))
+def _written_once(form: Normal, k: int, first: Plan, host: Host, streamed: bool) -> Plan:
+    """A plan for the first turn of dimension `k`, and then one for the others: copies of that within the target."""
+    d = form.dims[k]
     rows = [x._replace(src=x.dst) for x in form.dims[:k]]
     others = [Dim(d.length - 1, d.dst, 0)] if d.length > 2 else []
     run = Dim(d.dst // form.item, form.item, form.item)

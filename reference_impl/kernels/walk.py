@@ -3,10 +3,10 @@
 from typing import Any
 
 from .descriptor import (
-    AGAIN,
     A_CHUNK,
     A_LENGTH,
     A_LOOP,
+    AGAIN,
     B_CHUNK,
     B_LENGTH,
     B_LOOP,

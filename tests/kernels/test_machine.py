@@ -82,7 +82,7 @@ AVX512 = {"avx2": True, "avx512f": True, "avx512bw": True, "avx512vl": True, "av
     [
         ({"avx2": True}, False, 32, True),
         ({"avx2": True, "vaes": True}, False, 32, False),
-        (AVX512, False, 32, False),
+        (AVX512, False, 32, True),
         (AVX512, False, 48, True),
         (AVX512, True, 32, True),
     ],
