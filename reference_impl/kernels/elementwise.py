@@ -16,6 +16,7 @@ from .elementwise_plan import (
     BINARY,
     BUFFERS,
     FIRST,
+    FOLDED,
     HIGHS,
     INNER,
     ITEMS,
@@ -347,7 +348,11 @@ def _folded(name: str) -> Any:
 
     @part
     def row_of(descriptor: int, out: int, x: int, y: int, blocks: int, number: Any) -> None:
-        fold(out, x, field(descriptor, ROW), number)
+        nbytes = field(descriptor, ROW)
+        while nbytes > 0:
+            fold(out, x, min(nbytes, FOLDED), number)
+            nbytes -= FOLDED
+            x += FOLDED
 
     return _rows(row_of)
 

@@ -48,8 +48,8 @@ _TILE, _BUFFERED_TILE = 256 << 10, 64 << 10
 """Bytes of a tile; where some side goes through a buffer the second-level cache must hold all of them."""
 _RUN, _TOGETHER = 1024, 256
 """Bytes of a row in such a tile, and of what lies together in a side that goes through a buffer."""
-_FOLDED = 16 << 10
-"""Bytes of a row that is reduced: what it is added to stays in the first-level cache, and sums are sums of sums."""
+FOLDED = 16 << 10
+"""Bytes of a row that is reduced at once: what it is added to stays in the first-level cache, sums are sums of sums."""
 _LOAD, _STORE, _ROW, _ITEM = 0.5, 1.5, 64, 5
 """What it costs to copy a byte to a buffer and from one, to begin a row, and to work on one item by itself: in bytes
 that are worked on in rows, each of which costs as much as any other whatever is chosen."""
@@ -270,7 +270,9 @@ def _spans(form: Form, reduces: bool) -> list[int]:
     most = _BUFFERED_TILE if form.buffered and form.nbytes > _TILE else _TILE
     for k in inside_out:
         row = reduces and k == len(dims) - 1
-        room = (_FOLDED if row else most) // (item * prod(spans))
+        # A row that becomes one number is gone through in one piece: a rest would be read apart, for all rows.
+        whole = dims[k].steps[0] == 0 and not form.buffered
+        room = (FOLDED if row and not whole else most) // (item * prod(spans))
         spans[k] = max(spans[k], min(dims[k].length, spans[k] * room))
         if row and dims[k].steps[0] == 0 and spans[k] < dims[k].length:
             break  # pieces of rows that are reduced to a number each make no tile together

@@ -26,6 +26,8 @@ from .normal import Normal
 LINE, PAGE = 64, 4096
 TOGETHER = 2048
 """Bytes that are put together in a buffer, as they follow each other in the target, before they are written."""
+REPEATED = 4096
+"""Bytes of the longest run that is put together in a buffer to be written again and again."""
 LARGE_FIRST = 48 << 10
 """Bytes of a first-level cache from which on a tile of 32 KB leaves room in it."""
 

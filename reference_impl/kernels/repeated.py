@@ -9,8 +9,7 @@ from typing import Any
 from .descriptor import B_DST, B_SRC, DONE, MODE, NO_MEMORY, RUN, STREAM
 from .jit import part
 from .llvm import copy_256, fence, field, free, malloc, odometer, on_line, stream_256
-from .plans import LINE
-from .repeated_plan import LONGEST
+from .plans import LINE, REPEATED
 from .runs import run, streamed_run
 from .walk import advance, begun, counts, place
 
@@ -60,7 +59,7 @@ def copy_repeated(descriptor: int, dst_cell: int, src_cell: int, first: int, las
     b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
     streamed = (field(descriptor, MODE) & STREAM) != 0
     whole = -(-_HELD // nbytes) * nbytes
-    memory = malloc(LONGEST + _TURN + LINE)
+    memory = malloc(REPEATED + _TURN + LINE)
     if memory == 0:
         return NO_MEMORY
     held = on_line(memory)

@@ -5,12 +5,9 @@ from dataclasses import replace
 
 from .descriptor import AGAIN, MODE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
-from .plans import OWN, Host, Plan, make_plan, ordered
+from .plans import OWN, REPEATED, Host, Plan, make_plan, ordered
 from .runs_plan import runs_plan
 from .tiles import TILE, tiled
-
-LONGEST = 4096
-"""Bytes of the longest run that is put together in the kernel's buffer."""
 
 _LEAST_ROW, _LONG_ROW = 2048, 8192
 """Bytes that a run comes to with all its turns from which on to put them together pays, and pays most."""
@@ -38,7 +35,7 @@ def repeated_plan(
 
 def _is_quick(plan: Plan) -> bool:
     """Whether nothing is quicker: one item is written, or runs are so long that it hardly counts where they begin."""
-    long = plan.form.dims[-1].length * plan.form.item >= LONGEST
+    long = plan.form.dims[-1].length * plan.form.item >= REPEATED
     return plan.kernel == "fill" or (plan.kernel in ("runs", "joined") and long)
 
 
@@ -70,7 +67,7 @@ def _written_once(form: Normal, k: int, first: Plan, host: Host, streamed: bool)
     others = [Dim(d.length - 1, d.dst, 0)] if d.length > 2 else []
     run = Dim(d.dst // form.item, form.item, form.item)
     rest = Normal((*rows, *others, run), form.item, form.dst_shift + d.dst, form.dst_shift)
-    again = _repeats(rest, k, host, streamed) if others and d.dst <= LONGEST else runs_plan(rest, host, OWN, streamed)
+    again = _repeats(rest, k, host, streamed) if others and d.dst <= REPEATED else runs_plan(rest, host, OWN, streamed)
     again.look_at_nothing()
     again.descriptor[MODE] |= AGAIN
     return replace(first, more=(*first.more, again))

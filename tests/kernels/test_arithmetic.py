@@ -42,7 +42,7 @@ quick = settings(max_examples=40, deadline=None)
 def small_tiles(past_the_caches: bool):
     """Tiles of some hundred bytes, cut at all edges of small arrays; as if the caches kept next to nothing, or all."""
     host = replace(machine.host(), cache_bytes=1 << (10 if past_the_caches else 30))
-    sizes = {"_TILE": 1024, "_BUFFERED_TILE": 512, "_RUN": 64, "_TOGETHER": 32, "_FOLDED": 600}
+    sizes = {"_TILE": 1024, "_BUFFERED_TILE": 512, "_RUN": 64, "_TOGETHER": 32, "FOLDED": 600}
     with ExitStack() as stack:
         stack.enter_context(patch.multiple(elementwise_plan, **sizes))
         if past_the_caches:
