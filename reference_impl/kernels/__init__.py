@@ -7,6 +7,7 @@ only where one must be compiled.
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
         # An assignment, not np.copyto: the same loop, a tenth of a microsecond sooner.
         if dst.shape != src.shape or dst.dtype is not src.dtype:
             _check(dst, src)
+        if dst.ndim == 1 and dst.strides != src.strides:
+            src = _read_first(dst, src)
         dst[...] = src
         return
     if threads == 1 and _enter(dst, src):
@@ -65,12 +68,21 @@ def strided_copy(dst: npt.NDArray[Any], src: npt.NDArray[Any], threads: int | No
         if _engine is not None or nbytes >= _WORTH_LOADING or _moved >= _PATIENCE:
             ready = _remembered(dst, src)
     if not ready or not dst.flags.writeable:
-        dst[...] = src
+        dst[...] = _read_first(dst, src)
         return
     cell = _engine.cell
     answer = ready(cell(dst), cell(src), threads)
     if answer:
         _engine.copy_otherwise(dst, src, answer, threads)
+
+
+def _read_first(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The source, or a copy of it where NumPy would read what it has written.
+
+    That is of one dimension, with steps that differ; for all others NumPy itself makes one.
+    """
+    overlaps = dst.ndim == 1 and dst.strides != src.strides and np.may_share_memory(dst, src)
+    return src.copy() if overlaps else src
 
 
 def _check(dst: npt.NDArray[Any], src: npt.NDArray[Any]) -> None:

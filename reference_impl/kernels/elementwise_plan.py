@@ -270,9 +270,10 @@ def _spans(form: Form, reduces: bool) -> list[int]:
     most = _BUFFERED_TILE if form.buffered and form.nbytes > _TILE else _TILE
     for k in inside_out:
         row = reduces and k == len(dims) - 1
-        # A row that becomes one number is gone through in one piece: a rest would be read apart, for all rows.
-        whole = dims[k].steps[0] == 0 and not form.buffered
-        room = (FOLDED if row and not whole else most) // (item * prod(spans))
+        # Of rows that become one number a rest would be read apart, after the first parts of all: a tile's bytes each.
+        # What a buffer holds stays in the first-level cache.
+        short = row and (form.buffered or dims[k].steps[0] != 0)
+        room = (FOLDED if short else most) // (item * prod(spans))
         spans[k] = max(spans[k], min(dims[k].length, spans[k] * room))
         if row and dims[k].steps[0] == 0 and spans[k] < dims[k].length:
             break  # pieces of rows that are reduced to a number each make no tile together

@@ -89,7 +89,7 @@ def _plan(dst: Array, src: Array, form: Normal, host: Host) -> Plan:
     """The plan of a copy, tuned where that is wanted."""
     plan = plan_for(form, host)
     if tuning.wanted() and plan.kernel in tuning.TUNED and form.nbytes >= tuning.SMALLEST:
-        plan = plan_for(form, host, _tuned(dst, src, plan, host))
+        plan = plan_for(form, host, _tuned(dst, src, plan, form, host))
     return plan
 
 
@@ -103,17 +103,17 @@ def _tuning() -> tuning.Tuning:
     return tuning.Tuning(tuning.path_for(machine.model()), machine.model())
 
 
-def _tuned(dst: Array, src: Array, plan: Plan, host: Host) -> Choice:
+def _tuned(dst: Array, src: Array, plan: Plan, form: Normal, host: Host) -> Choice:
     if np.may_share_memory(dst, src) or not dst.flags.writeable:
         return OWN
 
     def measure(choice: Choice) -> float | None:
-        ready = Ready(plan_for(normal(dst.shape, dst.strides, src.strides, dst.itemsize), host, choice), host.width)
+        ready = Ready(plan_for(form, host, choice), host.width)
         answers: list[int] = []
         took = tuning.timed(lambda: answers.append(ready(cell(dst), cell(src), 1)))
         return took if answers == [DONE] else None
 
-    return _tuning().choose(plan, host, measure)
+    return _tuning().choose(plan, form, host, measure)
 
 
 def _host(dst: Array, src: Array, form: Normal) -> Host:

@@ -39,9 +39,8 @@ class Sides(NamedTuple):
     crowds: bool
     """Whether rows of a block are too many for the sets of the second-level cache that they fall into; asked of small
     items whose target rows begin anywhere in a line."""
-
     small_first: bool
-    """Whether it is AMD's first-level cache of before family 26, which has 32 KB."""
+    """As of the `Host`."""
 
     @property
     def is_ragged(self) -> bool:

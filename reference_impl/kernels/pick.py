@@ -83,7 +83,10 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
 
 
 def _filler(streamed: bool) -> Any:
-    """An intrinsic that fills `nbytes`, a register and more, with one item, which is read once."""
+    """An intrinsic that fills `nbytes` with one item, which is read once.
+
+    Whole lines where streamed, else a register and more, the last of which may overlap the one before it.
+    """
 
     @instruction
     def fill(typingctx: Any, src: Any, dst: Any, nbytes: Any, tag: Any) -> Any:
@@ -98,6 +101,8 @@ def _filler(streamed: bool) -> Any:
             with cgutils.for_range(builder, whole) as loop:
                 to = builder.add(dst, builder.mul(loop.index, constant(width)))
                 store(builder, value, to, width if streamed else 0)
+            if streamed:
+                return context.get_dummy_value()
             with builder.if_then(builder.icmp_unsigned("!=", builder.and_(nbytes, constant(width - 1)), constant(0))):
                 store(builder, value, builder.add(dst, builder.sub(nbytes, constant(width))))
             return context.get_dummy_value()
@@ -265,8 +270,9 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
                 number = min(_HELD // b_dst, b_count - b)
                 if short:
                     _fill_short(held, b_dst, src + s + b * b_src, b_src, number, nbytes, False, tag)
-                for k in range(0 if short else number):
-                    picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, tag)
+                else:
+                    for k in range(number):
+                        picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, tag)
                 streamed_run(dst + d + b * b_dst, held, number * b_dst)
                 b += number
         elif short and (whole or not asked):

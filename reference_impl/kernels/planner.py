@@ -44,7 +44,7 @@ def plan_for(form: Normal, host: Host, choice: Choice = OWN) -> Plan:
     read = form.item * prod(d.length for d in form.dims if d.src)
     streamed = form.nbytes + read >= host.cache_bytes if choice.streamed < 0 else bool(choice.streamed)
     plan = _fastest(form, host, choice, streamed)
-    if streamed and any(part.kernel not in _ANYWHERE for part in (plan, *plan.more)):
+    if any(part.streamed and part.kernel not in _ANYWHERE for part in (plan, *plan.more)):
         # Which lines are whole decides what is fast, and where stores past the caches may go.
         plan.descriptor[PHASE] = (host.dst_phase + plan.form.dst_shift - form.dst_shift) % LINE
     return plan
@@ -57,7 +57,7 @@ _ANYWHERE = ("items", "repeated")
 def _fastest(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     plan = _without_table(form, host, choice, streamed)
     own = choice.is_own and host.width > 0
-    repeated = repeated_plan(form, plan, host, streamed, lambda first: plan_for(first, host)) if own else None
+    repeated = repeated_plan(form, plan, host, streamed, lambda first: plan_for(first, host, choice)) if own else None
     if repeated is not None:
         return repeated
     if own and form.nbytes >= _TABLED:

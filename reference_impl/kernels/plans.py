@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .descriptor import (
+    AGAIN,
     DST_HIGH,
     DST_LOW,
+    MODE,
     ONE,
     SRC_HIGH,
     SRC_LOW,
@@ -152,7 +154,8 @@ class Plan:
     tables: tuple[npt.NDArray[Any], ...] = field(default=(), repr=False)
     """What the descriptor has addresses of: it lives as long as the plan."""
     more: tuple["Plan", ...] = ()
-    """Plans of what this one leaves out: strips beside the whole lines of the target, or what is no whole block."""
+    """Plans of what this one leaves out, performed after it: strips beside the whole lines of the target, what is no
+    whole block, what repeats what this one has written."""
 
     @property
     def tasks(self) -> int:
@@ -194,6 +197,10 @@ class Plan:
             factor = {0: 1.3, STAGE_OUT: 2.0}.get(self.staged, 2.5)
         return factor * self._touched + sum(plan._expected for plan in self.more)
 
+    @property
+    def _past(self) -> str:
+        return ", stores past the caches" if self.streamed else ""
+
     def explain(self) -> str:
         """The plan in words: kernel, order of loops, bytes touched, and the expected time.
 
@@ -206,15 +213,17 @@ class Plan:
           loop over 8, chunks of A: target +32768, source +512
           touches 524.3 MB; expected time 1.30 of a dense copy's
         """
-        streamed = ", stores past the caches" if self.streamed else ""
-        lines = [f"{self.kernel} of {in_words(self.form.nbytes)}, {self.form.item}-byte items{streamed}"]
+        lines = [f"{self.kernel} of {in_words(self.form.nbytes)}, {self.form.item}-byte items{self._past}"]
         for loop in self.loops:
             of = f", chunks of {loop.of.upper()}" if loop.of else ""
             lines.append(f"  loop over {loop.length}{of}: target {loop.dst:+}, source {loop.src:+}")
         if self.staged:
             sides = [side for flag, side in ((STAGE_IN, "source"), (STAGE_OUT, "target")) if self.staged & flag]
             lines.append(f"  tiles go through buffers for the {' and the '.join(sides)}")
-        lines += [f"  and beside it a {plan.kernel} of {in_words(plan.form.nbytes)}" for plan in self.more]
+        for plan in self.more:
+            what = f"{plan.kernel} of {in_words(plan.form.nbytes)}"
+            again = plan.descriptor[MODE] & AGAIN
+            lines.append(f"  and then from there {what}{plan._past}" if again else f"  and beside it a {what}")
         lines.append(f"  touches {in_words(self.touched_bytes)}; expected time {self.predicted:.2f} of a dense copy's")
         return "\n".join(lines)
 
@@ -273,6 +282,8 @@ def make_plan(
 def beside(form: Normal, plans: Sequence[Plan]) -> Plan:
     """Plans that copy one form together, as one; their descriptors are written to: they should be nobody else's."""
     for plan in plans:
+        if plan.descriptor[MODE] & AGAIN:
+            continue
         # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
         for low, high, shift, extent in (
             (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),

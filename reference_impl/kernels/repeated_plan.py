@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import gcd
 
 from .descriptor import AGAIN, MODE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
-from .plans import OWN, REPEATED, Host, Plan, make_plan, ordered
+from .plans import LINE, OWN, REPEATED, Host, Plan, beside, make_plan, ordered
 from .runs_plan import runs_plan
 from .tiles import TILE, tiled
 
 _LEAST_ROW, _LONG_ROW = 2048, 8192
-"""Bytes that a run comes to with all its turns from which on to put them together pays, and pays most."""
+"""Bytes that all turns of a dimension come to from which on it pays to write one first, and where they are runs to put
+these together whatever else is repeated."""
 
 
 def repeated_plan(
@@ -67,17 +69,22 @@ def _written_once(form: Normal, k: int, first: Plan, host: Host, streamed: bool)
     others = [Dim(d.length - 1, d.dst, 0)] if d.length > 2 else []
     run = Dim(d.dst // form.item, form.item, form.item)
     rest = Normal((*rows, *others, run), form.item, form.dst_shift + d.dst, form.dst_shift)
-    again = _repeats(rest, k, host, streamed) if others and d.dst <= REPEATED else runs_plan(rest, host, OWN, streamed)
+    there = replace(host, dst_phase=(host.dst_phase + d.dst) % LINE)
+    again = (
+        _repeats(rest, k, there, streamed) if others and d.dst <= REPEATED else runs_plan(rest, there, OWN, streamed)
+    )
     again.look_at_nothing()
     again.descriptor[MODE] |= AGAIN
-    return replace(first, more=(*first.more, again))
+    # The source may lie where the others will be written: the first looks at all of the target.
+    return beside(form, [replace(first, more=()), *first.more, again])
 
 
 def _repeats(form: Normal, k: int, host: Host, streamed: bool) -> Plan:
     """The plan where dimension `k` repeats a run, which is the last dimension or the item."""
     d = form.dims[k]
     streamed = streamed and not host.keeps_written(form.nbytes)
-    turns = d.length if _row(d) <= 8 * TILE else 4 * TILE // d.dst
+    step = LINE // gcd(d.dst, LINE)  # so many turns end where a line does
+    turns = d.length if _row(d) <= 8 * TILE else max(step, 4 * TILE // d.dst // step * step)
     a = Chunked(d.length, turns, d.dst, 0)
     loops, b = tiled(ordered([Loop(*x) for x in form.dims[:k]], "dst"), a.chunk * d.dst)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops

@@ -50,9 +50,8 @@ _LINE_RUNS_AHEAD = 1024 if _SMALL_FIRST else 2048
 _ABREAST = machine.goes_abreast()
 _FEW_ASKED = _SMALL_FIRST and not machine.is_intel()
 """Whether it is AMD's first-level cache of before family 26: fewer lines can be under way to it."""
-_BY_PAGES = _FEW_ASKED and machine.vector_bytes() < LINE
-_PREFETCHES = not (_ABREAST and _BY_PAGES)
-"""Whether long runs are asked for ahead, what of them is not copied abreast."""
+_BY_PAGES = _ABREAST and _FEW_ASKED and machine.vector_bytes() < LINE
+"""Whether they are so by pages, and what is left of them is not asked for ahead: AMD's family 23."""
 _LEAST, _MOST, _TURN = (
     (PAGE, PAGE, 128) if _BY_PAGES
     else (1 << 14, 1 << 17, 256) if _FEW_ASKED
@@ -152,7 +151,7 @@ def _long_streamed_run(dst: int, src: int, nbytes: int, gap: int) -> None:
     whole = far // nbytes if gap else 0  # so far ahead of a place are some whole runs and a part of the next
     far -= whole * nbytes
     ahead = src + far + whole * (nbytes + gap)
-    while _PREFETCHES and k + 256 <= nbytes:
+    while not _BY_PAGES and k + 256 <= nbytes:
         later = ahead + k + (gap if k + far >= nbytes else 0)
         for line in range(0, 256, 64):
             prefetch_once(later + line)
@@ -331,7 +330,7 @@ def _streamed_each(to: int, to_step: int, at: int, at_step: int, count: int, nby
                 prefetch_once(at + b * at_step + k + _AHEAD)
                 stream_64(at + b * at_step + k, to + b * to_step + k)
     else:
-        asked = min(_HEAD_ABREAST, nbytes) if _ABREAST and not _PREFETCHES and not 0 <= at_step - nbytes < PAGE else 0
+        asked = min(_HEAD_ABREAST, nbytes) if _BY_PAGES and not 0 <= at_step - nbytes < PAGE else 0
         gap = at_step - nbytes if count > 1 else 0
         for b in range(count):
             for k in range(0, asked, 64):

@@ -68,9 +68,9 @@ class Tuning:
         self._path, self._model = path, model
         self._known = _read(path, model)
 
-    def choose(self, plan: Plan, host: Host, measure: Measure) -> Choice:
+    def choose(self, plan: Plan, form: Normal, host: Host, measure: Measure) -> Choice:
         """The best choice for a plan that was made for a target, timed now where none is remembered."""
-        key = _key(plan.form, host)
+        key = _key(form, host)
         if key in self._known:
             return self._known[key]
         times: dict[Choice, float] = {}

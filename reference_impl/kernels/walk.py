@@ -37,6 +37,7 @@ def begun(descriptor: int, dst_cell: int, src_cell: int) -> tuple[int, int, int]
     """Where the loops begin in target and source, and whether they may begin.
 
     A cell is the address of a pointer: that of an array object's own field, so that nobody in Python need ask for it.
+    What is read AGAIN begins in the target.
     """
     dst = peek(dst_cell) + field(descriptor, DST_SHIFT)
     src = peek(dst_cell if field(descriptor, MODE) & AGAIN else src_cell) + field(descriptor, SRC_SHIFT)

@@ -1,5 +1,8 @@
 """A source and a target that share memory: found exactly, copied as if the source were read first."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,3 +80,26 @@ def test_a_target_that_repeats_an_element_is_left_to_numpy():
     np.lib.stride_tricks.as_strided(twin, (100, 100), (4, 8))[...] = src
     copied(dst, src, 1)
     assert np.array_equal(memory, twin)
+
+
+_SMALL = """
+import numpy as np
+from stridecheck.reference_impl import kernels, strided_copy
+for items in (100, 1000, 5000, 20_000):
+    memory = np.arange(3.0 * items)
+    dst, src = memory[items // 4 : items // 4 + items], memory[: 2 * items : 2]
+    wanted = src.copy()
+    strided_copy(dst, src)
+    assert np.array_equal(dst, wanted), items
+    assert (kernels._engine is None) == (items < 20_000)
+memory = np.arange(900, dtype=np.uint8)
+dst, src = np.ndarray(100, "u8", memory), np.ndarray(100, "u8", memory, 20, (0,))
+wanted = src.copy()
+strided_copy(dst, src)
+assert np.array_equal(dst, wanted)
+"""
+
+
+def test_small_copies_are_so_before_kernels_are_loaded():
+    """NumPy reads what it has written where both sides are of one dimension, with steps of one sign that differ."""
+    subprocess.run([sys.executable, "-c", _SMALL], check=True)

@@ -108,12 +108,14 @@ def test_a_plan_tells_all_that_it_touches():
     assert plan.touched_bytes == pytest.approx(1_200_000, rel=0.001)
     twice = planned((50, 400, 600), (1, 400, 600), order=(0, 2, 1))
     assert twice.touched_bytes == pytest.approx(50 * 960_000 + 2 * 960_000, rel=0.1)
-    assert "and beside it a runs of 47.0 MB" in twice.explain()
+    assert "and then from there runs of 47.0 MB, stores past the caches" in twice.explain()
 
 
-def test_a_source_within_the_target_is_read_first():
+@pytest.mark.parametrize("start", [1000, 2400, 50_000, 117_600])
+def test_a_source_within_the_target_is_read_first(start):
+    """Also one that lies where the last turn will be written."""
     memory = np.arange(50 * 40 * 60, dtype=np.float32)
-    src = memory[1000 : 1000 + 2400].reshape(60, 40).T
+    src = memory[start : start + 2400].reshape(60, 40).T
     dst = memory.reshape(50, 40, 60)
     wanted = np.broadcast_to(src.copy(), dst.shape).copy()
     ready = engine.prepared(dst, np.broadcast_to(src, dst.shape))

@@ -27,19 +27,19 @@ def test_the_fastest_variant_is_remembered(tmp_path, plan):
         asked.append(choice)
         return 1.0 if choice.order == "dst" else 2.0
 
-    best = tuning.Tuning(path, "some").choose(plan, AT_16, measure)
+    best = tuning.Tuning(path, "some").choose(plan, plan.form, AT_16, measure)
     assert best.order == "dst"
     assert asked[0] == OWN
     count = len(asked)
-    assert tuning.Tuning(path, "some").choose(plan, AT_16, measure) == best
+    assert tuning.Tuning(path, "some").choose(plan, plan.form, AT_16, measure) == best
     assert len(asked) == count
-    tuning.Tuning(path, "some").choose(plan, Host(), measure)
+    tuning.Tuning(path, "some").choose(plan, plan.form, Host(), measure)
     assert len(asked) == 2 * count
 
 
 def test_a_small_difference_leaves_the_planners_choice(tmp_path, plan):
     chosen = tuning.Tuning(tmp_path / "k.json", "some").choose(
-        plan, Host(), lambda choice: 2.0 if choice == OWN else 1.95
+        plan, plan.form, Host(), lambda choice: 2.0 if choice == OWN else 1.95
     )
     assert chosen == OWN
 
@@ -61,7 +61,7 @@ def test_files_that_are_no_use_are_ignored_with_a_warning(tmp_path, plan, conten
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.warns(UserWarning, match=said):
         tuned = tuning.Tuning(path, "some")
-    assert tuned.choose(plan, Host(), lambda choice: 1.0) == OWN
+    assert tuned.choose(plan, plan.form, Host(), lambda choice: 1.0) == OWN
     assert json.loads(path.read_text())["model"] == "some"
 
 
@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_written_is_no_failure(tmp_path, plan):
         warnings.simplefilter("ignore")
         tuned = tuning.Tuning(path, "some")
     with pytest.warns(UserWarning, match="cannot be kept"):
-        assert tuned.choose(plan, Host(), lambda choice: 1.0) == OWN
+        assert tuned.choose(plan, plan.form, Host(), lambda choice: 1.0) == OWN
 
 
 def test_it_is_asked_for_by_the_environment(tmp_path):
@@ -88,3 +88,14 @@ assert np.array_equal(b, a.T)
         environment = {"XDG_CACHE_HOME": str(tmp_path), tuning.VARIABLE: wanted, "PATH": ""}
         subprocess.run([sys.executable, "-c", script], check=True, env=environment)
         assert len(list(tmp_path.rglob("kernels-*.json"))) == bool(wanted)
+
+
+def test_what_is_repeated_is_not_tuned_as_its_first_turn_is(tmp_path):
+    transposed = normal((1500, 1000), (4000, 4), (4, 6000), 4)
+    repeated = normal((9, 1500, 1000), (6_000_000, 4000, 4), (0, 4, 6000), 4)
+    tuned = tuning.Tuning(tmp_path / "k.json", "some")
+    best = [
+        tuned.choose(plan_for(form, Host()), form, Host(), lambda choice, order=order: 1.0 + (choice.order != order))
+        for form, order in ((transposed, "dst"), (repeated, "src"))
+    ]
+    assert [choice.order for choice in best] == ["dst", "src"]
