@@ -7,6 +7,8 @@ from .tiles import cut, tiled
 
 FEW = (2, 3, 4)
 """Items from one that is picked to the next, as streams that are woven: what a few shuffles serve."""
+_FILLED = 4
+"""Times what the caches keep that one item is written through them where stores fetch nothing."""
 _LONG_ROW = 4096
 """Bytes of rows that share lines from which on they are not put together in a buffer."""
 
@@ -19,7 +21,7 @@ def picks(form: Normal) -> bool:
 def pick_plan(form: Normal, host: Host, streamed: bool) -> Plan:
     """The plan where the target is in one piece along the last dimension."""
     last = form.dims[-1]
-    if last.src == 0 and host.keeps_written(form.nbytes):
+    if last.src == 0 and host.keeps_written(form.nbytes, _FILLED):
         streamed = False
     if last.src == 0 and host.smallest_tiles and last.length * form.item > _LONG_ROW:
         # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.

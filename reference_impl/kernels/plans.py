@@ -120,13 +120,13 @@ class Host:
         """Whether even small tiles are too large for such a cache."""
         return self.small_tiles and self.small_first
 
-    def keeps_written(self, nbytes: int) -> bool:
-        """Whether the caches are the quicker way for so many bytes that are written, and hardly anything read.
+    def keeps_written(self, nbytes: int, times: int) -> bool:
+        """Whether caches are the quicker way for what is written, up to so many times what they keep, and hardly read.
 
-        Stores of whole lines fetch nothing there: 24 MB take 0.7 to 0.85 of the time of stores past them, 64 MB 0.9
-        to 1.2, 200 MB 1.03 to 1.2.
+        Stores of whole lines fetch nothing there: 24 MB take 0.7 to 0.85 of the time of stores past them, 64 MB of one
+        item 0.9 to 1.0 and of runs 1.0 to 1.2, 200 MB 1.03 to 1.2.
         """
-        return self.smallest_tiles and nbytes < 3 * self.cache_bytes
+        return self.smallest_tiles and nbytes < times * self.cache_bytes
 
 
 def carried_rows(item: int) -> int:

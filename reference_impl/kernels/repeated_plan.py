@@ -13,6 +13,8 @@ from .tiles import TILE, tiled
 _LEAST_ROW, _LONG_ROW = 2048, 8192
 """Bytes that all turns of a dimension come to from which on it pays to write one first, and where they are runs to put
 these together whatever else is repeated."""
+_TIMES = 3
+"""Times what the caches keep that runs are repeated through them where stores fetch nothing."""
 
 
 def repeated_plan(
@@ -82,7 +84,7 @@ def _written_once(form: Normal, k: int, first: Plan, host: Host, streamed: bool)
 def _repeats(form: Normal, k: int, host: Host, streamed: bool) -> Plan:
     """The plan where dimension `k` repeats a run, which is the last dimension or the item."""
     d = form.dims[k]
-    streamed = streamed and not host.keeps_written(form.nbytes)
+    streamed = streamed and not host.keeps_written(form.nbytes, _TIMES)
     step = LINE // gcd(d.dst, LINE)  # so many turns end where a line does
     turns = d.length if _row(d) <= 8 * TILE else max(step, 4 * TILE // d.dst // step * step)
     a = Chunked(d.length, turns, d.dst, 0)
