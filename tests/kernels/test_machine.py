@@ -69,7 +69,21 @@ def test_a_tile_leaves_room_in_the_first_level_cache(host, nbytes):
 @pytest.mark.parametrize(("width", "is_streamed"), [(4096, True), (4100, False)])
 def test_a_fill_whose_rows_share_lines_stays_in_the_caches_where_the_first_is_small(width, is_streamed):
     """Rows of whole lines are streamed on either; those that share lines only where that was ahead."""
-    form = normal((8000, width), (width * 2, 2), (2, 0), 2)
+    form = normal((12_000, width), (width * 2, 2), (2, 0), 2)
+    assert plan_for(form, LARGE).streamed
+    assert plan_for(form, SMALL).streamed is is_streamed
+
+
+@pytest.mark.parametrize(
+    ("rows", "run", "is_streamed"),
+    [(9000, 0, False), (11_000, 0, True), (6000, 2, False), (9000, 2, True)],
+    ids=["72 MB of items", "88 MB of items", "48 MB of runs", "72 MB of runs"],
+)
+def test_what_is_written_and_hardly_read_stays_in_the_caches_for_longer_where_the_first_is_small(
+    rows, run, is_streamed
+):
+    """One item for each row, or each row the same run of 200 bytes again and again."""
+    form = normal((rows, 40, 100), (8000, 200, 2), (2 * (run == 0), 0, run), 2)
     assert plan_for(form, LARGE).streamed
     assert plan_for(form, SMALL).streamed is is_streamed
 
