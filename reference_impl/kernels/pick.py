@@ -47,6 +47,12 @@ _SHORT_FILL = 1024
 """Bytes of rows that are filled with as little ado as may be."""
 
 
+def _of_one(builder: Any, address: Any, item: int, width: int) -> Any:
+    """A register that holds one item again and again."""
+    one = builder.insert_element(vector(width, item)(None), load(builder, address, item_type(item)), constant(0))
+    return shuffle(builder, one, one, [0] * (width // item))
+
+
 def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> Any:
     """An intrinsic that fills one register with every `step`-th item; -1 goes backwards, 0 repeats one.
 
@@ -68,9 +74,7 @@ def _picker(step: int, streamed: bool, ends: bool = False, times: int = 1) -> An
                 value = load(builder, builder.sub(args[0], constant(width - item)), vector(width, item))
                 value = shuffle(builder, value, value, list(range(lanes - 1, -1, -1)))
             else:
-                one = load(builder, args[0], item_type(item))
-                value = builder.insert_element(vector(width, item)(None), one, constant(0))
-                value = shuffle(builder, value, value, [0] * lanes)
+                value = _of_one(builder, args[0], item, width)
             for k in range(0, times * width if times > 1 and width < LINE else 0, LINE):
                 emit_prefetch(builder, builder.add(args[1], constant(_TO_WRITE + k)), write=True, level=3)
             for k in range(times):
@@ -94,9 +98,7 @@ def _filler(streamed: bool) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             src, dst, nbytes, _ = args
-            one = load(builder, src, item_type(item))
-            value = builder.insert_element(vector(width, item)(None), one, constant(0))
-            value = shuffle(builder, value, value, [0] * (width // item))
+            value = _of_one(builder, src, item, width)
             whole = builder.lshr(nbytes, constant(width.bit_length() - 1))
             with cgutils.for_range(builder, whole) as loop:
                 to = builder.add(dst, builder.mul(loop.index, constant(width)))
