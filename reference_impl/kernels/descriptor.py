@@ -73,7 +73,6 @@ ALIKE = 512
 """Target rows of a tile within the caches all begin at one place of their lines, and are worth an aligned start."""
 PAIRS = 1024
 """Blocks go two by two, so that two lines of a target row are stored past the caches one after the other."""
-
 AGAIN = 2048
 """What is read has been written before: it lies in the target, not in the source."""
 

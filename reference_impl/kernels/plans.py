@@ -283,7 +283,7 @@ def beside(form: Normal, plans: Sequence[Plan]) -> Plan:
     """Plans that copy one form together, as one; their descriptors are written to: they should be nobody else's."""
     for plan in plans:
         if plan.descriptor[MODE] & AGAIN:
-            continue
+            continue  # its source is the target
         # Whichever plan comes first decides whether the two sides are near each other: each looks at all of them.
         for low, high, shift, extent in (
             (DST_LOW, DST_HIGH, form.dst_shift - plan.form.dst_shift, form.dst_extent),

@@ -367,6 +367,20 @@ def test_a_matrix_and_itself_transposed():
     assert np.array_equal(a, wanted)
 
 
+@pytest.mark.parametrize("nbytes", [16_376, 16_384, 16_392, 22_624, 49_152, 262_152])
+@pytest.mark.parametrize("kind", ["int16", "int64", "float64"])
+def test_rows_longer_than_what_is_folded_at_once(nbytes, kind):
+    """All of each, to the last item: whole pieces, more than two of them, and what a tile leaves over."""
+    x = np.random.default_rng(nbytes).integers(-50, 50, (3, nbytes // np.dtype(kind).itemsize)).astype(kind)
+    x[:, -1] = 99
+    for name in ("sum", "amax"):
+        out = np.zeros((3, 1), kind)
+        arithmetic.reduce(name, out, x, (1,))
+        assert np.array_equal(
+            out, getattr(np, name)(x, axis=1, keepdims=True, **({} if "a" in name else {"dtype": kind}))
+        )
+
+
 def test_a_reduction_into_its_operand():
     a = np.arange(10000.0).reshape(100, 100)
     wanted = a.sum(0, keepdims=True)

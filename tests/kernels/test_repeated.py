@@ -15,17 +15,15 @@ from stridecheck.reference_impl.kernels.plans import LINE, Host
 
 from .copying import WIDTHS, relaxed
 
-pytestmark = pytest.mark.skipif(WIDTHS == [0], reason="no registers of 32 or 64 bytes")
 WIDTH = max(WIDTHS)
 
 
-def planned(shape, source, *, item=4, streamed=True, order=None):
-    """The plan of a source, whose lengths are those of the shape or 1, for a row-major target."""
+def planned(shape, source, order=None):
+    """The plan past the caches of a source, whose lengths are those of the shape or 1, for a row-major target."""
     order = order or range(len(shape))
-    src = np.zeros([source[k] for k in order], f"V{item}").transpose(np.argsort(order))
-    dst, src = np.zeros(shape, f"V{item}"), np.broadcast_to(src, shape)
-    host = Host(width=WIDTH, cache_bytes=0 if streamed else 1 << 40)
-    return plan_for(normal(dst.shape, dst.strides, src.strides, item), host)
+    src = np.zeros([source[k] for k in order], np.float32).transpose(np.argsort(order))
+    dst, src = np.zeros(shape, np.float32), np.broadcast_to(src, shape)
+    return plan_for(normal(dst.shape, dst.strides, src.strides, 4), Host(cache_bytes=0))
 
 
 def kernels_of(plan):
