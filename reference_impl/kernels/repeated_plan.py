@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import gcd
 
-from .descriptor import AGAIN, MODE, STREAM, Chunked, Loop
+from .descriptor import AGAIN, B_CHUNK, MODE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .plans import LINE, OWN, REPEATED, Host, Plan, beside, make_plan, ordered
 from .runs_plan import runs_plan
@@ -13,6 +13,8 @@ from .tiles import TILE, tiled
 _LEAST_ROW, _LONG_ROW = 2048, 8192
 """Bytes that all turns of a dimension come to from which on it pays to write one first, and where they are runs to put
 these together whatever else is repeated."""
+_FEW = 8 * LINE
+"""Bytes of rows of one item each that follow each other below which to find where they are takes longer."""
 _TIMES = 3
 """Times what the caches keep that runs are repeated through them where stores fetch nothing."""
 
@@ -26,11 +28,13 @@ def repeated_plan(
     """
     if not form.dims or _is_quick(plan):
         return None
-    dims, run = form.dims, _run_begins(form)
-    if run and dims[run - 1].src == 0 and _follows(form, run - 1) and _row(dims[run - 1]) >= _LONG_ROW:
+    dims, run, fills = form.dims, _run_begins(form), plan.kernel == "fill"
+    if run and dims[run - 1].src == 0 and _follows(form, run - 1) and _row(dims[run - 1]) >= _LONG_ROW and not fills:
         return _repeats(form, run - 1, host, streamed)
     for k, d in enumerate(dims):
-        if d.src == 0 and _follows(form, k) and any(x.src for x in dims[k + 1 :]) and _row(d) >= _LEAST_ROW:
+        if d.src or _row(d) < _LEAST_ROW or not _follows(form, k) or (fills and _fills_well(plan, d.dst)):
+            continue
+        if any(x.src for x in dims[k + 1 :]):
             if k == run - 1:
                 return _repeats(form, k, host, streamed)
             return _written_once(form, k, first_turn(form.part(k, 0, 1)), host, streamed)
@@ -38,9 +42,24 @@ def repeated_plan(
 
 
 def _is_quick(plan: Plan) -> bool:
-    """Whether nothing is quicker: one item is written, or runs are so long that it hardly counts where they begin."""
-    long = plan.form.dims[-1].length * plan.form.item >= REPEATED
-    return plan.kernel == "fill" or (plan.kernel in ("runs", "joined") and long)
+    """Whether nothing is quicker: runs are so long that it hardly counts where they begin."""
+    return plan.kernel in ("runs", "joined") and _last_row(plan) >= REPEATED
+
+
+def _fills_well(plan: Plan, turn: int) -> bool:
+    """Whether rows of one item each are filled in less time than it takes to copy them from an earlier turn.
+
+    Not where they share lines past the caches, or, within them, few bytes at a time follow each other.
+    """
+    row = _last_row(plan)
+    if plan.streamed:
+        return row >= REPEATED or row % LINE == 0 or LINE % row == 0
+    return turn > REPEATED or bool(row * plan.descriptor[B_CHUNK] >= _FEW)
+
+
+def _last_row(plan: Plan) -> int:
+    """Bytes of the last dimension."""
+    return plan.form.dims[-1].length * plan.form.item
 
 
 def _run_begins(form: Normal) -> int:

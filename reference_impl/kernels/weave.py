@@ -22,6 +22,7 @@ from .llvm import (
     prefetch_once,
     size_of,
     store,
+    stream_256,
     vector,
     width_of,
 )
@@ -39,10 +40,13 @@ _TURN, _TURN_PAST = 2048, 512
 """Bytes of each stream that are written in one go where streams are parted, within the caches and past them."""
 _BY_LINES = not machine.is_intel()
 """Whether streams that are parted past the caches are written a line of each in turn, as is better on AMD's family 26
-with registers of either length; else, and where items lie on two lines, `_parted_by_turns`."""
+with registers of either length; else, and where items lie on two lines, `_parted_by_turns`. With half-line registers
+they are, by way of a buffer, wherever that was measured (family 25: 0.7 of either's time)."""
 _HALF, _SOON = LINE // 2, 128
 """Bytes of the registers that such lines are made in, and how far ahead is asked for then: loads of 64 bytes, which
 lie on two lines wherever a stream begins within one, took up to twice as long."""
+_PITCH, _HELD = _TURN_PAST + 2 * LINE, 8 * (_TURN_PAST + 2 * LINE)
+"""Bytes from one stream to the next in the buffer of `_part_together`, and of two turns of four streams."""
 _SHORT = 128
 """Bytes, for each of the streams, below which a row is too short for turns."""
 
@@ -200,10 +204,41 @@ def _parted(dst: int, src: int, stride: int, number: int, length: int, tag: Any)
 
 
 @part
-def _parted_by_lines(dst: int, src: int, stride: int, number: int, length: int, tag: Any) -> None:
+def _part_together(number: int, dst: int, src: int, stride: int, end: int, held: int, tag: Any) -> int:
+    """As `_part_lines` from the first item on, eight lines of each stream at a time, by way of a buffer of two turns.
+
+    A turn is written while the next one is put together: what waits for stores that it loads the bytes of would wait
+    for all that is streamed before them, too. With each line one is asked for that a later turn reads.
+    """
+    item, i = size_of(tag), 0
+    turn, before = _TURN_PAST // item, 0
+    here, there = held, held + _HELD // 2
+    while i or turn <= end:
+        if i + turn <= end:
+            _parted(here, src + i * number * item, _PITCH, number, turn + LINE // item, tag)
+        later = src + (i + turn * 3 // 2) * number * item
+        for k in range(number if i else 0):
+            to, at = dst + k * stride + before * item, there + k * _PITCH
+            head = -to & (LINE - 1)
+            for j in range(head, head + _TURN_PAST, 4 * LINE):
+                for _ in range(4):
+                    prefetch_once(later)
+                    later += LINE
+                stream_256(at + j, to + j)
+        if i + turn > end:
+            break
+        here, there = there, here
+        i, before = i + turn, i
+    return i
+
+
+@part
+def _parted_by_lines(dst: int, src: int, stride: int, number: int, length: int, held: int, tag: Any) -> None:
     """A line of each stream in turn, wherever within one it begins, past the caches."""
     item, step = size_of(tag), number * size_of(tag)
-    end = _part_lines(number, dst, src, stride, 0, length - LINE // item, tag)
+    end = length - LINE // item
+    begin = _part_together(number, dst, src, stride, end, held, tag) if width_of(tag) < LINE else 0
+    end = _part_lines(number, dst, src, stride, begin, end, tag)
     for k in range(number):
         to, at = dst + k * stride, src + k * item
         begin = min((-to & (LINE - 1)) // item, length)
@@ -288,12 +323,12 @@ def copy_woven(descriptor: int, dst_cell: int, src_cell: int, first: int, last: 
         return answer
     index = odometer()
     number, stride, mode = field(descriptor, STREAMS), field(descriptor, STRIDE), field(descriptor, MODE)
-    memory = malloc(field(descriptor, OUT_BYTES) + LINE) if mode & STAGE_OUT else 0
+    streamed, staged = (mode & STREAM) != 0, (mode & STAGE_OUT) != 0
+    memory = malloc((field(descriptor, OUT_BYTES) if staged else _HELD) + LINE) if streamed else 0
     held = on_line(memory)
-    if memory:
+    if staged:
         _put_together(dst, src, descriptor, index, first, last, number, stride, held, tag)
     else:
-        streamed = (mode & STREAM) != 0
         # Of four streams of small items half-line registers take too many shuffles, each for itself.
         few = number == -4 and size_of(tag) < 4 and width_of(tag) < LINE
         d, s = place(descriptor, index, first)
@@ -305,13 +340,12 @@ def copy_woven(descriptor: int, dst_cell: int, src_cell: int, first: int, last: 
                 ((dst + d) | stride) & (LINE - 1) == 0 or few or length * size_of(tag) < _SHORT * -number
             ):
                 _parted(dst + d, src + s, stride, -number, length, tag)
-            elif _BY_LINES and streamed and ((dst + d) | stride) % size_of(tag) == 0:
-                _parted_by_lines(dst + d, src + s, stride, -number, length, tag)
+            elif streamed and (_BY_LINES or width_of(tag) < LINE) and ((dst + d) | stride) % size_of(tag) == 0:
+                _parted_by_lines(dst + d, src + s, stride, -number, length, held, tag)
             else:
                 _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, tag)
             d, s = advance(descriptor, index, d, s)
-    if mode & STREAM:
+    if streamed:
         fence()
-    if memory:
         free(memory)
     return DONE

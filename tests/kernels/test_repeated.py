@@ -18,12 +18,12 @@ from .copying import WIDTHS, relaxed
 WIDTH = max(WIDTHS)
 
 
-def planned(shape, source, order=None):
-    """The plan past the caches of a source, whose lengths are those of the shape or 1, for a row-major target."""
+def planned(shape, source, order=None, cache_bytes=0):
+    """The plan of a source whose lengths are those of the shape or 1, for a row-major target; caches keep so much."""
     order = order or range(len(shape))
     src = np.zeros([source[k] for k in order], np.float32).transpose(np.argsort(order))
     dst, src = np.zeros(shape, np.float32), np.broadcast_to(src, shape)
-    return plan_for(normal(dst.shape, dst.strides, src.strides, 4), Host(cache_bytes=0))
+    return plan_for(normal(dst.shape, dst.strides, src.strides, 4), Host(cache_bytes=cache_bytes))
 
 
 def kernels_of(plan):
@@ -85,12 +85,25 @@ def monkeypatch_shared():
         ((40, 50, 3, 1000), (1, 50, 1, 1000), ["repeated"]),  # twice, but the rows of one are long
         ((100_000, 4), (1, 4), ["fill"]),  # one item of 16 bytes
         ((64, 3, 56, 56), (1, 3, 1, 1), ["fill"]),
+        ((64, 300, 16), (1, 300, 1), ["fill"]),  # rows of one item, of a line each
+        ((64, 300, 33), (1, 300, 1), ["fill", "runs"]),  # of two lines and a bit, which share lines
         ((5000, 2000), (1, 2000), ["runs"]),  # a row of 8000 bytes
         ((1000, 2, 3), (1000, 1, 3), ["pieces"]),  # twice 12 bytes
     ],
 )
 def test_which_kernel(shape, source, wanted):
     assert kernels_of(planned(shape, source)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"),
+    [
+        ((500, 3, 33), ["fill", "repeated"]),  # 396 bytes follow each other
+        ((500, 8, 33), ["fill"]),  # 1056 bytes do
+    ],
+)
+def test_rows_of_one_item_within_the_caches_are_filled_once_where_few_bytes_follow_each_other(shape, wanted):
+    assert kernels_of(planned(shape, (1, *shape[1:-1], 1), cache_bytes=1 << 30)) == wanted
 
 
 def test_what_is_transposed_and_repeated_is_transposed_once():
