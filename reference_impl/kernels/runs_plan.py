@@ -1,6 +1,7 @@
 """Plans of runs: bytes that lie in one piece on both sides, some at a time or each for itself."""
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -33,13 +34,15 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
         streamed = nbytes >= _MIDDLE
     order = choice.order or ("src" if streamed else "dst")
     loops = ordered([Loop(*d) for d in dims], order)
-    if len(loops) > 1 and nbytes <= (2 * LINE if host.small_first else LINE) and streamed:
+    if len(loops) > 1 and nbytes <= (8 * LINE if host.small_first else LINE) and streamed:
         near_src, near_dst = min(loops, key=lambda x: abs(x.src)), min(loops, key=lambda x: x.dst)
-        if near_src != near_dst:
+        rows = prod(x.length for x in loops if abs(x.src) < abs(near_dst.src))
+        if near_src != near_dst and (nbytes <= 2 * LINE or rows >= _STREAMS):
             # Some lines that follow each other in the target by some that follow in the source.
             rest = [loop for loop in loops if loop not in (near_src, near_dst)]
             if host.small_first or host.intel:
-                a, b = limited(near_src, 128), limited(near_dst, 512 // nbytes)
+                near = 8 * LINE if nbytes <= LINE else 16 * LINE
+                a, b = limited(near_src, 8192 // nbytes), limited(near_dst, near // nbytes)
             else:
                 a, b = limited(near_dst, 256 // nbytes), limited(near_src, 2048 // nbytes)
             loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
@@ -126,6 +129,8 @@ _MANY = 64
 """Runs in a row from which on those that come eight later are worth asking for."""
 _NEAR = 256
 """Bytes between two runs that hardware goes on over."""
+_STREAMS = 64
+"""Rows of the target below which they are written best as the source comes, unless runs are short."""
 _FEW, _ROW, _HELD = 16, 512, 16384
 """Turns below which a loop around short runs is not worth a call, bytes of its runs at most; bytes that the turns of a
 long one reach over."""
