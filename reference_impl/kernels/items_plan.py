@@ -1,9 +1,10 @@
 """Plans of items that are moved one by one: which two loops make a tile."""
 
+from collections.abc import Sequence
 from itertools import permutations
 from math import gcd
 
-from .descriptor import ONE, Loop
+from .descriptor import ONE, Chunked, Loop
 from .normal import Dim, Normal
 from .plans import LINE, Plan, make_plan, ordered, touched
 from .tiles import FIRST_SETS, FIRST_WAYS, limited
@@ -12,6 +13,8 @@ _A, _B = 64, 512
 """Turns of the outer and of the inner loop of a tile, at most."""
 _HELD = 8192
 """Bytes of what a tile takes in by a third loop, at most."""
+_FAR = 8
+"""Places far from each other that a tile is read from, at most."""
 
 
 def items_plan(form: Normal, cached: bool) -> Plan:
@@ -26,11 +29,25 @@ def items_plan(form: Normal, cached: bool) -> Plan:
     c = ONE
     if rest and _is_small(dims[a], dims[b], form.item):
         # To turn the odometer costs as much as some items.
-        near = min(rest, key=lambda x: abs(x.src))
-        c = limited(near, _HELD // (form.item * outer.chunk * inner.chunk))
-        rest.remove(near)
+        third = _third(rest, inner, form.item, cached)
+        c = limited(third, _HELD // (form.item * outer.chunk * inner.chunk))
+        rest.remove(third)
     loops = ordered([*rest, outer.loop("a"), inner.loop("b"), c.loop("c")], "dst")
     return make_plan("items", form, loops, False, outer, inner, c=c)
+
+
+def _third(loops: Sequence[Loop], inner: Chunked, item: int, cached: bool) -> Loop:
+    """The loop of which a tile spans some turns: what follows in the source, so that it is read as it comes.
+
+    Past the caches what follows in the target is better, if it is few times half a line or more and what follows in the
+    source comes next: hardware fetches what is written one after the other, too (0.3 to 1.1 of the time).
+    """
+    near = min(loops, key=lambda x: abs(x.src))
+    first, *others = sorted(loops, key=lambda x: x.dst)
+    follows = inner.dst == item and first.dst == inner.chunk * item >= LINE // 2
+    if not cached and follows and first.length <= _FAR and near in (first, *others[:1]):
+        return first
+    return near
 
 
 def _is_small(a: Dim, b: Dim, item: int) -> bool:
