@@ -24,7 +24,7 @@ from .descriptor import (
 from .items_plan import items_plan
 from .normal import Dim, Normal
 from .pick_plan import FEW, pick_plan, picks
-from .plans import LINE, OWN, Choice, Host, Plan, beside, make_plan
+from .plans import LINE, OWN, PAGE, Choice, Host, Plan, beside, make_plan
 from .repeated_plan import repeated_plan
 from .runs_plan import runs_plan
 from .shifted_plan import shifted_plan
@@ -94,13 +94,27 @@ def _without_table(form: Normal, host: Host, choice: Choice, streamed: bool) -> 
         if shifted is not None:
             return shifted
         plan = transpose_plan(form, along, host, choice, streamed)
-        return items_plan(form, not streamed) if choice == OWN and _is_better_by_items(plan, host) else plan
+        if choice == OWN and _is_better_by_items(plan, host):
+            picked = streamed and _returns_soon(form, along)
+            return pick_plan(form, host, streamed) if picked else items_plan(form, not streamed)
+        return plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
     if last.length * form.item >= host.width and (lonely or picks(form)):
         return pick_plan(form, host, streamed)
     return items_plan(form, not streamed)
 
 
+def _returns_soon(form: Normal, along: int) -> bool:
+    """Whether the lines of a row whose items are picked are read again soon, by rows that take what lies between these.
+
+    So soon that the nearest caches hold them; but what is read again at once is better taken whole, item by item.
+    """
+    row = form.dims[-1].length * form.item
+    return picks(form) and row >= LINE and _SOON[0] < form.dims[along].dst <= _SOON[1]
+
+
+_SOON = 4 * LINE, 2 * PAGE
+"""Bytes that are written between two such rows."""
 _TABLED = 1 << 14
 """Bytes of a copy from which on a table is worth making."""
 
