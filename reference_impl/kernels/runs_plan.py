@@ -129,7 +129,7 @@ _MANY = 64
 """Runs in a row from which on those that come eight later are worth asking for."""
 _NEAR = 256
 """Bytes between two runs that hardware goes on over."""
-_STREAMS = 64
+_STREAMS = 96
 """Rows of the target below which they are written best as the source comes, unless runs are short."""
 _FEW, _ROW, _HELD = 16, 512, 16384
 """Turns below which a loop around short runs is not worth a call, bytes of its runs at most; bytes that the turns of a
