@@ -49,7 +49,8 @@ def _is_quick(plan: Plan) -> bool:
 def _fills_well(plan: Plan, turn: int) -> bool:
     """Whether rows of one item each are filled in less time than it takes to copy them from an earlier turn.
 
-    Not where they share lines past the caches, or, within them, few bytes at a time follow each other.
+    Not where rows that a buffer does not put together share lines past the caches, or, within them, few bytes at a time
+    follow each other, and a turn of these is short.
     """
     row = _last_row(plan)
     if plan.streamed:

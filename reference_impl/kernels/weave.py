@@ -41,12 +41,14 @@ _TURN, _TURN_PAST = 2048, 512
 _BY_LINES = not machine.is_intel()
 """Whether streams that are parted past the caches are written a line of each in turn, as is better on AMD's family 26
 with registers of either length; else, and where items lie on two lines, `_parted_by_turns`. With half-line registers
-they are, by way of a buffer, wherever that was measured (family 25: 0.7 of either's time)."""
+they always are, by way of a buffer: 0.7 of either's time on AMD's family 25, the one where that was measured."""
 _HALF, _SOON = LINE // 2, 128
 """Bytes of the registers that such lines are made in, and how far ahead is asked for then: loads of 64 bytes, which
 lie on two lines wherever a stream begins within one, took up to twice as long."""
-_PITCH, _HELD = _TURN_PAST + 2 * LINE, 8 * (_TURN_PAST + 2 * LINE)
-"""Bytes from one stream to the next in the buffer of `_part_together`, and of two turns of four streams."""
+_PITCH = _TURN_PAST + 2 * LINE
+"""Bytes from one stream to the next in the buffer of `_part_together`."""
+_HELD = 2 * 4 * _PITCH
+"""Bytes of that buffer: two turns of four streams."""
 _SHORT = 128
 """Bytes, for each of the streams, below which a row is too short for turns."""
 
@@ -234,10 +236,10 @@ def _part_together(number: int, dst: int, src: int, stride: int, end: int, held:
 
 @part
 def _parted_by_lines(dst: int, src: int, stride: int, number: int, length: int, held: int, tag: Any) -> None:
-    """A line of each stream in turn, wherever within one it begins, past the caches."""
+    """A line of each stream in turn, wherever within one it begins, past the caches; eight if there is a buffer."""
     item, step = size_of(tag), number * size_of(tag)
     end = length - LINE // item
-    begin = _part_together(number, dst, src, stride, end, held, tag) if width_of(tag) < LINE else 0
+    begin = _part_together(number, dst, src, stride, end, held, tag) if width_of(tag) < LINE and held else 0
     end = _part_lines(number, dst, src, stride, begin, end, tag)
     for k in range(number):
         to, at = dst + k * stride, src + k * item
@@ -317,16 +319,18 @@ def _put_together(
 
 @part
 def copy_woven(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
-    """Weave RUN streams of the source together, or apart where RUN is negative, tasks `first` up to `last`."""
+    """Weave STREAMS of the source together, or apart where their number is negative, tasks `first` up to `last`."""
     dst, src, answer = begun(descriptor, dst_cell, src_cell)
     if answer != DONE:
         return answer
     index = odometer()
     number, stride, mode = field(descriptor, STREAMS), field(descriptor, STRIDE), field(descriptor, MODE)
     streamed, staged = (mode & STREAM) != 0, (mode & STAGE_OUT) != 0
-    memory = malloc((field(descriptor, OUT_BYTES) if staged else _HELD) + LINE) if streamed else 0
-    held = on_line(memory)
-    if staged:
+    turns = _HELD if streamed and number < 0 and width_of(tag) < LINE else 0
+    nbytes = field(descriptor, OUT_BYTES) if staged else turns
+    memory = malloc(nbytes + LINE) if nbytes else 0
+    held = on_line(memory)  # 0 where there is none: streams are copied without a buffer
+    if staged and held:
         _put_together(dst, src, descriptor, index, first, last, number, stride, held, tag)
     else:
         # Of four streams of small items half-line registers take too many shuffles, each for itself.
@@ -340,12 +344,13 @@ def copy_woven(descriptor: int, dst_cell: int, src_cell: int, first: int, last: 
                 ((dst + d) | stride) & (LINE - 1) == 0 or few or length * size_of(tag) < _SHORT * -number
             ):
                 _parted(dst + d, src + s, stride, -number, length, tag)
-            elif streamed and (_BY_LINES or width_of(tag) < LINE) and ((dst + d) | stride) % size_of(tag) == 0:
+            elif streamed and (_BY_LINES or held) and ((dst + d) | stride) % size_of(tag) == 0:
                 _parted_by_lines(dst + d, src + s, stride, -number, length, held, tag)
             else:
                 _parted_by_turns(dst + d, src + s, stride, -number, length, streamed, tag)
             d, s = advance(descriptor, index, d, s)
     if streamed:
         fence()
+    if memory:
         free(memory)
     return DONE

@@ -1,5 +1,7 @@
 """Copies past the caches that read from several places at a time: what a tile spans of either side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,11 +10,10 @@ from stridecheck.reference_impl.kernels import engine
 from stridecheck.reference_impl.kernels.descriptor import A_CHUNK, B_CHUNK, C_CHUNK, DONE
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Host
+from stridecheck.reference_impl.kernels.plans import LINE, Host
 
 from .copying import WIDTHS, relaxed
 
-WIDTH = max(WIDTHS)
 HALVES = Host(width=32, first_bytes=32 << 10, cache_bytes=0)
 
 
@@ -65,6 +66,14 @@ def test_rows_whose_lines_are_read_again_soon_are_picked(rows, columns, kernel):
     assert planned((rows, 5000, columns, 3), (1, 3, 0, 2)).kernel == kernel
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """Threads share even what is small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "SHARED", 0)
+        yield
+
+
 @relaxed
 @given(
     memory=st.tuples(
@@ -72,14 +81,19 @@ def test_rows_whose_lines_are_read_again_soon_are_picked(rows, columns, kernel):
     ),
     order=st.permutations(range(4)),
     item=st.sampled_from([1, 2, 4, 8]),
+    phase=st.sampled_from([0, 0, 16, 3]),
+    width=st.sampled_from([width for width in WIDTHS if width] or WIDTHS),
     threads=st.sampled_from([1, 2]),
 )
-def test_the_same_bits_as_numpy_writes(memory, order, item, threads):
+def test_the_same_bits_and_nothing_beside(memory, order, item, phase, width, threads, shared):
     source = np.random.default_rng(item).integers(0, 256, (*memory, item), np.uint8).view(f"u{item}")[..., 0]
     src = source.transpose(order)
-    dst = np.zeros(src.shape, src.dtype)
+    target = np.full(src.nbytes + 4 * LINE, 0xA5, np.uint8)
+    start = LINE + -target.ctypes.data % LINE + phase
+    dst = np.ndarray(src.shape, src.dtype, target, start)
+    wanted = target.copy()
+    np.ndarray(src.shape, src.dtype, wanted, start)[...] = src
     form = normal(dst.shape, dst.strides, src.strides, item)
-    phase = (dst.ctypes.data + form.dst_shift) % 64
-    ready = engine.Ready(plan_for(form, Host(width=WIDTH, first_bytes=32 << 10, cache_bytes=0, dst_phase=phase)), WIDTH)
-    assert ready(engine.cell(dst), engine.cell(src), threads) == DONE
-    assert np.array_equal(dst, src)
+    host = replace(HALVES, width=width, dst_phase=(dst.ctypes.data + form.dst_shift) % LINE)
+    assert engine.Ready(plan_for(form, host), width)(engine.cell(dst), engine.cell(src), threads) == DONE
+    assert np.array_equal(target, wanted)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stridecheck.reference_impl.kernels.descriptor import MODE, STAGE_OUT, STREAM
+from stridecheck.reference_impl.kernels import engine
+from stridecheck.reference_impl.kernels.descriptor import DONE, MODE, OUT_BYTES, STAGE_OUT, STREAM
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Choice, Host
@@ -106,6 +107,21 @@ def test_streams_are_written_whole_and_nothing_beside_them(
     plan = copy_with(width, Choice(streamed=streamed), dst, src, threads)
     assert plan.kernel == ("deinterleave" if apart else "interleave")
     assert np.array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_streams_are_copied_without_a_buffer_where_there_is_no_memory_for_one(apart):
+    """Rows of three channels that share lines, which are put together otherwise."""
+    shape, order = ((100, 250, 3), (0, 2, 1)) if apart else ((100, 3, 250), (0, 2, 1))
+    src = np.random.default_rng(7).random(shape, np.float32).transpose(order)
+    dst = np.zeros(src.shape, np.float32)
+    width = max(WIDTHS)
+    host = Host(width, cache_bytes=0, dst_phase=dst.ctypes.data % 64)
+    plan = plan_for(normal(dst.shape, dst.strides, src.strides, 4), host)
+    assert plan.descriptor[MODE] & STAGE_OUT
+    plan.descriptor[OUT_BYTES] = 1 << 60
+    assert engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), 1) == DONE
+    assert np.array_equal(dst, src)
 
 
 @needs_fences
