@@ -8,7 +8,9 @@ of two and not much beside, whose rows crowd a few sets of the caches. The same 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 import click
 import numpy as np
@@ -38,7 +40,7 @@ def draw(random: Random) -> tuple[Array, Array]:
     src = aligned(wide, dtype.name)[tuple(cuts)]
     src = src.transpose(order) if kind != "cut" else src
     if kind != "scattered":
-        return aligned(src.shape, dtype.name), src
+        return _placed(src.shape, dtype, random), src
     other = random.sample(range(src.ndim), src.ndim)
     return aligned([src.shape[k] for k in other], dtype.name).transpose(np.argsort(other)), src
 
@@ -77,6 +79,12 @@ def draw_of_models(random: Random) -> tuple[Array, Array]:
     return dst.reshape(src.shape), src
 
 
+def _placed(shape: Sequence[int], dtype: np.dtype[Any], random: Random) -> Array:
+    """A row-major array that begins with a line, or 16 bytes after that as NumPy's large ones do."""
+    offset = random.choice([0, 16]) // dtype.itemsize
+    return aligned([math.prod(shape) + offset], dtype.name)[offset:].reshape(shape)
+
+
 def draw_permutation(random: Random) -> tuple[Array, Array]:
     """Target and source of a permutation of 64 MB, of two to six dimensions, both beginning with a line.
 
@@ -112,7 +120,7 @@ def draw_repeated(random: Random) -> tuple[Array, Array]:
     few = [1 if k in repeated else n for k, n in enumerate(shape)]
     order = random.sample(range(len(few)), len(few)) if random.random() < 0.3 else list(range(len(few)))
     src = aligned([few[k] for k in order], dtype.name).transpose(np.argsort(order))
-    return aligned(shape, dtype.name), np.broadcast_to(src, shape)
+    return _placed(shape, dtype, random), np.broadcast_to(src, shape)
 
 
 _SIDES = (2, 3, 4, 6, 7, 8, 9, 12, 14, 16, 20, 24, 32)

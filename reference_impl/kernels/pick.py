@@ -43,6 +43,8 @@ _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
 _HELD = 1 << 14
 """Bytes of a buffer for rows that share lines of the target."""
+_FEW_LINES = 8 * LINE
+"""Bytes of a row from which on those of its lines that it has alone are worth streaming."""
 _SHORT_FILL = 1024
 """Bytes of rows that are filled with as little ado as may be."""
 
@@ -241,6 +243,17 @@ def _pick_joined(
 
 
 @part
+def _picked_by_lines(to: int, at: int, stride: int, length: int, ahead: int, tag: Any) -> None:
+    """Whole lines of a row past the caches, what it has of other lines through them."""
+    item = size_of(tag)
+    head = min((-to & (LINE - 1)) // item, length)
+    end = head + (length - head) * item // LINE * LINE // item
+    picked(to, at, stride, head, 0, False, tag)
+    picked(to + head * item, at + head * stride, stride, end - head, ahead, True, tag)
+    picked(to + end * item, at + end * stride, stride, length - end, 0, False, tag)
+
+
+@part
 def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last: int, tag: Any) -> int:
     """Fill rows of the target with items that lie STRIDE bytes apart in the source, tasks `first` up to `last`."""
     dst, src, answer = begun(descriptor, dst_cell, src_cell)
@@ -256,14 +269,16 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
         ahead = b_src * (_SHORT_ROWS_AHEAD // abs(b_src))
     d, s = place(descriptor, index, first)
     # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
-    memory = malloc(_HELD + LINE) if asked and b_dst & (LINE - 1) and b_dst > 0 else 0
+    memory = malloc(_HELD + LINE) if asked and (dst | b_dst) & (LINE - 1) and b_dst > 0 else 0
     held = on_line(memory)
     for _ in range(first, last):
         length, b_count = counts(descriptor, index)
         nbytes = length * size_of(tag)
         short = stride == 0 and width_of(tag) <= nbytes <= _SHORT_FILL
         whole = (dst + d | b_dst | nbytes) & (LINE - 1) == 0
-        follow = memory != 0 and b_dst == nbytes
+        follow = memory != 0 and b_dst == nbytes and not whole
+        # Half of a line past the caches and half through them takes a hundred times as long as either.
+        past = asked and (whole or nbytes >= _FEW_LINES)
         if follow and b_dst > _HELD // 4 and (dst + d) % size_of(tag) == 0:
             _pick_joined(dst + d, src + s, b_src, stride, length, b_count, ahead, held, tag)
         elif follow and b_dst <= _HELD // 4:
@@ -277,11 +292,14 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
                         picked(held + k * b_dst, src + s + (b + k) * b_src, stride, length, ahead, False, tag)
                 streamed_run(dst + d + b * b_dst, held, number * b_dst)
                 b += number
-        elif short and (whole or not asked):
-            _fill_short(dst + d, b_dst, src + s, b_src, b_count, nbytes, asked, tag)
+        elif short and (whole or not past):
+            _fill_short(dst + d, b_dst, src + s, b_src, b_count, nbytes, past, tag)
+        elif whole or not past:
+            for b in range(b_count):
+                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, past, tag)
         else:
             for b in range(b_count):
-                picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, asked, tag)
+                _picked_by_lines(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, tag)
         d, s = advance(descriptor, index, d, s)
     if asked:
         fence()
