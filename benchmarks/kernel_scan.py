@@ -20,6 +20,8 @@ from .kernel_figures import Array, aligned, compare, geometric_mean
 
 _LENGTHS = (2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 28, 32, 33, 48, 56, 64, 100, 112, 128, 224, 256, 512)
 _MEGABYTES = (0.1, 0.3, 1, 4, 16, 48)
+_PLACES = (0, 16)
+"""Bytes after the start of a line where a target begins: as PyTorch's memory does, and as NumPy's large arrays do."""
 _BEHIND, _CLOSE, _RACES = 1.05, 0.95, 3
 """Of the time of the better one of torch and NumPy; from where on the median of so many races tells."""
 
@@ -40,7 +42,7 @@ def draw(random: Random) -> tuple[Array, Array]:
     src = aligned(wide, dtype.name)[tuple(cuts)]
     src = src.transpose(order) if kind != "cut" else src
     if kind != "scattered":
-        return _placed(src.shape, dtype, random), src
+        return _placed(src.shape, dtype, random.choice(_PLACES)), src
     other = random.sample(range(src.ndim), src.ndim)
     return aligned([src.shape[k] for k in other], dtype.name).transpose(np.argsort(other)), src
 
@@ -73,15 +75,14 @@ def draw_of_models(random: Random) -> tuple[Array, Array]:
         exponents = [b - a for a, b in zip([0, *ends], [*ends, bits], strict=True)]
         shape = [int(2**k * random.choice([1, 1, 1, 0.75, 0.875])) if k > 2 else 2**k for k in exponents]
         order = random.sample(range(len(shape)), len(shape))
-    offset = random.choice([0, 16]) // dtype.itemsize
-    dst, src = (aligned([math.prod(shape) + offset], dtype.name)[offset:] for _ in range(2))
-    src = src.reshape(shape).transpose(order)
-    return dst.reshape(src.shape), src
+    place = random.choice(_PLACES)
+    src = _placed(shape, dtype, place).transpose(order)
+    return _placed(src.shape, dtype, place), src
 
 
-def _placed(shape: Sequence[int], dtype: np.dtype[Any], random: Random) -> Array:
-    """A row-major array that begins with a line, or 16 bytes after that as NumPy's large ones do."""
-    offset = random.choice([0, 16]) // dtype.itemsize
+def _placed(shape: Sequence[int], dtype: np.dtype[Any], place: int) -> Array:
+    """A row-major array that begins so many bytes after the start of a line."""
+    offset = place // dtype.itemsize
     return aligned([math.prod(shape) + offset], dtype.name)[offset:].reshape(shape)
 
 
@@ -120,7 +121,7 @@ def draw_repeated(random: Random) -> tuple[Array, Array]:
     few = [1 if k in repeated else n for k, n in enumerate(shape)]
     order = random.sample(range(len(few)), len(few)) if random.random() < 0.3 else list(range(len(few)))
     src = aligned([few[k] for k in order], dtype.name).transpose(np.argsort(order))
-    return _placed(shape, dtype, random), np.broadcast_to(src, shape)
+    return _placed(shape, dtype, random.choice(_PLACES)), np.broadcast_to(src, shape)
 
 
 _SIDES = (2, 3, 4, 6, 7, 8, 9, 12, 14, 16, 20, 24, 32)

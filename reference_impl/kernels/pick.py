@@ -294,7 +294,7 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
                 b += number
         elif short and (whole or not past):
             _fill_short(dst + d, b_dst, src + s, b_src, b_count, nbytes, past, tag)
-        elif whole or not past:
+        elif whole or not past:  # by lines short ones take 1.5 to 3 times as long
             for b in range(b_count):
                 picked(dst + d + b * b_dst, src + s + b * b_src, stride, length, ahead, past, tag)
         else:

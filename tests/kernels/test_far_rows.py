@@ -66,14 +66,6 @@ def test_rows_whose_lines_are_read_again_soon_are_picked(rows, columns, kernel):
     assert planned((rows, 5000, columns, 3), (1, 3, 0, 2)).kernel == kernel
 
 
-@pytest.fixture(scope="module")
-def shared():
-    """Threads share even what is small."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "SHARED", 0)
-        yield
-
-
 @relaxed
 @given(
     memory=st.tuples(

@@ -46,7 +46,7 @@ def repeats(draw):
     case=repeats(), phase=st.integers(0, 63), gap=st.sampled_from([0, 0, 16, 64]), cached=st.booleans(),
     threads=st.sampled_from([1, 3]), step=st.sampled_from([1, 1, 2, -1]),
 )  # fmt: skip
-def test_the_same_bits_and_nothing_beside(case, phase, gap, cached, threads, step, monkeypatch_shared):
+def test_the_same_bits_and_nothing_beside(case, phase, gap, cached, threads, step, shared):
     """Anywhere within a line, in rows with gaps, of sources in any order, stepped or backwards."""
     shape, source, order, item = case
     held = [source[k] * (abs(step) if j == len(order) - 1 else 1) for j, k in enumerate(order)]
@@ -67,14 +67,6 @@ def test_the_same_bits_and_nothing_beside(case, phase, gap, cached, threads, ste
     ready = engine.Ready(plan_for(form, host), WIDTH)
     assert ready(engine.cell(dst), engine.cell(src), threads) == DONE
     assert np.array_equal(target, wanted)
-
-
-@pytest.fixture(scope="module")
-def monkeypatch_shared():
-    """Threads share even what is small."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "SHARED", 0)
-        yield
 
 
 @pytest.mark.parametrize(
