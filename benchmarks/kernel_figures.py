@@ -11,6 +11,7 @@ import math
 import subprocess
 import sys
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -72,15 +73,13 @@ def _torch_copy(threads: int) -> Callable[[Array, Array], Callable[[], Any]] | N
     torch.set_num_threads(threads)
 
     def bound(dst: Array, src: Array) -> Callable[[], Any]:
-        source = torch.from_numpy(src.view()) if src.flags.writeable else _expanded(torch, src)
+        with warnings.catch_warnings():
+            # What is repeated is not writable; nobody writes to it.
+            warnings.simplefilter("ignore", UserWarning)
+            source = torch.from_numpy(src)
         return partial(torch.from_numpy(dst).copy_, source)
 
     return bound
-
-
-def _expanded(torch: Any, src: Array) -> Any:
-    first = src[tuple(slice(0, 1) if s == 0 else slice(None) for s in src.strides)]
-    return torch.from_numpy(first.copy()).expand(src.shape)
 
 
 def compare(dst: Array, src: Array, threads: int = 1) -> dict[str, float]:

@@ -6,16 +6,13 @@ so that whole lines are stored without a buffer.
 
 from typing import Any
 
-from .descriptor import A_CHUNK, A_DST, A_LENGTH, A_LOOP, A_SRC, B_DST, B_SRC, DONE, RUN
+from .descriptor import A_CHUNK, A_DST, A_LENGTH, A_LOOP, A_SRC, ASKED, B_DST, B_SRC, DONE, RUN
 from .jit import part
 from .llvm import fence, field, odometer, peek, prefetch_once, stream_64
 from .plans import LINE
 from .runs import run
 from .shuffles import join
 from .walk import advance, begun, counts, place
-
-_AHEAD, _RUNS_AHEAD = 4096, 16
-"""Bytes ahead that are asked for, in whole runs; of short ones that lie far apart so many runs."""
 
 
 @part
@@ -54,8 +51,7 @@ def copy_joined(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
     index = odometer()
     a_dst, a_src, a_loop = field(descriptor, A_DST), field(descriptor, A_SRC), field(descriptor, A_LOOP)
     b_dst, b_src, nbytes = field(descriptor, B_DST), field(descriptor, B_SRC), field(descriptor, RUN)
-    step = b_src or a_src
-    later = max(-(-_AHEAD // abs(step)), min(_RUNS_AHEAD, _AHEAD // nbytes)) * step
+    later = field(descriptor, ASKED)
     length, chunk = field(descriptor, A_LENGTH), field(descriptor, A_CHUNK)
     d, s = place(descriptor, index, first)
     for _ in range(first, last):

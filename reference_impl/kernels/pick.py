@@ -6,7 +6,7 @@ from numba import types
 from numba.core import cgutils
 
 from . import machine
-from .descriptor import B_DST, B_SRC, DONE, MODE, STREAM, STRIDE
+from .descriptor import ASKED, B_DST, B_SRC, DONE, MODE, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     constant,
@@ -28,7 +28,7 @@ from .llvm import (
     vector,
     width_of,
 )
-from .plans import LINE, PAGE
+from .plans import LINE
 from .runs import run, streamed_run
 from .shuffles import by_lanes, parted
 from .walk import advance, begun, counts, place
@@ -37,8 +37,6 @@ _AHEAD = machine.ahead_bytes()
 """Bytes ahead that are asked for."""
 _FEW_A_LINE = 16
 """Bytes from item to item above which hardware keeps up by itself: with half-line registers asking costs a tenth."""
-_SHORT_ROWS_AHEAD = 8192
-"""Bytes ahead at which a later row is asked for, where rows lie less than a page apart."""
 _TO_WRITE = 1024
 """Bytes ahead that a fill asks for, to be written."""
 _HELD = 1 << 14
@@ -263,10 +261,10 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
     stride = field(descriptor, STRIDE)
     b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
     asked = (field(descriptor, MODE) & STREAM) != 0
-    # What is asked for lies ahead in the row, or so many rows on where rows are short, and the gaps between them wide.
-    ahead = _AHEAD // 2 * abs(stride) // size_of(tag)
-    if 0 < abs(b_src) < PAGE:
-        ahead = b_src * (_SHORT_ROWS_AHEAD // abs(b_src))
+    # What is asked for lies ahead in the row, or in a later one where rows are short.
+    ahead = field(descriptor, ASKED)
+    if ahead == 0:
+        ahead = _AHEAD // 2 * abs(stride) // size_of(tag)
     d, s = place(descriptor, index, first)
     # Rows that follow each other share lines: short ones go through a buffer, from which whole lines are streamed.
     memory = malloc(_HELD + LINE) if asked and (dst | b_dst) & (LINE - 1) and b_dst > 0 else 0

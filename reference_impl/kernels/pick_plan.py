@@ -3,7 +3,7 @@
 from .descriptor import STREAM, Loop
 from .normal import Normal
 from .plans import LINE, Host, Plan, make_plan, ordered
-from .tiles import cut, tiled
+from .tiles import cut, later, tiled
 
 FEW = (2, 3, 4)
 """Items from one that is picked to the next, as streams that are woven: what a few shuffles serve."""
@@ -11,6 +11,8 @@ _FILLED = 4
 """Times what the caches keep that one item is written through them where stores fetch nothing."""
 _LONG_ROW = 4096
 """Bytes of rows that share lines from which on they are not put together in a buffer."""
+_LONG_READ = 4096
+"""Bytes that a row reaches over in the source from which on what comes next is asked for in the row itself."""
 
 
 def picks(form: Normal) -> bool:
@@ -27,7 +29,12 @@ def pick_plan(form: Normal, host: Host, streamed: bool) -> Plan:
         # Stores of whole lines fetch nothing there, and rows that share lines would stream these in two pieces.
         streamed = streamed and all(d.dst % LINE == 0 for d in form.dims[:-1])
     a = cut(last, form.item)
-    loops, b = tiled(ordered([Loop(*d) for d in form.dims[:-1]], "dst"), a.chunk * form.item)
+    outer = ordered([Loop(*d) for d in form.dims[:-1]], "dst")
+    loops, b = tiled(outer, a.chunk * form.item)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     kernel = "step" if last.src else "fill"
-    return make_plan(kernel, form, loops, streamed, a, b, mode=STREAM * streamed, stride=last.src)
+    extent = last.length * abs(last.src)
+    asked = later(outer, extent) if 0 < extent < _LONG_READ else 0
+    return make_plan(
+        kernel, form, loops, streamed, a, b, mode=STREAM * streamed, stride=last.src, asked=asked
+    )

@@ -95,7 +95,7 @@ def _without_table(form: Normal, host: Host, choice: Choice, streamed: bool) -> 
             return shifted
         plan = transpose_plan(form, along, host, choice, streamed)
         if choice == OWN and _is_better_by_items(plan, host):
-            picked = streamed and _returns_soon(form, along)
+            picked = streamed and _returns_soon(form, along, host)
             return pick_plan(form, host, streamed) if picked else items_plan(form, not streamed)
         return plan
     lonely = all(d.src == 0 or abs(d.src) >= abs(last.src) for d in form.dims)
@@ -104,11 +104,14 @@ def _without_table(form: Normal, host: Host, choice: Choice, streamed: bool) -> 
     return items_plan(form, not streamed)
 
 
-def _returns_soon(form: Normal, along: int) -> bool:
+def _returns_soon(form: Normal, along: int, host: Host) -> bool:
     """Whether the lines of a row whose items are picked are read again soon, by rows that take what lies between these.
 
-    So soon that the nearest caches hold them; but what is read again at once is better taken whole, item by item.
+    So soon that the nearest caches hold them; but what is read again at once is better taken whole, item by item. And
+    small items are, by blocks, where a window of a line picks them.
     """
+    if form.item < 4 and host.window == LINE:
+        return False
     row = form.dims[-1].length * form.item
     return picks(form) and row >= LINE and _SOON[0] < form.dims[along].dst <= _SOON[1]
 

@@ -9,7 +9,7 @@ from .descriptor import CALLED, NEXT_RUN, ONE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .pieces_plan import Run, pieces, pieces_in_order
 from .plans import LINE, Choice, Host, Plan, make_plan, ordered
-from .tiles import FIRST_SETS, FIRST_WAYS, crowded, cut, limited, tiled
+from .tiles import FIRST_SETS, FIRST_WAYS, crowded, cut, later, limited, tiled
 
 
 def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
@@ -73,8 +73,9 @@ def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int, most: int) -> P
     rest = [x for x in loops if x not in (row, near)]
     a = limited(row, (_ROWS if near != row else _READ) // nbytes)
     b = limited(near, _READ // nbytes) if near != row else ONE
-    loops = ordered([*rest, a.loop("a"), b.loop("b")], "src")
-    return make_plan("joined", form, loops, True, a, b, mode=STREAM, run=nbytes)
+    outer = ordered([*rest, a.loop("a"), b.loop("b")], "src")
+    asked = later([*ordered(rest, "src"), near], nbytes)
+    return make_plan("joined", form, outer, True, a, b, mode=STREAM, run=nbytes, asked=asked)
 
 
 _WHOLE = 512

@@ -21,6 +21,8 @@ FIRST_SETS, FIRST_WAYS = 64, 8
 """Sets of a first-level cache of 32 KB, and lines of each that are kept until they are asked for again."""
 SETS, WAYS = 1024, 8
 """Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
+_SOON_READ = 1 << 17
+"""Bytes that are read within one turn of a loop whose next turn is asked for, at most."""
 LONGEST = 4096
 """Bytes of a target row in a tile, at most, unless a choice says otherwise."""
 
@@ -56,6 +58,36 @@ def tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
         return loops, ONE
     b = limited(loops[-1], TILE // nbytes)
     return [*loops[:-1], b.loop("b")], b
+
+
+def later(loops: Sequence[Loop], extent: int, ahead: int = 8192) -> int:
+    """Bytes from a row of the source to one that is read some `ahead` bytes later; 0 where there is but one row.
+
+    `loops` are as they are gone through, outermost first; a row reaches over `extent` bytes. Turns that lie within a
+    row, as channels do, read the same lines, and are not counted. Of the loops whose turns are soon over, and that have
+    turns enough, it is the one whose turns lie nearest to each other: hardware goes on there, too.
+
+    >>> later([Loop(100, 0, 4096), Loop(8, 0, 512), Loop(3, 0, 4)], 256, 1024)
+    2048
+    >>> later([Loop(100, 0, 4096), Loop(4, 0, 512)], 256, 1024)
+    4096
+    """
+    turn, found = extent, []
+    for loop in reversed(loops):
+        if abs(loop.src) >= extent:
+            turns = max(1, ahead // turn)
+            far = turn > _SOON_READ or 2 * turns > _reach(loop, loops)
+            found.append((far, abs(loop.src), loop.src * turns))
+            turn *= loop.length
+    return min(found)[2] if found else 0
+
+
+def _reach(loop: Loop, loops: Sequence[Loop]) -> int:
+    """Turns of a loop, with those of others that go on where it ends."""
+    turns = loop.length
+    while following := [x for x in loops if x.src == loop.src * turns and x.length > 1]:
+        turns *= following[0].length
+    return turns
 
 
 def chain(dims: Sequence[Dim], start: int, side: str, taken: set[int], item: int, want: int) -> list[int]:
