@@ -63,7 +63,7 @@ AHEAD = 16
 NEXT_RUN = AHEAD
 """Of runs: the head of a later run is prefetched."""
 CALLED = 32
-"""Runs are copied by the C library."""
+"""Runs are copied, or rows of one byte filled, by the C library."""
 LINES = 64
 """Blocks are a line of each target row by 16 bytes of the source's."""
 BY_ROWS = 128

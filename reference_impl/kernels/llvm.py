@@ -180,7 +180,8 @@ def _called(name: str, numbers: int) -> Any:
     return call
 
 
-malloc, free, memmove = _called("malloc", 1), _called("free", 1), _called("memmove", 3)
+malloc, free = _called("malloc", 1), _called("free", 1)
+memmove, memset = _called("memmove", 3), _called("memset", 3)
 py_bool = _called("PyBool_FromLong", 1)
 release_gil, acquire_gil = _called("PyEval_SaveThread", 0), _called("PyEval_RestoreThread", 1)
 """Functions of the C library and of CPython; the last two let go of the interpreter's lock and take it again."""

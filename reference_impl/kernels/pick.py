@@ -6,7 +6,7 @@ from numba import types
 from numba.core import cgutils
 
 from . import machine
-from .descriptor import ASKED, B_DST, B_SRC, DONE, MODE, STREAM, STRIDE
+from .descriptor import ASKED, B_DST, B_SRC, CALLED, DONE, MODE, STREAM, STRIDE
 from .jit import instruction, part
 from .llvm import (
     constant,
@@ -18,9 +18,11 @@ from .llvm import (
     load,
     malloc,
     meaning,
+    memset,
     move,
     odometer,
     on_line,
+    peek_byte,
     shuffle,
     size_of,
     store,
@@ -260,7 +262,7 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
     index = odometer()
     stride = field(descriptor, STRIDE)
     b_dst, b_src = field(descriptor, B_DST), field(descriptor, B_SRC)
-    asked = (field(descriptor, MODE) & STREAM) != 0
+    asked, called = (field(descriptor, MODE) & STREAM) != 0, (field(descriptor, MODE) & CALLED) != 0
     # What is asked for lies ahead in the row, or in a later one where rows are short.
     ahead = field(descriptor, ASKED)
     if ahead == 0:
@@ -277,7 +279,10 @@ def copy_picked(descriptor: int, dst_cell: int, src_cell: int, first: int, last:
         follow = memory != 0 and b_dst == nbytes and not whole
         # Half of a line past the caches and half through them takes a hundred times as long as either.
         past = asked and (whole or nbytes >= _FEW_LINES)
-        if follow and b_dst > _HELD // 4 and (dst + d) % size_of(tag) == 0:
+        if called:
+            for b in range(b_count):
+                memset(dst + d + b * b_dst, peek_byte(src + s + b * b_src), nbytes)
+        elif follow and b_dst > _HELD // 4 and (dst + d) % size_of(tag) == 0:
             _pick_joined(dst + d, src + s, b_src, stride, length, b_count, ahead, held, tag)
         elif follow and b_dst <= _HELD // 4:
             b = 0

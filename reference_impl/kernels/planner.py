@@ -147,7 +147,7 @@ def _worth(plan: Plan, host: Host, streamed: bool) -> float:
     """How many windows a line of the target may take to be faster than a plan that moves few items at a time."""
     item, items = plan.form.item, plan.kernel == "items"
     if not streamed:
-        return 16 / item if items and item <= 4 else 0
+        return 16 / item if items and item <= 8 else 0
     if items:
         # Windows of 16 bytes hold few items of four bytes and more.
         return 24 / math.pow(item, 0.7 if host.window == LINE else 1.3)

@@ -73,20 +73,21 @@ def later(loops: Sequence[Loop], extent: int, ahead: int = 8192) -> int:
     4096
     """
     turn, found = extent, []
-    for loop in reversed(loops):
+    for k in reversed(range(len(loops))):
+        loop = loops[k]
         if abs(loop.src) >= extent:
             turns = max(1, ahead // turn)
-            far = turn > _SOON_READ or 2 * turns > _reach(loop, loops)
+            far = turn > _SOON_READ or 2 * turns > _reach(loop, loops[:k])
             found.append((far, abs(loop.src), loop.src * turns))
             turn *= loop.length
     return min(found)[2] if found else 0
 
 
-def _reach(loop: Loop, loops: Sequence[Loop]) -> int:
-    """Turns of a loop, with those of others that go on where it ends."""
+def _reach(loop: Loop, outer: Sequence[Loop]) -> int:
+    """Turns of a loop, with those of outer ones that go on where it ends."""
     turns = loop.length
-    while following := [x for x in loops if x.src == loop.src * turns and x.length > 1]:
-        turns *= following[0].length
+    for x in reversed(outer):
+        turns *= x.length if x.src == loop.src * turns else 1
     return turns
 
 

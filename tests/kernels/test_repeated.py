@@ -91,11 +91,29 @@ def test_which_kernel(shape, source, wanted):
     ("shape", "wanted"),
     [
         ((500, 3, 33), ["fill", "repeated"]),  # 396 bytes follow each other
-        ((500, 8, 33), ["fill"]),  # 1056 bytes do
+        ((500, 8, 33), ["fill", "repeated"]),  # 1056 bytes do
+        ((200, 8, 33), ["fill"]),  # so do they in a smaller copy
+        ((500, 16, 33), ["fill"]),  # 2112 bytes
     ],
 )
 def test_rows_of_one_item_within_the_caches_are_filled_once_where_few_bytes_follow_each_other(shape, wanted):
     assert kernels_of(planned(shape, (1, *shape[1:-1], 1), cache_bytes=1 << 30)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("turns", "row", "wanted"), [(20, 200, "runs"), (20, 220, "repeated"), (2, 1000, "runs"), (2, 1020, "runs")]
+)
+def test_runs_within_the_caches_are_repeated_from_a_buffer_where_all_turns_come_to_4_kb(turns, row, wanted):
+    plan = planned((20, turns, row // 4), (20, 1, row // 4), cache_bytes=1 << 30)
+    assert kernels_of(plan) == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("turns", "row", "wanted"),
+    [(20, 104, "repeated"), (5, 412, "pieces"), (5, 820, "repeated"), (2, 2052, "runs"), (2, 4096, "runs")],
+)
+def test_few_turns_past_the_caches_are_copied_one_by_one(turns, row, wanted):
+    assert kernels_of(planned((2000, turns, row // 4), (2000, 1, row // 4))) == [wanted]
 
 
 def test_what_is_transposed_and_repeated_is_transposed_once():
