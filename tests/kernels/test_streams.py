@@ -1,10 +1,12 @@
 """Streams woven together and parted: channels that become the last dimension, or the first."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stridecheck.reference_impl.kernels import engine
+from stridecheck.reference_impl.kernels import engine, weave_plan
 from stridecheck.reference_impl.kernels.descriptor import DONE, MODE, OUT_BYTES, STAGE_OUT, STREAM
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
@@ -13,20 +15,29 @@ from stridecheck.reference_impl.kernels.plans import Choice, Host
 from .arrays import fenced, needs_fences
 from .copying import WIDTHS, copy_with, relaxed
 
+
+@contextmanager
+def short_ones_too():
+    """Streams of less than 64 items are woven and parted, even where other ways take less time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weave_plan, "_least", lambda number, item, host, woven: 24)
+        yield
+
+
 streams = {
     "width": st.sampled_from([width for width in WIDTHS if width]),
     "itemsize": st.sampled_from([1, 2, 4, 8]),
     "number": st.integers(2, 4),
-    "length": st.integers(64, 3000),
+    "length": st.one_of(st.integers(64, 3000), st.integers(24, 64)),
 }
 
 
 @pytest.mark.parametrize("width", [32, 64])
 @pytest.mark.parametrize(
     ("columns", "phase", "together"),
-    [(128, 0, False), (128, 16, True), (132, 0, True), (1000, 16, True), (2000, 16, False)],
+    [(128, 0, True), (128, 16, True), (132, 0, True), (1000, 16, True), (1040, 0, False), (2000, 16, False)],
 )
-def test_short_rows_that_share_lines_are_woven_by_way_of_a_buffer(columns, phase, together, width):
+def test_short_rows_are_woven_by_way_of_a_buffer(columns, phase, together, width):
     """Two channels of float32, rows of which lie apart in the source."""
     rows, images = 200, 100
     dst = rows * columns * 8, columns * 8, 8, 4
@@ -59,8 +70,8 @@ def test_short_rows_with_gaps_between_them_are_woven_through_the_caches():
 @pytest.mark.parametrize(
     ("columns", "phase", "together"),
     [
-        (512, 0, False),
-        (256, 0, False),
+        (512, 0, True),
+        (256, 0, True),
         (250, 0, True),
         (500, 4, True),
         (600, 0, True),
@@ -78,6 +89,31 @@ def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_
         row = plan_for(form, Host(width=width, first_bytes=32 << 10, dst_phase=phase)).descriptor
         assert row[MODE] & STREAM
         assert bool(row[MODE] & STAGE_OUT) is together
+
+
+@pytest.mark.parametrize(
+    ("columns", "channels", "item", "width", "window", "kernel"),
+    [
+        (32, 3, 4, 64, 64, "deinterleave"),
+        (24, 4, 4, 64, 64, "deinterleave"),
+        (24, 3, 4, 64, 64, "pieces"),
+        (32, 4, 2, 64, 64, "pieces"),  # a window picks what fills a register
+        (32, 4, 2, 32, 16, "deinterleave"),
+        (48, 2, 4, 64, 64, "pieces"),
+    ],
+)
+def test_streams_of_less_than_64_items_are_parted_where_other_ways_take_longer(
+    columns, channels, item, width, window, kernel
+):
+    row, images = columns * item, 50_000
+    form = normal(
+        (images, channels, columns), (channels * row, row, item), (channels * row, item, channels * item), item
+    )
+    assert plan_for(form, Host(width=width, window=window)).kernel == kernel
+    apart = normal(
+        (channels, images, columns), (images * row, row, item), (item, 2 * channels * row, channels * item), item
+    )
+    assert plan_for(apart, Host(width=width, window=window)).kernel != "deinterleave"
 
 
 @relaxed
@@ -104,7 +140,8 @@ def test_streams_are_written_whole_and_nothing_beside_them(
     src = source.reshape(images, *reversed(shape[1:])).transpose(0, 2, 1)
     wanted = memory.copy()
     np.ndarray(shape, f"u{itemsize}", wanted, start, strides)[...] = src
-    plan = copy_with(width, Choice(streamed=streamed), dst, src, threads)
+    with short_ones_too():
+        plan = copy_with(width, Choice(streamed=streamed), dst, src, threads)
     assert plan.kernel == ("deinterleave" if apart else "interleave")
     assert np.array_equal(memory, wanted)
 
@@ -138,5 +175,6 @@ def test_nothing_beside_streams_is_read(width, itemsize, number, length, streame
     src[:] = np.random.default_rng(length).integers(0, 256, len(src), np.uint8)
     src = src.view(f"u{itemsize}").reshape(shape[::-1]).T
     dst = fenced(number * length * itemsize, at_end).view(f"u{itemsize}").reshape(shape)
-    copy_with(width, Choice(streamed=streamed), dst, src)
+    with short_ones_too():
+        copy_with(width, Choice(streamed=streamed), dst, src)
     assert np.array_equal(dst, src)
