@@ -26,8 +26,8 @@ go."""
 IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
 """Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
 ASKED = IN_PITCH
-"""The same entry for kernels without such a buffer: bytes in the source from what is copied to what is asked for meanwhile; 0
-for what comes next in a row."""
+"""The same entry for kernels without such a buffer: bytes in the source from what is copied to what is asked for
+meanwhile; 0 for what comes next in a row."""
 IN_GROUP, OUT_GROUP = 22, 23
 """Rows of a tile that follow each other without a gap in the source, or in the target."""
 DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 24, 25, 26, 27, 28, 29

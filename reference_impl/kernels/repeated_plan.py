@@ -14,7 +14,8 @@ _LEAST_ROW, _LONG_ROW = 2048, 8192
 """Bytes that all turns of a dimension come to from which on it pays to write one first, and where they are runs to put
 these together whatever else is repeated."""
 _FEW_TURNS = 5
-"""Turns of a run that are better copied one by one as long as all come to few bytes: 0.9 of the time past the caches."""
+"""Turns of a run, at most, that are better copied one by one where all come to few bytes: past the caches 0.9 of the
+time."""
 _FEW, _FEW_OF_MANY, _MANY = 8 * LINE, 32 * LINE, 1 << 18
 """Bytes of rows of one item each that follow each other below which to find where they are takes longer; the same of so
 large a copy, of which the nearest cache keeps little."""

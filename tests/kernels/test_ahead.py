@@ -83,7 +83,8 @@ def test_long_rows_of_one_byte_are_filled_by_the_c_library_and_nothing_beside_th
     np.copyto(wanted[LINE + 5 : LINE + 5 + rows * pitch].reshape(rows, pitch)[:, :columns], src)
     form = normal(dst.shape, dst.strides, (1, 0), 1)
     plan = plan_for(form, Host(width=width))
-    assert plan.kernel == "fill" and plan.descriptor[MODE] & CALLED
+    assert plan.kernel == "fill"
+    assert plan.descriptor[MODE] & CALLED
     assert engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads) == DONE
     assert np.array_equal(memory, wanted)
 
