@@ -9,7 +9,7 @@ from .descriptor import CALLED, NEXT_RUN, ONE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .pieces_plan import Run, pieces, pieces_in_order
 from .plans import LINE, Choice, Host, Plan, make_plan, ordered
-from .tiles import FIRST_SETS, FIRST_WAYS, crowded, cut, later, limited, tiled
+from .tiles import FIRST_SETS, FIRST_WAYS, TILE, crowded, cut, later, limited, tiled
 
 
 def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
@@ -51,8 +51,14 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
     if long is not None:
         loops, a, b = around(loops, long, order)
         return make_plan("runs", form, loops, False, a, b, run=nbytes)
-    a = cut(Dim(nbytes, 1, 1), 1)
     mode = STREAM if streamed else _cached_mode(form, nbytes, loops[-1] if loops else None, host)
+    if not streamed and len(loops) > 1 and loops[-1].length < _FEW and nbytes <= TILE:
+        # To turn the odometer costs as much as some runs.
+        b = limited(loops[-1], _FEW)
+        a = limited(loops[-2], TILE // (nbytes * b.chunk))
+        loops = [*loops[:-2], *(x for x in (a.loop("a"), b.loop("b")) if x.length > 1)]
+        return make_plan("runs", form, loops, False, a, b, mode=mode, run=nbytes)
+    a = cut(Dim(nbytes, 1, 1), 1)
     loops, b = tiled(loops, a.chunk)
     loops = [*loops, a.loop("a")] if a.loop_length > 1 else loops
     return make_plan("runs", form, loops, streamed, a, b, mode=mode)

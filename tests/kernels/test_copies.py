@@ -22,6 +22,7 @@ from stridecheck.reference_impl.kernels.descriptor import (
     LINES,
     MODE,
     OUT_BYTES,
+    RUN,
     STAGE_IN,
     STAGE_OUT,
     STREAM,
@@ -543,3 +544,14 @@ print("numba" in sys.modules)
     # The first process may have to compile what the second finds on disk.
     said = [subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout for _ in range(2)]
     assert said[1].strip() == b"False"
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "tile"), [((30, 8, 3, 200), (0, 2, 1, 3), (3, 8)), ((300, 40, 50), (1, 0, 2), (1, 300))]
+)
+def test_few_short_runs_at_a_time_turn_no_odometer_for_each(shape, order, tile):
+    """Within the caches a tile spans two loops where the inner one has few turns."""
+    src = np.zeros(shape, np.float32).transpose(order)
+    plan = plan_for(normal(src.shape, np.zeros(src.shape, np.float32).strides, src.strides, 4), Host())
+    assert (plan.kernel, plan.streamed) == ("runs", False)
+    assert (plan.descriptor[A_CHUNK] if plan.descriptor[RUN] else 1, plan.descriptor[B_CHUNK]) == tile
