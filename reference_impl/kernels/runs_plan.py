@@ -86,7 +86,7 @@ def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int, most: int) -> P
 
 _WHOLE = 512
 """Bytes of runs of whole lines beyond which they are better copied as runs that share lines are."""
-_LONGEST_RUN = {False: 1 << 14, True: 1 << 11}
+_LONGEST_RUN = {False: 1 << 18, True: 1 << 11}
 """Bytes of runs from which on the lines that two of them share are few: sooner with a small first-level cache."""
 _LEAST_ROW = 2048
 """Bytes of a row of runs from which on the lines at its ends, which are written in parts, are few."""
