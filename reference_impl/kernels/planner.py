@@ -267,4 +267,3 @@ matrices of 9 × 9 take 0.6 of the time, of 10 × 10 0.9, of 11 × 11 1.2."""
 
 def _is_one_run(form: Normal) -> bool:
     return not form.dims or (len(form.dims) == 1 and form.dims[0].dst == form.dims[0].src == form.item)
-

@@ -215,10 +215,13 @@ def _tile(
     elif narrow and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
         even = not host.intel or dims[along].dst // LINE % 2 == 0
-        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host.small_first))
+        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host))
     else:
-        rule = wanted_of_squares if whole else wanted_of_gathered
-        wanted = rule(b_dims, item, far, host)._replace(staged=staged, lines=lines)
+        if whole:
+            wanted = wanted_of_squares(b_dims, item, far, streamed, host)
+        else:
+            wanted = wanted_of_gathered(b_dims, item, far, host)
+        wanted = wanted._replace(staged=staged, lines=lines)
     if host.intel and streamed and not far:
         wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(b_dims, item)))
     wanted = wanted._replace(a_bytes=choice.a_bytes or wanted.a_bytes, b_bytes=choice.b_bytes or wanted.b_bytes)

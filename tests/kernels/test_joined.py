@@ -76,7 +76,8 @@ def test_the_same_bits_and_nothing_beside(data, nbytes, phase, threads, monkeypa
         ((9, 16, 64), (0, 2, 1), 768, 0, "joined"),  # whole lines, but long
         ((9, 16, 64), (0, 2, 1), 100, 0, "joined"),
         ((9, 64, 16), (0, 2, 1), 48, 16, "pieces"),  # three runs to a line
-        ((90, 4, 16), (0, 2, 1), 16_400, 16, "runs"),  # few lines are shared
+        ((90, 4, 16), (0, 2, 1), 16_400, 16, "joined"),
+        ((90, 4, 16), (0, 2, 1), 262_160, 16, "runs"),  # few lines are shared
         ((90, 5, 4), (0, 2, 1), 100, 16, "pieces"),  # short rows
     ],
 )
