@@ -43,6 +43,8 @@ from .walk import advance, begun, counts, place, turns_of_c
 
 _FEW = 512
 """Bytes of pieces that are asked for at once: more would have to wait for each other."""
+_CROSSES = 24
+"""Bytes of a short run from which on its last one is asked for, too: more often than not it lies on another line."""
 _ABREAST = 64
 """The most short runs of a row that are read at once: of more the first-level cache would not keep the lines, in which
 the next row goes on."""
@@ -78,6 +80,8 @@ def _prefetch(src: int, step: int, count: int, nbytes: int, descriptor: int) -> 
         for piece in range(count):
             for k in range(0, nbytes, 64):
                 prefetch_once(src + piece * step + k)
+            if nbytes >= _CROSSES:
+                prefetch_once(src + piece * step + nbytes - 1)
 
 
 @part
