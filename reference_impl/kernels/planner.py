@@ -154,8 +154,7 @@ def _worth(plan: Plan, host: Host, streamed: bool) -> float:
     if items:
         # Windows of 16 bytes hold few items of four bytes and more.
         return 24 / math.pow(item, 0.7 if host.window == LINE else 1.3)
-    few = plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] < _ENOUGH[1]
-    return max(_MOST_WINDOWS, 16 / item) if few else _MOST_WINDOWS
+    return _MOST_WINDOWS
 
 
 _MOST_WINDOWS, _OF_MATRICES = 6, 8

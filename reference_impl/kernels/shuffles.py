@@ -307,6 +307,30 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
     return tall
 
 
+def _flat(read: Where, write: Where) -> Any:
+    """An intrinsic that transposes a register of 16 bytes' worth of rows: 16 bytes to each row of the target.
+
+    Those are stored in the target's order, since one may hang over the next.
+    """
+
+    @instruction
+    def flat(typingctx: Any, src: Any, rows: Any, dst: Any, columns: Any, tag: Any) -> Any:
+        item, width = meaning(tag)
+        per = _LANE // item
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            values = [load(builder, row, vector(width, item)) for row in read(builder, args[0], args[1], per)]
+            values = _unpacked(builder, values, width, item)
+            for number, address in enumerate(write(builder, args[2], args[3], width // item)):
+                lane, k = divmod(number, per)
+                store(builder, shuffle(builder, values[k], values[k], [lane * per + j for j in range(per)]), address)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, types.intp, types.intp, types.intp, tag), generate
+
+    return flat
+
+
 wide_direct = _wide(by_table, by_table, False)
 wide_streamed = _wide(by_table, by_table, True)
 pair_streamed = _wide(by_table, by_table, True, 2)
@@ -316,6 +340,7 @@ tall_streamed = _tall(_by_pitch, by_table, True)
 tall_pair = _tall(_by_pitch, by_table, True, 2 * LINE)
 tall_packed = _tall(_by_pitch, _by_pitch, False)
 narrow_packed = _tall(_by_pitch, _by_pitch, False, _LANE)
+flat_packed = _flat(_by_pitch, _by_pitch)
 line_direct = _tall(by_table, by_table, False, LINE)
 line_streamed = _tall(by_table, by_table, True, LINE)
 line_pair = _tall(by_table, by_table, True, 2 * LINE)

@@ -48,6 +48,7 @@ from .runs import run, write_joined, write_rows, write_rows_prefetching
 from .shuffles import (
     even_direct,
     even_streamed,
+    flat_packed,
     line_direct,
     line_packed,
     line_pair,
@@ -263,11 +264,21 @@ def _buffer_to_buffer(
     b_table, narrow = field(descriptor, B_TABLE), (field(descriptor, MODE) & NARROW) != 0
     item = size_of(tag)
     columns = 16 // item
-    block = columns if narrow else width_of(tag) // item
+    whole = width_of(tag) // item
+    block = columns if narrow else whole
     for group in range(0, a_count, 4 * columns):
+        if ahead and field(descriptor, IN_GROUP) == 1 and (narrow or b_count < block):
+            for k in range(b_count):
+                prefetch(ahead + group * item + LINE - 1 + peek(b_table + 8 * k))
         b = 0
         while True:
-            for a in range(group, min(group + 4 * columns, a_count), columns):
+            first, end = group, min(group + 4 * columns, a_count)
+            while narrow and first + whole <= end:
+                flat_packed(
+                    buffer + b * pitch + first * item, pitch, out + first * out_pitch + b * item, out_pitch, tag
+                )
+                first += whole
+            for a in range(first, end, columns):
                 at, to = buffer + b * pitch + a * item, out + a * out_pitch + b * item
                 if narrow:
                     narrow_packed(at, pitch, to, out_pitch, tag)

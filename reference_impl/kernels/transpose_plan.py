@@ -49,6 +49,9 @@ from .tiles import (
 
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
+_NARROW = 48
+"""Bytes of target rows that are transposed by 16 bytes at a time, where source rows fill a register: of a whole one
+more would hang over."""
 SMALL = 768
 """Bytes of a small matrix, at most; of one that ends within a line it may be more."""
 
@@ -112,7 +115,7 @@ def transpose_plan(
     in_pitch = a_rows * item if in_group > 1 else odd_lines(a_rows * item)
     out_pitch = b_rows * item if out_group > 1 else odd_lines(b_rows * item)
     mode = STREAM * (streamed and (straight or bool(staged & STAGE_OUT))) | staged
-    mode |= NARROW * (b_rows * item <= 32)
+    mode |= NARROW * (b_rows * item <= (_NARROW if a_rows >= block else 32))
     mode |= ALIKE * ((host.intel or b_rows >= 8 * block) and not mode & STREAM and not (a_table % LINE).any())
     if mode & STREAM and not staged & STAGE_OUT and (wanted.pairs or (host.pairs(item) and (staged or item >= 8))):
         mode |= PAIRS
