@@ -63,7 +63,7 @@ def wanted_of_lines(sides: Sides) -> Wanted:
         whole = shares(b_dims) and abs(b_dims[0].src) < 16 * LINE
         return Wanted((16 if whole else 2) * LINE, 4 * LINE, lines=True, pairs=True)
     if item == 1 and sides.host.family_26 and not shares(b_dims):
-        return Wanted(4 * LINE, 4 * LINE, lines=True, pairs=True)  # 0.83 of the time of 15 layouts
+        return Wanted(4 * LINE, 2 * LINE, lines=True, pairs=True)
     rows = rows_of_block(b_dims, "src", 2 * LINE // item)
     crowds = crowded(rows, FIRST_SETS, FIRST_WAYS)
     if item == 1 and (crowds or not sides.even) and not crowded(rows, FIRST_SETS, 4 * FIRST_WAYS):
