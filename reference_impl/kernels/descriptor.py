@@ -27,7 +27,7 @@ IN_PITCH, OUT_PITCH, IN_BYTES, OUT_BYTES = 18, 19, 20, 21
 """Bytes from row to row in the buffers of a tile, and the buffers' sizes."""
 ASKED = IN_PITCH
 """The same entry for kernels without such a buffer: bytes in the source from what is copied to what is asked for
-meanwhile; 0 for what comes next in a row."""
+meanwhile; of rows that are picked 0 for what comes next in the row."""
 IN_GROUP, OUT_GROUP = 22, 23
 """Rows of a tile that follow each other without a gap in the source, or in the target."""
 DST_SHIFT, SRC_SHIFT, DST_LOW, DST_HIGH, SRC_LOW, SRC_HIGH = 24, 25, 26, 27, 28, 29
@@ -57,7 +57,7 @@ STREAM = 1
 STAGE_IN, STAGE_OUT = 2, 4
 """A tile is gathered into a buffer first; it is written from one."""
 NARROW = 8
-"""Blocks are transposed by registers of 16 bytes."""
+"""Blocks are 16 bytes of each target row."""
 AHEAD = 16
 """The next tile is prefetched while this one is worked on, not the rows that come next."""
 NEXT_RUN = AHEAD

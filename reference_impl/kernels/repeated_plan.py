@@ -51,7 +51,7 @@ def repeated_plan(
 def _least_row(turns: int, streamed: bool) -> int:
     """Bytes that all turns of a run come to from which on these are better put together in a buffer than copied."""
     if turns == 2:
-        return _LONG_ROW
+        return 2 * REPEATED  # runs that long are as quick
     return _LEAST_ROW if streamed and turns > _FEW_TURNS else 2 * _LEAST_ROW
 
 

@@ -1,5 +1,6 @@
 """Plans of runs: bytes that lie in one piece on both sides, some at a time or each for itself."""
 
+import math
 from collections.abc import Sequence
 from math import prod
 
@@ -52,7 +53,7 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
         loops, a, b = around(loops, long, order)
         return make_plan("runs", form, loops, False, a, b, run=nbytes)
     mode = STREAM if streamed else _cached_mode(form, nbytes, loops[-1] if loops else None, host)
-    if not streamed and len(loops) > 1 and loops[-1].length < _FEW and nbytes <= TILE:
+    if not streamed and len(loops) > 1 and loops[-1].length < _FEW and nbytes <= TILE // _FEW:
         # To turn the odometer costs as much as some runs.
         b = limited(loops[-1], _FEW)
         a = limited(loops[-2], TILE // (nbytes * b.chunk))
@@ -80,7 +81,8 @@ def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int, most: int) -> P
     a = limited(row, (_ROWS if near != row else _READ) // nbytes)
     b = limited(near, _READ // nbytes) if near != row else ONE
     outer = ordered([*rest, a.loop("a"), b.loop("b")], "src")
-    asked = later([*ordered(rest, "src"), near], nbytes)
+    # The rows of a tile come first, and of each the few runs that it spans.
+    asked = later([*ordered(rest, "src"), near], nbytes) or int(math.copysign(8192, near.src))
     return make_plan("joined", form, outer, True, a, b, mode=STREAM, run=nbytes, asked=asked)
 
 

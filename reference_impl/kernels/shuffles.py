@@ -308,9 +308,9 @@ def _tall(read: Where, write: Where, streamed: bool, height: int = 0) -> Any:
 
 
 def _flat(read: Where, write: Where) -> Any:
-    """An intrinsic that transposes a register of 16 bytes' worth of rows: 16 bytes to each row of the target.
+    """An intrinsic that transposes a register of each of as many rows as 16 bytes hold items.
 
-    Those are stored in the target's order, since one may hang over the next.
+    Of each row of the target these are 16 bytes, stored in its order, since one may hang over the next.
     """
 
     @instruction

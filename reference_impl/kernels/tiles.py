@@ -61,7 +61,7 @@ def tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
 
 
 def later(loops: Sequence[Loop], extent: int, ahead: int = 8192) -> int:
-    """Bytes from a row of the source to one that is read some `ahead` bytes later; 0 where there is but one row.
+    """Bytes from a row of the source to one that is read some `ahead` bytes later; 0 where none lies beside it.
 
     `loops` are as they are gone through, outermost first; a row reaches over `extent` bytes. Turns that lie within a
     row, as channels do, read the same lines, and are not counted. Of the loops whose turns are soon over, and that have

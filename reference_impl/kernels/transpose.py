@@ -260,7 +260,7 @@ def _buffer_to_buffer(
 ) -> None:  # fmt: skip
     # Rows of the target may follow each other without a gap. A single block then hangs over its rows, and the next row
     # overwrites that; of several blocks the last is pulled back. Four blocks side by side take one line of each row
-    # of the buffer: they follow each other, while it is near.
+    # of the buffer: they follow each other, while it is near. Narrow ones fill whole registers, as far as these go.
     b_table, narrow = field(descriptor, B_TABLE), (field(descriptor, MODE) & NARROW) != 0
     item = size_of(tag)
     columns = 16 // item

@@ -50,8 +50,8 @@ from .tiles import (
 LONG = 2048
 """Bytes of a row from which on strips at its ends are a small part of it."""
 _NARROW = 48
-"""Bytes of target rows that are transposed by 16 bytes at a time, where source rows fill a register: of a whole one
-more would hang over."""
+"""Bytes of target rows, at most, that are transposed by 16 bytes at a time, where source rows fill a register: of a
+whole one more would hang over."""
 SMALL = 768
 """Bytes of a small matrix, at most; of one that ends within a line it may be more."""
 

@@ -53,8 +53,8 @@ def _are_long(row: Dim, streams: Dim, item: int, host: Host) -> bool:
 
 
 def _least(number: int, item: int, host: Host, woven: bool) -> int:
-    """Items of each stream from which on other ways than to weave, or part, them take longer."""
-    return _LEAST[woven, host.window == LINE].get(item, (_LONG,) * 3)[number - 2]
+    """Items of each stream, a register and more, from which on other ways than to weave or part them take longer."""
+    return max(_LEAST[woven, host.window == LINE].get(item, (_LONG,) * 3)[number - 2], host.width // item)
 
 
 _LONG = 64
@@ -65,7 +65,8 @@ _LEAST = {
     (True, False): {1: (64, 64, 32), 2: (64, 32, 24), 4: (48, 32, 24), 8: (48, 48, 48)},
 }
 """Items that are enough for any streams; for two, three and four streams, by whether they are woven, whether a window
-of a line picks items, and the bytes of an item: where not a mean of 0.9 of the time was found, it is 64."""
+of a line picks items, and the bytes of an item; 64 where shorter ones did not take 0.9 of the time or less in the
+mean."""
 _SHORT, _FEW_LINES = 512, 15 * LINE
 """Bytes of streams that are parted better by blocks where a window picks them, and of rows of the target that are not
 streamed, since they hold few whole lines, with registers of one."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from stridecheck.reference_impl.kernels import engine
-from stridecheck.reference_impl.kernels.descriptor import ASKED, CALLED, DONE, MODE, Loop
+from stridecheck.reference_impl.kernels.descriptor import ASKED, CALLED, DONE, MODE, STREAM, Loop
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import LINE, Host
@@ -43,6 +43,15 @@ def test_half_of_what_is_asked_for_is_a_row_that_is_read_later(nest, ahead):
             turn *= loop.length
     assume(enough)
     assert 2 * sum(when.get(row + asked, -1) > k for k, row in enumerate(rows)) >= len(rows)
+
+
+def test_a_loop_is_asked_of_where_its_turns_are_soon_over_or_go_on():
+    near, inner = Loop(100, 0, 512), Loop(4000, 0, 1 << 20)
+    assert later([near, inner._replace(length=20)], 256) == 512
+    assert later([near, inner], 256) == 32 << 20  # a turn of the other one is a megabyte
+    short = Loop(4, 0, 512)
+    assert later([Loop(100, 0, 2048), short], 256) == 32 * 512  # where one ends the other goes on
+    assert later([Loop(100, 0, 4096), short], 256) == 8 * 4096
 
 
 def test_a_row_that_is_read_again_at_once_asks_for_no_row():
@@ -84,7 +93,7 @@ def test_long_rows_of_one_byte_are_filled_by_the_c_library_and_nothing_beside_th
     form = normal(dst.shape, dst.strides, (1, 0), 1)
     plan = plan_for(form, Host(width=width))
     assert plan.kernel == "fill"
-    assert plan.descriptor[MODE] & CALLED
+    assert plan.descriptor[MODE] & (CALLED | STREAM) == CALLED
     assert engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), threads) == DONE
     assert np.array_equal(memory, wanted)
 

@@ -66,6 +66,16 @@ def test_rows_whose_lines_are_read_again_soon_are_picked(rows, columns, kernel):
     assert planned((rows, 5000, columns, 3), (1, 3, 0, 2)).kernel == kernel
 
 
+@pytest.mark.parametrize(("item", "kernel"), [(8, "step"), (2, "pieces")])
+def test_small_items_are_not_picked_where_a_window_of_a_line_takes_them(item, kernel):
+    """Three channels of images whose rows lie apart, 40 items of each."""
+    rows, columns, places = 5000, 40, 8
+    shape = (rows, places, 3, columns)
+    source = (columns * 3 * item, rows * columns * 3 * item, item, 3 * item)
+    form = normal(shape, _strides(shape, item), source, item)
+    assert plan_for(form, Host(window=LINE, cache_bytes=0)).kernel == kernel
+
+
 @relaxed
 @given(
     memory=st.tuples(

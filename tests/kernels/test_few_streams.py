@@ -17,7 +17,7 @@ from .copying import WIDTHS, copy_with, relaxed
 @pytest.mark.parametrize("width", [width for width in WIDTHS if width])
 @relaxed
 @given(
-    itemsize=st.sampled_from([1, 2, 4]), row=st.integers(5, 60), length=st.integers(64, 700), images=st.integers(1, 3),
+    itemsize=st.sampled_from([1, 2, 4, 8]), row=st.integers(5, 60), length=st.integers(64, 700), images=st.integers(1, 3),
     start=st.integers(0, 64), streamed=st.sampled_from([0, 1]), threads=st.sampled_from([1, 3]),
 )  # fmt: skip
 def test_the_same_bits_and_nothing_beside(width, itemsize, row, length, images, start, streamed, threads):
@@ -32,6 +32,8 @@ def test_the_same_bits_and_nothing_beside(width, itemsize, row, length, images, 
     wanted[LINE + start :][: src.size * itemsize] = np.ascontiguousarray(src).reshape(-1).view(np.uint8)
     plan = copy_with(width, Choice(order="src", streamed=streamed), dst, src, threads)
     assert plan.kernel in ("transpose", "interleave")
+    if plan.kernel == "transpose" and channels * itemsize <= 32:
+        assert plan.descriptor[MODE] & NARROW
     assert np.array_equal(target, wanted)
 
 

@@ -101,7 +101,7 @@ def test_rows_of_one_item_within_the_caches_are_filled_once_where_few_bytes_foll
 
 
 @pytest.mark.parametrize(
-    ("turns", "row", "wanted"), [(20, 200, "runs"), (20, 220, "repeated"), (2, 1000, "runs"), (2, 1020, "runs")]
+    ("turns", "row", "wanted"), [(20, 200, "runs"), (20, 220, "repeated"), (2, 2000, "runs"), (2, 4000, "runs")]
 )
 def test_runs_within_the_caches_are_repeated_from_a_buffer_where_all_turns_come_to_4_kb(turns, row, wanted):
     plan = planned((20, turns, row // 4), (20, 1, row // 4), cache_bytes=1 << 30)
@@ -110,7 +110,7 @@ def test_runs_within_the_caches_are_repeated_from_a_buffer_where_all_turns_come_
 
 @pytest.mark.parametrize(
     ("turns", "row", "wanted"),
-    [(20, 104, "repeated"), (5, 412, "pieces"), (5, 820, "repeated"), (2, 2052, "runs"), (2, 4096, "runs")],
+    [(20, 104, "repeated"), (5, 412, "pieces"), (5, 820, "repeated"), (2, 2052, "runs"), (2, 4000, "runs")],
 )
 def test_few_turns_past_the_caches_are_copied_one_by_one(turns, row, wanted):
     assert kernels_of(planned((2000, turns, row // 4), (2000, 1, row // 4))) == [wanted]

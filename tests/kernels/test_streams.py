@@ -94,6 +94,26 @@ def test_streams_are_parted_where_they_are_long_and_put_together_where_they_are_
 @pytest.mark.parametrize(
     ("columns", "channels", "item", "width", "window", "kernel"),
     [
+        (48, 3, 4, 64, 64, "interleave"),
+        (40, 3, 4, 64, 64, "pieces"),
+        (32, 4, 8, 64, 64, "interleave"),
+        (32, 4, 2, 64, 64, "pieces"),
+        (32, 4, 1, 32, 16, "interleave"),
+        (24, 4, 2, 32, 16, "interleave"),
+        (24, 4, 2, 64, 16, "items"),  # less than a register
+    ],
+)
+def test_streams_of_less_than_64_items_are_woven_where_other_ways_take_longer(
+    columns, channels, item, width, window, kernel
+):
+    image, images = columns * channels * item, 200_000
+    form = normal((images, columns, channels), (image, channels * item, item), (image, item, columns * item), item)
+    assert plan_for(form, Host(width=width, window=window, cache_bytes=0)).kernel == kernel
+
+
+@pytest.mark.parametrize(
+    ("columns", "channels", "item", "width", "window", "kernel"),
+    [
         (32, 3, 4, 64, 64, "deinterleave"),
         (24, 4, 4, 64, 64, "deinterleave"),
         (24, 3, 4, 64, 64, "pieces"),
