@@ -17,9 +17,14 @@ from .copying import WIDTHS, copy_with, relaxed
 @pytest.mark.parametrize("width", [width for width in WIDTHS if width])
 @relaxed
 @given(
-    itemsize=st.sampled_from([1, 2, 4, 8]), row=st.integers(5, 60), length=st.integers(64, 700), images=st.integers(1, 3),
-    start=st.integers(0, 64), streamed=st.sampled_from([0, 1]), threads=st.sampled_from([1, 3]),
-)  # fmt: skip
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+    row=st.integers(5, 60),
+    length=st.integers(64, 700),
+    images=st.integers(1, 3),
+    start=st.integers(0, 64),
+    streamed=st.sampled_from([0, 1]),
+    threads=st.sampled_from([1, 3]),
+)
 def test_the_same_bits_and_nothing_beside(width, itemsize, row, length, images, start, streamed, threads):
     """Registers of several columns hang over their rows; nothing before or behind the source is touched."""
     channels = max(3, row // itemsize)
