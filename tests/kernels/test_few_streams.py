@@ -62,3 +62,14 @@ def test_how_many_streams_become_rows(channels, item, kernel, narrow):
     if kernel == "transpose":
         assert bool(plan.descriptor[MODE] & NARROW) is narrow
         assert bool(plan.staged & STAGE_IN) is (channels * item < LINE)
+
+
+@pytest.mark.parametrize(
+    ("items", "gap", "intel", "kernel"),
+    [(9, 36, False, "items"), (9, 0, False, "transpose"), (12, 48, False, "transpose"), (9, 36, True, "transpose")],
+)
+def test_source_rows_of_few_items_are_gathered_where_they_follow_each_other(items, gap, intel, kernel):
+    """Each that lies apart takes as long as some items."""
+    pitch = items * 4 + gap
+    form = normal((2000, items, 300), (items * 1200, 1200, 4), (300 * pitch, 4, pitch), 4)
+    assert plan_for(form, Host(cache_bytes=0, intel=intel)).kernel == kernel
