@@ -10,7 +10,7 @@ from .descriptor import CALLED, NEXT_RUN, ONE, STREAM, Chunked, Loop
 from .normal import Dim, Normal
 from .pieces_plan import Run, pieces, pieces_in_order
 from .plans import LINE, Choice, Host, Plan, make_plan, ordered
-from .tiles import FIRST_SETS, FIRST_WAYS, TILE, crowded, cut, later, limited, tiled
+from .tiles import FIRST_SETS, FIRST_WAYS, LATER, TILE, crowded, cut, later, limited, tiled
 
 
 def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
@@ -82,7 +82,7 @@ def _joined_runs(form: Normal, dims: Sequence[Dim], nbytes: int, most: int) -> P
     b = limited(near, _READ // nbytes) if near != row else ONE
     outer = ordered([*rest, a.loop("a"), b.loop("b")], "src")
     # The rows of a tile come first, and of each the few runs that it spans.
-    asked = later([*ordered(rest, "src"), near], nbytes) or int(math.copysign(8192, near.src))
+    asked = later([*ordered(rest, "src"), near], nbytes) or int(math.copysign(LATER, near.src))
     return make_plan("joined", form, outer, True, a, b, mode=STREAM, run=nbytes, asked=asked)
 
 

@@ -21,6 +21,8 @@ FIRST_SETS, FIRST_WAYS = 64, 8
 """Sets of a first-level cache of 32 KB, and lines of each that are kept until they are asked for again."""
 SETS, WAYS = 1024, 8
 """Sets of a second-level cache, and how many lines of each may be spent on what is asked for ahead."""
+LATER = 8192
+"""Bytes that are read until what is asked for is needed."""
 _SOON_READ = 1 << 17
 """Bytes that are read within one turn of a loop whose next turn is asked for, at most."""
 LONGEST = 4096
@@ -60,7 +62,7 @@ def tiled(loops: list[Loop], nbytes: int) -> tuple[list[Loop], Chunked]:
     return [*loops[:-1], b.loop("b")], b
 
 
-def later(loops: Sequence[Loop], extent: int, ahead: int = 8192) -> int:
+def later(loops: Sequence[Loop], extent: int, ahead: int = LATER) -> int:
     """Bytes from a row of the source to one that is read some `ahead` bytes later; 0 where none lies beside it.
 
     `loops` are as they are gone through, outermost first; a row reaches over `extent` bytes. Turns that lie within a

@@ -80,7 +80,6 @@ def test_runs_that_are_joined_ask_for_those_beyond_a_gap():
     assert (plan.kernel, plan.descriptor[ASKED]) == ("joined", 19_200)
 
 
-@pytest.mark.skipif(not any(WIDTHS), reason="no registers")
 @pytest.mark.parametrize("width", [width for width in WIDTHS if width])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_long_rows_of_one_byte_are_filled_by_the_c_library_and_nothing_beside_them(width, threads):
