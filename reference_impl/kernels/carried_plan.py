@@ -40,7 +40,7 @@ def carried_plan(form: Normal, along: int, host: Host) -> Plan | None:
         or a_rows < height
         or slots > rule.overlap * a_rows
         or b_rows < block
-        or nbytes < (rule.shortest if follow else _SHORTEST_APART)
+        or nbytes < (_shortest(a_rows * item, host) if follow else _SHORTEST_APART)
     ):
         return None
     return make_plan(
@@ -57,8 +57,6 @@ class _Rule(NamedTuple):
     """Bytes of a source row that a tile takes."""
     overlap: float
     """How many times a target row may be written by overlapping blocks, in the mean."""
-    shortest: int
-    """Bytes of rows that follow each other from which on they are carried."""
     abreast: int
     """Blocks of a row that are written in a go."""
     alike: tuple[int, ...] = (1, 8)
@@ -73,14 +71,21 @@ def _rule(item: int, host: Host) -> _Rule:
     """
     small = item < 4
     if host.small_first:
-        return _Rule((16 if item == 1 else 32) * LINE, _OVERLAP.get(item, 1.2), 256, 1, (1, 2, 4, 8, 16))
-    lines = (4 if small else 8) if host.intel else (8 if item < 8 else 16)
+        return _Rule((16 if item == 1 else 32) * LINE, {4: 1.5, 8: 1.25}.get(item, 1.2), 1, (1, 2, 4, 8, 16))
     # Of small items, whose blocks are 8 or 16 rows, one block by one was as quick.
-    return _Rule(lines * LINE, 1.2 if small else 1.1, 512, 1 if small else 2)
+    abreast = 1 if small else 2
+    if host.intel:
+        return _Rule({1: 16, 2: 4}.get(item, 8) * LINE, {4: 1.3, 8: 1.18}.get(item, 1.2), abreast)
+    return _Rule((8 if item < 8 else 16) * LINE, 1.2 if small else 1.1, abreast)
 
 
-_OVERLAP = {4: 1.5, 8: 1.25}
-"""`overlap` of larger items with a small first-level cache."""
+def _shortest(held: int, host: Host) -> int:
+    """Bytes of rows that follow each other from which on they are carried, where a tile holds so many of source rows."""
+    if host.small_first:
+        return 256
+    return 192 if host.intel and held >= 2 * LINE else 512
+
+
 _SHORTEST_APART = 2048
 """Bytes of rows that lie apart: both ends of these go through the caches."""
 

@@ -89,13 +89,11 @@ class Host:
 
     @property
     def carries(self) -> bool:
-        """Whether what ends within a line is carried on to the next: any bytes of two registers can be put together."""
-        return min(self.width, self.window) == LINE
+        """Whether what ends within a line is carried on to the next: any bytes of two registers can be put together.
 
-    @property
-    def joins(self) -> bool:
-        """Whether runs that share a line are joined so, too: measured on AMD alone."""
-        return self.carries and not self.intel
+        Runs that share a line are joined so, too.
+        """
+        return min(self.width, self.window) == LINE
 
     def pairs(self, item: int) -> bool:
         """Whether two lines of a target row are better stored one after the other.

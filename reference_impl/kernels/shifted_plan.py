@@ -45,7 +45,7 @@ def _turned(form: Normal, along: int, head: int, host: Host, choice: Choice) -> 
     """
     item, last, a = form.item, form.dims[-1], form.dims[along]
     row = last.length * item
-    if not host.small_tiles or a.dst != row or a.src != item or a.length * item < _MANY:
+    if host.width < LINE or a.dst != row or a.src != item or a.length * item < _MANY:
         return None
     lines = replace(form.part(along, 0, a.length - 1), dst_shift=form.dst_shift + head * item)
     whole = transpose_plan(lines, along, replace(host, dst_phase=0), replace(choice, b_bytes=row), True, turned=head)

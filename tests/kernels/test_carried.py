@@ -112,7 +112,10 @@ def test_nothing_is_read_or_written_beside_the_arrays(columns, rows, itemsize, a
         ((80, 14, 14, 512), (0, 3, 1, 2), 8, "carried"),
         ((1042, 30, 33, 28), (0, 3, 1, 2), 2, "carried"),  # few columns
         ((160, 56, 56, 64), (0, 3, 1, 2), 2, "transpose"),  # whole lines
-        ((900, 20, 20, 256), (0, 3, 1, 2), 1, "transpose"),  # short rows
+        ((900, 20, 20, 256), (0, 3, 1, 2), 1, "carried"),  # rows of 400 bytes, of whole lines of the source
+        ((900, 20, 20, 96), (0, 3, 1, 2), 1, "transpose"),  # short rows, and short ones of the source
+        ((900, 13, 13, 256), (0, 3, 1, 2), 1, "transpose"),  # short rows
+        ((160, 14, 14, 33), (0, 3, 1, 2), 4, "transpose"),  # three squares of 16 where 33 columns are
         ((80, 30, 30, 20), (0, 3, 1, 2), 4, "transpose"),  # two squares of 16 where 20 columns are
     ],
 )
