@@ -80,7 +80,7 @@ def _rule(item: int, host: Host) -> _Rule:
 
 
 def _shortest(held: int, host: Host) -> int:
-    """Bytes of rows that follow each other from which on they are carried, where a tile holds so many of source rows."""
+    """Bytes of rows that follow each other from which on they are carried; `held`: of a source row in a tile."""
     if host.small_first:
         return 256
     return 192 if host.intel and held >= 2 * LINE else 512

@@ -259,8 +259,8 @@ def _is_better_by_items(plan: Plan, host: Host) -> bool:
 
 
 _FEW, _FEW_APART = 8, 12
-"""Items of a row below which it is not worth gathering; of rows that lie apart: 0.76 of the time of 86 layouts on family
-26, 0.72 of 60 on Intel."""
+"""Items of a row below which it is not worth gathering; of rows that lie apart: 0.76 of the time of 86 layouts on AMD's
+family 26, 0.72 of 60 on Intel."""
 _MOST_OVERLAP = 2.5
 """Times that the items of small matrices, of 8 bytes each, are moved by blocks that overlap, at most: item by item
 matrices of 9 × 9 take 0.6 of the time, of 10 × 10 0.9, of 11 × 11 1.2."""
