@@ -15,12 +15,18 @@ from typing import NamedTuple
 from .descriptor import STAGE_OUT
 from .normal import Dim
 from .plans import LINE, Host
-from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, WAYS, Wanted, crowded, rows_of_block, shares
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, rows_of_block, shares
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
 _MOST = 2048
 """Bytes of a target row, at most, that are worth taking to make whole lines."""
+_SHORT = 1024
+"""Bytes of source rows that share lines, at most, that are read as a whole: on Intel's processors 0.9 of the time of 60
+layouts."""
+_LOST = 48
+"""Lines that fall into a set of the second-level cache, with those that are asked for ahead, from which on it loses
+some before the next tile asks for them: on Intel's processors 0.93 of the time of 60 layouts."""
 
 
 class Sides(NamedTuple):
@@ -54,26 +60,25 @@ def wanted_of_lines(sides: Sides) -> Wanted:
     if sides.far and item >= 4:
         return Wanted(64 * item, LONGEST, STAGE_OUT)
     if sides.far:
-        # Of rows that the second-level cache does not keep until the next tile more is read at once, on Intel's 0.92.
-        lost = sides.host.intel and crowded(rows_of_block(b_dims, "src", LONGEST // item), SETS, 6 * WAYS)
-        lines = 4 if shares(b_dims) or lost else 2
-        return Wanted(lines * LINE, LONGEST // 2, STAGE_OUT, lines=not sides.crowds)
+        # Where the second-level cache loses rows before the next tile asks for them, more of each is read at once.
+        rows = rows_of_block(b_dims, "src", LONGEST // 2 // item)
+        more = shares(b_dims) or (sides.host.intel and crowded(rows, SETS, _LOST))
+        return Wanted((4 if more else 2) * LINE, LONGEST // 2, STAGE_OUT, lines=not sides.crowds)
     if item >= 4:
         return Wanted(8 * LINE, 4 * LINE, lines=sides.is_ragged, pairs=True)
-    # Short source rows that share lines are taken whole, on Intel's processors 0.95 of the time.
-    whole = shares(b_dims) and abs(b_dims[0].src) < 16 * LINE
+    short = shares(b_dims) and abs(b_dims[0].src) < _SHORT
     if sides.host.small_first:
-        # Of long ones little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares; 512 by
-        # 128 bytes, or 256 by 256, were 0.97 and 0.91).
-        return Wanted((16 if whole else 2) * LINE, 4 * LINE, lines=True, pairs=True)
+        # Of long source rows little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares;
+        # 512 by 128 bytes, or 256 by 256, were 0.97 and 0.91).
+        return Wanted(_SHORT if short else 2 * LINE, 4 * LINE, lines=True, pairs=True)
     if item == 1 and sides.host.family_26 and not shares(b_dims):
         return Wanted(4 * LINE, 2 * LINE, lines=True, pairs=True)
     rows = rows_of_block(b_dims, "src", 2 * LINE // item)
     crowds = crowded(rows, FIRST_SETS, FIRST_WAYS)
     if item == 1 and (crowds or not sides.even) and not crowded(rows, FIRST_SETS, 4 * FIRST_WAYS):
-        return Wanted(1024 if shares(b_dims) else 4 * LINE, 4 * LINE, lines=True)
-    if whole and sides.host.intel:
-        return Wanted(16 * LINE, 2 * LINE, lines=True, pairs=True)
+        return Wanted(_SHORT if shares(b_dims) else 4 * LINE, 4 * LINE, lines=True)
+    if short and sides.host.intel:
+        return Wanted(_SHORT, 2 * LINE, lines=True, pairs=True)
     # What the first-level cache does not keep is read no more than it has to be.
     return Wanted(LINE if crowds else 4 * LINE, 2 * LINE, lines=True, pairs=True)
 

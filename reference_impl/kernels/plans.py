@@ -69,7 +69,7 @@ class Host:
     first_bytes: int = 48 << 10
     """Bytes of a core's first-level cache for data."""
     intel: bool = False
-    """Whether one line of a source row makes the better tiles, and stores that hold two lines are slow."""
+    """Whether it is one of Intel's processors: stores that hold two lines are slow there, and lines of one parity."""
     window: int = 0
     """Bytes of the source that one instruction picks the bytes of a register from; 0 where none does."""
     dst_phase: int = 0
@@ -83,8 +83,8 @@ class Host:
         return self.width == LINE and not self.intel
 
     @property
-    def narrow_blocks(self) -> bool:
-        """Whether all tiles are made as `narrow_blocks.py` has them: measured on Intel, with registers of a line."""
+    def wide_intel(self) -> bool:
+        """Whether it is one of Intel's processors with registers of a line, where much was measured by itself."""
         return self.width == LINE and self.intel
 
     @property

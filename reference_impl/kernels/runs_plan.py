@@ -48,8 +48,8 @@ def runs_plan(form: Normal, host: Host, choice: Choice, streamed: bool) -> Plan:
                 a, b = limited(near_dst, 256 // nbytes), limited(near_src, 2048 // nbytes)
             loops = ordered([*rest, a.loop("a"), b.loop("b")], order)
             return make_plan("runs", form, loops, streamed, a, b, mode=STREAM * streamed, run=nbytes)
-    if streamed and host.intel and not shared and len(loops) > 1 and LINE < nbytes <= _WHOLE:
-        # From four places in turn: what hardware fetches ahead of each is under way at once.
+    if streamed and host.wide_intel and not shared and len(loops) > 1 and LINE < nbytes <= _WHOLE:
+        # From up to four places in turn: what hardware fetches ahead of each is under way at once.
         a, b = limited(loops[-1], _IN_A_GO), limited(loops[0], _PLACES)
         outer = [x for x in (b.loop("b"), *loops[1:-1], a.loop("a")) if x.length > 1]
         return make_plan("runs", form, outer, True, a, b, mode=STREAM, run=nbytes)
@@ -144,8 +144,8 @@ _MANY = 64
 _NEAR = 256
 """Bytes between two runs that hardware goes on over."""
 _PLACES, _IN_A_GO = 4, 16
-"""Places that runs of whole lines are copied from in turn on Intel's processors, and runs of each in a go: 0.9 of the
-time of 40 permuted layouts, 0.86 of 40 of attention heads; of runs of one line 1.1 to 1.9."""
+"""Places, at most, that runs of whole lines are copied from in turn on Intel's processors, and runs of each in a go:
+0.9 of the time of 120 permuted layouts, 0.86 of 40 of attention heads; of runs of one line 1.1 to 1.9."""
 _STREAMS = 96
 """Rows of the target below which they are written best as the source comes, unless runs are short."""
 _FEW, _ROW, _HELD = 16, 512, 16384

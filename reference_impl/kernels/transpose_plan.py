@@ -206,7 +206,7 @@ def _tile(
     crowds = crowded(rows, SETS, 2 * WAYS)
     whole &= (far and (host.small_tiles or host.intel)) or not crowds
     b_dims = [dims[k] for k in b_chain]
-    narrow = host.narrow_blocks or (streamed and not far and _is_narrow(b_dims, rows, item, host))
+    narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
     halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
     staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
     if unit != item:

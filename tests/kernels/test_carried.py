@@ -114,7 +114,8 @@ def test_nothing_is_read_or_written_beside_the_arrays(columns, rows, itemsize, a
         ((160, 56, 56, 64), (0, 3, 1, 2), 2, "transpose"),  # whole lines
         ((900, 20, 20, 256), (0, 3, 1, 2), 1, "carried"),  # rows of 400 bytes, of whole lines of the source
         ((900, 20, 20, 96), (0, 3, 1, 2), 1, "transpose"),  # short rows, and short ones of the source
-        ((900, 13, 13, 256), (0, 3, 1, 2), 1, "transpose"),  # short rows
+        ((900, 14, 14, 256), (0, 3, 1, 2), 1, "carried"),  # rows of 196 bytes
+        ((900, 13, 13, 256), (0, 3, 1, 2), 1, "transpose"),  # of 169
         ((160, 14, 14, 33), (0, 3, 1, 2), 4, "transpose"),  # three squares of 16 where 33 columns are
         ((80, 30, 30, 20), (0, 3, 1, 2), 4, "transpose"),  # two squares of 16 where 20 columns are
     ],
@@ -137,9 +138,16 @@ def test_rows_that_begin_at_one_place_of_all_lines(itemsize, kernel):
     assert permuted((160, 56, 56, 64), (0, 3, 1, 2), itemsize, phase16).kernel == "transpose"
 
 
-@pytest.mark.parametrize(("itemsize", "nbytes"), [(1, 512), (2, 512), (4, 512), (8, 1024)])
-def test_longer_source_rows_make_a_tile_on_amd(itemsize, nbytes):
-    plan = permuted((2000, 1111, 2048), (0, 2, 1), itemsize, replace(INTEL, intel=False))
+@pytest.mark.parametrize(
+    ("itemsize", "intel", "nbytes"),
+    [
+        (1, True, 1024), (2, True, 256), (4, True, 512), (8, True, 512),
+        (1, False, 512), (2, False, 512), (4, False, 512), (8, False, 1024),
+    ],
+)  # fmt: skip
+def test_how_much_of_a_source_row_makes_a_tile(itemsize, intel, nbytes):
+    """On Intel's processors, and on AMD's family 26."""
+    plan = permuted((2000, 1111, 2048), (0, 2, 1), itemsize, replace(INTEL, intel=intel))
     assert (plan.kernel, plan.descriptor[A_CHUNK] * itemsize) == ("carried", nbytes)
 
 

@@ -1,5 +1,7 @@
 """Runs past the caches that share lines of the target, which are put together from both in a register."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -89,6 +91,13 @@ def test_what_is_joined(shape, order, nbytes, phase, kernel):
 def test_short_runs_that_lie_near_each_other_are_put_together_as_they_come(nbytes, gap, kernel):
     form = normal((5000, nbytes), (nbytes, 1), (nbytes + gap, 1), 1)
     assert plan_for(form, host(16)).kernel == kernel
+
+
+@pytest.mark.parametrize("intel", [False, True])
+def test_they_are_joined_wherever_two_registers_can_be(intel):
+    form = normal((5000, 200), (200, 1), (216, 1), 1)
+    assert plan_for(form, replace(host(16), intel=intel)).kernel == "joined"
+    assert plan_for(form, replace(host(16), intel=intel, window=16)).kernel == "pieces"
 
 
 def test_a_run_that_is_repeated_is_not_joined():

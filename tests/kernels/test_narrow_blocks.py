@@ -1,5 +1,6 @@
 """Transposes past the caches on Intel's processors: whole lines are streamed, and by which blocks."""
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -50,6 +51,25 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
         if part.kernel == "transpose" and part.streamed:
             assert part.descriptor[MODE] & STREAM
             assert bool(part.descriptor[MODE] & STAGE_OUT) == bool(part.descriptor[MODE] & PREFETCH_OUT)
+
+
+@pytest.mark.parametrize("itemsize", [1, 2])
+@pytest.mark.parametrize(("pixels", "row", "on_family_26"), [(588, 588, 256), (1100, 256, 256), (768, 256, 256)])
+def test_short_source_rows_that_share_lines_are_taken_whole(pixels, row, on_family_26, itemsize):
+    """Long ones, and those of whole lines, are read some lines at a time: images to channels last."""
+    pixels, row, on_family_26 = pixels // itemsize, row // itemsize, on_family_26 // itemsize
+    plan = permuted((300, 512 // itemsize, pixels), (0, 2, 1), itemsize)
+    assert plan.descriptor[A_CHUNK] == row
+    other = permuted((300, 512 // itemsize, pixels), (0, 2, 1), itemsize, replace(INTEL, intel=False))
+    assert other.descriptor[A_CHUNK] == on_family_26
+
+
+@pytest.mark.parametrize("itemsize", [1, 2])
+@pytest.mark.parametrize(("row", "nbytes"), [(1 << 15, 256), (1 << 14, 128), (33 << 10, 128)])
+def test_more_is_read_of_rows_that_the_second_level_cache_loses(row, nbytes, itemsize):
+    """A hundred and more at a distance of 32 KB; the rows of the target begin anywhere in a line."""
+    plan = permuted((6, 122, row // itemsize), (0, 2, 1), itemsize)
+    assert (plan.kernel, plan.descriptor[A_CHUNK] * itemsize) == ("transpose", nbytes)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex12
 needs_registers_of_a_line = pytest.mark.skipif(machine.vector_bytes() < LINE, reason="no registers of a line")
 
 
-def copied(images, pixels, channels, itemsize, phase, turned_around=False, threads=1):
+def copied(images, pixels, channels, itemsize, phase, turned_around=False, threads=1, intel=False):
     """Channels of images made the last dimension, in a target that begins so many bytes after a line; the plan."""
     bits = np.random.default_rng(3).integers(0, 256, images * pixels * channels * itemsize, np.uint8)
     src = bits.view(TYPES[itemsize]).reshape(images, channels, pixels).transpose(0, 2, 1)
@@ -22,7 +22,7 @@ def copied(images, pixels, channels, itemsize, phase, turned_around=False, threa
     dst = memory[start : start + bits.nbytes].view(src.dtype).reshape(src.shape)
     form = normal(dst.shape, dst.strides, src.strides, itemsize)
     at = (dst.ctypes.data + form.dst_shift) % LINE
-    plan = plan_for(form, Host(cache_bytes=1 << 16, dst_phase=at))
+    plan = plan_for(form, Host(cache_bytes=1 << 16, dst_phase=at, intel=intel))
     assert engine.Ready(plan, LINE)(engine.cell(dst), engine.cell(src), threads) == DONE
     assert np.array_equal(dst.view(np.uint8), np.ascontiguousarray(src).view(np.uint8))
     assert (memory[:start] == 0xA5).all()
@@ -33,12 +33,13 @@ def copied(images, pixels, channels, itemsize, phase, turned_around=False, threa
 @needs_registers_of_a_line
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("phase", [0, 16, 48])
+@pytest.mark.parametrize("intel", [False, True])
 @pytest.mark.parametrize(("images", "pixels", "lines"), [(1, 784, 1), (3, 600, 2), (2, 577, 7)])
-def test_rows_that_follow_each_other_are_lines_together(images, pixels, lines, itemsize, phase, monkeypatch):
+def test_rows_that_follow_each_other_are_lines_together(images, pixels, lines, itemsize, phase, intel, monkeypatch):
     """The end of one row and the start of the next; the first row's start and the last one's end lie beside."""
     monkeypatch.setattr(engine, "SHARED", 0)
     channels = lines * LINE // itemsize
-    plan = copied(images, pixels, channels, itemsize, phase, threads=images)
+    plan = copied(images, pixels, channels, itemsize, phase, threads=images, intel=intel)
     assert (plan.kernel, plan.staged, len(plan.more)) == ("transpose", 0, 2 * (phase > 0))
     if phase:
         beside = images * (LINE - phase), images * ((lines - 1) * LINE + phase)
