@@ -49,10 +49,10 @@ def test_a_small_difference_leaves_the_planners_choice(tmp_path, plan):
     [
         ("", "damaged: JSONDecodeError"), ("[]", "damaged: TypeError"), ('{"version": 1}', "damaged: KeyError"),
         ('{"version": 9, "model": "some", "plans": {}}', "version 9"),
-        ('{"version": 7, "model": "other", "plans": {}}', "'other'"),
-        ('{"version": 7, "model": "some", "plans": {"x": {"order": "up"}}}', "no such choice"),
-        ('{"version": 7, "model": "some", "plans": {"x": {"a_bytes": 1e9}}}', "no such choice"),
-        ('{"version": 7, "model": "some", "plans": {"x": {"z": 1}}}', "damaged: TypeError"),
+        ('{"version": 8, "model": "other", "plans": {}}', "'other'"),
+        ('{"version": 8, "model": "some", "plans": {"x": {"order": "up"}}}', "no such choice"),
+        ('{"version": 8, "model": "some", "plans": {"x": {"a_bytes": 1e9}}}', "no such choice"),
+        ('{"version": 8, "model": "some", "plans": {"x": {"z": 1}}}', "damaged: TypeError"),
         (b"\xff\xfe", "cannot be read"),
     ],
 )  # fmt: skip
