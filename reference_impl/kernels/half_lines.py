@@ -82,6 +82,16 @@ class Sides:
         return self.item >= 4
 
     @property
+    def fills_lines(self) -> bool:
+        """Whether whole lines of the target hold whole rows of its nearest dimensions, or these whole lines."""
+        run = self.item
+        for k in self._near:
+            run *= self.dims[k].length
+            if run % LINE == 0 or LINE % run:
+                break
+        return run % LINE == 0
+
+    @property
     def shares(self) -> bool:
         """Whether pieces of a source row share lines."""
         return shares(self.b_dims)
@@ -94,7 +104,7 @@ class Sides:
     @property
     def piece(self) -> int:
         """The least of a source row that is worth taking."""
-        return LINE if not self.within else 4 * LINE if self.large else 2 * LINE
+        return 2 * LINE if self.within else LINE
 
     @cached_property
     def source_crowds(self) -> bool:
@@ -118,12 +128,6 @@ class Sides:
         last = self.dims[-1]
         return last.src == self.row <= _SHORT and last.length * self.row >= _HELD // 2
 
-    @property
-    def is_written_through(self) -> bool:
-        """Whether target rows do, and are long enough to fill a tile."""
-        a = self.dims[self.along]
-        return a.dst == self.b_bytes and a.length * self.item >= 8 * LINE
-
 
 def wanted_of_halves(sides: Sides, far: bool) -> Wanted:
     """What makes a good tile; `far`: the target's rows begin anywhere in a line."""
@@ -131,40 +135,38 @@ def wanted_of_halves(sides: Sides, far: bool) -> Wanted:
         return _through_buffers(sides)
     if sides.is_read_through and not sides.target_crowds:
         return _reading_through(sides)
+    if sides.large:
+        return _of_large_items(sides)
     if sides.source_crowds:
         return _crowded_source(sides)
     if sides.target_crowds:
         return _crowded_target(sides)
-    if sides.item == 8 and crowded(sides.sources, FIRST_SETS, 3):
-        return Wanted(1024, 2 * LINE, lines=True, by_rows=True)  # two sets, or little more
-    if sides.is_written_through and sides.large and not sides.shares:
-        # What follows in the target makes a tile, narrower the more source rows it takes.
-        if 4 * LINE <= sides.b_bytes <= 64 * sides.item:
-            return Wanted(4096 // sides.item, sides.b_bytes, lines=True, by_rows=True)
-        if 4 * LINE <= sides.b_bytes <= 128 * sides.item:
-            return Wanted(1024, 256, lines=True, by_rows=True)
-        if 4 * LINE <= sides.b_bytes <= min(_SHORT, 256 * sides.item):
-            return Wanted(sides.piece, sides.b_bytes, lines=True, by_rows=True)
     if sides.dims[sides.along].dst <= LONGEST and crowded(sides.targets, FIRST_SETS, 1):
         return Wanted(1024, 256, lines=True, by_rows=True)
     if sides.shares or sides.b_bytes < 8 * LINE:
         return Wanted(512, 2048, lines=True)
-    return Wanted(sides.piece, 2048 if sides.large else 1024, lines=True)
+    return Wanted(sides.piece, 1024, lines=True)
+
+
+def _of_large_items(sides: Sides) -> Wanted:
+    if sides.target_crowds:
+        return Wanted(8 * LINE, 128 * sides.item, STAGE_OUT)
+    if not sides.fills_lines:
+        return Wanted(8 * LINE, 1024, lines=True)
+    # Sixteen source rows at a time: hardware goes on in as many. A line alone of rows that crowd takes half as long again.
+    rows = rows_of_block([sides.dims[k] for k in sides._a_chain], "dst", 64)
+    alone = sides.item == 4 and not crowded(rows, FIRST_SETS, FIRST_WAYS - 1)
+    return Wanted(8 * LINE, LINE if alone else 2 * LINE, lines=True)
 
 
 def _through_buffers(sides: Sides) -> Wanted:
-    if sides.shares:
-        return Wanted(256, LONGEST, STAGE_OUT)
+    if sides.large or sides.shares:
+        return Wanted(4 * LINE, LONGEST, STAGE_OUT)
     if sides.source_crowds and sides.item == 1 and sides.b_bytes >= 8 * LINE and crowded(sides.sources, SETS, 1):
         return Wanted(1024, 512, STAGE_IN | STAGE_OUT)
-    if sides.a_bytes > LINE and sides.b_bytes > 4 * LINE:
-        if sides.source_crowds and sides.large:
-            return Wanted(1024, 1024, STAGE_OUT)
-        if sides.crowds_beyond and sides.item == 2:
-            return Wanted(512, 2048, STAGE_OUT)
-    if sides.b_bytes > 4 * LINE or (sides.item == 8 and sides.source_crowds):
-        return Wanted(sides.piece, 2048, STAGE_OUT)
-    return Wanted(4 * LINE, 2048, STAGE_OUT)
+    if sides.crowds_beyond and sides.item == 2 and sides.a_bytes > LINE and sides.b_bytes > 4 * LINE:
+        return Wanted(512, 2048, STAGE_OUT)
+    return Wanted(sides.piece if sides.b_bytes > 4 * LINE else 4 * LINE, 2048, STAGE_OUT)
 
 
 def _reading_through(sides: Sides) -> Wanted:
@@ -177,18 +179,11 @@ def _reading_through(sides: Sides) -> Wanted:
 def _crowded_source(sides: Sides) -> Wanted:
     # Pieces of a line where the second-level cache keeps them until the next ones are taken; else long ones.
     narrow = not sides.shares and not sides.within and sides.a_bytes > 4 * LINE
-    if narrow and (not sides.crowds_beyond or sides.item == 1):
-        return Wanted(LINE, 512, STAGE_OUT)
-    if narrow and sides.b_bytes <= _FEW * sides.item:
-        return Wanted(4 * LINE if sides.item == 8 and sides.b_bytes <= 2 * LINE else LINE, 512, STAGE_OUT)
-    square = 1024 if sides.large and sides.crowds_beyond else 512
-    return Wanted(square, square, STAGE_OUT)
+    kept = not sides.crowds_beyond or sides.item == 1 or sides.b_bytes <= _FEW * sides.item
+    return Wanted(LINE if narrow and kept else 512, 512, STAGE_OUT)
 
 
 def _crowded_target(sides: Sides) -> Wanted:
-    if sides.large:
-        narrow = not sides.within and (not sides.shares or sides.a_bytes <= LINE)
-        return Wanted(LINE, 1024 if sides.item == 8 else 512, STAGE_OUT) if narrow else Wanted(512, 512, STAGE_OUT)
     short = sides.is_read_through and sides.row <= 512
     narrow = not sides.within and not short and not sides.shares
     return Wanted(LINE if narrow else 512, 512, STAGE_OUT, lines=not sides.shares)
