@@ -153,10 +153,11 @@ def _of_large_items(sides: Sides) -> Wanted:
         return Wanted(8 * LINE, 128 * sides.item, STAGE_OUT)
     if not sides.fills_lines:
         return Wanted(8 * LINE, 1024, lines=True)
-    # Sixteen source rows at a time: hardware goes on in as many. A line alone of rows that crowd takes half as long again.
-    rows = rows_of_block([sides.dims[k] for k in sides._a_chain], "dst", 64)
-    alone = sides.item == 4 and not crowded(rows, FIRST_SETS, FIRST_WAYS - 1)
-    return Wanted(8 * LINE, LINE if alone else 2 * LINE, lines=True)
+    if crowded(sides.targets, FIRST_SETS, 1):
+        # A line alone takes half as long again where each of the next rows has its own in the same sets.
+        return Wanted(4 * LINE, 2 * LINE, lines=True, by_rows=True)
+    # Sixteen source rows at a time: hardware goes on in as many.
+    return Wanted(4 * LINE, 16 * sides.item, lines=True)
 
 
 def _through_buffers(sides: Sides) -> Wanted:
