@@ -25,7 +25,7 @@ SMALLEST = 4 << 20
 """Bytes from which on a copy is worth tuning."""
 TUNED = ("transpose", "carried")
 """Kernels instead of which others may be tried."""
-_VERSION = 8
+_VERSION = 9
 _ROUNDS = 3
 
 Measure = Callable[[Choice], float | None]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stridecheck.reference_impl import kernels, strided_copy
-from stridecheck.reference_impl.kernels import machine
 from stridecheck.reference_impl.kernels.descriptor import (
     A_CHUNK,
     AHEAD,
@@ -18,10 +17,7 @@ from stridecheck.reference_impl.kernels.descriptor import (
     BY_ROWS,
     C_CHUNK,
     CALLED,
-    IN_BYTES,
-    LINES,
     MODE,
-    OUT_BYTES,
     RUN,
     STAGE_IN,
     STAGE_OUT,
@@ -210,67 +206,6 @@ def test_narrow_tiles_go_item_by_item_and_crowded_rows_through_a_buffer():
     assert (uneven.kernel, uneven.staged) == ("transpose", 0)
 
 
-@pytest.mark.parametrize(
-    ("dims", "mode", "staged"),
-    [
-        (((3968, 3968), (15872, 4), (4, 15872)), LINES, 0),
-        # Lines of target rows a multiple of 1024 bytes apart wait for each other: one row is written after the other.
-        (((80, 784, 256), (802816, 1024, 4), (802816, 4, 3136)), LINES | BY_ROWS, 0),
-        # Rows of the target fall into few sets of the first-level cache: pieces of them are written from a buffer.
-        (((79, 64, 4096), (1048576, 16384, 4), (1048576, 4, 256)), 0, STAGE_OUT),
-        # What follows in the source makes a tile, whose lines the first-level cache keeps for all target rows, or not.
-        (((79, 64, 3136), (802816, 12544, 4), (802816, 4, 256)), LINES | BY_ROWS, 0),
-        (((39, 512, 784), (1605632, 3136, 4), (1605632, 4, 2048)), LINES, 0),
-        # What follows in the target does.
-        (((79, 3136, 64), (802816, 256, 4), (802816, 4, 12544)), LINES | BY_ROWS, 0),
-        # Rows of both sides do, of four dimensions: blocks of half a line, each line of the source being gone so soon.
-        (((64, 64, 64, 64), (1048576, 16384, 256, 4), (4, 256, 16384, 1048576)), 0, STAGE_OUT),
-        # Lines that target rows share would be streamed in part.
-        (((4001, 4001), (16004, 4), (4, 16004)), 0, STAGE_OUT),
-        # Rows of target and source that are short, and lie apart.
-        (((6, 4_000_000), (16_000_000, 4), (4, 60)), None, 0),
-    ],
-)  # fmt: skip
-def test_registers_of_half_a_line_store_whole_lines_straight_from_memory(dims, mode, staged):
-    plan = plan_for(normal(*dims, 4), Host(width=32, first_bytes=32 << 10))
-    assert (plan.kernel, plan.staged) == ("items" if mode is None else "transpose", staged)
-    assert plan.streamed == (mode is not None)
-    assert mode is None or plan.descriptor[MODE] & (LINES | BY_ROWS) == mode
-
-
-@pytest.mark.parametrize(("columns", "itemsize"), [(20, 4), (100, 2), (7, 8)])
-def test_rows_that_follow_each_other_are_read_through(columns, itemsize):
-    """No tile ends within a row: what is left of it would be a tile of its own, narrower than a block."""
-    rows = 2_000_000
-    dims = (columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize)
-    plan = plan_for(normal(*dims, itemsize), Host(width=32, first_bytes=32 << 10))
-    assert plan.descriptor[A_CHUNK] == columns
-    assert plan.descriptor[B_CHUNK] * itemsize % 64 == 0
-    assert (plan.staged, plan.descriptor[MODE] & LINES) == (0, LINES)
-
-
-@pytest.mark.parametrize(("shape", "itemsize"), [((2001, 64, 513), 1), ((1001, 64, 257), 2), ((501, 48, 513), 4)])
-def test_rows_through_several_dimensions_make_no_huge_tile(shape, itemsize):
-    """Only 64 times an odd number of bytes is a whole number of lines: then a tile ends within one."""
-    a, b, c = shape
-    dst, src = (b * a * itemsize, a * itemsize, itemsize), (itemsize, c * itemsize, b * c * itemsize)
-    plan = plan_for(normal((c, b, a), dst, src, itemsize), Host(width=32, first_bytes=32 << 10))
-    assert plan.descriptor[IN_BYTES] + plan.descriptor[OUT_BYTES] < 4 << 20
-    assert plan.tasks >= 64
-
-
-def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line():
-    """Each piece of a line would lie on two, as of NumPy's large arrays, which begin at 16."""
-    form = normal((3968, 3968), (15872, 4), (4, 15872), 4)
-    aligned, within = (plan_for(form, Host(width=32, src_phase=phase)) for phase in (0, 16))
-    assert (aligned.descriptor[A_CHUNK] * 4, within.descriptor[A_CHUNK] * 4) == (64, 256)
-    src = np.empty(3968 * 3968 * 4 + 128, np.uint8)
-    start = -src.ctypes.data % 64 + 16
-    src = src[start : start + 3968 * 3968 * 4].view(np.float32).reshape(3968, 3968)
-    if machine.host().width == 32:
-        assert kernels.plan(np.empty_like(src), src.T).descriptor[A_CHUNK] * 4 == 256
-
-
 def test_a_tile_of_items_within_the_caches_is_no_handful():
     form = normal((2, 112, 27, 2), (48384, 432, 16, 8), (8, 32, 3584, 16), 8)  # the nearest loops have two turns each
     small = plan_for(form, Host())
@@ -339,27 +274,6 @@ def test_so_many_small_matrices_make_a_tile(shape, itemsize, kernel, together):
     src = rows * columns * itemsize, itemsize, columns * itemsize
     plan = plan_for(normal((number, columns, rows), dst, src, itemsize), Host(width=32, first_bytes=32 << 10))
     assert (plan.kernel, int(plan.descriptor[C_CHUNK])) == (kernel, together)
-
-
-@pytest.mark.parametrize(
-    ("rows", "columns", "itemsize", "phase", "tile"),
-    [
-        (96, 65536, 4, 0, (1024, 96 * 4)),  # rows 256 KB apart: none of a block's lines waits for a second look
-        (56, 65536, 8, 0, (1024, 56 * 8)),
-        (512, 65536, 2, 0, (512, 512)),
-        (4096, 65536, 1, 0, (1024, 1024)),
-        (24, 100_000, 4, 0, (1024, 24 * 4)),  # rows that share no set
-        (32, 229_376, 4, 0, (64, 32 * 4)),  # few rows: the second-level cache keeps them
-        (448, 16384, 4, 16, (1024, 896)),  # target rows of 1792 bytes in two equal pieces
-        (64, 262_144, 1, 16, (1024, 64)),
-        (1536, 24_576, 1, 16, (1024, 512)),
-    ],
-)
-def test_rows_that_crowd_the_second_level_cache_are_read_in_long_pieces(rows, columns, itemsize, phase, tile):
-    form = normal((columns, rows), (rows * itemsize, itemsize), (itemsize, columns * itemsize), itemsize)
-    plan = plan_for(form, Host(width=32, first_bytes=32 << 10, dst_phase=phase, src_phase=phase))
-    assert (plan.descriptor[A_CHUNK] * itemsize, plan.descriptor[B_CHUNK] * itemsize) == tile
-    assert bool(plan.staged & STAGE_IN) == (itemsize == 1)
 
 
 @pytest.mark.parametrize(
