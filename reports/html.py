@@ -10,6 +10,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -93,6 +94,7 @@ def _claim_chart(claim: Claim) -> Markup:
     return Markup(claim_chart(claim.trials, claim.low, claim.high, title))
 
 
+@cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),

@@ -26,6 +26,9 @@ _FORKING = f"""{IMPORTER}
 import atexit, json, os, runpy, sys, threading
 from stridecheck.commands import bench, check, claims, exchange, mutants, results, rules
 from stridecheck.reports import frames, html
+pages = html._environment()
+for name in pages.list_templates(["html"]):
+    pages.get_template(name)  # to compile them takes as long as a small check
 for line in sys.stdin:
     asked = json.loads(line)
     pid = os.fork()
