@@ -3,8 +3,8 @@
 Where eight of a block's rows, or six of large items in the target, fall into one set of the first-level cache they
 *crowd* it: lines are gone before all of their items are taken, or whole. The numbers are those that were best, or next
 to it, in some 2000 layouts, drawn and chosen, on a processor with 32 KB of first-level and 512 KB of second-level cache
-(docs/kernel-decisions.md): of large items, of four and eight bytes, when a dense copy took 6 to 8 ms for 64 MB, which
-hardware's fetching ahead helps most; of small ones when it took half as long, and again then.
+(docs/kernel-decisions.md). Those of large items, measured of four and eight bytes, are from a day when memory was slow:
+a dense copy of 64 MB took 6 to 8 ms. Those of small ones are from days when it took 4 to 5, and were best then, too.
 """
 
 from collections.abc import Sequence
@@ -79,16 +79,16 @@ class Sides:
 
     @property
     def large(self) -> bool:
-        """Whether items have four or eight bytes."""
+        """Whether items have four bytes and more."""
         return self.item >= 4
 
     @property
     def fills_lines(self) -> bool:
-        """Whether whole lines of the target hold whole rows of its nearest dimensions, or these whole lines."""
+        """Whether rows of the target's nearest dimensions fit into a line with nothing left over, and fill it."""
         run = self.item
         for k in self._near:
             run *= self.dims[k].length
-            if run % LINE == 0 or LINE % run:
+            if LINE % run:
                 break
         return run % LINE == 0
 
@@ -101,11 +101,6 @@ class Sides:
     def within(self) -> bool:
         """Whether source rows begin within a line: a line's piece lies on two, which are fetched for both."""
         return self.src_phase != 0
-
-    @property
-    def piece(self) -> int:
-        """The least of a source row that is worth taking."""
-        return 2 * LINE if self.within else LINE
 
     @cached_property
     def source_crowds(self) -> bool:
@@ -122,6 +117,11 @@ class Sides:
     def target_crowds(self) -> bool:
         """Whether lines of the target wait for each other."""
         return crowded(self.targets, FIRST_SETS, FIRST_WAYS - (3 if self.large else 1))
+
+    @cached_property
+    def target_lines_meet(self) -> bool:
+        """Whether two of a block's lines in the target fall into one set: rows are a power of two apart, or more."""
+        return crowded(self.targets, FIRST_SETS, 1)
 
     @property
     def is_read_through(self) -> bool:
@@ -142,11 +142,11 @@ def wanted_of_halves(sides: Sides, far: bool) -> Wanted:
         return _crowded_source(sides)
     if sides.target_crowds:
         return _crowded_target(sides)
-    if sides.dims[sides.along].dst <= LONGEST and crowded(sides.targets, FIRST_SETS, 1):
+    if sides.dims[sides.along].dst <= LONGEST and sides.target_lines_meet:
         return Wanted(1024, 256, lines=True, by_rows=True)
     if sides.shares or sides.b_bytes < 8 * LINE:
         return Wanted(512, 2048, lines=True)
-    return Wanted(sides.piece, 1024, lines=True)
+    return Wanted(2 * LINE if sides.within else LINE, 1024, lines=True)
 
 
 def _of_large_items(sides: Sides) -> Wanted:
@@ -155,8 +155,8 @@ def _of_large_items(sides: Sides) -> Wanted:
         return Wanted(8 * LINE, 128 * sides.item, STAGE_OUT)
     if not sides.fills_lines:
         return Wanted(8 * LINE, 1024, lines=True)
-    if crowded(sides.targets, FIRST_SETS, 1):
-        # A line alone takes half as long again where each of the next rows has its own in the same sets.
+    if sides.target_lines_meet:
+        # A line alone takes half as long again: two follow each other, row by row.
         return Wanted(4 * LINE, 2 * LINE, lines=True, by_rows=True)
     # Sixteen source rows at a time: hardware goes on in as many.
     return Wanted(4 * LINE, 16 * sides.item, lines=True)
@@ -168,9 +168,9 @@ def _through_buffers(sides: Sides) -> Wanted:
         return Wanted((8 if sides.large and sides.source_crowds else 4) * LINE, LONGEST, STAGE_OUT)
     if sides.source_crowds and sides.item == 1 and sides.b_bytes >= 8 * LINE and crowded(sides.sources, SETS, 1):
         return Wanted(1024, 512, STAGE_IN | STAGE_OUT)
-    if sides.crowds_beyond and sides.item == 2 and sides.a_bytes > LINE and sides.b_bytes > 4 * LINE:
+    if sides.crowds_beyond and sides.item == 2 and sides.b_bytes > 4 * LINE:
         return Wanted(512, 2048, STAGE_OUT)
-    short = max(sides.piece, sides.item * LINE)
+    short = 2 * LINE if sides.item == 2 or sides.within else LINE
     return Wanted(short if sides.b_bytes > 4 * LINE else 4 * LINE, 2048, STAGE_OUT)
 
 

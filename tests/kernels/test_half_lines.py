@@ -92,32 +92,63 @@ def test_pieces_of_source_rows_are_longer_where_the_source_begins_within_a_line(
 
 
 @pytest.mark.parametrize(
-    ("itemsize", "shape", "phase", "tile", "staged"),
+    ("itemsize", "shape", "phase", "tile", "mode"),
     [
-        (4, (3000, 3056), 0, (256, 64), 0),
-        (8, (3000, 3056), 0, (256, 128), 0),
-        # Rows of the target 512 bytes, or a multiple, apart, among those of a block.
-        (4, (3000, 128), 0, (256, 128), 0),
-        (8, (3000, 128), 0, (256, 128), 0),
+        # Sixteen source rows, and whole lines of the target: of one row, of some, or some of a row.
+        (4, (3000, 3056), 0, (256, 64), LINES),
+        (8, (3000, 3056), 0, (256, 128), LINES),
+        (16, (3000, 3056), 0, (256, 256), LINES),
+        (4, (3000, 48, 4), 0, (256, 64), LINES),
+        # Rows of the target 512 bytes, or a multiple, apart, among those of a block: two lines of each.
+        (4, (3000, 128), 0, (256, 128), LINES | BY_ROWS),
+        (8, (3000, 128), 0, (256, 128), LINES | BY_ROWS),
         # So many of them in one set of the first-level cache that their lines would wait.
         (4, (3000, 1024), 0, (512, 512), STAGE_OUT),
-        # Lines of the target that hold parts of several rows: pieces of what follows there.
-        (8, (3000, 16, 20), 0, (512, 960), 0),
-        # Rows that begin within a line.
+        (8, (3000, 512), 0, (512, 1024), STAGE_OUT),
+        # Lines of the target that hold parts of several rows: longer pieces.
+        (8, (3000, 16, 20), 0, (512, 960), LINES),
+        (4, (3000, 16, 3), 0, (512, 192), LINES),
+        # Rows that begin anywhere in a line; a source whose rows crowd.
         (4, (3000, 3050), 0, (256, 4096), STAGE_OUT),
         (4, (65536, 480), 16, (512, 1920), STAGE_OUT),
+        (2, (5664, 3000), 0, (128, 2048), STAGE_OUT),
+        (1, (5696, 3000), 0, (64, 1536), STAGE_OUT),
+        # Small items: a line of long source rows, more of short target rows and of pieces that share lines.
+        (2, (5664, 3008), 0, (64, 1024), LINES),
+        (2, (5664, 160), 0, (512, 320), LINES),
+        (2, (5648, 3008), 0, (512, 2048), LINES),
+        # Their lines in the target wait for each other, or are gone.
+        (2, (5664, 1024), 0, (64, 512), LINES | STAGE_OUT),
+        (1, (5696, 2048), 0, (64, 512), LINES | STAGE_OUT),
+        (2, (5648, 1024), 0, (512, 512), STAGE_OUT),
+        # Lines of the source are gone, from the second level, too, unless rows are few or of bytes.
+        (1, (16384, 3008), 0, (64, 512), STAGE_OUT),
+        (2, (65536, 3008), 0, (512, 512), STAGE_OUT),
+        (2, (65536, 32), 0, (64, 64), STAGE_OUT),
+        (2, (65536, 64), 0, (512, 128), STAGE_OUT),
     ],
 )
-def test_large_items_are_read_from_sixteen_rows_at_a_time(itemsize, shape, phase, tile, staged):
-    """With registers of half a line; longer pieces of more rows go through a buffer."""
+def test_what_a_tile_takes_of_both_sides(itemsize, shape, phase, tile, mode):
+    plan = transposed(itemsize, shape, dst_phase=phase)
+    d = plan.descriptor
+    found = d[A_CHUNK] * d[A_INNER] * itemsize, d[B_CHUNK] * d[B_INNER] * itemsize
+    assert found == tile
+    assert d[MODE] & (LINES | BY_ROWS | STAGE_IN | STAGE_OUT) == mode
+
+
+@pytest.mark.parametrize(("columns", "aligned", "within"), [(3008, 64, 128), (1024, 64, 512)])
+def test_a_source_that_begins_within_a_line_is_read_in_longer_pieces(columns, aligned, within):
+    tiles = [transposed(2, (5664, columns), src_phase=phase).descriptor for phase in (0, 16)]
+    assert [int(d[A_CHUNK]) * 2 for d in tiles] == [aligned, within]
+
+
+def transposed(itemsize, shape, **phases):
+    """The plan of a copy that makes a source's last dimension the target's first, and turns the others around."""
     rows, *columns = shape
     steps = [rows * itemsize * math.prod(columns[:k]) for k in range(len(columns))]
     dst = [itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape))]
     form = normal(shape, dst, (itemsize, *steps), itemsize)
-    plan = plan_for(form, replace(HALVES, cache_bytes=0, dst_phase=phase))
-    d = plan.descriptor
-    found = d[A_CHUNK] * d[A_INNER] * itemsize, d[B_CHUNK] * d[B_INNER] * itemsize
-    assert (*found, plan.staged) == (*tile, staged)
+    return plan_for(form, replace(HALVES, cache_bytes=0, **phases))
 
 
 @pytest.mark.parametrize(
