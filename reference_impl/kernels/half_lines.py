@@ -4,7 +4,7 @@ Where eight of a block's rows, or six of large items in the target, fall into on
 *crowd* it: lines are gone before all of their items are taken, or whole. The numbers are those that were best, or next
 to it, in some 2000 layouts, drawn and chosen, on a processor with 32 KB of first-level and 512 KB of second-level cache
 (docs/kernel-decisions.md). Those of large items, measured of four and eight bytes, are from a day when memory was slow:
-a dense copy of 64 MB took 6 to 8 ms. Those of small ones are from days when it took 4 to 5, and were best then, too.
+a dense copy of 64 MB took 6 to 8 ms. Those of small ones are from days when it took 4 to 5, and as good on that day.
 """
 
 from collections.abc import Sequence
@@ -120,7 +120,7 @@ class Sides:
 
     @cached_property
     def target_lines_meet(self) -> bool:
-        """Whether two of a block's lines in the target fall into one set: rows are a power of two apart, or more."""
+        """Whether two of a block's lines in the target fall into one set of the first-level cache."""
         return crowded(self.targets, FIRST_SETS, 1)
 
     @property
