@@ -36,13 +36,13 @@ HALVES = Host(width=32, first_bytes=32 << 10)
         (((80, 784, 256), (802816, 1024, 4), (802816, 4, 3136)), LINES | BY_ROWS, 0),
         # Rows of the target fall into few sets of the first-level cache: pieces of them are written from a buffer.
         (((79, 64, 4096), (1048576, 16384, 4), (1048576, 4, 256)), 0, STAGE_OUT),
+        # So do rows of both sides here, of four dimensions.
+        (((64, 64, 64, 64), (1048576, 16384, 256, 4), (4, 256, 16384, 1048576)), 0, STAGE_OUT),
         # What follows in the source makes a tile, whose lines the first-level cache keeps for all target rows, or not.
         (((79, 64, 3136), (802816, 12544, 4), (802816, 4, 256)), LINES | BY_ROWS, 0),
         (((39, 512, 784), (1605632, 3136, 4), (1605632, 4, 2048)), LINES, 0),
         # Short rows of the target need no tile of whole ones.
         (((79, 3136, 64), (802816, 256, 4), (802816, 4, 12544)), LINES, 0),
-        # So do rows of both sides here, of four dimensions.
-        (((64, 64, 64, 64), (1048576, 16384, 256, 4), (4, 256, 16384, 1048576)), 0, STAGE_OUT),
         # Lines that target rows share would be streamed in part.
         (((4001, 4001), (16004, 4), (4, 16004)), 0, STAGE_OUT),
         # Rows of target and source that are short, and lie apart.
