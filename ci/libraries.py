@@ -9,11 +9,13 @@ Exit codes: 0 everything as expected, 1 something is not, 3 no library could be 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
 import tomllib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -188,24 +190,40 @@ def main() -> int:
     parser.add_argument("--only", default="", help="libraries by name, between commas (default: all but releases)")
     parser.add_argument("--update", action="store_true", help="write the lists of known deviations anew")
     parser.add_argument("--python", default=sys.executable, help="interpreter of new environments (default: this one)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="libraries at the same time (default: one a processor)"
+    )
     parser.add_argument("--no-findings", action="store_true", help="leave the scripts of docs/findings out")
     options = parser.parse_args()
     names = [name for name in options.only.split(",") if name]
     offered = {library.name: library for library in (*LIBRARIES, EXCHANGE, *RELEASES)}
     if unknown := sorted({*names} - {*offered}):
         parser.error(f"no library {', '.join(unknown)}; there are {', '.join(offered)}")
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs}: at least one library has to be checked")
     if options.update:
         forget_what_is_gone()
+    wanted = [offered[name] for name in offered if name in names] if names else (*LIBRARIES, EXCHANGE)
     outcomes = []
-    for library in [offered[name] for name in offered if name in names] if names else (*LIBRARIES, EXCHANGE):
-        begun = time.monotonic()
-        outcome = _one(library, options)
-        outcomes.append(outcome)
-        mark = "✗" if outcome.red else "✓" if outcome.had else "–"
-        print(f"{mark} {library.name}: {outcome.told} ({time.monotonic() - begun:.0f} s)", flush=True)
+    pool = ThreadPoolExecutor(options.jobs)
+    try:
+        # The exchange takes longest: begun last, it would be alone in the end.
+        coming = {one: pool.submit(_timed, one, options) for one in sorted(wanted, key=lambda one: one is not EXCHANGE)}
+        for library in wanted:
+            outcome, seconds = coming[library].result()
+            outcomes.append(outcome)
+            mark = "✗" if outcome.red else "✓" if outcome.had else "–"
+            print(f"{mark} {library.name}: {outcome.told} ({seconds:.0f} s)", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
     if not any(outcome.had for outcome in outcomes):
         return ExitCode.COULD_NOT_RUN
     return int(any(outcome.red for outcome in outcomes))
+
+
+def _timed(library: Library, options: argparse.Namespace) -> tuple[Outcome, float]:
+    begun = time.monotonic()
+    return _one(library, options), time.monotonic() - begun
 
 
 def _one(library: Library, options: argparse.Namespace) -> Outcome:

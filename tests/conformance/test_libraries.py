@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from stridecheck.ci import libraries
@@ -81,6 +82,17 @@ def test_an_unknown_library_is_refused(run):
     """A name that is mistyped must not pass for a library that is as expected."""
     with pytest.raises(SystemExit):
         run("--only", "mxl")
+
+
+def test_several_are_checked_at_once_and_told_in_their_order(run, monkeypatch):
+    """Each waits here until the other one has begun; the one that begins first, the exchange, is told last."""
+    both = Barrier(2)
+    monkeypatch.setattr(libraries, "_one", lambda *_: libraries.Outcome(True, False, str(both.wait(60) < 2)))
+    code, said = run("--only", "exchange,mlx", "--jobs", "2")
+    assert code == 0
+    assert [line.partition(" (")[0] for line in said.splitlines()] == ["✓ mlx: True", "✓ exchange: True"]
+    with pytest.raises(SystemExit):
+        run("--only", "mlx", "--jobs", "0")
 
 
 def test_pip_failing_is_told_in_its_words(monkeypatch, tmp_path):
