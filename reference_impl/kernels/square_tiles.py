@@ -8,12 +8,16 @@ from math import prod
 
 from .normal import Dim
 from .plans import LINE, Host
-from .tiles import LONGEST, Wanted, chunk, crowded, offsets, shares
+from .tiles import LONGEST, SETS, WAYS, Wanted, chunk, crowded, offsets, rows_of_block, shares
 
 
-def wanted_of_squares(b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, host: Host) -> Wanted:
-    """What makes a good tile of whole blocks."""
+def wanted_of_squares(
+    a_dim: Dim, b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, host: Host
+) -> Wanted:  # fmt: skip
+    """What makes a good tile of whole blocks; the source is in one piece along `a_dim`."""
     b_bytes = item * prod(d.length for d in b_dims)
+    if far and host.smallest_tiles and b_bytes < _SHORTEST // 2 and a_dim.length * item % LINE == 0:
+        return Wanted(_piece_of_lines(b_dims, item), LONGEST)
     if item < 4:
         return _wanted_small(b_dims, item, far, host)
     if far:
@@ -35,6 +39,18 @@ def wanted_of_squares(b_dims: Sequence[Dim], item: int, far: bool, streamed: boo
     else:
         tiles = [(4 * LINE, 512)] if host.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
     return Wanted(*next((tile for tile in tiles if _keeps(b_dims, item, tile[1], host)), (2 * LINE, 2048)))
+
+
+def _piece_of_lines(b_dims: Sequence[Dim], item: int) -> int:
+    """Bytes of source rows that are whole lines, where a tile holds whole rows of a target that begin anywhere."""
+    rows = rows_of_block(b_dims, "src", _SHORTEST // 2 // item)
+    if item >= 8:
+        return 8 * LINE
+    if crowded(rows, 2 * SETS, _HOPELESS):
+        return 4 * LINE
+    if item == 1:
+        return 2 * LINE
+    return LINE if crowded(rows, SETS, WAYS) else 4 * LINE
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:
@@ -75,6 +91,8 @@ def wanted_of_gathered(b_dims: Sequence[Dim], item: int, far: bool, host: Host) 
 
 _SHORTEST = 1024
 """Bytes of target rows below which more of them make a tile."""
+_HOPELESS = 80
+"""Rows that fall into one set of a second-level cache of 1 MB, from which on no cache keeps lines of so many."""
 _STREAMED = {4: (2 * LINE, 1024), 8: (4 * LINE, 256)}
 """Bytes of source and of target rows of a tile past the caches, by the bytes of an item, on AMD's family 26: 0.86 and
 0.96 of the time that 256 by 512 take, which are better within the caches."""

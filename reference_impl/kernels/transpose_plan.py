@@ -52,6 +52,8 @@ LONG = 2048
 _NARROW = 48
 """Bytes of target rows, at most, that are transposed by 16 bytes at a time, where source rows fill a register: of a
 whole one more would hang over."""
+_LITTLE_MORE = 1.3
+"""Times what a tile should take of a source row for which it takes the whole one."""
 SMALL = 768
 """Bytes of a small matrix, at most; of one that ends within a line it may be more."""
 
@@ -75,7 +77,14 @@ def transpose_plan(
     lines = wanted.lines and not wanted.staged & STAGE_IN
     of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
     evenly = LINE // item if _has_halves(host, streamed) else 0
-    a, a_inner = chunk(a_dims, wanted.a_bytes // item, of_a)
+    a_items, a_whole = wanted.a_bytes // item, prod(d.length for d in a_dims)
+    equal = 0
+    if host.smallest_tiles and streamed and wanted.staged & STAGE_OUT:
+        # What is left of a source row is a tile of its own, which takes as long as a larger one.
+        if a_whole * item % LINE == 0 and a_whole <= _LITTLE_MORE * a_items:
+            a_items = a_whole
+        equal = LINE // item
+    a, a_inner = chunk(a_dims, a_items, of_a, evenly=equal)
     in_units = 0
     if lines or (host.intel and streamed):
         in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item
@@ -221,7 +230,7 @@ def _tile(
         wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host))
     else:
         if whole:
-            wanted = wanted_of_squares(b_dims, item, far, streamed, host)
+            wanted = wanted_of_squares(dims[along], b_dims, item, far, streamed, host)
         else:
             wanted = wanted_of_gathered(b_dims, item, far, host)
         wanted = wanted._replace(staged=staged, lines=lines)
