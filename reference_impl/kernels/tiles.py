@@ -182,6 +182,20 @@ def shares(b_dims: Sequence[Dim]) -> bool:
     return any(d.src % LINE for d in b_dims)
 
 
+def fills_lines(b_dims: Sequence[Dim], item: int) -> bool:
+    """Whether rows of the target's nearest dimensions fit into a line with nothing left over, and fill it.
+
+    >>> fills_lines([Dim(4, 4, 64), Dim(8, 16, 1024)], 4), fills_lines([Dim(3, 4, 64), Dim(8, 12, 1024)], 4)
+    (True, False)
+    """
+    run = item
+    for d in b_dims:
+        run *= d.length
+        if LINE % run:
+            break
+    return run % LINE == 0
+
+
 def odd_lines(nbytes: int) -> int:
     """A pitch of an odd number of lines: rows of a buffer then fall into all sets of a cache."""
     lines = -(-nbytes // LINE)
