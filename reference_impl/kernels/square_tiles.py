@@ -19,7 +19,8 @@ def wanted_of_squares(
     if far and host.smallest_tiles and b_bytes < _SHORTEST // 2 and a_dim.length * item % LINE == 0:
         return Wanted(_piece_of_lines(b_dims, item), LONGEST)
     if item < 4:
-        return _wanted_small(b_dims, item, far, host)
+        past = host.smallest_tiles and streamed and not far
+        return (past and _small_past_the_caches(a_dim, b_dims, item, host)) or _wanted_small(b_dims, item, far, host)
     if far:
         # 45 layouts on family 26: 0.94 of the time of 512 (128: 0.95, 64: 1.2, 1024: 1.09).
         return Wanted(256 if host.family_26 else 512, LONGEST)
@@ -58,6 +59,16 @@ def _piece_of_lines(b_dims: Sequence[Dim], item: int) -> int:
     if item == 1:
         return 2 * LINE
     return LINE if crowded(rows, SETS, WAYS) else 4 * LINE
+
+
+def _small_past_the_caches(a_dim: Dim, b_dims: Sequence[Dim], item: int, host: Host) -> Wanted | None:
+    """The same of one- and two-byte items that a small first-level cache does not hold, where that is another tile."""
+    fills, ragged = fills_lines(b_dims, item), a_dim.length * item % LINE
+    if fills and shares(b_dims):
+        return Wanted(1024, 256)  # 0.74 to 0.96 of the time of 30 layouts
+    if not fills and (ragged or item == 1) and _keeps(b_dims, item, 2048, host):
+        return Wanted(1024, 512, lines=True)  # 0.71 to 0.84 of the time of 29 layouts
+    return None
 
 
 def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:

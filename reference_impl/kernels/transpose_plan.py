@@ -233,7 +233,7 @@ def _tile(
             wanted = wanted_of_squares(dims[along], b_dims, item, far, streamed, host)
         else:
             wanted = wanted_of_gathered(b_dims, item, far, host)
-        wanted = wanted._replace(staged=staged, lines=lines)
+        wanted = wanted._replace(staged=staged, lines=lines or wanted.lines)
     if host.intel and streamed and not far:
         wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(b_dims, item)))
     wanted = wanted._replace(a_bytes=choice.a_bytes or wanted.a_bytes, b_bytes=choice.b_bytes or wanted.b_bytes)
