@@ -168,7 +168,7 @@ def test_amd_stores_pairs_of_lines_but_for_4_byte_items(itemsize, pairs):
     for length in (6400, 8000):  # an even and an odd number of lines to a row of bytes
         assert bool(permuted((length, length), (1, 0), itemsize, Host()).descriptor[MODE] & PAIRS) is pairs
     before = permuted((6400, 6400), (1, 0), itemsize, Host(first_bytes=32 << 10)).descriptor[MODE]
-    assert bool(before & PAIRS) is (itemsize < 4)
+    assert bool(before & PAIRS) is pairs
 
 
 @pytest.mark.parametrize("columns", [100, 200, 400])

@@ -1,0 +1,131 @@
+"""Which tiles transposes take past the caches on AMD's processors of before family 26, with registers of a line."""
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from stridecheck.reference_impl.kernels import engine
+from stridecheck.reference_impl.kernels.descriptor import (
+    A_CHUNK,
+    A_INNER,
+    B_CHUNK,
+    B_INNER,
+    DONE,
+    LINES,
+    MODE,
+    PAIRS,
+    STAGE_OUT,
+)
+from stridecheck.reference_impl.kernels.normal import normal
+from stridecheck.reference_impl.kernels.planner import plan_for
+from stridecheck.reference_impl.kernels.plans import Host
+
+from .arrays import TYPES
+from .copying import WIDTHS
+
+SMALL_FIRST = Host(width=64, first_bytes=32 << 10)
+
+
+def planned(shape, order, itemsize, host=SMALL_FIRST):
+    """Of a dense array's copy in another order, bytes that a tile takes of a source and of a target row, and the plan."""
+    strides = [itemsize * prod(shape[k + 1 :]) for k in range(len(shape))]
+    lengths = [shape[k] for k in order]
+    dense = [itemsize * prod(lengths[k + 1 :]) for k in range(len(lengths))]
+    plan = plan_for(normal(tuple(lengths), tuple(dense), tuple(strides[k] for k in order), itemsize), host)
+    row = plan.descriptor
+    assert plan.kernel == "transpose"
+    return row[A_CHUNK] * row[A_INNER] * itemsize, row[B_CHUNK] * row[B_INNER] * itemsize, plan
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "itemsize", "taken"),
+    [
+        (40, 320, 2, 320),  # a line more than a tile takes
+        (40, 384, 2, 192),  # two lines more: two tiles
+        (40, 448, 2, 256),  # not in two of whole lines each: as near to it as may be
+        (148, 384, 1, 128),
+        (34, 640, 4, 256),
+        (22, 768, 8, 384),
+        (22, 640, 8, 640),
+        (40, 1024, 2, 256),
+        (40, 96, 2, 96),  # no whole lines
+    ],
+)
+def test_no_scrap_of_a_source_row_is_left(rows, row, itemsize, taken):
+    """What is left would be a tile of its own, which takes as long as a larger one; target rows begin anywhere."""
+    a_bytes, b_bytes, plan = planned((4000, rows, row // itemsize), (0, 2, 1), itemsize)
+    assert (a_bytes, b_bytes, plan.staged) == (taken, rows * itemsize, STAGE_OUT)
+
+
+@pytest.mark.parametrize(
+    ("rows", "apart", "itemsize", "taken"),
+    [
+        (30, 104, 4, 256),
+        (30, 128, 4, 64),  # 128 KB apart: all fall into one set of the second-level cache
+        (61, 104, 2, 256),
+        (61, 128, 2, 64),
+        (122, 128, 1, 256),  # more of them than any cache keeps in a set
+        (70, 128, 1, 128),
+        (122, 104, 1, 128),
+        (15, 128, 8, 512),
+    ],
+)
+def test_short_rows_that_begin_anywhere_take_a_line_where_their_sources_crowd_a_cache(rows, apart, itemsize, taken):
+    """Source rows of 1 KB, so many of them between two that follow each other in the target, as of attention's keys."""
+    a_bytes, b_bytes, plan = planned((10, rows, apart, 1024 // itemsize), (0, 2, 3, 1), itemsize)
+    assert (a_bytes, b_bytes, plan.staged) == (taken, rows * itemsize, STAGE_OUT)
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "itemsize", "tile"),
+    [
+        ((3968, 3968), (1, 0), 4, (64, 512)),
+        ((512, 32768), (1, 0), 4, (1024, 128)),  # 128 KB apart: not even the last-level cache keeps a line of each
+        ((512, 32768), (1, 0), 8, (1024, 128)),
+        ((64, 64, 64, 64), (3, 2, 1, 0), 4, (1024, 128)),
+        ((196608, 100), (1, 0), 4, (400, 128)),  # source rows that share lines
+        ((131072, 300), (1, 0), 8, (1024, 128)),
+        ((2816, 2816), (1, 0), 8, (512, 128)),  # 22 KB apart
+        ((7936, 1000), (1, 0), 8, (64, 1024)),
+        ((448, 229376), (1, 0), 4, (1024, 128)),
+        ((50, 56, 229376), (2, 1, 0), 4, (128, 2000)),  # 50 items are three lines and an eighth: blocks fill none
+    ],
+)
+def test_large_items_whose_lines_are_gone_too_soon_are_read_in_long_pieces(shape, order, itemsize, tile):
+    a_bytes, b_bytes, plan = planned(shape, order, itemsize)
+    assert (a_bytes, b_bytes, plan.staged) == (*tile, 0)
+    assert bool(plan.descriptor[MODE] & PAIRS) == (tile[0] >= 256)
+
+
+@pytest.mark.parametrize(
+    ("shape", "itemsize", "tile", "lines"),
+    [
+        ((128, 327720), 1, (1024, 128), False),  # blocks fill lines of the target, source rows share theirs
+        ((64, 327720), 2, (1024, 128), False),
+        ((12, 128, 65544), 1, (1024, 384), True),  # blocks fill none: they are a line by 16 bytes
+        ((12, 128, 65544), 2, (1024, 384), True),
+        ((12, 128, 65600), 1, (1024, 384), True),  # bytes also where source rows are whole lines
+        ((12, 128, 65600), 2, (64, 1008), False),
+    ],
+)
+def test_small_items_whose_source_rows_share_lines(shape, itemsize, tile, lines):
+    a_bytes, b_bytes, plan = planned(shape, tuple(reversed(range(len(shape)))), itemsize)
+    assert (a_bytes, b_bytes, plan.staged) == (*tile, 0)
+    assert bool(plan.descriptor[MODE] & LINES) == lines
+
+
+@pytest.mark.parametrize("itemsize", sorted(TYPES))
+@pytest.mark.parametrize(
+    ("shape", "order"), [((50, 40, 160), (0, 2, 1)), ((64, 64, 8, 8), (3, 2, 1, 0)), ((3000, 100), (1, 0))]
+)
+def test_the_same_bits_arrive(shape, order, itemsize):
+    src = np.random.default_rng(1).integers(0, 256, prod(shape) * itemsize, np.uint8).view(TYPES[itemsize])
+    src = src.reshape(shape).transpose(order)
+    for start in (0, 16):
+        memory = np.zeros(src.nbytes + 96, np.uint8)
+        dst = memory[start - memory.ctypes.data % 64 + 64 :][: src.nbytes].view(src.dtype).reshape(src.shape)
+        form = normal(dst.shape, dst.strides, src.strides, itemsize)
+        plan = plan_for(form, replace(SMALL_FIRST, width=WIDTHS[0], cache_bytes=0, dst_phase=start))
+        assert engine.Ready(plan, WIDTHS[0])(engine.cell(dst), engine.cell(src), 1) == DONE
+        assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
