@@ -28,7 +28,7 @@ SMALL_FIRST = Host(width=64, first_bytes=32 << 10)
 
 
 def planned(shape, order, itemsize, host=SMALL_FIRST):
-    """Of a dense array's copy in another order, bytes that a tile takes of a source and of a target row, and the plan."""
+    """Bytes of a source row and of a target row in a tile of a dense array's copy in another order, and the plan."""
     strides = [itemsize * prod(shape[k + 1 :]) for k in range(len(shape))]
     lengths = [shape[k] for k in order]
     dense = [itemsize * prod(lengths[k + 1 :]) for k in range(len(lengths))]
