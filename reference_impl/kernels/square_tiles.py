@@ -96,9 +96,15 @@ def _keeps(b_dims: Sequence[Dim], item: int, b_bytes: int, host: Host) -> bool:
     return not crowded(rows, max(1, host.cache_bytes // (_LAST_WAYS * LINE)), _KEPT)
 
 
-def wanted_of_gathered(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted:
-    """What makes a good tile that is no whole blocks: its rows are gathered into a buffer."""
+def wanted_of_gathered(
+    a_bytes: int, b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, host: Host
+) -> Wanted:  # fmt: skip
+    """What makes a good tile that is no whole blocks: its rows, of so many bytes, are gathered into a buffer."""
     b_bytes = item * prod(d.length for d in b_dims)
+    if host.smallest_tiles and streamed and a_bytes < LINE <= b_bytes and item >= 4:
+        # Equal pieces of some 512 bytes: a scrap of a target row would take as long as a larger one.
+        number = max(1, round(b_bytes / 512))
+        return Wanted(LINE, -(-b_bytes // (number * LINE)) * LINE)
     if host.smallest_tiles and not far and b_bytes < 256:
         return Wanted(2 * LINE, 512)
     most = 512 if b_bytes < LINE else 1024

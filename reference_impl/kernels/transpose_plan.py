@@ -232,7 +232,8 @@ def _tile(
         if whole:
             wanted = wanted_of_squares(dims[along], b_dims, item, far, streamed, host)
         else:
-            wanted = wanted_of_gathered(b_dims, item, far, host)
+            a_bytes = item * prod(dims[k].length for k in a_chain)
+            wanted = wanted_of_gathered(a_bytes, b_dims, item, far, streamed, host)
         wanted = wanted._replace(staged=staged, lines=lines or wanted.lines)
     if host.intel and streamed and not far:
         wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(b_dims, item)))

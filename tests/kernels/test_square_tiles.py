@@ -115,6 +115,21 @@ def test_small_items_whose_source_rows_share_lines(shape, itemsize, tile, lines)
     assert bool(plan.descriptor[MODE] & LINES) == lines
 
 
+@pytest.mark.parametrize(
+    ("shape", "itemsize", "tile"),
+    [
+        ((90, 10000, 6), 4, (24, 576)),  # equal pieces of 40,000 bytes
+        ((4000, 174, 6), 4, (24, 696)),  # 512 would leave a scrap
+        ((90, 9000, 5), 8, (40, 512)),
+        ((90, 40000, 6), 2, (12, 256)),  # of small items more, or less, was no better
+        ((90, 10000, 20), 4, (80, 128)),  # a line and more of each source row is moved by squares
+    ],
+)
+def test_short_source_rows_are_gathered_for_few_lines_of_the_target(shape, itemsize, tile):
+    """Few channels that come first: a source row is less than a line."""
+    assert planned(shape, (0, 2, 1), itemsize)[:2] == tile
+
+
 @pytest.mark.parametrize("itemsize", sorted(TYPES))
 @pytest.mark.parametrize(
     ("shape", "order"), [((50, 40, 160), (0, 2, 1)), ((64, 64, 8, 8), (3, 2, 1, 0)), ((3000, 100), (1, 0))]
