@@ -17,7 +17,7 @@ def part(function: F) -> F:
 
     Only other parts call it: without what Python and C would call, a kernel is compiled in four fifths of the time.
     """
-    alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    alone: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast("F", njit(nogil=True, error_model="numpy", **alone)(function))
 
 
