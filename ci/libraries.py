@@ -191,7 +191,10 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="write the lists of known deviations anew")
     parser.add_argument("--python", default=sys.executable, help="interpreter of new environments (default: this one)")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="libraries at the same time (default: one a processor)"
+        "--jobs",
+        type=int,
+        default=min(4, os.cpu_count() or 1),
+        help="libraries at the same time (default: %(default)s)",
     )
     parser.add_argument("--no-findings", action="store_true", help="leave the scripts of docs/findings out")
     options = parser.parse_args()
@@ -202,6 +205,7 @@ def main() -> int:
     if options.jobs < 1:
         parser.error(f"--jobs {options.jobs}: at least one library has to be checked")
     if options.update:
+        options.jobs = 1  # releases of one library share a list
         forget_what_is_gone()
     wanted = [offered[name] for name in offered if name in names] if names else (*LIBRARIES, EXCHANGE)
     outcomes = []
@@ -214,6 +218,9 @@ def main() -> int:
             outcomes.append(outcome)
             mark = "✗" if outcome.red else "✓" if outcome.had else "–"
             print(f"{mark} {library.name}: {outcome.told} ({seconds:.0f} s)", flush=True)
+    except KeyboardInterrupt:
+        # What runs in other processes has been told, too; the threads would go on with what comes after it.
+        os._exit(130)
     finally:
         pool.shutdown(cancel_futures=True)
     if not any(outcome.had for outcome in outcomes):

@@ -96,10 +96,10 @@ class Host:
         return min(self.width, self.window) == LINE
 
     def pairs(self, item: int) -> bool:
-        """Whether two lines of a target row are better stored one after the other.
+        """Whether two lines of a target row are better stored one after the other, whatever the tile.
 
         On Intel's processors always; on AMD's of one and two bytes, and on family 26 of 8 and 16, too (of 4: 1.06 in
-        the mean; of 8 on family 25: 1.02).
+        the mean). Of larger items on family 25 some tiles are (`small_first.py`).
         """
         return self.width == LINE and (self.intel or item < 4 or (item > 4 and self.family_26))
 

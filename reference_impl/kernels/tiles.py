@@ -182,6 +182,17 @@ def shares(b_dims: Sequence[Dim]) -> bool:
     return any(d.src % LINE for d in b_dims)
 
 
+def keeps_lines(b_dims: Sequence[Dim], item: int, b_bytes: int, cache_bytes: int) -> bool:
+    """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
+    b, _ = chunk(b_dims, b_bytes // item, 1)
+    rows = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
+    return not crowded(rows, max(1, cache_bytes // (_LAST_WAYS * LINE)), _KEPT)
+
+
+_LAST_WAYS, _KEPT = 10, 2
+"""Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
+
+
 def fills_lines(b_dims: Sequence[Dim], item: int) -> bool:
     """Whether rows of the target's nearest dimensions fit into a line with nothing left over, and fill it.
 

@@ -39,6 +39,7 @@ from .tiles import (
     chain,
     chunk,
     crowded,
+    fills_lines,
     group,
     matrices,
     odd_lines,
@@ -208,13 +209,22 @@ def _tile(
     block = host.width // item
     rows = rows_of_block([dims[k] for k in near], "src", block)
     b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or LONGEST)
+    b_dims = [dims[k] for k in b_chain]
     # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
     # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
     split |= any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
     far = streamed and (host.dst_phase != 0 or split)
     crowds = crowded(rows, SETS, 2 * WAYS)
-    whole &= (far and (host.small_tiles or host.intel)) or not crowds
-    b_dims = [dims[k] for k in b_chain]
+    whole &= (
+        (far and (host.small_tiles or host.intel))
+        or not crowds
+        or (
+            host.smallest_tiles
+            and streamed
+            and fills_lines(b_dims, item)
+            and not crowded(rows_of_block([dims[k] for k in a_chain], "dst", block), SETS, 2 * WAYS)
+        )
+    )
     narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
     halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
     staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)

@@ -164,7 +164,7 @@ def test_what_amd_likes_of_it(shape, itemsize, host, lines):
 
 
 @pytest.mark.parametrize(("itemsize", "pairs"), [(1, True), (2, True), (4, False), (8, True)])
-def test_amd_stores_pairs_of_lines_but_for_4_byte_items(itemsize, pairs):
+def test_amd_stores_pairs_of_lines_but_for_4_byte_items_of_squares(itemsize, pairs):
     for length in (6400, 8000):  # an even and an odd number of lines to a row of bytes
         assert bool(permuted((length, length), (1, 0), itemsize, Host()).descriptor[MODE] & PAIRS) is pairs
     before = permuted((6400, 6400), (1, 0), itemsize, Host(first_bytes=32 << 10)).descriptor[MODE]

@@ -1,4 +1,4 @@
-"""Which tiles transposes take past the caches on AMD's processors of before family 26, with registers of a line."""
+"""Which tiles transposes take past the caches with registers of a line and a first-level cache of 32 KB."""
 
 from dataclasses import replace
 from math import prod
@@ -15,11 +15,12 @@ from stridecheck.reference_impl.kernels.descriptor import (
     LINES,
     MODE,
     PAIRS,
+    STAGE_IN,
     STAGE_OUT,
 )
 from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.planner import plan_for
-from stridecheck.reference_impl.kernels.plans import Host
+from stridecheck.reference_impl.kernels.plans import Choice, Host
 
 from .arrays import TYPES
 from .copying import WIDTHS
@@ -120,6 +121,8 @@ def test_small_items_whose_source_rows_share_lines(shape, itemsize, tile, lines)
     [
         ((90, 10000, 6), 4, (24, 576)),  # equal pieces of 40,000 bytes
         ((4000, 174, 6), 4, (24, 696)),  # 512 would leave a scrap
+        ((30000, 40, 6), 4, (24, 160)),
+        ((30000, 14, 15), 4, (60, 56)),  # less than a line of the target
         ((90, 9000, 5), 8, (40, 512)),
         ((90, 40000, 6), 2, (12, 256)),  # of small items more, or less, was no better
         ((90, 10000, 20), 4, (80, 128)),  # a line and more of each source row is moved by squares
@@ -130,17 +133,61 @@ def test_short_source_rows_are_gathered_for_few_lines_of_the_target(shape, items
     assert planned(shape, (0, 2, 1), itemsize)[:2] == tile
 
 
+@pytest.mark.parametrize(
+    ("shape", "itemsize", "tile", "staged"),
+    [
+        ((64, 262144), 1, (1024, 64), 0),
+        ((96, 196608), 2, (1024, 128), 0),
+        ((128, 128, 64, 64), 1, (256, 256), STAGE_IN),  # rows of the target crowd it, too
+        ((12, 128, 32768), 2, (256, 240), STAGE_IN),  # blocks fill no lines of the target
+    ],
+)
+def test_small_items_whose_sources_crowd_the_second_level_cache_are_not_gathered(shape, itemsize, tile, staged):
+    a_bytes, b_bytes, plan = planned(shape, tuple(reversed(range(len(shape)))), itemsize)
+    assert (a_bytes, b_bytes, plan.staged) == (*tile, staged)
+
+
+@pytest.mark.parametrize("other", [Host(), Host(intel=True), Host(width=32, first_bytes=32 << 10)])
+def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
+    """Each rule is of that processor, past the caches."""
+    for shape, order, itemsize in (
+        ((4000, 40, 160), (0, 2, 1), 2),
+        ((10, 61, 128, 512), (0, 2, 3, 1), 2),
+        ((512, 32768), (1, 0), 4),
+        ((2816, 2816), (1, 0), 8),
+        ((90, 10000, 6), (0, 2, 1), 4),
+        ((96, 196608), (1, 0), 2),
+    ):
+        tile = planned(shape, order, itemsize)[:2]
+        assert planned(shape, order, itemsize, other)[:2] != tile, shape
+        assert planned(shape, order, itemsize, replace(SMALL_FIRST, cache_bytes=1 << 40))[:2] != tile, shape
+
+
+@pytest.mark.skipif(WIDTHS[0] < 64, reason="no registers of a line")
 @pytest.mark.parametrize("itemsize", sorted(TYPES))
 @pytest.mark.parametrize(
-    ("shape", "order"), [((50, 40, 160), (0, 2, 1)), ((64, 64, 8, 8), (3, 2, 1, 0)), ((3000, 100), (1, 0))]
+    ("shape", "order"),
+    [
+        ((50, 40, 160), (0, 2, 1)),
+        ((64, 64, 8, 8), (3, 2, 1, 0)),
+        ((3000, 100), (1, 0)),
+        ((40, 3001, 6), (0, 2, 1)),
+        ((12, 128, 1100), (2, 1, 0)),
+        ((64, 1 << 15), (1, 0)),
+        ((96, 4000), (1, 0)),
+    ],
 )
-def test_the_same_bits_arrive(shape, order, itemsize):
+@pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
+def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, cache_bytes):
+    """Whatever the last-level cache keeps, and wherever in a line the target begins."""
     src = np.random.default_rng(1).integers(0, 256, prod(shape) * itemsize, np.uint8).view(TYPES[itemsize])
     src = src.reshape(shape).transpose(order)
     for start in (0, 16):
-        memory = np.zeros(src.nbytes + 96, np.uint8)
-        dst = memory[start - memory.ctypes.data % 64 + 64 :][: src.nbytes].view(src.dtype).reshape(src.shape)
+        memory = np.full(src.nbytes + 192, 0xA5, np.uint8)
+        begin = start - memory.ctypes.data % 64 + 64
+        dst = memory[begin:][: src.nbytes].view(src.dtype).reshape(src.shape)
         form = normal(dst.shape, dst.strides, src.strides, itemsize)
-        plan = plan_for(form, replace(SMALL_FIRST, width=WIDTHS[0], cache_bytes=0, dst_phase=start))
-        assert engine.Ready(plan, WIDTHS[0])(engine.cell(dst), engine.cell(src), 1) == DONE
+        plan = plan_for(form, replace(SMALL_FIRST, cache_bytes=cache_bytes, dst_phase=start), Choice(streamed=1))
+        assert engine.Ready(plan, 64)(engine.cell(dst), engine.cell(src), 1) == DONE
         assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
+        assert {*memory[:begin].tolist(), *memory[begin + src.nbytes :].tolist()} == {0xA5}
