@@ -42,6 +42,14 @@ def wanted_past_small_first(a_dim: Dim, b_dims: Sequence[Dim], item: int, far: b
     return None
 
 
+def moves_crowds(a_dims: Sequence[Dim], b_dims: Sequence[Dim], item: int) -> bool:
+    """Whether squares are better than to gather rows that crowd the second-level cache; both sides' nearest dimensions.
+
+    Not where they fill no lines of the target, or its rows crowd that cache, too (1.4 to 3.5 of the time).
+    """
+    return fills_lines(b_dims, item) and not crowded(rows_of_block(a_dims, "dst", LINE // item), SETS, 2 * WAYS)
+
+
 def _piece_of_lines(b_dims: Sequence[Dim], item: int) -> int:
     """Bytes of source rows where a tile holds whole rows of the target, which begin anywhere."""
     if item >= 8:

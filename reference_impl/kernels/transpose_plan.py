@@ -28,6 +28,7 @@ from .half_lines import wanted_of_halves
 from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Host, Plan, make_plan, ordered
+from .small_first import moves_crowds
 from .square_tiles import wanted_of_gathered, wanted_of_squares
 from .tiles import (
     FIRST_SETS,
@@ -39,7 +40,6 @@ from .tiles import (
     chain,
     chunk,
     crowded,
-    fills_lines,
     group,
     matrices,
     odd_lines,
@@ -218,12 +218,7 @@ def _tile(
     whole &= (
         (far and (host.small_tiles or host.intel))
         or not crowds
-        or (
-            host.smallest_tiles
-            and streamed
-            and fills_lines(b_dims, item)
-            and not crowded(rows_of_block([dims[k] for k in a_chain], "dst", block), SETS, 2 * WAYS)
-        )
+        or (host.smallest_tiles and streamed and moves_crowds([dims[k] for k in a_chain], b_dims, item))
     )
     narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
     halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
