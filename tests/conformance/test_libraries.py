@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -93,6 +95,33 @@ def test_several_are_checked_at_once_and_told_in_their_order(run, monkeypatch):
     assert [line.partition(" (")[0] for line in said.splitlines()] == ["✓ mlx: True", "✓ exchange: True"]
     with pytest.raises(SystemExit):
         run("--only", "mlx", "--jobs", "0")
+
+
+SLOW = """
+import subprocess, sys
+from pathlib import Path
+from stridecheck.ci import libraries
+
+libraries.environment = lambda *_: (Path(sys.executable), "")
+libraries.run_findings = lambda *_: print("shown", flush=True) or []
+
+def check(*_, **__):
+    print("begun", flush=True)
+    return subprocess.run(["sleep", "60"]).returncode, ""
+
+libraries.check = check
+sys.argv = ["libraries", "--only", "mlx,dask,jax", "--jobs", "2"]
+raise SystemExit(libraries.main())
+"""
+
+
+def test_ctrl_c_ends_all_and_begins_nothing_else():
+    """What runs in other processes gets it, too, and the threads that wait for these do not go on."""
+    run = subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert [run.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
+    os.killpg(run.pid, signal.SIGINT)
+    said, _ = run.communicate(timeout=50)
+    assert (run.returncode, said) == (130, "")
 
 
 def test_pip_failing_is_told_in_its_words(monkeypatch, tmp_path):
