@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from threading import Barrier
 
@@ -107,7 +107,7 @@ libraries.run_findings = lambda *_: print("shown", flush=True) or []
 
 def check(*_, **__):
     print("begun", flush=True)
-    return subprocess.run(["sleep", "60"]).returncode, ""
+    return subprocess.run(["sleep", "60"], stdout=subprocess.DEVNULL).returncode, ""
 
 libraries.check = check
 sys.argv = ["libraries", "--only", "mlx,dask,jax", "--jobs", "2"]
@@ -121,6 +121,8 @@ def test_ctrl_c_ends_all_and_begins_nothing_else():
     assert [run.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
     os.killpg(run.pid, signal.SIGINT)
     said, _ = run.communicate(timeout=50)
+    with suppress(ProcessLookupError):  # one that began a moment later
+        os.killpg(run.pid, signal.SIGKILL)
     assert (run.returncode, said) == (130, "")
 
 
