@@ -163,7 +163,7 @@ def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
         assert planned(shape, order, itemsize, replace(SMALL_FIRST, cache_bytes=1 << 40))[:2] != tile, shape
 
 
-@pytest.mark.skipif(WIDTHS[0] < 64, reason="no registers of a line")
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("itemsize", sorted(TYPES))
 @pytest.mark.parametrize(
     ("shape", "order"),
@@ -178,8 +178,8 @@ def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
     ],
 )
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
-def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, cache_bytes):
-    """Whatever the last-level cache keeps, and wherever in a line the target begins."""
+def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, cache_bytes, width):
+    """With every kind of registers, whatever the last-level cache keeps, wherever in a line the target begins."""
     src = np.random.default_rng(1).integers(0, 256, prod(shape) * itemsize, np.uint8).view(TYPES[itemsize])
     src = src.reshape(shape).transpose(order)
     for start in (0, 16):
@@ -187,7 +187,9 @@ def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, ca
         begin = start - memory.ctypes.data % 64 + 64
         dst = memory[begin:][: src.nbytes].view(src.dtype).reshape(src.shape)
         form = normal(dst.shape, dst.strides, src.strides, itemsize)
-        plan = plan_for(form, replace(SMALL_FIRST, cache_bytes=cache_bytes, dst_phase=start), Choice(streamed=1))
-        assert engine.Ready(plan, 64)(engine.cell(dst), engine.cell(src), 1) == DONE
+        plan = plan_for(
+            form, replace(SMALL_FIRST, width=width, cache_bytes=cache_bytes, dst_phase=start), Choice(streamed=1)
+        )
+        assert engine.Ready(plan, width)(engine.cell(dst), engine.cell(src), 1) == DONE
         assert dst.tobytes() == np.ascontiguousarray(src).tobytes()
         assert {*memory[:begin].tolist(), *memory[begin + src.nbytes :].tolist()} == {0xA5}
