@@ -13,9 +13,10 @@ from math import lcm
 from typing import NamedTuple
 
 from .descriptor import STAGE_OUT
+from .large_first import wanted_of_unfilled
 from .normal import Dim
 from .plans import LINE, Host
-from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, rows_of_block, shares
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, fills_lines, rows_of_block, shares
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
@@ -67,6 +68,8 @@ def wanted_of_lines(sides: Sides) -> Wanted:
     if item >= 4:
         return Wanted(8 * LINE, 4 * LINE, lines=sides.is_ragged, pairs=True)
     short = shares(b_dims) and abs(b_dims[0].src) < _SHORT
+    if sides.host.family_26 and not fills_lines(b_dims, item):
+        return wanted_of_unfilled(b_dims, item)
     if sides.host.small_first:
         # Of long source rows little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares;
         # 512 by 128 bytes, or 256 by 256, were 0.97 and 0.91).

@@ -1,16 +1,16 @@
 """Tiles of transposes whose blocks are squares, straight from memory to memory, or gathered into a buffer first.
 
-For registers of a line, and for what the caches keep; `half_lines.py`, `narrow_blocks.py` and `small_first.py` have
-the other rules.
+For registers of a line, and for what the caches keep; `half_lines.py`, `narrow_blocks.py`, `small_first.py`
+and `large_first.py` have the other rules.
 """
 
 from collections.abc import Sequence
 from math import prod
 
+from . import large_first, small_first
 from .normal import Dim
 from .plans import LINE, Host
-from .small_first import wanted_of_short_sources, wanted_past_small_first
-from .tiles import LONGEST, Wanted, keeps_lines, shares
+from .tiles import LONGEST, Wanted, fills_lines, keeps_lines, shares
 
 
 def wanted_of_squares(
@@ -18,15 +18,18 @@ def wanted_of_squares(
 ) -> Wanted:  # fmt: skip
     """What makes a good tile of whole blocks; the source is in one piece along `a_dim`."""
     b_bytes = item * prod(d.length for d in b_dims)
+    other = None
     if host.smallest_tiles and streamed:
-        other = wanted_past_small_first(a_dim, b_dims, item, far, host)
-        if other is not None:
-            return other
+        other = small_first.wanted_past_small_first(a_dim, b_dims, item, far, host)
+    elif host.family_26:
+        past = large_first.wanted_past_large_first
+        other = past(a_dim, b_dims, item, far, host) if streamed else large_first.wanted_of_crowds(b_dims, item)
+    if other is not None:
+        return other
     if item < 4:
         return _wanted_small(b_dims, item, far, host)
     if far:
-        # 45 layouts on family 26: 0.94 of the time of 512 (128: 0.95, 64: 1.2, 1024: 1.09).
-        return Wanted(256 if host.family_26 else 512, LONGEST)
+        return Wanted(512, LONGEST)
     if b_bytes < _SHORTEST:
         # Where the target's rows are short, more of them make a tile.
         a_bytes = min(1024, 128 * 2048 // b_bytes)
@@ -38,8 +41,6 @@ def wanted_of_squares(
     # are asked for, are kept until then.
     if host.smallest_tiles:
         tiles = [(LINE, 128 * item)]
-    elif host.small_tiles and streamed and item in _STREAMED:
-        tiles = [_STREAMED[item]]
     else:
         tiles = [(4 * LINE, 512)] if host.small_tiles else [(LINE, 4096), (LINE, 2048), (LINE, 1024)]
     return Wanted(
@@ -54,8 +55,6 @@ def _wanted_small(b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wa
         # A buffer of 128 KB for the target's rows, or so, where shorter pieces share no lines.
         short = max(2 * LINE, min(256, item * 128 * 1024 // b_bytes))
         a_bytes = short if host.small_tiles and not shares(b_dims) else 256
-        if host.family_26:
-            a_bytes = 2 * LINE  # 43 layouts: 0.94 of the time of that (64: 1.0, 512: 1.12)
         return Wanted(a_bytes, LONGEST if b_bytes <= LONGEST else LONGEST // 2)
     if shares(b_dims):
         whole = max(abs(d.src) for d in b_dims) <= 1024
@@ -70,10 +69,11 @@ def wanted_of_gathered(
 ) -> Wanted:  # fmt: skip
     """What makes a good tile that is no whole blocks: its rows, of so many bytes, are gathered into a buffer."""
     b_bytes = item * prod(d.length for d in b_dims)
-    if host.smallest_tiles and streamed:
-        other = wanted_of_short_sources(a_bytes, b_dims, item)
-        if other is not None:
-            return other
+    if host.small_tiles and streamed and item >= 4 and a_bytes < LINE <= b_bytes:
+        # Equal pieces of target rows, and no scrap, which would take as long.
+        piece = small_first.PIECE if host.small_first else large_first.PIECE
+        number = max(1, round(b_bytes / piece))
+        return Wanted(LINE, -(-b_bytes // (number * LINE)) * LINE)
     if host.smallest_tiles and not far and b_bytes < 256:
         return Wanted(2 * LINE, 512)
     most = 512 if b_bytes < LINE else 1024
@@ -82,8 +82,17 @@ def wanted_of_gathered(
     return Wanted(most, 2048) if far else Wanted(most if b_bytes < LINE or shares(b_dims) else 256, 256)
 
 
+def moves_crowds(a_dims: Sequence[Dim], b_dims: Sequence[Dim], item: int, streamed: bool, host: Host) -> bool:
+    """Whether squares are better than to gather rows that crowd the second-level cache; both sides' nearest dimensions.
+
+    Never where they fill no lines of the target (1.2 to 3.5 of the time).
+    """
+    if not (host.small_tiles and fills_lines(b_dims, item)):
+        return False
+    if host.small_first:
+        return streamed and small_first.moves_crowds(a_dims, item)
+    return large_first.moves_crowds(a_dims, item)
+
+
 _SHORTEST = 1024
 """Bytes of target rows below which more of them make a tile."""
-_STREAMED = {4: (2 * LINE, 1024), 8: (4 * LINE, 256)}
-"""Bytes of source and of target rows of a tile past the caches, by the bytes of an item, on AMD's family 26: 0.86 and
-0.96 of the time that 256 by 512 take, which are better within the caches."""

@@ -28,8 +28,7 @@ from .half_lines import wanted_of_halves
 from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Host, Plan, make_plan, ordered
-from .small_first import moves_crowds
-from .square_tiles import wanted_of_gathered, wanted_of_squares
+from .square_tiles import moves_crowds, wanted_of_gathered, wanted_of_squares
 from .tiles import (
     FIRST_SETS,
     FIRST_WAYS,
@@ -53,8 +52,9 @@ LONG = 2048
 _NARROW = 48
 """Bytes of target rows, at most, that are transposed by 16 bytes at a time, where source rows fill a register: of a
 whole one more would hang over."""
-_LITTLE_MORE = 1.3
-"""Times what a tile should take of a source row for which it takes the whole one."""
+_LITTLE_MORE = {True: 1.3, False: 1.6}
+"""Times what a tile should take of a source row for which it takes the whole one; with a first-level cache of 32 KB,
+and with a larger one."""
 SMALL = 768
 """Bytes of a small matrix, at most; of one that ends within a line it may be more."""
 
@@ -80,11 +80,11 @@ def transpose_plan(
     evenly = LINE // item if _has_halves(host, streamed) else 0
     a_items, a_whole = wanted.a_bytes // item, prod(d.length for d in a_dims)
     equal = 0
-    if host.smallest_tiles and streamed and wanted.staged & STAGE_OUT:
+    if host.small_tiles and streamed and wanted.staged & STAGE_OUT:
         # What is left of a source row is a tile of its own, which takes as long as a larger one.
-        if a_whole * item % LINE == 0 and a_whole <= _LITTLE_MORE * a_items:
+        if a_whole * item % LINE == 0 and a_whole <= _LITTLE_MORE[host.small_first] * a_items:
             a_items = a_whole
-        equal = LINE // item
+        equal = LINE // item if host.small_first or item >= 4 else 0
     a, a_inner = chunk(a_dims, a_items, of_a, evenly=equal)
     in_units = 0
     if lines or (host.intel and streamed):
@@ -218,7 +218,7 @@ def _tile(
     whole &= (
         (far and (host.small_tiles or host.intel))
         or not crowds
-        or (host.smallest_tiles and streamed and moves_crowds([dims[k] for k in a_chain], b_dims, item))
+        or moves_crowds([dims[k] for k in a_chain], b_dims, item, streamed, host)
     )
     narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
     halves, lines = _has_halves(host, streamed), narrow and whole and item < 4

@@ -1,0 +1,89 @@
+"""Tiles of transposes past the caches with registers of a line and a first-level cache of 48 KB: AMD's family 26.
+
+Hardware fetches ahead in few rows that are read some lines at a time, and target rows that fill their lines let a tile
+be as low as that. The numbers are those that were best, or next to it, in some 3,000 layouts, drawn and chosen, beside
+a second-level cache of 1 MB and a last-level one of 32 MB (docs/kernel-decisions.md).
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from .normal import Dim
+from .plans import LINE, Host
+from .tiles import (
+    FIRST_SETS,
+    FIRST_WAYS,
+    LONGEST,
+    SETS,
+    WAYS,
+    Wanted,
+    crowded,
+    fills_lines,
+    keeps_lines,
+    rows_of_block,
+)
+
+_SHORT = 512
+"""Bytes of target rows from which on those of large items need no more of the source's rows to make a tile."""
+_LOW = range(2 * LINE, 2048)
+"""Bytes of target rows of two-byte items that are made of squares one line wide."""
+PIECE = 768
+"""Bytes of target rows for which source rows that are shorter than a line are gathered: 0.93 to 0.95 of the time of 300
+layouts of four bytes, 0.87 to 0.98 of 100 of eight."""
+_SPREAD = 16
+"""Sets of the first-level cache over which a block's target rows lie, at least, where squares are worth it."""
+
+
+def wanted_past_large_first(a_dim: Dim, b_dims: Sequence[Dim], item: int, far: bool, host: Host) -> Wanted | None:
+    """What makes a good tile of squares, whose source is in one piece along `a_dim`; None where others are as good.
+
+    `far`: the target's rows begin anywhere in a line.
+    """
+    b_bytes = item * prod(d.length for d in b_dims)
+    if far:
+        # 88 layouts: 0.94 of the time of 512 bytes of large items and 256 of small ones.
+        return Wanted(4 * LINE, LONGEST) if item >= 4 else Wanted(2 * LINE, LONGEST // (1 + (b_bytes > LONGEST)))
+    if not fills_lines(b_dims, item):
+        return wanted_of_unfilled(b_dims, item)
+    if item < 4:
+        rows = rows_of_block(b_dims, "src", LINE // item)
+        if item == 2 and b_bytes in _LOW and crowded(rows, FIRST_SETS, FIRST_WAYS) and moves_crowds([a_dim], item):
+            return Wanted(1024, LINE)  # 0.83 to 0.92 of the time of 50 layouts; of bytes other tiles are as good
+        return wanted_of_crowds(b_dims, item)
+    if b_bytes < _SHORT:
+        return None
+    if item == 4:
+        if a_dim.length * item < 2 * LINE:
+            return Wanted(2 * LINE, 8 * LINE)
+        return Wanted(4 * LINE, 2 * LINE, pairs=True)
+    # 256 bytes, but 512 where these are a source row (0.82 to 0.87 of the time of 42 layouts), or where the last-level
+    # cache keeps no lines (0.83 to 0.94 of 45).
+    few = a_dim.length * item > 8 * LINE and keeps_lines(b_dims, item, 2048, host.cache_bytes)
+    return Wanted((4 if few else 8) * LINE, 4 * LINE)
+
+
+def wanted_of_unfilled(b_dims: Sequence[Dim], item: int) -> Wanted:
+    """The same where a target row's nearest dimensions fill no lines: few rows of long pieces leave fewer scraps."""
+    if item >= 4:
+        return Wanted(1024, 1024)  # 0.64 to 0.81 of the time of 54 layouts of eight bytes, 0.94 of 39 of four
+    # A line of the target by 16 bytes of source rows: 0.74 to 0.88 of the time of 500 layouts.
+    if crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, FIRST_WAYS):
+        return Wanted(512, 1024, lines=True)
+    return Wanted(512, 2048, lines=True, pairs=True)
+
+
+def wanted_of_crowds(b_dims: Sequence[Dim], item: int) -> Wanted | None:
+    """The same where a block's source rows crowd the second-level cache; None where they do not."""
+    return Wanted(1024, LINE) if crowded(rows_of_block(b_dims, "src", LINE // item), SETS, 2 * WAYS) else None
+
+
+def moves_crowds(a_dims: Sequence[Dim], item: int) -> bool:
+    """Whether squares are worth it for rows that crowd the second-level cache.
+
+    0.63 to 0.78 of the time of 450 layouts past the caches, 0.73 and 0.93 of 100 within them; not where the target's
+    rows lie 512 bytes or a multiple of that apart (1.2).
+    """
+    rows = rows_of_block(a_dims, "dst", LINE // item)
+    return len(np.unique(rows % (FIRST_SETS * LINE) // LINE)) >= min(_SPREAD, len(rows))
