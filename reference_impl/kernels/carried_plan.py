@@ -1,11 +1,12 @@
 """Plans of transposes to rows that begin anywhere in a line, where what ends within one is carried on to the next."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .descriptor import STREAM, Chunked, Loop
-from .normal import Normal
+from .normal import Dim, Normal
 from .plans import LINE, Host, Plan, carried_rows, make_plan, ordered
-from .tiles import LONGEST, chain, chunk, offsets, pitch
+from .tiles import LONGEST, SETS, chain, chunk, crowded, offsets, pitch, rows_of_block
 from .transpose_plan import rising
 
 
@@ -40,7 +41,7 @@ def carried_plan(form: Normal, along: int, host: Host) -> Plan | None:
         or a_rows < height
         or slots > rule.overlap * a_rows
         or b_rows < block
-        or nbytes < (_shortest(a_rows * item, host) if follow else _SHORTEST_APART)
+        or nbytes < (_shortest(b_dims, item, a_rows * item, host) if follow else _SHORTEST_APART)
     ):
         return None
     return make_plan(
@@ -77,16 +78,26 @@ def _rule(item: int, host: Host) -> _Rule:
     abreast = 1 if small else 2
     if host.intel:
         return _Rule({1: 16, 2: 4}.get(item, 8) * LINE, {4: 1.3, 8: 1.18}.get(item, 1.2), abreast)
-    return _Rule((8 if item < 8 else 16) * LINE, 1.2 if small else 1.1, abreast)
+    return _Rule(16 * LINE, 1.2 if small else 1.1, abreast)
 
 
-def _shortest(held: int, host: Host) -> int:
-    """Bytes of rows that follow each other from which on they are carried; `held`: of a source row in a tile."""
+def _shortest(b_dims: Sequence[Dim], item: int, held: int, host: Host) -> int:
+    """Bytes of rows that follow each other from which on they are carried; `held`: of a source row in a tile.
+
+    On family 26 a buffer takes what is read from small items' rows that share sets of the second-level cache, if target
+    rows are short; of large items it does worse there.
+    """
     if host.small_first:
         return 256
-    return 192 if host.intel and held >= 2 * LINE else 512
+    if host.intel:
+        return 192 if held >= 2 * LINE else 512
+    if not crowded(rows_of_block(b_dims, "src", LINE // item), SETS, _SHARED):
+        return 256
+    return 512 if item < 4 else 160
 
 
+_SHARED = 2
+"""Rows of a block that may fall into one set of the second-level cache."""
 _SHORTEST_APART = 2048
 """Bytes of rows that lie apart: both ends of these go through the caches."""
 

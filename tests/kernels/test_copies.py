@@ -469,13 +469,3 @@ def test_few_short_runs_at_a_time_turn_no_odometer_for_each(shape, order, tile):
     plan = plan_for(normal(src.shape, np.zeros(src.shape, np.float32).strides, src.strides, 4), Host())
     assert (plan.kernel, plan.streamed) == ("runs", False)
     assert (plan.descriptor[A_CHUNK] if plan.descriptor[RUN] else 1, plan.descriptor[B_CHUNK]) == tile
-
-
-@pytest.mark.parametrize(
-    ("item", "cached", "tile"),
-    [(4, False, (128, 1024)), (8, False, (256, 256)), (4, True, (256, 512)), (8, True, (256, 512))],
-)
-def test_tiles_of_squares_are_narrower_past_the_caches_of_family_26(item, cached, tile):
-    form = normal((3968, 3968), (3968 * item, item), (item, 3968 * item), item)
-    plan = plan_for(form, Host(cache_bytes=1 << 40) if cached else Host())
-    assert (plan.descriptor[A_CHUNK] * item, plan.descriptor[B_CHUNK] * item) == tile
