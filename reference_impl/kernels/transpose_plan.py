@@ -25,6 +25,7 @@ from .descriptor import (
     Loop,
 )
 from .half_lines import wanted_of_halves
+from .large_first import likes_low_tiles
 from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Host, Plan, make_plan, ordered
@@ -39,6 +40,7 @@ from .tiles import (
     chain,
     chunk,
     crowded,
+    fills_lines,
     group,
     matrices,
     odd_lines,
@@ -220,7 +222,7 @@ def _tile(
         or not crowds
         or moves_crowds([dims[k] for k in a_chain], b_dims, item, streamed, host)
     )
-    narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
+    narrow = host.wide_intel or (streamed and not far and _is_narrow(dims[along], b_dims, rows, item, host))
     halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
     staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
     if unit != item:
@@ -259,11 +261,15 @@ def _tile(
     return _Tile(a_chain, b_chain, wanted)
 
 
-def _is_narrow(b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, host: Host) -> bool:
+def _is_narrow(
+    a_dim: Dim, b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, host: Host
+) -> bool:  # fmt: skip
     """Whether AMD's processors, too, like blocks of a line by 16 bytes.
 
     Target rows are not short, and a block's source rows, at these offsets, crowd no set of the first-level cache.
     """
+    if host.family_26 and fills_lines(b_dims, item) and likes_low_tiles(a_dim, b_dims, item):
+        return False
     long = item * prod(d.length for d in b_dims) >= 4 * LINE
     return item < 4 and host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
 
