@@ -89,7 +89,9 @@ def transpose_plan(
         equal = LINE // item if host.small_first or item >= 4 else 0
     a, a_inner = chunk(a_dims, a_items, of_a, evenly=equal)
     in_units = 0
-    if lines or (host.intel and streamed):
+    if streamed and host.family_26:
+        in_units = LONGEST // item
+    elif lines or (host.intel and streamed):
         in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item
     b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=in_units, evenly=evenly)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]

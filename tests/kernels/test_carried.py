@@ -18,20 +18,21 @@ from .test_narrow_blocks import permuted
 
 relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 INTEL = Host(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True, window=64)
+LARGE_FIRST = replace(INTEL, intel=False)
 needs_permutations = pytest.mark.skipif(
     machine.window_bytes(machine.vector_bytes()) < LINE,
     reason="this processor cannot put any bytes of two registers together (AVX-512 VBMI)",
 )
 
 
-def planned(dst, src):
+def planned(dst, src, host=INTEL):
     """The plan, though the arrays may be too small for it, and whatever processor this is."""
     form = normal(dst.shape, dst.strides, src.strides, dst.itemsize)
     near = [k for k, d in enumerate(form.dims[:-1]) if abs(d.src) == form.item]
     if not near or form.dims[-1].dst != form.item:
         return None
     phase = (dst.ctypes.data + form.dst_shift) % LINE
-    return carried_plan(form, near[0], replace(INTEL, dst_phase=phase))
+    return carried_plan(form, near[0], replace(host, dst_phase=phase))
 
 
 @st.composite
@@ -39,7 +40,11 @@ def rows_anywhere(draw):
     """Pairs whose source is in one piece along a dimension of 8 to 300 items, and long rows of odd length elsewhere."""
     itemsize = draw(st.sampled_from(sorted(TYPES)))
     columns = draw(st.sampled_from([8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 300]))
-    rows = draw(st.sampled_from([(513,), (700,), (1001,), (2049,), (4200,), (9, 65), (33, 17), (7, 9, 11), (70, 66)]))
+    rows = draw(
+        st.sampled_from(
+            [(45,), (150,), (300,), (513,), (700,), (1001,), (2049,), (4200,), (9, 65), (33, 17), (7, 9, 11), (70, 66)]
+        )
+    )
     outer = draw(st.sampled_from([(), (2,), (3, 2)]))
     shape = (*outer, columns, *rows)
     if prod(shape) > 500_000:
@@ -55,11 +60,11 @@ def rows_anywhere(draw):
 
 @needs_permutations
 @relaxed
-@given(st.data(), st.sampled_from([1, 2, 8]))
-def test_the_same_bits_for_any_length_phase_and_number_of_threads(data, threads):
+@given(st.data(), st.sampled_from([INTEL, LARGE_FIRST]), st.sampled_from([1, 2, 8]))
+def test_the_same_bits_for_any_length_phase_and_number_of_threads(data, host, threads):
     pair = data.draw(rows_anywhere())
     dst, src, memory = pair.arrays()
-    plan = planned(dst, src)
+    plan = planned(dst, src, host)
     assume(plan is not None)
     wanted = expected(dst, src, memory)
     assert engine.Ready(plan, 64)(engine.cell(dst), engine.cell(src), threads) == DONE
@@ -142,13 +147,36 @@ def test_rows_that_begin_at_one_place_of_all_lines(itemsize, kernel):
     ("itemsize", "intel", "nbytes"),
     [
         (1, True, 1024), (2, True, 256), (4, True, 512), (8, True, 512),
-        (1, False, 512), (2, False, 512), (4, False, 512), (8, False, 1024),
+        (1, False, 1024), (2, False, 1024), (4, False, 1024), (8, False, 1024),
     ],
 )  # fmt: skip
 def test_how_much_of_a_source_row_makes_a_tile(itemsize, intel, nbytes):
     """On Intel's processors, and on AMD's family 26."""
     plan = permuted((2000, 1111, 2048), (0, 2, 1), itemsize, replace(INTEL, intel=intel))
     assert (plan.kernel, plan.descriptor[A_CHUNK] * itemsize) == ("carried", nbytes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "itemsize", "kernel"),
+    [
+        (300, 7168, 1, "carried"),
+        (250, 7168, 1, "transpose"),
+        (300, 16384, 1, "transpose"),  # 16 KB apart, 16 of a block's rows fall into one set of the second-level cache
+        (520, 16384, 1, "carried"),
+        (150, 7168, 2, "carried"),
+        (150, 16384, 2, "transpose"),
+        (70, 7168, 4, "carried"),
+        (60, 7168, 4, "transpose"),
+        (60, 16384, 4, "carried"),
+        (39, 16384, 4, "transpose"),
+        (30, 7168, 8, "transpose"),
+        (30, 32768, 8, "carried"),
+    ],
+)
+def test_how_short_rows_are_carried_on_family_26(rows, row, itemsize, kernel):
+    """Of small items shorter ones where source rows lie in many sets, of large items where they lie in few."""
+    plan = permuted((60_000_000 // (rows * row), rows, row // itemsize), (0, 2, 1), itemsize, LARGE_FIRST)
+    assert plan.kernel == kernel
 
 
 def test_the_last_chunk_of_a_dimension_holds_a_block_too():
