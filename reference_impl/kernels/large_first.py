@@ -45,8 +45,14 @@ def wanted_past_large_first(a_dim: Dim, b_dims: Sequence[Dim], item: int, far: b
         return Wanted((2 if item == 1 else 4) * LINE, LONGEST if item >= 4 or b_bytes <= LONGEST else LONGEST // 2)
     if not fills_lines(b_dims, item):
         return wanted_of_unfilled(b_dims, item)
+    if item < 4 and likes_low_tiles(a_dim, b_dims, item):
+        return Wanted(8 * LINE, LINE)
+    if item >= 4 or not crowded(rows_of_block(b_dims, "src", LINE // item), FIRST_SETS, FIRST_WAYS):
+        whole = wanted_of_whole_rows(a_dim, item)
+        if whole is not None:
+            return whole
     if item < 4:
-        return Wanted(8 * LINE, LINE) if likes_low_tiles(a_dim, b_dims, item) else wanted_of_crowds(b_dims, item)
+        return wanted_of_crowds(b_dims, item)
     if b_bytes < _SHORT:
         return None
     if item == 4:
@@ -57,6 +63,18 @@ def wanted_past_large_first(a_dim: Dim, b_dims: Sequence[Dim], item: int, far: b
     # cache keeps no lines (0.83 to 0.94 of 45).
     few = a_dim.length * item > 8 * LINE and keeps_lines(b_dims, item, 2048, host.cache_bytes)
     return Wanted((4 if few else 8) * LINE, 4 * LINE)
+
+
+def wanted_of_whole_rows(a_dim: Dim, item: int) -> Wanted | None:
+    """The same where target rows lie no multiple of four lines apart: one line of each of them, all in a row.
+
+    So lines that are stored one after the other lie on all channels of the memory, and source rows are read whole. 0.81
+    of the time of 220 layouts of two bytes, 0.88 of 230 of one, 0.87 of 360 of four; not where they are four lines
+    apart or eight (1.04), nor of longer source rows (1.1), nor of eight bytes (1.03). None otherwise.
+    """
+    apart = a_dim.dst % (4 * LINE)
+    fits = item < 8 and 2 * LINE <= a_dim.length * item <= LONGEST
+    return Wanted(LONGEST, LINE, lines=True) if fits and apart and apart % LINE == 0 else None
 
 
 def likes_low_tiles(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> bool:

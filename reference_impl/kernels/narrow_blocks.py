@@ -13,7 +13,7 @@ from math import lcm
 from typing import NamedTuple
 
 from .descriptor import STAGE_OUT
-from .large_first import wanted_of_unfilled
+from .large_first import wanted_of_unfilled, wanted_of_whole_rows
 from .normal import Dim
 from .plans import LINE, Host
 from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, fills_lines, rows_of_block, shares
@@ -35,9 +35,8 @@ class Sides(NamedTuple):
 
     a_length: int
     """Items of a source row, as far as a block goes or one dimension more."""
-    even: bool
-    """Whether target rows that follow each other in the source are an even number of lines apart; asked of bytes, and
-    only on Intel's processors, which mind the parity of lines."""
+    a_dim: Dim
+    """The dimension along which the source is in one piece."""
     b_dims: Sequence[Dim]
     """The dimensions that follow each other in the target, from the last one on."""
     item: int
@@ -47,6 +46,14 @@ class Sides(NamedTuple):
     """Whether rows of a block are too many for the sets of the second-level cache that they fall into; asked of small
     items whose target rows begin anywhere in a line."""
     host: Host
+
+    @property
+    def even(self) -> bool:
+        """Whether target rows that follow each other in the source are an even number of lines apart.
+
+        Asked of bytes, and only on Intel's processors, which mind the parity of lines.
+        """
+        return not self.host.intel or self.a_dim.dst // LINE % 2 == 0
 
     @property
     def is_ragged(self) -> bool:
@@ -70,6 +77,9 @@ def wanted_of_lines(sides: Sides) -> Wanted:
     short = shares(b_dims) and abs(b_dims[0].src) < _SHORT
     if sides.host.family_26 and not fills_lines(b_dims, item):
         return wanted_of_unfilled(b_dims, item)
+    whole = wanted_of_whole_rows(sides.a_dim, item) if sides.host.family_26 else None
+    if whole is not None:
+        return whole
     if sides.host.small_first:
         # Of long source rows little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares;
         # 512 by 128 bytes, or 256 by 256, were 0.97 and 0.91).

@@ -235,8 +235,7 @@ def _tile(
         wanted = Wanted(1024, 1024, staged, lines)
     elif narrow and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
-        even = not host.intel or dims[along].dst // LINE % 2 == 0
-        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host))
+        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, dims[along], b_dims, item, far, crowds, host))
     else:
         if whole:
             wanted = wanted_of_squares(dims[along], b_dims, item, far, streamed, host)
