@@ -13,7 +13,7 @@ from math import lcm
 from typing import NamedTuple
 
 from .descriptor import STAGE_OUT
-from .large_first import wanted_of_unfilled, wanted_of_whole_rows
+from .large_first import wanted_of_spread_lines, wanted_of_unfilled
 from .normal import Dim
 from .plans import LINE, Host
 from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, fills_lines, rows_of_block, shares
@@ -77,9 +77,9 @@ def wanted_of_lines(sides: Sides) -> Wanted:
     short = shares(b_dims) and abs(b_dims[0].src) < _SHORT
     if sides.host.family_26 and not fills_lines(b_dims, item):
         return wanted_of_unfilled(b_dims, item)
-    whole = wanted_of_whole_rows(sides.a_dim, item) if sides.host.family_26 else None
-    if whole is not None:
-        return whole
+    spread = wanted_of_spread_lines(sides.a_dim, b_dims, item) if sides.host.family_26 else None
+    if spread is not None:
+        return spread
     if sides.host.small_first:
         # Of long source rows little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares;
         # 512 by 128 bytes, or 256 by 256, were 0.97 and 0.91).

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from stridecheck.reference_impl.kernels.descriptor import LINES, MODE, PAIRS, STAGE_IN, STAGE_OUT
+from stridecheck.reference_impl.kernels.descriptor import BY_ROWS, LINES, MODE, PAIRS, STAGE_IN, STAGE_OUT
 from stridecheck.reference_impl.kernels.plans import Host
 
 from .arrays import TYPES
@@ -18,10 +18,10 @@ BACK = (0, 2, 1)
     ("shape", "order", "itemsize", "tile", "pairs"),
     [
         ((3968, 3968), (1, 0), 4, (256, 128), True),
-        ((196608, 100), (1, 0), 4, (256, 128), True),  # source rows that share lines
+        ((196608, 500), (1, 0), 4, (256, 128), True),  # source rows that share lines
         ((244, 4096, 16), BACK, 4, (64, 512), False),  # a source row is a line
-        ((40, 4096, 96), BACK, 4, (256, 128), True),
-        ((3000, 112, 512), BACK, 4, (256, 448), False),  # short rows of the target
+        ((40, 4096, 300), BACK, 4, (256, 128), True),
+        ((3000, 112, 2048), BACK, 4, (256, 448), False),  # short rows of the target
         ((3968, 3968), (1, 0), 8, (256, 256), True),
         ((512, 32768), (1, 0), 8, (512, 256), True),  # 256 KB apart: the last-level cache keeps no lines of so many
         ((2000, 1024, 64), BACK, 8, (512, 256), True),  # a source row is as much
@@ -79,15 +79,15 @@ def test_small_items_whose_sources_crowd_the_second_level_cache_are_not_gathered
     ("rows", "row", "itemsize", "tile", "lines"),
     [
         (1088, 2048, 2, (512, 64), False),  # 32 rows 2 KB apart lie in two sets of the first-level cache
-        (1088, 2560, 2, (256, 128), True),  # in eight
+        (1280, 2560, 2, (256, 128), True),  # in eight
         (1088, 3072, 2, (512, 64), False),  # in four
         (2048, 2048, 2, (128, 1024), False),  # rows of the target crowd that cache, too
         (1088, 2048, 1, (128, 1024), False),  # bytes
-        (1088, 2176, 2, (64, 256), True),  # 64 rows in 32 sets: their lines stay until the next block asks for them
-        (1088, 2240, 1, (64, 256), True),
-        (1088, 2304, 2, (256, 128), True),
-        (1088, 2304, 1, (256, 128), True),
-        (1088, 2560, 1, (256, 128), True),
+        (1280, 2176, 2, (64, 256), True),  # 64 rows in 32 sets: their lines stay until the next block asks for them
+        (1280, 2240, 1, (64, 256), True),
+        (1280, 2304, 2, (256, 128), True),
+        (1280, 2304, 1, (256, 128), True),
+        (1280, 2560, 1, (256, 128), True),
     ],
 )
 def test_small_items_go_by_squares_where_their_rows_crowd_the_first_level_cache(rows, row, itemsize, tile, lines):
@@ -95,6 +95,33 @@ def test_small_items_go_by_squares_where_their_rows_crowd_the_first_level_cache(
     a_bytes, b_bytes, plan = planned((30, rows, row // itemsize), BACK, itemsize, LARGE_FIRST)
     assert (a_bytes, b_bytes, plan.staged) == (*tile, 0)
     assert bool(plan.descriptor[MODE] & LINES) == lines
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "itemsize", "tile"),
+    [
+        (1088, 2240, 1, (2240, 64)),  # target rows are 17 lines apart
+        (1152, 2304, 1, (2304, 64)),  # 18
+        (1088, 4160, 1, (64, 256)),  # source rows are too long
+        (1088, 64, 1, (64, 1024)),  # too short
+        (1056, 2176, 2, (2176, 64)),  # 33 lines
+        (1296, 4000, 4, (4000, 64)),  # 81
+        (1296, 4160, 4, (256, 128)),
+        (1296, 4000, 8, (256, 256)),  # of eight bytes other tiles are as good
+        (1280, 640, 1, (640, 256)),  # 20: four lines of each target row in turn
+        (1280, 1088, 1, (64, 256)),  # source rows are too long for that
+        (1280, 576, 2, (64, 256)),  # of two bytes other tiles are as good
+        (1280, 800, 4, (800, 256)),
+        (1280, 1024, 4, (256, 128)),  # source rows 1 KB apart lie in four sets
+    ],
+)
+def test_lines_that_are_stored_in_turn_lie_at_all_places_of_four(rows, row, itemsize, tile):
+    a_bytes, b_bytes, plan = planned((30, rows, row // itemsize), BACK, itemsize, LARGE_FIRST)
+    assert (a_bytes, b_bytes, plan.staged) == (*tile, 0)
+    mode = plan.descriptor[MODE]
+    assert bool(mode & BY_ROWS) == (tile == (row, 256))
+    if b_bytes == 64:
+        assert mode & LINES
 
 
 @pytest.mark.parametrize(
@@ -153,6 +180,8 @@ def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
         ((3, 56, 1100), (2, 1, 0)),
         ((12, 28, 700), (2, 1, 0)),
         ((10, 320, 256), BACK),
+        ((9, 416, 100), BACK),
+        ((3, 1344, 300), BACK),
         ((40, 3001, 6), BACK),
         ((64, 1 << 15), (1, 0)),
         ((3, 161, 700), BACK),
