@@ -1,6 +1,5 @@
 """Transposes past the caches on Intel's processors: whole lines are streamed, and by which blocks."""
 
-from dataclasses import replace
 from math import prod
 
 import numpy as np
