@@ -29,6 +29,8 @@ _SHORT = 512
 """Bytes of target rows from which on those of large items need no more of the source's rows to make a tile."""
 _SHORT_SOURCE = 1024
 """Bytes of source rows for which four lines of each target row are stored in turn."""
+_HELD = 1 << 15
+"""Bytes of a tile that the first-level cache holds beside what is asked for."""
 PIECE = 768
 """Bytes of target rows for which source rows that are shorter than a line are gathered: 0.93 to 0.95 of the time of 300
 layouts of four bytes, 0.87 to 0.98 of 100 of eight."""
@@ -72,17 +74,19 @@ def wanted_of_spread_lines(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> Want
 
     Where target rows lie no multiple of four lines apart, a line of each of them, and source rows are read whole: 0.81
     of the time of 220 layouts of two bytes, 0.88 of 230 of one, 0.87 of 360 of four; not of longer source rows (1.1),
-    nor of eight bytes (1.03). Where they do lie so, four lines of each row in turn, if source rows are short and lie in
-    half of the first-level cache's sets: 0.80 and 0.82 of the time of 290 and 270 layouts of one and four bytes; of two
-    bytes, and of source rows of 4 KB, 1.0 to 1.2.
+    nor of eight bytes (1.03). Where they do lie so, four lines of each row in turn, if the first-level cache holds a
+    tile of whole source rows (0.80 of the time of 190 layouts), or these are short and lie in half of its sets: 0.80
+    and 0.82 of the time of 290 and 270 layouts of one and four bytes; of two bytes, and of rows of 4 KB, 1.0 to 1.2.
     """
     a_bytes = a_dim.length * item
     if item >= 8 or a_dim.dst % LINE or not 2 * LINE <= a_bytes <= LONGEST:
         return None
     if a_dim.dst % (4 * LINE):
         return Wanted(LONGEST, LINE, lines=True)
-    crowds = crowded(rows_of_block(b_dims, "src", 4 * LINE // item), FIRST_SETS, 8 // item)
-    if item == 2 or a_bytes > _SHORT_SOURCE or crowds:
+    number = 4 * LINE // item
+    is_held = number * a_bytes <= _HELD
+    crowds = crowded(rows_of_block(b_dims, "src", number), FIRST_SETS, FIRST_WAYS if is_held else 8 // item)
+    if crowds or not (is_held or (item != 2 and a_bytes <= _SHORT_SOURCE)):
         return None
     return Wanted(_SHORT_SOURCE, 4 * LINE, lines=True, by_rows=True)
 
