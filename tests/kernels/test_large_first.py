@@ -92,7 +92,7 @@ def test_small_items_whose_sources_crowd_the_second_level_cache_are_not_gathered
 )
 def test_small_items_go_by_squares_where_their_rows_crowd_the_first_level_cache(rows, row, itemsize, tile, lines):
     """Low ones of items of two bytes; else by blocks of a line by 16 bytes."""
-    a_bytes, b_bytes, plan = planned((30, rows, row // itemsize), BACK, itemsize, LARGE_FIRST)
+    a_bytes, b_bytes, plan = planned((100, rows, row // itemsize), BACK, itemsize, LARGE_FIRST)
     assert (a_bytes, b_bytes, plan.staged) == (*tile, 0)
     assert bool(plan.descriptor[MODE] & LINES) == lines
 
@@ -113,10 +113,13 @@ def test_small_items_go_by_squares_where_their_rows_crowd_the_first_level_cache(
         (1280, 576, 2, (64, 256)),  # of two bytes other tiles are as good
         (1280, 800, 4, (800, 256)),
         (1280, 1024, 4, (256, 128)),  # source rows 1 KB apart lie in four sets
+        (1280, 512, 4, (512, 256)),  # in eight, but the first-level cache holds a tile of them
+        (1280, 256, 2, (256, 256)),
+        (1280, 320, 2, (64, 256)),
     ],
 )
 def test_lines_that_are_stored_in_turn_lie_at_all_places_of_four(rows, row, itemsize, tile):
-    a_bytes, b_bytes, plan = planned((30, rows, row // itemsize), BACK, itemsize, LARGE_FIRST)
+    a_bytes, b_bytes, plan = planned((100, rows, row // itemsize), BACK, itemsize, LARGE_FIRST)
     assert (a_bytes, b_bytes, plan.staged) == (*tile, 0)
     mode = plan.descriptor[MODE]
     assert bool(mode & BY_ROWS) == (tile == (row, 256))
