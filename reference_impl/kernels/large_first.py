@@ -49,7 +49,7 @@ def wanted_past_large_first(a_dim: Dim, b_dims: Sequence[Dim], item: int, far: b
         return Wanted((2 if item == 1 else 4) * LINE, LONGEST if item >= 4 or b_bytes <= LONGEST else LONGEST // 2)
     if not fills_lines(b_dims, item):
         return wanted_of_unfilled(b_dims, item)
-    if item < 4 and likes_low_tiles(a_dim, b_dims, item):
+    if likes_low_tiles(a_dim, b_dims, item):
         return Wanted(8 * LINE, LINE)
     if item >= 4 or not crowded(rows_of_block(b_dims, "src", LINE // item), FIRST_SETS, FIRST_WAYS):
         lines = wanted_of_spread_lines(a_dim, b_dims, item)
@@ -75,11 +75,11 @@ def wanted_of_spread_lines(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> Want
     Where target rows lie no multiple of four lines apart, a line of each of them, and source rows are read whole: 0.81
     of the time of 220 layouts of two bytes, 0.88 of 230 of one, 0.87 of 360 of four; not of longer source rows (1.1),
     nor of eight bytes (1.03). Where they do lie so, four lines of each row in turn, if the first-level cache holds a
-    tile of whole source rows (0.80 of the time of 190 layouts), or these are short and lie in half of its sets: 0.80
+    tile of whole source rows (0.81 of the time of 160 layouts), or these are short and lie in half of its sets: 0.80
     and 0.82 of the time of 290 and 270 layouts of one and four bytes; of two bytes, and of rows of 4 KB, 1.0 to 1.2.
     """
     a_bytes = a_dim.length * item
-    if item >= 8 or a_dim.dst % LINE or not 2 * LINE <= a_bytes <= LONGEST:
+    if item >= 8 or not 2 * LINE <= a_bytes <= LONGEST:
         return None
     if a_dim.dst % (4 * LINE):
         return Wanted(LONGEST, LINE, lines=True)
@@ -97,9 +97,10 @@ def likes_low_tiles(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> bool:
     0.77 of the time of 180 layouts where blocks of a line by 16 bytes were best before, 0.8 of 100 where other squares
     were; not where the target's rows crowd that cache, too (1.2), and not of bytes (1.2).
     """
+    if item != 2 or item * prod(d.length for d in b_dims) < 2 * LINE:
+        return False
     rows = rows_of_block(b_dims, "src", LINE // item)
-    long = item * prod(d.length for d in b_dims) >= 2 * LINE
-    return item == 2 and long and crowded(rows, FIRST_SETS, FIRST_WAYS // 2) and moves_crowds([a_dim], item)
+    return crowded(rows, FIRST_SETS, FIRST_WAYS // 2) and moves_crowds([a_dim], item)
 
 
 def wanted_of_unfilled(b_dims: Sequence[Dim], item: int) -> Wanted:

@@ -40,7 +40,6 @@ from .tiles import (
     chain,
     chunk,
     crowded,
-    fills_lines,
     group,
     matrices,
     odd_lines,
@@ -269,7 +268,7 @@ def _is_narrow(
 
     Target rows are not short, and a block's source rows, at these offsets, crowd no set of the first-level cache.
     """
-    if host.family_26 and fills_lines(b_dims, item) and likes_low_tiles(a_dim, b_dims, item):
+    if host.family_26 and likes_low_tiles(a_dim, b_dims, item):
         return False
     long = item * prod(d.length for d in b_dims) >= 4 * LINE
     return item < 4 and host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
