@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from stridecheck.reference_impl.kernels import machine
 from stridecheck.reference_impl.kernels.descriptor import BY_ROWS, LINES, MODE, PAIRS, STAGE_IN, STAGE_OUT
 from stridecheck.reference_impl.kernels.plans import Host
 
@@ -21,6 +22,7 @@ BACK = (0, 2, 1)
         ((196608, 500), (1, 0), 4, (256, 128), True),  # source rows that share lines
         ((244, 4096, 16), BACK, 4, (64, 512), False),  # a source row is a line
         ((40, 4096, 300), BACK, 4, (256, 128), True),
+        ((3000, 1088, 24), BACK, 4, (96, 512), False),
         ((3000, 112, 2048), BACK, 4, (256, 448), False),  # short rows of the target
         ((3968, 3968), (1, 0), 8, (256, 256), True),
         ((512, 32768), (1, 0), 8, (512, 256), True),  # 256 KB apart: the last-level cache keeps no lines of so many
@@ -80,6 +82,8 @@ def test_small_items_whose_sources_crowd_the_second_level_cache_are_not_gathered
     [
         (1088, 2048, 2, (512, 64), False),  # 32 rows 2 KB apart lie in two sets of the first-level cache
         (1280, 2560, 2, (256, 128), True),  # in eight
+        (32, 2048, 2, (256, 64), False),  # a target row is one line
+        (96, 2048, 2, (512, 64), False),
         (1088, 3072, 2, (512, 64), False),  # in four
         (2048, 2048, 2, (128, 1024), False),  # rows of the target crowd that cache, too
         (1088, 2048, 1, (128, 1024), False),  # bytes
@@ -159,6 +163,22 @@ def test_no_scrap_of_a_source_row_is_left(rows, row, itemsize, taken):
     assert (a_bytes, b_bytes, plan.staged) == (taken, rows * itemsize, STAGE_OUT)
 
 
+@pytest.mark.parametrize(
+    ("rows", "itemsize", "tile"),
+    [
+        (3001, 1, (128, 3001)),
+        (5001, 1, (128, 2048)),  # of small items shorter pieces of rows that are cut
+        (2001, 2, (256, 4002)),
+        (3001, 2, (256, 2048)),
+        (9001, 4, (256, 4096)),
+        (9001, 8, (256, 4096)),
+    ],
+)
+def test_how_much_goes_through_a_buffer_where_target_rows_begin_anywhere(rows, itemsize, tile):
+    a_bytes, b_bytes, plan = planned((20, rows, 1000), BACK, itemsize, LARGE_FIRST)
+    assert (a_bytes, b_bytes, plan.staged) == (*tile, STAGE_OUT)
+
+
 @pytest.mark.parametrize("other", [Host(intel=True), Host(first_bytes=32 << 10), Host(width=32)])
 def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
     for shape, order, itemsize in (
@@ -193,4 +213,5 @@ def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
 def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, cache_bytes, width):
     """With every kind of registers, whatever the last-level cache keeps, wherever in a line the target begins."""
-    check_bits(shape, order, itemsize, replace(LARGE_FIRST, width=width, window=width, cache_bytes=cache_bytes))
+    window = machine.window_bytes(width)
+    check_bits(shape, order, itemsize, replace(LARGE_FIRST, width=width, window=window, cache_bytes=cache_bytes))
