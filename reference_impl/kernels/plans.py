@@ -98,8 +98,8 @@ class Host:
     def pairs(self, item: int) -> bool:
         """Whether two lines of a target row are better stored one after the other, whatever the tile.
 
-        On Intel's processors always; on AMD's of one and two bytes, and on family 26 of 8 and 16, too (of 4: 1.06 in
-        the mean). Of larger items on family 25 some tiles are (`small_first.py`).
+        On Intel's processors always; on AMD's of one and two bytes, and on family 26 of 8 and 16, too. Of other items
+        there some tiles are (`large_first.py`, `small_first.py`).
         """
         return self.width == LINE and (self.intel or item < 4 or (item > 4 and self.family_26))
 
